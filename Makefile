@@ -14,7 +14,7 @@ VARIANTS := $(sort $(basename $(notdir $(wildcard deploy/variants/*.yml))))
 VNFS := $(filter-out existing,$(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml)))))
 SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml))))
 
-BENCHMARKS := generator overhead switching-overhead search verdicts store
+BENCHMARKS := generator overhead switching-overhead gateway search verdicts store
 
 RUNS := $(addprefix run-,$(SUITES))
 DEPLOYS := $(addprefix deploy-,$(VARIANTS))
@@ -211,7 +211,7 @@ test-browser: setup-test ## the tiers browser and dashboard
 	@$(PYTHON) tests/tiers.py browser dashboard
 
 .PHONY: test-slow
-test-slow: setup-test ## what takes long and seldom breaks: the image built twice, old NICs, own images, tests inside guests, a kernel in a guest node; 5 minutes, no part of test
+test-slow: setup-test ## what takes long and seldom breaks: the image built twice, old NICs, own images, tests inside guests, a kernel in a guest node, bearers on DPDK; 5 minutes, no part of test
 	@setup/native
 	@setup/images
 	@setup/node
@@ -279,9 +279,17 @@ bench-price-of-switch:
 bench-switching-overhead: build ## Open vSwitch against testpmd io in its place
 	@$(PYTHON) bench/switching_overhead.py
 
+.PHONY: bench-gateway
+bench-gateway: build ## the gateway of a mobile core's user plane against the XDP forwarder and the kernel's routing
+	@$(PYTHON) bench/gateway.py
+
 .PHONY: bench-search
 bench-search: setup ## searches for a known answer, against plain binary search
 	@$(PYTHON) bench/search.py
+
+.PHONY: bench-estimands
+bench-estimands: build ## how well searches of one data plane repeat: of clean trials, relative to testpmd, as delivered
+	@$(PYTHON) bench/estimands.py
 
 .PHONY: bench-verdicts
 bench-verdicts: setup ## how often verdicts are right, on simulated hosts of which the truth is known

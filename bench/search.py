@@ -21,7 +21,8 @@ from nfvbed.compare.placement import classify
 from nfvbed.search.engine import Setting, search
 from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import LoadRange
-from nfvbed.spec.search import LOSS_RATIO_OF, NDR, PDR, SearchSpec
+from nfvbed.spec.search import SearchSpec
+from nfvbed.spec.searchpresets import LOSS_RATIO_OF, NDR, PDR
 
 CAPACITY_PPS = 5_000_000
 BURSTS_PER_S = 0.1

@@ -27,11 +27,13 @@ from nfvbed.spec import (
     experiment,
     flavor,
     kollarelease,
+    machines,
     onos,
     pci,
     rack,
     remote,
     search,
+    searchpresets,
     site,
     tests,
     variant,
@@ -48,8 +50,10 @@ REFERENCE = ROOT / "docs" / "reference"
 NOTE = "<!-- Written by `make reference`; edit the code instead. -->\n"
 KOLLA_SUPPORT = """`make test-kolla-all` goes through this table: of each variant that is rendered for a release and an
 example site, kolla-ansible of that release makes the services' files, by its command `genconfig` or its playbook, and
-what they say is asserted; each other one is asserted to be unsupported, for the reason given. No row says that a
-machine was deployed. [More on several machines](../howto/kolla.md)."""
+what they say is asserted; each other one is asserted to be unsupported, for the reason given. Role-converged: each of
+nfvbed's roles that the variant needs has passed its test on an emulated Debian machine (`converged` in
+`kolla/releases`): twice, after a restart, and back. No row says that a machine was deployed.
+[More on several machines](../howto/kolla.md)."""
 USUAL = {
     "name": "Name, by which other files refer to it.",
     "title": "Title in reports.",
@@ -144,7 +148,8 @@ def pages_of_files() -> dict[str, str]:
     subjects = [module for module in _modules_of(get_args(tests.AnyTest)) if module is not tests]
     found = {"files/index.md": _index_of_files(), "files/variants.md": _page_variants()}
     found |= {f"files/variants/{room}.md": _page_options(models) for room, models in planes.items()}
-    found["files/vnfs.md"] = _page_models("VNFs", "`vnfd/NAME/vnf.yml`.", vnf, without=(vnf.VnfChoice,))
+    vnfs = [*_model_tables(vnf, without=(vnf.VnfChoice,)), *_model_tables(machines)]
+    found["files/vnfs.md"] = _page("VNFs", "`vnfd/NAME/vnf.yml`; with `machines` it is one of several machines.", *vnfs)
     found["files/flavors.md"] = _page("Flavors", "`flavors/NAME.yml`.", *_model_tables(flavor), _flavors_in_nova())
     sites = _model_tables(site, without=(site.SiteSpec, site.HostSiteSpec))
     sites += [table for module in (existing, onos, pci, rack) for table in _model_tables(module)]
@@ -249,18 +254,20 @@ def _modules_of(models: Iterable[type]) -> list[ModuleType]:
 
 def page_search() -> str:
     """The presets and keys of a throughput search, and why a result is irregular."""
-    keys = [name for name in search.Goal.model_fields if name != "name"]
+    keys = [name for name in searchpresets.Goal.model_fields if name != "name"]
+    waits = ("drain_s", "rest_s", "time_limit_s")
     rows = []
-    for preset in search.PRESETS.values():
+    for preset in searchpresets.PRESETS.values():
         for goal in preset.goals:
             values = [f"{getattr(goal, key):g}" for key in keys]
-            rows.append(f"| `{preset.name}` | {goal.name} | {' | '.join(values)} | {preset.time_limit_s:g} |")
-    heads = ["preset", "goal", *(f"`{key}`" for key in keys), "time limit, s"]
+            conduct = [preset.trials, *(f"{getattr(preset, key):g}" for key in waits)]
+            rows.append(f"| `{preset.name}` | {goal.name} | {' | '.join([*values, *conduct])} |")
+    heads = ["preset", "goal", *(f"`{key}`" for key in (*keys, "trials", *waits))]
     head = f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n"
-    sources = "\n".join(f"- `{preset.name}`: {preset.source}." for preset in search.PRESETS.values())
+    sources = "\n".join(f"- `{preset.name}`: {preset.source}." for preset in searchpresets.PRESETS.values())
     parts = ["# Searches\n", NOTE, "What the figures mean: [method](../method.md#throughput-searches).\n"]
     parts += ["## Presets\n", head + "\n".join(rows) + "\n", sources + "\n"]
-    parts += _model_tables(search, without=(search.Goal, search.SearchPreset, search.Search))
+    parts += _model_tables(search, without=(searchpresets.Goal, searchpresets.SearchPreset, search.Search))
     texts = _field_texts(_class_of(stop, "Irregularity"))
     reasons = "\n".join(f"| `{member.value}` | {_cell(texts.get(member.name))} |" for member in stop.Irregularity)
     parts += ["## Irregular results\n", "| reason | what it means |\n|---|---|\n" + reasons + "\n"]

@@ -28,5 +28,6 @@ class QualityWarning(StrEnum):
     UNSTABLE = "unstable"
     TOO_FEW_REPETITIONS = "too-few-repetitions"
     CORES_SHARED = "cores-shared"
+    SINGLE_FLOW = "single-flow"
     RECONNECTED = "reconnected"
     SIMULATED = "simulated"

@@ -27,6 +27,8 @@ class ThreadSample:
     """Exact time on a CPU."""
     wait_ns: int
     """Time in which it could have run and another thread did."""
+    turns: int = 0
+    """How often it was given a core; 0: not known."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class CpuSample:
     at_ns: int
     threads: Mapping[ThreadId, ThreadSample]
     cores: Mapping[int, CoreSample]
+    steal_step_ns: int = 0
+    """Steps in which the hypervisor's time is counted; 0: exactly, or it has taken none since the host started."""
 
 
 class Part(StrEnum):

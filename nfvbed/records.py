@@ -8,15 +8,20 @@ from pydantic import Field, JsonValue
 from nfvbed.models import DeferredModel
 from nfvbed.quality import QualityWarning as QualityWarning  # Others import it from here.
 from nfvbed.units import FrameSize
+from nfvbed.words import Accelerator as Accelerator
 from nfvbed.words import CellLack as CellLack
 from nfvbed.words import CellRole as CellRole
 from nfvbed.words import HopKind as HopKind
+from nfvbed.words import Preset as Preset
 from nfvbed.words import Renewed as Renewed
 from nfvbed.words import ResultKind
 from nfvbed.words import Role as Role
 from nfvbed.words import Status as Status
+from nfvbed.words import VnfKind as VnfKind
 
 TRIAL_FORMAT = 1
+GENERATOR_GAPS = "generator_gaps"
+"""Among the counters of a trial: `LoopGaps`."""
 NOT_SEPARABLE: Literal["not-separable"] = "not-separable"
 Separable = Annotated[int | Literal["not-separable"], Field(union_mode="left_to_right")]
 """A value that may be impossible to separate from another one (a bridge and a kernel VNF share softirq)."""
@@ -48,38 +53,6 @@ class PortKind(StrEnum):
         return self in (PortKind.VETH, PortKind.TAP, PortKind.MACVTAP, PortKind.NETDEV)
 
 
-class VnfKind(StrEnum):
-    """What a VNF runs in."""
-
-    PROCESS = "process"
-    VM = "vm"
-    CONTAINER = "container"
-    """A network namespace with veth ports."""
-    EXISTING = "existing"
-    """It runs already; nfvbed only measures through it."""
-
-
-class Accelerator(StrEnum):
-    """What executes a guest's instructions."""
-
-    NONE = "none"
-    KVM = "kvm"
-    TCG = "tcg"
-
-
-class Preset(StrEnum):
-    """What kind of trial it is, where it is of no test with a result of its own."""
-
-    MRR = "mrr"
-    """Maximum load; the rate received is the maximum receive rate."""
-    PACED = "paced"
-    """Half of a cell's own maximum receive rate, for loss and latency."""
-    COMMON = "common"
-    """The load that all variants of a traffic point share, for comparing loss and latency."""
-    TRACE = "trace"
-    """A given number of frames."""
-
-
 TrialPreset = Annotated[Preset | ResultKind, Field(union_mode="left_to_right")]
 """What a trial is of: those of a test with a result of its own have that one's kind."""
 
@@ -91,6 +64,8 @@ class DirectionCounts(Record):
     sent: int
     received: int
     """Distinct frames, those of the drain included."""
+    received_in_time: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Those of them that came until the last one was sent; None: the generator did not tell them apart."""
     lost: int
     unsent: int = 0
     """Frames not sent within 100 us of the due time; never sent later."""
@@ -118,7 +93,23 @@ class CpuTime(Record):
     """All of it together, from the most exact source there is; a poller's is its run time."""
     stolen_ns: int | None = None
     """Time that the thread that lost most was kept from its core by others or the hypervisor; None: not known."""
+    held_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The same without the waits for others' short turns; what rings do not bridge. None: not known."""
+    steal_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The hypervisor's part of it; None: not known apart."""
+    steal_step_ns: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Steps in which that part is counted; 0: exactly, or there has been none since the host started."""
     source: str
+
+
+class LoopGaps(Record):
+    """Rounds of the generator's loop that took longer than their frames explain: its thread was kept from its core."""
+
+    count: int = Field(ge=0)
+    """Of more than 20 us."""
+    total_ns: int = Field(ge=0)
+    longest_ns: int = Field(ge=0)
+    """0: there was none."""
 
 
 class Cost(Record):
@@ -183,7 +174,7 @@ class TrialRecord(Record):
     offered_load_pps: int
     """Aggregate of what was sent, over the trial's duration."""
     forwarded_rate_pps: int
-    """Aggregate of what was received, over the trial's duration."""
+    """Aggregate of what was received, over the trial's duration; of the MRR without what came in the drain."""
     directions: tuple[DirectionCounts, ...]
     duration_ns: int
     latency_hdr: tuple[str | None, ...] = ()
@@ -198,6 +189,12 @@ class TrialRecord(Record):
     warnings: tuple[QualityWarning, ...] = ()
     status: Status = Status.OK
     reason: str = ""
+
+    @property
+    def generator_gaps(self) -> LoopGaps | None:
+        """Gaps of the generator's loop, kept with its other counts; None: it did not tell them."""
+        told = self.switch_counters.get(GENERATOR_GAPS)
+        return None if told is None else LoopGaps.model_validate(told)
 
     @property
     def loss_ratio(self) -> float | None:

@@ -14,6 +14,9 @@ from pydantic import BeforeValidator, JsonValue, PlainSerializer, ValidationErro
 from nfvbed.errors import DeployError, InternalError
 from nfvbed.records import Deployment, Record, VnfHandle
 
+ON_COMPUTE = "compute"
+"""Fact of a VNF: the compute of a cloud that it is on."""
+
 
 def _split(value: object) -> object:
     return [part for part in value.split(",") if part] if isinstance(value, str) else value

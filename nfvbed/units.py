@@ -9,6 +9,9 @@ FCS_BYTES = 4
 LAYER1_OVERHEAD_BYTES = 20
 """Preamble (7), start of frame (1) and inter-frame gap (12), IEEE 802.3."""
 
+GTPU_BYTES = 36
+"""IPv4 (20), UDP (8) and GTP-U (8) headers in front of a user's packet, 3GPP TS 29.281."""
+
 MIN_FRAME_SIZE_BYTES = 64
 MAX_FRAME_SIZE_BYTES = 9018
 

@@ -134,3 +134,35 @@ class ResultKind(StrEnum):
     def has_loads(self) -> bool:
         """Whether its payload is a `LoadsPayload`."""
         return self in (ResultKind.CONTINUOUS, ResultKind.LOSS_CURVE, ResultKind.LATENCY, ResultKind.SOAK)
+
+
+class VnfKind(StrEnum):
+    """What a VNF runs in."""
+
+    PROCESS = "process"
+    VM = "vm"
+    CONTAINER = "container"
+    """A network namespace with veth ports."""
+    EXISTING = "existing"
+    """It runs already; nfvbed only measures through it."""
+
+
+class Accelerator(StrEnum):
+    """What executes a guest's instructions."""
+
+    NONE = "none"
+    KVM = "kvm"
+    TCG = "tcg"
+
+
+class Preset(StrEnum):
+    """What kind of trial it is, where it is of no test with a result of its own."""
+
+    MRR = "mrr"
+    """Maximum load; the rate received is the maximum receive rate."""
+    PACED = "paced"
+    """Half of a cell's own maximum receive rate, for loss and latency."""
+    COMMON = "common"
+    """The load that all variants of a traffic point share, for comparing loss and latency."""
+    TRACE = "trace"
+    """A given number of frames."""

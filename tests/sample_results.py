@@ -19,7 +19,8 @@ from nfvbed.results import (
 )
 from nfvbed.search.result import Bound, GoalResult, LoadRange, PlacementSummary, SearchResult
 from nfvbed.search.stop import Irregularity
-from nfvbed.spec.search import PRESETS, Search
+from nfvbed.spec.search import Search
+from nfvbed.spec.searchpresets import PRESETS
 from tests.sample_records import NS, RUN
 
 BRIDGE, OVS = "linux-bridge/p2p/64", "ovs-dpdk/p2p/64"

@@ -17,6 +17,14 @@
 #define NFVGEN_MAX_FLOWS 1000000u
 /* A frame later than this is not sent: a generator that catches up sends bursts that were never asked for. */
 #define NFVGEN_LATE_NS 100000ull
+/*
+ * A round of the sending loop that takes longer than this, and than its frames explain, is a gap: the thread was kept
+ * from its core. After one at most so many frames of a direction, those that are not late yet, are sent on: a ring of
+ * the system under test holds them.
+ */
+#define NFVGEN_GAP_NS 20000ull
+#define NFVGEN_FRAME_NS 200ull /* no frame takes longer */
+#define NFVGEN_SENT_ON 256
 
 /* The command line, parsed. Strings belong to argv. */
 struct engine_options {
@@ -30,6 +38,7 @@ struct engine_options {
 	bool yield;
 	const char *file_prefix;
 	const char *hugepage_dir;
+	bool no_huge;       /* ordinary memory, which vhost-user and memif cannot share */
 	const char *socket; /* (added later) its folder is the only place where an engine may write files */
 };
 
@@ -75,7 +84,7 @@ struct trial {
 	struct direction direction[NFVGEN_DIRECTIONS];
 	struct frame_mix mix;
 	uint32_t flows;
-	struct frame_stack stack;
+	struct frame_stack stack; /* its bearers are freed by trial_free() */
 	struct frame_endpoint endpoint[NFVGEN_PORTS];
 	uint8_t destination_mac[NFVGEN_PORTS][6];
 	uint8_t destination_mac_count; /* of either port, in turn by flow: a power of two */
@@ -85,6 +94,18 @@ struct trial {
 	bool stamp;
 };
 
+/* The stack of what a port sends. */
+static inline struct frame_stack trial_stack(const struct trial *trial, unsigned tx)
+{
+	struct frame_stack stack = trial->stack;
+
+	stack.uplink = stack.bearers && tx == 0;
+	return stack;
+}
+
+/* bearers.c: idempotent; the trial must not be running. */
+void trial_free(struct trial *trial);
+
 /* Counts of one direction; the engine alone writes them, others may read them while it runs. */
 struct direction_counts {
 	uint64_t intended;
@@ -93,7 +114,8 @@ struct direction_counts {
 	uint64_t unsent;
 	uint64_t late; /* of the unsent: the port took all that it was offered, the sender came too late */
 	uint64_t refused;
-	uint64_t received; /* distinct frames */
+	uint64_t received;         /* distinct frames */
+	uint64_t received_in_time; /* of them, until the last one was sent; the others came in the drain */
 	uint64_t received_bytes;
 	uint64_t reordered;
 	uint64_t duplicated;
@@ -103,7 +125,10 @@ struct direction_counts {
 
 struct trial_counts {
 	uint64_t duration_ns;
-	uint64_t busy_ns;
+	uint64_t busy_ns; /* without gaps */
+	uint64_t gaps;    /* rounds of the loop of more than NFVGEN_GAP_NS */
+	uint64_t gap_ns;  /* all of them together */
+	uint64_t gap_longest_ns;
 	uint64_t foreign[NFVGEN_PORTS];
 	struct direction_counts direction[NFVGEN_DIRECTIONS];
 };

@@ -7,6 +7,7 @@
 #define VLAN_BYTES 4
 #define UDP_BYTES 8
 #define VXLAN_BYTES 8
+#define GTPU_BYTES 8
 #define IPV4_BYTES 20
 #define IPV6_BYTES 40
 #define HOP_LIMIT 64
@@ -46,6 +47,7 @@ static uint16_t headers_bytes(const struct frame_stack *stack)
 
 uint16_t frame_min_size(const struct frame_stack *stack)
 {
+	/* With bearers too: on SGi the headers are those of plain IPv4. */
 	uint16_t size = (uint16_t)(headers_bytes(stack) + FRAME_PAYLOAD_BYTES + NFVGEN_FCS_BYTES);
 
 	return size < NFVGEN_MIN_FRAME_SIZE ? NFVGEN_MIN_FRAME_SIZE : size;
@@ -158,6 +160,10 @@ static void set_layout(struct frame_template *t, const struct frame_stack *stack
 
 	at->inner_network = inner.network;
 	at->address = (uint16_t)(inner.network + flow_address(stack));
+	if (stack->bearers) {
+		at->ue = (uint16_t)(inner.network + (stack->uplink ? 12 : 16));
+		at->address = (uint16_t)(at->ue + 2);
+	}
 	at->ip_checksum = stack->ip == 6 ? 0 : (uint16_t)(inner.network + 10);
 	at->source_port = inner.udp;
 	at->udp_checksum = (uint16_t)(inner.udp + 6);
@@ -173,9 +179,18 @@ static void set_inner_sums(struct frame_template *t, const struct frame_stack *s
 
 	t->address = (uint16_t)(bytes[t->layout.address] << 8 | bytes[t->layout.address + 1]);
 	put16(bytes + t->layout.address, 0);
+	if (stack->bearers)
+		put32(bytes + t->layout.ue, 0);
 	put16(bytes + t->layout.source_port, 0);
 	t->ip_sum = stack->ip == 6 ? 0 : frame_fold(frame_sum(bytes + inner.network, IPV4_BYTES));
 	t->udp_sum = frame_fold(udp_sum(bytes, stack, inner));
+}
+
+static void set_outer_ip_checksum(uint8_t *bytes, struct chain outer)
+{
+	uint16_t checksum = (uint16_t)~frame_fold(frame_sum(bytes + outer.network, IPV4_BYTES));
+
+	memcpy(bytes + outer.network + 10, &checksum, 2);
 }
 
 /*
@@ -192,11 +207,77 @@ static void set_outer_sums(struct frame_template *t, const struct frame_stack *s
 	put16(t->bytes + outer.udp, 0);
 	put16(t->bytes + outer.udp + 6, 0);
 	t->outer_udp_sum = frame_fold(udp_sum(t->bytes, stack, outer) + (stack->ip == 6 ? 0 : flow.address));
-	if (stack->ip == 4) {
-		uint16_t checksum = (uint16_t)~frame_fold(frame_sum(t->bytes + outer.network, IPV4_BYTES));
+	if (stack->ip == 4)
+		set_outer_ip_checksum(t->bytes, outer);
+}
 
-		memcpy(t->bytes + outer.network + 10, &checksum, 2);
-	}
+/* The same with the UE's whole address and the TEID for the port: see frame_write_bearer(). */
+static void set_tunnel_sums(struct frame_template *t, const struct frame_stack *stack, struct chain outer)
+{
+	t->layout.teid = (uint16_t)(outer.udp + UDP_BYTES + 4);
+	t->layout.outer_udp_checksum = (uint16_t)(outer.udp + 6);
+	frame_write(t->bytes, t, 0, 0, 0);
+	put32(t->bytes + t->layout.teid, 0);
+	put16(t->bytes + outer.udp + 6, 0);
+	t->outer_udp_sum = frame_fold(udp_sum(t->bytes, stack, outer) + stack->bearers->bearer[0].ue);
+	set_outer_ip_checksum(t->bytes, outer);
+}
+
+static struct chain put_vxlan(struct frame_template *t, const struct frame_stack *stack, struct chain outer,
+	const struct frame_endpoint *const endpoints[2])
+{
+	uint16_t at = (uint16_t)(outer.udp + UDP_BYTES);
+
+	put16(t->bytes + outer.udp + 2, NFVGEN_VXLAN_PORT);
+	put32(t->bytes + at, 0x08000000u); /* the VNI is valid */
+	put32(t->bytes + at + 4, stack->vni << 8);
+	at = (uint16_t)(at + VXLAN_BYTES);
+	memcpy(t->bytes + at, t->bytes, 12);
+	put16(t->bytes + at + 12, stack->ip == 6 ? 0x86dd : 0x0800);
+	return put_chain(t->bytes, (uint16_t)(at + ETHERNET_BYTES), t->layout.length, stack, endpoints);
+}
+
+static struct frame_endpoint endpoint_at(uint32_t ipv4)
+{
+	struct frame_endpoint endpoint = {0};
+
+	memcpy(endpoint.ipv4, &ipv4, sizeof(endpoint.ipv4));
+	return endpoint;
+}
+
+/* IPv4, UDP and GTP-U (3GPP TS 29.281) from the eNB to the serving gateway. */
+static struct chain put_tunnel(struct frame_template *t, const struct frame_stack *stack)
+{
+	const struct frame_endpoint enb = endpoint_at(stack->bearers->enb), sgw = endpoint_at(stack->bearers->sgw);
+	struct chain outer = put_chain(t->bytes, t->layout.network, t->layout.length, stack,
+		(const struct frame_endpoint *const[]){&enb, &sgw});
+	uint8_t *gtpu = t->bytes + outer.udp + UDP_BYTES;
+
+	put16(t->bytes + outer.udp, NFVGEN_GTPU_PORT);
+	put16(t->bytes + outer.udp + 2, NFVGEN_GTPU_PORT);
+	gtpu[0] = FRAME_GTPU_FLAGS;
+	gtpu[1] = FRAME_GTPU_GPDU;
+	put16(gtpu + 2, (uint16_t)(outer.end - outer.udp - UDP_BYTES - GTPU_BYTES));
+	return outer;
+}
+
+/* Bearer 0's packet between its UE and the server, at `network`. */
+static struct chain put_users_packet(struct frame_template *t, const struct frame_stack *stack, uint16_t network)
+{
+	const struct frame_endpoint ue = endpoint_at(stack->bearers->bearer[0].ue),
+				    server = endpoint_at(stack->bearers->server);
+	const struct frame_endpoint *const from_ue[] = {&ue, &server}, *const to_ue[] = {&server, &ue};
+
+	t->bearers = stack->bearers;
+	return put_chain(t->bytes, network, t->layout.length, stack, stack->uplink ? from_ue : to_ue);
+}
+
+static bool fits(const struct frame_stack *stack, uint16_t size_bytes)
+{
+	if (stack->bearers && (stack->ip != 4 || stack->vlan || stack->vxlan))
+		return false;
+	return size_bytes >= frame_min_size(stack) &&
+	       size_bytes + (stack->uplink ? FRAME_GTPU_BYTES : 0) <= NFVGEN_MAX_FRAME_SIZE;
 }
 
 int frame_template_build(struct frame_template *t, const struct frame_stack *stack, const struct frame_endpoint *source,
@@ -205,30 +286,28 @@ int frame_template_build(struct frame_template *t, const struct frame_stack *sta
 {
 	const struct frame_endpoint *const endpoints[2] = {source, destination};
 	uint16_t ethertype = stack->ip == 6 ? 0x86dd : 0x0800;
-	uint16_t at;
 	struct chain outer, inner;
 
-	if (size_bytes < frame_min_size(stack) || size_bytes > NFVGEN_MAX_FRAME_SIZE)
+	if (!fits(stack, size_bytes))
 		return -EINVAL;
 	memset(t, 0, sizeof(*t));
-	t->layout.length = (uint16_t)(size_bytes - NFVGEN_FCS_BYTES);
-	at = put_ethernet(t->bytes, destination_mac, source->mac, stack->vlan, ethertype);
-	t->layout.network = at;
-	outer = inner = put_chain(t->bytes, at, t->layout.length, stack, endpoints);
-	if (stack->vxlan) {
-		put16(t->bytes + outer.udp + 2, NFVGEN_VXLAN_PORT);
-		at = (uint16_t)(outer.udp + UDP_BYTES);
-		put32(t->bytes + at, 0x08000000u); /* the VNI is valid */
-		put32(t->bytes + at + 4, stack->vni << 8);
-		at = (uint16_t)(at + VXLAN_BYTES);
-		at = (uint16_t)(at + put_ethernet(t->bytes + at, destination_mac, source->mac, 0, ethertype));
-		inner = put_chain(t->bytes, at, t->layout.length, stack, endpoints);
-	}
+	t->layout.length = (uint16_t)(size_bytes - NFVGEN_FCS_BYTES + (stack->uplink ? FRAME_GTPU_BYTES : 0));
+	t->layout.network = put_ethernet(t->bytes, destination_mac, source->mac, stack->vlan, ethertype);
+	outer = stack->uplink ? put_tunnel(t, stack)
+			      : put_chain(t->bytes, t->layout.network, t->layout.length, stack, endpoints);
+	inner = outer;
+	if (stack->vxlan)
+		inner = put_vxlan(t, stack, outer, endpoints);
+	if (stack->bearers)
+		inner = put_users_packet(
+			t, stack, (uint16_t)(t->layout.network + (stack->uplink ? FRAME_GTPU_BYTES : 0)));
 	set_layout(t, stack, inner);
 	put_payload(t, stream);
 	set_inner_sums(t, stack, inner);
 	if (stack->vxlan)
 		set_outer_sums(t, stack, outer);
+	if (stack->uplink)
+		set_tunnel_sums(t, stack, outer);
 	frame_write(t->bytes, t, 0, 0, 0);
 	return 0;
 }

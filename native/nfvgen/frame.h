@@ -15,6 +15,7 @@
 #define NFVGEN_MAGIC 0x4e465647u /* "NFVG" */
 #define NFVGEN_UDP_PORT 9        /* discard */
 #define NFVGEN_VXLAN_PORT 4789
+#define NFVGEN_GTPU_PORT 2152
 #define NFVGEN_FCS_BYTES 4
 #define NFVGEN_MIN_FRAME_SIZE 64      /* with FCS */
 #define NFVGEN_MAX_FRAME_SIZE 9728    /* with FCS; an engine may stop earlier */
@@ -29,6 +30,27 @@
 #define FRAME_PAYLOAD_SEQUENCE 6 /* u32 */
 #define FRAME_PAYLOAD_TIME 10    /* u64, in ticks of the engine's clock; 0 with stamp:false */
 #define FRAME_PAYLOAD_BYTES 18
+
+#define NFVGEN_MAX_BEARERS 4096
+#define FRAME_GTPU_BYTES 36   /* IPv4, UDP and GTP-U in front of a UE's packet */
+#define FRAME_GTPU_FLAGS 0x30 /* version 1, GTP, no optional fields */
+#define FRAME_GTPU_GPDU 0xff
+
+/* A bearer of a mobile core. Addresses and numbers are as they lie in frames: big-endian. */
+struct frame_bearer {
+	uint32_t ue;
+	uint32_t uplink_teid;   /* in frames from the eNB */
+	uint32_t downlink_teid; /* in frames to it */
+};
+
+/* Port 0 is the eNB's end of S1-U, port 1 the server on SGi. Flow n is bearer n. */
+struct frame_bearers {
+	uint32_t enb;
+	uint32_t sgw;
+	uint32_t server;
+	uint32_t count;
+	struct frame_bearer bearer[NFVGEN_MAX_BEARERS];
+};
 
 /* Which 16 bits of an IP address the flow's number is added to. */
 enum frame_flow_address {
@@ -49,6 +71,8 @@ struct frame_stack {
 	bool vxlan;
 	uint8_t flow_address; /* enum frame_flow_address */
 	uint32_t vni;
+	const struct frame_bearers *bearers; /* NULL: none; with them IPv4 without tag and VXLAN */
+	bool uplink;                         /* with bearers: frames are in their tunnels */
 };
 
 struct frame_endpoint {
@@ -67,7 +91,9 @@ struct frame_layout {
 	uint16_t source_port;        /* u16 */
 	uint16_t udp_checksum;       /* u16 */
 	uint16_t outer_source_port;  /* u16; 0 without VXLAN */
-	uint16_t outer_udp_checksum; /* u16; 0 without VXLAN */
+	uint16_t outer_udp_checksum; /* u16; 0 without VXLAN and GTP-U */
+	uint16_t ue;                 /* u32; 0 without bearers */
+	uint16_t teid;               /* u32; 0 without GTP-U */
 	uint16_t payload;
 	uint16_t sequence; /* u32 */
 	uint16_t time;     /* u64 */
@@ -81,7 +107,8 @@ struct frame_template {
 	struct frame_layout layout;
 	uint8_t destinations_mask; /* set by who sends to several addresses: their number, a power of two, - 1 */
 	uint8_t flow_macs;         /* set by who lets addresses move with the flow: enum frame_flow_macs */
-	uint16_t address;          /* flow 0's 16 bits, host order */
+	const struct frame_bearers *bearers; /* NULL: none */
+	uint16_t address;                    /* flow 0's 16 bits, host order */
 	uint16_t ip_sum;
 	uint16_t udp_sum;
 	uint16_t outer_udp_sum;
@@ -94,13 +121,13 @@ struct frame_flow {
 	uint16_t source_port;
 };
 
-/* Smallest frame (with FCS) that holds the stack and the payload's header. */
+/* Smallest frame (with FCS) that holds the stack and the payload's header; with bearers its size on SGi. */
 uint16_t frame_min_size(const struct frame_stack *stack);
 
 /* RFC 2544 / RFC 5180 addresses for port 0 or 1. */
 void frame_endpoint_default(struct frame_endpoint *endpoint, unsigned port, const uint8_t mac[6]);
 
-/* -EINVAL for a size that does not fit the stack; size_bytes counts the FCS. */
+/* -EINVAL for a size that does not fit the stack; size_bytes counts the FCS, and is with bearers that on SGi. */
 int frame_template_build(struct frame_template *t, const struct frame_stack *stack, const struct frame_endpoint *source,
 	const struct frame_endpoint *destination, const uint8_t destination_mac[6], uint16_t size_bytes,
 	uint16_t stream);
@@ -220,10 +247,10 @@ static inline void frame_write_outer(uint8_t *frame, const struct frame_template
 	memcpy(frame + at->outer_udp_checksum, &outer, 2);
 }
 
-/* Whether frames need frame_write_macs(): rare, so it is asked once for a burst. */
-static inline bool frame_moves_macs(const struct frame_template *t)
+/* Whether frames need frame_write_rest(): rare, so it is asked once for a burst. */
+static inline bool frame_has_rest(const struct frame_template *t)
 {
-	return t->destinations_mask || t->flow_macs;
+	return t->destinations_mask || t->flow_macs || t->bearers;
 }
 
 /* Addresses of more than one host. */
@@ -235,6 +262,40 @@ static inline void frame_write_macs(uint8_t *frame, const struct frame_template 
 		frame_add24(frame + FRAME_DESTINATION_LOW, t->bytes + FRAME_DESTINATION_LOW, number);
 	if (t->flow_macs & FLOW_SOURCE_MAC)
 		frame_add24(frame + FRAME_SOURCE_LOW, t->bytes + FRAME_SOURCE_LOW, number);
+}
+
+/*
+ * The bearer's fields of a frame that has its number and time. In a tunnel the UE's packet, right by itself, sums to
+ * nothing but minus its addresses: of all that the outer sum covers only the UE's address and the TEID differ.
+ */
+static inline void frame_write_bearer(uint8_t *frame, const struct frame_template *t, uint32_t number)
+{
+	const struct frame_layout *at = &t->layout;
+	const struct frame_bearer *bearer = &t->bearers->bearer[number % NFVGEN_MAX_BEARERS];
+	uint16_t port = frame_flow(t, number).source_port, checksum;
+	uint32_t sequence;
+	uint64_t time;
+
+	memcpy(&sequence, frame + at->sequence, sizeof(sequence));
+	memcpy(&time, frame + at->time, sizeof(time));
+	memcpy(frame + at->ue, &bearer->ue, sizeof(bearer->ue));
+	checksum = frame_udp_final((uint64_t)t->udp_sum + bearer->ue + port + sequence + (uint32_t)time + (time >> 32));
+	memcpy(frame + at->udp_checksum, &checksum, sizeof(checksum));
+	checksum = (uint16_t)~frame_fold((uint64_t)t->ip_sum + bearer->ue);
+	memcpy(frame + at->ip_checksum, &checksum, sizeof(checksum));
+	if (!at->teid)
+		return;
+	memcpy(frame + at->teid, &bearer->uplink_teid, sizeof(bearer->uplink_teid));
+	checksum = frame_udp_final((uint64_t)t->outer_udp_sum + bearer->uplink_teid + (uint32_t)~bearer->ue);
+	memcpy(frame + at->outer_udp_checksum, &checksum, sizeof(checksum));
+}
+
+/* What goes with the flow beyond frame_write_next(). */
+static inline void frame_write_rest(uint8_t *frame, const struct frame_template *t, uint32_t number)
+{
+	frame_write_macs(frame, t, number);
+	if (t->bearers)
+		frame_write_bearer(frame, t, number);
 }
 
 /*
@@ -263,7 +324,7 @@ static inline struct frame_writer frame_writer(const struct frame_template *t, u
 	};
 }
 
-/* Makes a copy of the template's headers the frame of this flow and sequence, but for MAC addresses that move. */
+/* Makes a copy of the template's headers the frame of this flow and sequence, but for frame_write_rest(). */
 static inline void frame_write_next(
 	uint8_t *frame, const struct frame_writer *w, struct frame_flow flow, uint32_t sequence)
 {
@@ -290,8 +351,8 @@ static inline void frame_write(
 	struct frame_writer writer = frame_writer(t, time);
 
 	frame_write_next(frame, &writer, frame_flow(t, flow_number), sequence);
-	if (frame_moves_macs(t))
-		frame_write_macs(frame, t, flow_number);
+	if (frame_has_rest(t))
+		frame_write_rest(frame, t, flow_number);
 }
 
 #endif

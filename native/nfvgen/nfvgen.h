@@ -55,10 +55,12 @@ struct ending {
 /* options.c: 0, or EXIT_USAGE after one line on standard error. */
 int options_parse(int argc, char **argv, struct options *options);
 
-/* trial.c: 0 or -1 with `why` filled. */
-int trial_parse(const json_t *request, const struct engine_info *info, struct trial *trial, struct refusal *why);
+/* refusal.c: fills `why` and returns -1. */
 __attribute__((format(printf, 4, 5))) int refuse(
 	struct refusal *why, const char *code, const char *field, const char *format, ...);
+
+/* trial.c: 0 or -1 with `why` filled. What it allocates goes with the trial, and is freed by trial_free(). */
+int trial_parse(const json_t *request, const struct engine_info *info, struct trial *trial, struct refusal *why);
 
 /* result.c: new references. */
 json_t *result_hello(const struct options *options);

@@ -66,6 +66,11 @@ uint64_t pacing_give_up(struct pacing *p, uint64_t now)
 	return p->done - before;
 }
 
+void pacing_skip(struct pacing *p, uint64_t count)
+{
+	seek(p, count < p->total - p->done ? p->done + count : p->total);
+}
+
 unsigned pacing_due(const struct pacing *p, uint64_t now, unsigned limit)
 {
 	uint64_t due, left = p->total - p->done;

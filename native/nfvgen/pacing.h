@@ -23,6 +23,9 @@ void pacing_start(
 /* Gives up what is too late at `now`; returns how many frames that were. */
 uint64_t pacing_give_up(struct pacing *p, uint64_t now);
 
+/* Gives up so many frames, whenever they are due. */
+void pacing_skip(struct pacing *p, uint64_t count);
+
 /* How many frames are due at `now`, at most `limit`. */
 unsigned pacing_due(const struct pacing *p, uint64_t now, unsigned limit);
 

@@ -39,20 +39,26 @@ static int wait_for_links(struct refusal *why)
 		down, worker_info()->ports[down].name, worker_info()->ports[down].driver, LINK_WAIT_MS / 1000);
 }
 
+static int prepare(const struct trial *trial, struct refusal *why)
+{
+	if (worker_state() == WORKER_RUNNING)
+		return refuse(
+			why, "busy", "", "a trial is running; send \"stop\" or wait until \"stats\" says \"done\"");
+	if (wait_for_links(why) < 0)
+		return -1;
+	if (timeline_prepare(trial) < 0)
+		return refuse(why, "internal", "timeline_ns", "no memory for the timeline");
+	return 0;
+}
+
 static json_t *start(const json_t *request, struct refusal *why)
 {
 	static struct trial trial;
 
 	if (trial_parse(request, worker_info(), &trial, why) < 0)
 		return NULL;
-	if (worker_state() == WORKER_RUNNING) {
-		refuse(why, "busy", "", "a trial is running; send \"stop\" or wait until \"stats\" says \"done\"");
-		return NULL;
-	}
-	if (wait_for_links(why) < 0)
-		return NULL;
-	if (timeline_prepare(&trial) < 0) {
-		refuse(why, "internal", "timeline_ns", "no memory for the timeline");
+	if (prepare(&trial, why) < 0) {
+		trial_free(&trial);
 		return NULL;
 	}
 	worker_start(&trial);

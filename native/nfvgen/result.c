@@ -48,11 +48,12 @@ static json_t *direction(const struct direction *d, const struct direction_count
 {
 	/* A frame counted twice outside the duplicate window must not become a negative loss. */
 	uint64_t lost = c->sent > c->received ? c->sent - c->received : 0;
-	json_t *row = json_pack("{si si so so so so so so so so so so so so}", "tx", d->tx, "rx", d->rx, "intended",
-		number(c->intended), "sent", number(c->sent), "received", number(c->received), "lost", number(lost),
-		"unsent", number(c->unsent), "late", number(c->late), "refused", number(c->refused), "reordered",
-		number(c->reordered), "duplicated", number(c->duplicated), "corrupted", number(c->corrupted),
-		"sent_bytes", number(c->sent_bytes), "received_bytes", number(c->received_bytes));
+	json_t *row = json_pack("{si si so so so so so so so so so so so so so}", "tx", d->tx, "rx", d->rx, "intended",
+		number(c->intended), "sent", number(c->sent), "received", number(c->received), "received_in_time",
+		number(c->received_in_time), "lost", number(lost), "unsent", number(c->unsent), "late", number(c->late),
+		"refused", number(c->refused), "reordered", number(c->reordered), "duplicated", number(c->duplicated),
+		"corrupted", number(c->corrupted), "sent_bytes", number(c->sent_bytes), "received_bytes",
+		number(c->received_bytes));
 
 	json_object_set_new(row, "latency", with_latency ? latency(&c->latency) : json_null());
 	return row;
@@ -77,10 +78,12 @@ static json_t *trial_result(const struct worker_view *view)
 			json_object_set_new(row, "timeline", timeline(t));
 		json_array_append_new(directions, row);
 	}
-	return json_pack("{so so so s[oo] ss}", "duration_ns",
+	return json_pack("{so so s{so so so} so s[oo] ss}", "duration_ns",
 		number(ended ? view->counts->duration_ns : view->elapsed_ns), "busy_ns", number(view->counts->busy_ns),
-		"directions", directions, "foreign", number(view->counts->foreign[0]), number(view->counts->foreign[1]),
-		"clock", worker_info()->clock ? worker_info()->clock : "tsc");
+		"gaps", "count", number(view->counts->gaps), "total_ns", number(view->counts->gap_ns), "longest_ns",
+		number(view->counts->gap_longest_ns), "directions", directions, "foreign",
+		number(view->counts->foreign[0]), number(view->counts->foreign[1]), "clock",
+		worker_info()->clock ? worker_info()->clock : "tsc");
 }
 
 static const char *state_word(enum worker_state state)
@@ -123,8 +126,8 @@ json_t *result_hello(const struct options *options)
 {
 	const struct engine_info *info = worker_info();
 	bool up[NFVGEN_PORTS];
-	json_t *capabilities =
-		json_pack("[sssssssss]", "pacing", "imix", "latency", "ipv6", "vlan", "vxlan", "checksum", "arp", "nd");
+	json_t *capabilities = json_pack(
+		"[ssssssssss]", "pacing", "imix", "latency", "ipv6", "vlan", "vxlan", "gtpu", "checksum", "arp", "nd");
 
 	worker_links(up);
 	return json_pack("{ss ss ss ss si si si so si si si so s[oo]}", "name", "nfvgen", "version", NFVGEN_VERSION,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The request `start`: parsed, checked against what the engine can do, completed with defaults. */
 #include <arpa/inet.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "bearers.h"
 #include "nfvgen.h"
 #include "timeline.h"
 
@@ -14,18 +14,6 @@
 static const char *const keys[] = {"schema", "id", "command", "duration_ns", "frames", "rate_pps", "directions",
 	"frame_sizes", "flows", "stack", "macs", "destination_macs", "destination_mac_count", "ipv4", "ipv6",
 	"flow_address", "flow_macs", "learning_frames", "drain_ns", "check", "stamp", "then", "timeline_ns"};
-
-int refuse(struct refusal *why, const char *code, const char *field, const char *format, ...)
-{
-	va_list arguments;
-
-	why->code = code;
-	snprintf(why->field, sizeof(why->field), "%s", field);
-	va_start(arguments, format);
-	vsnprintf(why->message, sizeof(why->message), format, arguments);
-	va_end(arguments);
-	return -1;
-}
 
 static int out_of_range(struct refusal *why, const char *field, json_int_t seen, json_int_t limit, const char *kind)
 {
@@ -216,13 +204,13 @@ static int get_flow_macs(const json_t *request, struct trial *trial, struct refu
 
 static int get_stack(const json_t *request, struct frame_stack *stack, struct refusal *why)
 {
-	static const char *const known[] = {"vlan", "ip", "vxlan"};
+	static const char *const known[] = {"vlan", "ip", "vxlan", "gtpu"};
 	const json_t *object = json_object_get(request, "stack");
 	json_int_t vlan = 0, ip = 4, vni = -1;
 
 	if (object && !json_is_object(object))
-		return refuse(why, BAD, "stack", "stack must be an object with vlan, ip, vxlan");
-	if (check_keys(object, known, 3, why) < 0 || get_integer(object, "vlan", 1, 4094, &vlan, why) < 0 ||
+		return refuse(why, BAD, "stack", "stack must be an object with vlan, ip, vxlan, gtpu");
+	if (check_keys(object, known, 4, why) < 0 || get_integer(object, "vlan", 1, 4094, &vlan, why) < 0 ||
 		get_integer(object, "ip", 4, 6, &ip, why) < 0 ||
 		get_integer(object, "vxlan", 0, 0xffffff, &vni, why) < 0)
 		return -1;
@@ -230,7 +218,7 @@ static int get_stack(const json_t *request, struct frame_stack *stack, struct re
 		return refuse(why, BAD, "ip", "ip is 5; right is 4 or 6");
 	*stack = (struct frame_stack){
 		.vlan = (uint16_t)vlan, .ip = (uint8_t)ip, .vxlan = vni >= 0, .vni = vni >= 0 ? (uint32_t)vni : 0};
-	return 0;
+	return bearers_parse(json_object_get(object, "gtpu"), &stack->bearers, why);
 }
 
 static int get_direction(const json_t *pair, struct direction *direction, struct refusal *why)
@@ -271,13 +259,16 @@ static int get_size(
 	const json_t *pair, unsigned i, const struct engine_info *info, struct trial *trial, struct refusal *why)
 {
 	const json_t *size = json_array_get(pair, 0), *weight = json_array_get(pair, 1);
-	uint16_t smallest = frame_min_size(&trial->stack);
+	uint16_t smallest = frame_min_size(&trial->stack), largest = info->max_frame_size_bytes;
 
 	if (smallest < info->min_frame_size_bytes)
 		smallest = info->min_frame_size_bytes;
+	/* The size is that on SGi; in its tunnel the frame must fit too. */
+	if (trial->stack.bearers)
+		largest = (uint16_t)(largest - FRAME_GTPU_BYTES);
 	if (json_array_size(pair) != 2 || !json_is_integer(size) || !json_is_integer(weight))
 		return refuse(why, BAD, "frame_sizes", "a frame size is [bytes, weight], two integers");
-	if (check_range(why, "frame_sizes", json_integer_value(size), smallest, info->max_frame_size_bytes) < 0 ||
+	if (check_range(why, "frame_sizes", json_integer_value(size), smallest, largest) < 0 ||
 		check_range(why, "frame_sizes", json_integer_value(weight), 1, NFVGEN_MAX_WEIGHT) < 0)
 		return -1;
 	trial->mix.size_bytes[i] = (uint16_t)json_integer_value(size);
@@ -372,11 +363,8 @@ static int get_timeline(const json_t *request, struct trial *trial, struct refus
 	return 0;
 }
 
-int trial_parse(const json_t *request, const struct engine_info *info, struct trial *trial, struct refusal *why)
+static int parse(const json_t *request, const struct engine_info *info, struct trial *trial, struct refusal *why)
 {
-	memset(trial, 0, sizeof(*trial));
-	trial->check = true;
-	trial->stamp = true;
 	if (check_keys(request, keys, sizeof(keys) / sizeof(keys[0]), why) < 0 ||
 		get_numbers(request, trial, why) < 0 || get_bool(request, "check", &trial->check, why) < 0 ||
 		get_bool(request, "stamp", &trial->stamp, why) < 0 || get_then(request, trial, why) < 0 ||
@@ -384,5 +372,18 @@ int trial_parse(const json_t *request, const struct engine_info *info, struct tr
 		get_stack(request, &trial->stack, why) < 0 || get_flow_address(request, trial, why) < 0 ||
 		get_mix(request, info, trial, why) < 0 || get_addresses(request, info, trial, why) < 0)
 		return -1;
-	return get_flow_macs(request, trial, why);
+	if (get_flow_macs(request, trial, why) < 0)
+		return -1;
+	return bearers_complete(request, trial, why);
+}
+
+int trial_parse(const json_t *request, const struct engine_info *info, struct trial *trial, struct refusal *why)
+{
+	memset(trial, 0, sizeof(*trial));
+	trial->check = true;
+	trial->stamp = true;
+	if (parse(request, info, trial, why) == 0)
+		return 0;
+	trial_free(trial);
+	return -1;
 }

@@ -176,6 +176,7 @@ void worker_links(bool up[NFVGEN_PORTS])
 void worker_start(const struct trial *trial)
 {
 	pthread_mutex_lock(&worker.lock);
+	trial_free(&worker.trial);
 	worker.trial = *trial;
 	worker.failure.text[0] = '\0';
 	atomic_store(&worker.stop, false);

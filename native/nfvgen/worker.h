@@ -22,9 +22,9 @@ int worker_open(const struct engine *engine, const struct engine_options *option
 enum worker_state worker_state(void);
 const struct engine_info *worker_info(void); /* complete once the state is not WORKER_OPENING */
 void worker_links(bool up[NFVGEN_PORTS]);
-void worker_start(const struct trial *trial);
-void worker_stop(void);                /* asks; worker_wait() waits */
-bool worker_wait(unsigned timeout_ms); /* until the state is neither OPENING nor RUNNING; false: still is */
+void worker_start(const struct trial *trial); /* takes what it holds; none may be running */
+void worker_stop(void);                       /* asks; worker_wait() waits */
+bool worker_wait(unsigned timeout_ms);        /* until the state is neither OPENING nor RUNNING; false: still is */
 void worker_view(struct worker_view *view);
 bool worker_close(unsigned timeout_ms); /* false: it did not end in time */
 uint64_t worker_now_ns(void);

@@ -166,6 +166,112 @@ static void test_flow_macs(void)
 	}
 }
 
+/* Bearers whose addresses and numbers use all bytes; bearer 0 is as others are. */
+static void fill_bearers(struct frame_bearers *bearers)
+{
+	bearers->count = NFVGEN_MAX_BEARERS;
+	bearers->enb = frame_be32(0xc0000201u);
+	bearers->sgw = frame_be32(0xc00002feu);
+	bearers->server = frame_be32(0xcb007109u);
+	for (uint32_t i = 0; i < bearers->count; i++)
+		bearers->bearer[i] = (struct frame_bearer){.ue = frame_be32(0x0a2dffffu + i * 0x01010007u),
+			.uplink_teid = frame_be32(0xfffffffeu - i * 77777u),
+			.downlink_teid = frame_be32(i + 1)};
+}
+
+static uint32_t long_word(unsigned at)
+{
+	return (uint32_t)word(at) << 16 | word(at + 2);
+}
+
+static void check_bearer(const struct frame_bearers *bearers, bool uplink, unsigned size, uint32_t number)
+{
+	unsigned network = uplink ? 14 + 36 : 14, end = size - 4 + (uplink ? 36 : 0), payload;
+	const struct frame_bearer *bearer = &bearers->bearer[number];
+
+	if (uplink) {
+		CHECK_EQUAL(check_datagram(14, end, 4), 42);
+		CHECK_EQUAL(long_word(26), frame_be32(bearers->enb));
+		CHECK_EQUAL(long_word(30), frame_be32(bearers->sgw));
+		CHECK_EQUAL(long_word(34), 2152u << 16 | 2152u);
+		CHECK_EQUAL(long_word(42), 0x30ff0000u | (end - network));
+		CHECK_EQUAL(long_word(46), frame_be32(bearer->uplink_teid));
+	}
+	payload = check_datagram(network, end, 4);
+	CHECK_EQUAL(long_word(network + 12), frame_be32(uplink ? bearer->ue : bearers->server));
+	CHECK_EQUAL(long_word(network + 16), frame_be32(uplink ? bearers->server : bearer->ue));
+	CHECK_EQUAL(long_word(network + 20), (0xc000u + number) << 16 | 9);
+	CHECK_EQUAL(t.layout.payload, payload);
+	CHECK_EQUAL(t.layout.length, end);
+	CHECK_EQUAL(long_word(payload), NFVGEN_MAGIC);
+	CHECK_EQUAL(long_word(payload + 6), number * 4001u);
+	for (unsigned i = FRAME_PAYLOAD_BYTES; payload + i < end; i++)
+		CHECK_EQUAL(frame[payload + i], frame_pattern(i));
+}
+
+static void test_bearers(void)
+{
+	static struct frame_bearers bearers;
+	const uint16_t sizes[] = {64, 65, 1482, NFVGEN_MAX_FRAME_SIZE - 36};
+	const uint32_t numbers[] = {0, 1, 255, 256, 4095};
+
+	fill_bearers(&bearers);
+	for (unsigned uplink = 0; uplink < 2; uplink++) {
+		const struct frame_stack stack = {.ip = 4, .bearers = &bearers, .uplink = uplink};
+
+		CHECK(frame_template_build(&t, &stack, &ends[0], &ends[1], destination, 63, 0) < 0);
+		for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+			CHECK_EQUAL(
+				frame_template_build(&t, &stack, &ends[0], &ends[1], destination, sizes[i], 0x1234), 0);
+			memcpy(frame, t.bytes, sizeof(frame));
+			check_bearer(&bearers, uplink, sizes[i], 0);
+			for (unsigned n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++) {
+				frame_write(frame, &t, numbers[n], numbers[n] * 4001u, 0x0123456789abcdefull);
+				check_bearer(&bearers, uplink, sizes[i], numbers[n]);
+			}
+		}
+	}
+	CHECK(frame_template_build(&t, &(struct frame_stack){.ip = 4, .bearers = &bearers, .uplink = true}, &ends[0],
+		      &ends[1], destination, NFVGEN_MAX_FRAME_SIZE - 35, 0) < 0);
+	CHECK(frame_template_build(&t, &(struct frame_stack){.ip = 6, .bearers = &bearers}, &ends[0], &ends[1],
+		      destination, 200, 0) < 0);
+}
+
+/* One frame of every direction as it is written in TS 29.281, by hand. */
+static void test_golden_bearer(void)
+{
+	static const uint8_t golden[] = {2, 9, 9, 9, 9, 9, 2, 0, 0, 0, 0, 1, 8, 0,               /* to the gateway */
+		0x45, 0, 0, 82, 0, 0, 0x40, 0, 64, 17, 0xb6, 0x97, 192, 0, 2, 1, 192, 0, 2, 2,   /* S1-U */
+		8, 104, 8, 104, 0, 62, 0, 0, 0x30, 0xff, 0, 46, 0x11, 0x22, 0x33, 0x44,          /* GTP-U */
+		0x45, 0, 0, 46, 0, 0, 0x40, 0, 64, 17, 0xf4, 0x87, 10, 45, 0, 1, 203, 0, 113, 9, /* the UE's */
+		0xc0, 0, 0, 9, 0, 26, 0, 0, 'N', 'F', 'V', 'G', 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+	static struct frame_bearers bearers = {.count = 1};
+	uint8_t downlink[60];
+
+	bearers.enb = frame_be32(0xc0000201u);
+	bearers.sgw = frame_be32(0xc0000202u);
+	bearers.server = frame_be32(0xcb007109u);
+	bearers.bearer[0] =
+		(struct frame_bearer){.ue = frame_be32(0x0a2d0001u), .uplink_teid = frame_be32(0x11223344u)};
+	frame_template_build(&t, &(struct frame_stack){.ip = 4, .bearers = &bearers, .uplink = true}, &ends[0],
+		&ends[1], destination, 64, 5);
+	CHECK_EQUAL(t.layout.length, sizeof(golden));
+	/* The sums were verified bit by bit above. */
+	memset(t.bytes + 40, 0, 2);
+	memset(t.bytes + 76, 0, 2);
+	CHECK(memcmp(t.bytes, golden, sizeof(golden)) == 0);
+	frame_template_build(
+		&t, &(struct frame_stack){.ip = 4, .bearers = &bearers}, &ends[1], &ends[0], destination, 64, 5);
+	memcpy(downlink, golden, 14);
+	downlink[11] = 2;
+	memcpy(downlink + 14, golden + 50, 46);
+	memcpy(downlink + 26, golden + 66, 4);
+	memcpy(downlink + 30, golden + 62, 4);
+	CHECK_EQUAL(t.layout.length, sizeof(downlink));
+	memset(t.bytes + 40, 0, 2);
+	CHECK(memcmp(t.bytes, downlink, sizeof(downlink)) == 0);
+}
+
 static void test_smallest(void)
 {
 	CHECK_EQUAL(frame_min_size(&(struct frame_stack){.ip = 4}), 64);
@@ -226,6 +332,8 @@ int main(void)
 	test_stacks();
 	test_flow_addresses();
 	test_flow_macs();
+	test_bearers();
+	test_golden_bearer();
 	test_flows_differ();
 	test_sums_agree();
 	test_learning();

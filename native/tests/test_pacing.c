@@ -76,6 +76,22 @@ static void test_give_up(void)
 	CHECK_EQUAL(p.done, p.total);
 }
 
+/* What is skipped is neither due any more nor sent, and stepping goes on exactly. */
+static void test_skip(void)
+{
+	struct pacing p;
+
+	pacing_start(&p, 0, 1000000000, 3000000, 1000000, 0);
+	CHECK_EQUAL(pacing_due(&p, 100000, 1000), 301);
+	pacing_skip(&p, 45);
+	CHECK_EQUAL(pacing_due(&p, 100000, 1000), 256);
+	CHECK_EQUAL(p.next, 15000);
+	pacing_sent(&p, 256);
+	CHECK_EQUAL(pacing_due(&p, 100000, 1000), 0);
+	pacing_skip(&p, 1000000);
+	CHECK_EQUAL(p.done, p.total);
+}
+
 static void test_units(void)
 {
 	CHECK_EQUAL(pacing_ns(HZ, HZ), 1000000000);
@@ -88,6 +104,7 @@ int main(void)
 	test_total();
 	test_due();
 	test_give_up();
+	test_skip();
 	test_units();
 	return check_result();
 }

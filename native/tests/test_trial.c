@@ -23,6 +23,12 @@ static int parse(const char *text)
 	return result;
 }
 
+/* A request with these rows of bearers, and with more keys. */
+#define WITH_BEARERS(rows, more)                                                                                       \
+	"{\"frames\": 1, \"stack\": {\"gtpu\": {\"enb\": \"192.0.2.1\", \"sgw\": \"192.0.2.2\", \"server\": "          \
+	"\"203.0.113.9\", \"bearers\": [" rows "]}}" more "}"
+#define TWO_BEARERS "[\"10.45.0.2\", 1, 4294967295], [\"10.45.0.3\", 2, 7]"
+
 struct refused {
 	const char *request;
 	const char *code;
@@ -56,6 +62,20 @@ static const struct refused table[] = {
 	{"{\"frames\": 1, \"stack\": {\"vlan\": 4095}}", "out-of-range", "vlan", 4094},
 	{"{\"frames\": 1, \"stack\": {\"vxlan\": 16777216}}", "out-of-range", "vxlan", 16777215},
 	{"{\"frames\": 1, \"stack\": {\"mpls\": 1}}", "bad-request", "mpls", -1},
+	{"{\"frames\": 1, \"stack\": {\"gtpu\": 5}}", "bad-request", "gtpu", -1},
+	{"{\"frames\": 1, \"stack\": {\"gtpu\": {\"enb\": \"192.0.2.1\"}}}", "bad-request", "gtpu", -1},
+	{WITH_BEARERS("", ""), "bad-request", "gtpu", -1},
+	{WITH_BEARERS("5", ""), "bad-request", "gtpu", -1},
+	{WITH_BEARERS("[\"10.45.0.2\", 1]", ""), "bad-request", "gtpu", -1},
+	{WITH_BEARERS("[\"10.45.0\", 1, 1]", ""), "bad-request", "gtpu", -1},
+	{WITH_BEARERS("[\"10.45.0.2\", 0, 1]", ""), "bad-request", "gtpu", -1},
+	{WITH_BEARERS("[\"10.45.0.2\", 1, 4294967296]", ""), "bad-request", "gtpu", -1},
+	{WITH_BEARERS(TWO_BEARERS, ", \"frame_sizes\": [[63, 1]]"), "out-of-range", "frame_sizes", 64},
+	{WITH_BEARERS(TWO_BEARERS, ", \"frame_sizes\": [[8983, 1]]"), "out-of-range", "frame_sizes", 8982},
+	{WITH_BEARERS(TWO_BEARERS, ", \"flows\": 3"), "bad-request", "flows", -1},
+	{WITH_BEARERS(TWO_BEARERS, ", \"ipv4\": [\"10.0.0.1\", \"10.0.0.2\"]"), "bad-request", "ipv4", -1},
+	{WITH_BEARERS(TWO_BEARERS, ", \"flow_macs\": [\"source\"]"), "bad-request", "flow_macs", -1},
+	{WITH_BEARERS(TWO_BEARERS, ", \"directions\": [[0, 0]]"), "bad-request", "directions", -1},
 	{"{\"frames\": 1, \"stack\": null}", "bad-request", "stack", -1},
 	{"{\"frames\": 1, \"directions\": [[0, 2]]}", "out-of-range", "directions", 1},
 	{"{\"frames\": 1, \"directions\": []}", "bad-request", "directions", -1},
@@ -161,10 +181,35 @@ static void test_given(void)
 	CHECK_EQUAL(trial.flow_macs, FLOW_SOURCE_MAC | FLOW_DESTINATION_MAC);
 }
 
+static void test_bearers(void)
+{
+	const struct frame_bearers *bearers;
+
+	CHECK_EQUAL(parse(WITH_BEARERS(TWO_BEARERS, ", \"flows\": 2, \"frame_sizes\": [[8982, 1]]")), 0);
+	bearers = trial.stack.bearers;
+	CHECK(bearers != NULL);
+	CHECK_EQUAL(trial.flows, 2);
+	CHECK_EQUAL(bearers->count, 2);
+	CHECK_EQUAL(frame_be32(bearers->sgw), 0xc0000202);
+	CHECK_EQUAL(frame_be32(bearers->bearer[1].ue), 0x0a2d0003);
+	CHECK_EQUAL(frame_be32(bearers->bearer[1].uplink_teid), 2);
+	CHECK_EQUAL(frame_be32(bearers->bearer[0].downlink_teid), 4294967295);
+	CHECK_EQUAL(trial.endpoint[0].ipv4[3], 1);
+	CHECK_EQUAL(trial.endpoint[1].ipv4[0], 203);
+	CHECK(trial_stack(&trial, 0).uplink && !trial_stack(&trial, 1).uplink);
+	trial_free(&trial);
+	CHECK(trial.stack.bearers == NULL);
+	trial_free(&trial);
+	CHECK_EQUAL(parse(WITH_BEARERS(TWO_BEARERS, "")), 0);
+	CHECK_EQUAL(trial.flows, 2);
+	trial_free(&trial);
+}
+
 int main(void)
 {
 	test_refused();
 	test_defaults();
 	test_given();
+	test_bearers();
 	return check_result();
 }

@@ -5,29 +5,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "serving.h"
 #include "switch.h"
 
 #define PATIENCE_S 1
 #define LONGEST_ANSWER 8192
-
-static int listen_on(const char *path)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
-
-	if (listening < 0)
-		return -errno;
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	unlink(path); /* of a switch that was killed */
-	if (!bind(listening, (struct sockaddr *)&address, sizeof(address)) && !listen(listening, 4))
-		return listening;
-	err = -errno;
-	close(listening);
-	return err;
-}
 
 static int print_error(char *text, int err)
 {
@@ -100,7 +84,7 @@ static void serve(int client, const struct switch_options *options)
 
 int switch_serve(const struct switch_options *options, int signals)
 {
-	int listening = listen_on(options->socket), status = SWITCH_ENDED;
+	int listening = serving_listen(options->socket), status = SWITCH_ENDED;
 	struct pollfd watched[] = {{.fd = listening, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
 
 	if (listening < 0) {

@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
 
+#include "serving.h"
 #include "switch.h"
-
-static int open_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC);
-}
 
 int main(int argc, char **argv)
 {
@@ -25,9 +12,9 @@ int main(int argc, char **argv)
 
 	if (status)
 		return status < 0 ? SWITCH_ENDED : status;
-	signals = open_signals();
+	signals = serving_signals();
 	if (signals < 0) {
-		fprintf(stderr, "nfvbed-xdp-switch: signalfd: %s\n", strerror(errno));
+		fprintf(stderr, "nfvbed-xdp-switch: signalfd: %s\n", strerror(-signals));
 		return SWITCH_FAILED;
 	}
 	status = switch_open(&options) ? SWITCH_FAILED : switch_serve(&options, signals);

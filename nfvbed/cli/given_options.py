@@ -94,9 +94,9 @@ def descriptor_of(path: str, options: dict[str, Any]) -> GivenDescriptor:
     return GivenDescriptor(
         path=Path(path),
         name=name,
-        networks=_pairs("--network", options["networks"]),
-        parameters={key: _value(key, text) for key, text in _pairs("--param", options["parameters"]).items()},
-        names=_pairs("--name", options["names"]),
+        networks=pairs("--network", options["networks"]),
+        parameters={key: _value(key, text) for key, text in pairs("--param", options["parameters"]).items()},
+        names=pairs("--name", options["names"]),
         flavour=options["flavour"] or "",
         level=options["level"] or "",
     )
@@ -126,12 +126,17 @@ def _print(vnf: GivenVnf) -> None:
     click.echo(f"  next: nfvbed offboard {vnf.name}")
 
 
-def _pairs(option: str, texts: tuple[str, ...]) -> dict[str, str]:
+def pairs(option: str, texts: tuple[str, ...], example: str = "NAME=VALUE") -> dict[str, str]:
+    """Return what an option gives that is several times NAME=VALUE.
+
+    Raises:
+        UsageError: a text is not of this form.
+    """
     found = {}
     for text in texts:
         key, sign, value = text.partition("=")
         if not (key and sign and value):
-            raise UsageError(f"{option} is a name and a value", observed=repr(text), fix=f"{option} NAME=VALUE")
+            raise UsageError(f"{option} is a name and a value", observed=repr(text), fix=f"{option} {example}")
         found[key] = value
     return found
 

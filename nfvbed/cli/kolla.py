@@ -13,7 +13,8 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.sites.kolla import inventory, output
 from nfvbed.sites.kolla.options import check_options
-from nfvbed.sites.kolla.render import check_release, order_of, render
+from nfvbed.sites.kolla.pinning import pinning_of
+from nfvbed.sites.kolla.render import check_release, order_pinned, render
 from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
@@ -44,13 +45,15 @@ def render_files(variant: str, site: str, release: str, folder: str, multinode: 
     """
     project = open_project(root)
     profile = project.load_kolla_release(release)
-    order = order_of(project.load_variant(variant), _kolla_site(project, site), profile)
+    where = _kolla_site(project, site)
+    pinning = pinning_of(project, where, variant)
+    order = order_pinned(pinning, where, profile)
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
     made = render(order, flavors)
     groups = {} if multinode is None else {"inventory/groups": inventory.groups_file(_text(multinode))}
     files = {**made.files, **groups}
     removed = output.write(Path(folder), files)
-    click.echo(f"{folder}: {len(files)} files for {variant} on site {site}, {profile.title}")
+    click.echo(f"{folder}: {len(files)} files for {pinning.name} on site {site}, {profile.title}")
     for name in removed:
         click.echo(f"removed, of the rendering before: {name}")
     missing = _missing(project, made.roles)

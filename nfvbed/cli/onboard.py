@@ -6,10 +6,12 @@ from typing import Any
 import click
 
 from nfvbed.cli.given_options import descriptor_of, given_options, is_file, onboard_given, refuse_given, refuse_others
+from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
 from nfvbed.cli.offload_price import measure_price
-from nfvbed.cli.onboard_check import check_fit
+from nfvbed.cli.onboard_check import WITHOUT_NOVA, check_fit
+from nfvbed.cli.onboard_machines import onboard_machines
 from nfvbed.cli.onboarded import show_vnfs
-from nfvbed.cli.support import require_site
+from nfvbed.cli.support import require_site, variant_name
 from nfvbed.cli.vnf_options import choice_of, of_site, plan_of, vnf_options
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError, UsageError
@@ -19,10 +21,11 @@ from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label
+from nfvbed.spec.layout import VEPC
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
-from nfvbed.spec.vnf import VnfChoice
+from nfvbed.spec.vnf import GATEWAYS, VnfChoice
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs import offload
 
@@ -34,31 +37,32 @@ _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 @click.argument("vnf", metavar="VNF|FILE")
 @click.option("--variant", help="Data plane: a name in deploy/variants. Default: the deployed one.")
 @click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
-@click.option("--topology", default=_PVP, show_default=True, help="What is connected to what.")
+@click.option("--topology", help=f"What is connected to what. Default: {_PVP}; of a mobile core {VEPC}.")
 @vnf_options
 @given_options
+@machine_options
 @click.option("--offload-price", is_flag=True, help="Also measure what its ports' offloads are worth (TCP), and end.")
 @click.option("--check", is_flag=True, help="Only compare VNF, flavor, variant and host; 10 where they do not fit.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing that stays.")
 @click.option("--json", "as_json", is_flag=True, help="Print the deployment's record as JSON.")
-def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bool, **options: Any) -> None:
+def command(vnf: str, variant: str | None, site: str, topology: str | None, as_json: bool, **options: Any) -> None:
     """Start VNF (a name in vnfd) on a data plane, and leave both running until `nfvbed destroy`.
 
     FILE: the VNF of someone's descriptor, a package (CSAR) or a legacy template, on a site that is an OpenStack; it is
-    onboarded when its instances are ACTIVE, and `nfvbed offboard NAME` removes it.
+    onboarded when its instances are ACTIVE, and `nfvbed offboard NAME` removes it. So is a VNF of several machines.
 
     It counts as onboarded when frames have come through it in both directions, not when it says that it is up. A data
     plane that is deployed without VNFs is set up again with the ports that they need.
     """
     project = open_project()
-    if is_file(vnf, project.vnf_names):
-        refuse_others({**options, "topology": topology != _PVP})
-        _onboard_file(project, vnf, {**options, "site": site, "variant": variant, "as_json": as_json})
-        return
+    given = {**options, "site": site, "variant": variant, "topology": topology is not None, "as_json": as_json}
+    _by_descriptor(project, vnf, given)
+    site_spec = project.load_site(site)
     refuse_given(options)
+    refuse_machine_options(options)
+    topology = topology or _usual_topology(project, vnf)
     if not plan_of(topology):
         raise UsageError(f"topology {topology} has no VNF", fix="choose pvp, pvvp, pv3p, ... with --topology")
-    site_spec = project.load_site(site)
     _require_onboarding(site_spec)
     variant = variant or site_spec.only_variant
     if options.pop("check"):
@@ -66,7 +70,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         click.get_current_context().exit(told)
     place = open_site(site_spec, project.root)
     existing = place.find_deployed()
-    wanted = project.load_variant(_variant_name(variant, existing, site_spec), site_spec)
+    wanted = project.load_variant(variant_name(variant, existing, site_spec), site_spec)
     choice = choice_of(project, wanted, topology, vnf, of_site(site_spec, options))
     if choice is None:
         raise UsageError(f"topology {topology} has no VNF")
@@ -92,6 +96,11 @@ def command(vnf: str, variant: str | None, site: str, topology: str, as_json: bo
         _print(deployment, existed, trap)
 
 
+def _usual_topology(project: Project, vnf: str) -> str:
+    is_core = vnf in project.vnf_names and project.load_vnf(vnf).forwarding[0] in GATEWAYS
+    return VEPC if is_core else _PVP
+
+
 def _require(place: Site, existing: Deployed | None, asked: tuple[Variant, str, VnfChoice]) -> None:
     """Refuse what could not be onboarded; nothing is changed."""
     wanted, topology, choice = asked
@@ -102,6 +111,26 @@ def _require(place: Site, existing: Deployed | None, asked: tuple[Variant, str, 
     if existing is not None and existing.deployment.topology == topology:
         existing.require_same(wanted, topology, choice)
     place.check(topology, choice)
+
+
+def _by_descriptor(project: Project, vnf: str, options: dict[str, Any]) -> None:
+    """Onboard what comes by a descriptor alone, and end: that of a file, of a VNF of several machines on an OpenStack.
+
+    Args:
+        project: where sites, variants and VNFs are.
+        vnf: the file's path, or the VNF's name.
+        options: of the command line, with `site`, `variant`, `topology` (whether one is named) and `as_json`.
+    """
+    context = click.get_current_context()
+    if is_file(vnf, project.vnf_names):
+        refuse_machine_options(options)
+        refuse_others(options)
+        _onboard_file(project, vnf, options)
+        context.exit(0)
+    site = project.load_site(options["site"])
+    machines = several_machines(project, vnf) if site.kind not in WITHOUT_NOVA else None
+    if machines is not None:
+        context.exit(onboard_machines(project, machines, site, options))
 
 
 def _onboard_file(project: Project, vnf: str, options: dict[str, Any]) -> None:
@@ -115,7 +144,7 @@ def _onboard_file(project: Project, vnf: str, options: dict[str, Any]) -> None:
     given = descriptor_of(vnf, options)
     site_spec = project.load_site(options["site"])
     place = open_site(site_spec, project.root)
-    variant = _variant_name(options["variant"], place.find_deployed(), site_spec)
+    variant = variant_name(options["variant"], place.find_deployed(), site_spec)
     wanted = project.load_variant(variant, site_spec)
     if options["dry_run"]:
         place.require(wanted)
@@ -136,21 +165,11 @@ def _require_onboarding(site: SiteSpec) -> None:
         )
 
 
-def _variant_name(given: str | None, existing: Deployed | None, site: SiteSpec) -> str:
-    if given is not None:
-        return given
-    if existing is None:
-        raise UsageError(
-            "no data plane is deployed to onboard on",
-            where=f"site {site.name}",
-            fix="nfvbed deploy VARIANT first, or give --variant VARIANT",
-        )
-    return existing.variant.name
-
-
 def _checksums(site: Site, deployment: Deployment) -> offload.OffloadReport | None:
     """Look for the checksum trap where kernel ports of this host allow it."""
     ports = site.generator_ports(deployment)
+    if deployment.topology == VEPC:
+        return None  # its frames come through in GTP-U alone
     kernel = len(ports) == 2 and all(port.kind is PortKind.VETH for port in ports)
     host = site.host_view(deployment) if kernel else None
     if host is None:

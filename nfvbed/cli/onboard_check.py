@@ -14,6 +14,7 @@ from nfvbed.host.topology import read_topology
 from nfvbed.records import VnfKind
 from nfvbed.sites.openstack.instances import DATA_NETWORKS
 from nfvbed.spec.choices import explicit_label
+from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec, HostSiteSpec, SiteSpec
@@ -25,7 +26,7 @@ from nfvbed.vnfs.descriptors.model import CloudImage, request_of
 from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from nfvbed.vnfs.numa import Host
 
-_WITHOUT_NOVA = ("lab", "guest", "simulated")
+WITHOUT_NOVA = ("lab", "guest", "simulated")
 """Kinds of sites on which nfvbed itself starts VNFs."""
 _MANAGEMENT = "mgmt"
 _SWITCH_MIB = 384
@@ -51,7 +52,7 @@ def check_fit(
     vnf, variant_name, options = asked
     if variant_name is None:
         raise UsageError("--check compares with a variant, and none is named", fix="give --variant VARIANT")
-    in_cloud = site.kind not in _WITHOUT_NOVA
+    in_cloud = site.kind not in WITHOUT_NOVA
     if in_cloud and options.get("kind") is None:
         options = options | {"kind": VnfKind.VM.value}
     variant = project.load_variant(variant_name, site)
@@ -60,8 +61,19 @@ def check_fit(
     found += _in_cloud(variant, choice) if in_cloud else []
     if isinstance(site, HostSiteSpec) and not isinstance(site, CloudSiteSpec):
         found += _on_host(variant, choice, site, layout(topology).vnfs)
-    distinct = list({str(one): one for one in found}.values())
     name = f"{vnf} ({explicit_label(choice)}, flavor {choice.flavor.name}) on {variant.name} ({topology}, {site.name})"
+    return report(name, found, as_json=as_json)
+
+
+def report(name: str, found: list[Mismatch], *, as_json: bool) -> int:
+    """Print what does not fit, each once; return the exit code.
+
+    Args:
+        name: what was compared with what.
+        found: the mismatches.
+        as_json: print a JSON document.
+    """
+    distinct = list({str(one): one for one in found}.values())
     if as_json:
         click.echo(json.dumps({"vnf": name, "mismatches": [asdict(one) for one in distinct]}, indent=2))
     else:
@@ -75,7 +87,7 @@ def _path(variant: Variant, topology: str, choice: VnfChoice) -> list[Mismatch]:
     try:
         require_path(variant, topology, choice)
     except UnsupportedError as failure:
-        return [_of(failure, "ports" if not variant.lacks(topology) else "topology")]
+        return [mismatch_of(failure, "ports" if not variant.lacks(topology) else "topology")]
     return []
 
 
@@ -90,27 +102,42 @@ def _in_cloud(variant: Variant, choice: VnfChoice) -> list[Mismatch]:
     try:
         request = request_of(choice, networks, image, specs, direct=epa.needs_direct(variant, choice))
     except UnsupportedError as failure:
-        return [_of(failure, "descriptor")]
+        return [mismatch_of(failure, "descriptor")]
     return epa.check(request, choice.flavor, variant)
 
 
 def _on_host(variant: Variant, choice: VnfChoice, site: HostSiteSpec, vnfs: int) -> list[Mismatch]:
     if choice.kind is not VnfKind.VM:
         return []
-    topology = read_topology()
     try:
-        arrangement = resolve(topology, site.arrangement, variant.options.switch_cores, vnfs)
+        host = host_of(variant, site, vnfs)
     except (UnsupportedError, ConfigurationError) as failure:
-        return [_of(failure, "cores")]
-    flavor, nodes = choice.flavor, max(len(topology.nodes), 1)
-    free = hostfit.reservable_mib(nodes)
-    if isinstance(site, DevcloudSiteSpec):
-        # There every flavor has hugepages, out of what is reserved when the cloud starts.
-        flavor = flavor.model_copy(update={"hugepages": True})
-        free = dict.fromkeys(range(nodes), (site.hugepages_mib - _SWITCH_MIB) // nodes)
-    host = Host(topology, arrangement, free_hugepages_mib=free)
+        return [mismatch_of(failure, "cores")]
+    # On a devcloud every flavor has hugepages, out of what is reserved when the cloud starts.
+    flavor = with_pages(choice.flavor) if isinstance(site, DevcloudSiteSpec) else choice.flavor
     return hostfit.check(flavor, host, vnfs=vnfs, realtime_us=hostfit.realtime_share())
 
 
-def _of(failure: NfvbedError, subject: str) -> Mismatch:
+def with_pages(flavor: Flavor) -> Flavor:
+    """Return a flavor with its memory in hugepages."""
+    return flavor.model_copy(update={"hugepages": True})
+
+
+def host_of(variant: Variant, site: HostSiteSpec, vnfs: int) -> Host:
+    """Return this host as a site has it for virtual machines.
+
+    Raises:
+        UnsupportedError, ConfigurationError: it has too few cores for switch, generator and VNFs.
+    """
+    topology = read_topology()
+    arrangement = resolve(topology, site.arrangement, variant.options.switch_cores, vnfs)
+    nodes = max(len(topology.nodes), 1)
+    free = hostfit.reservable_mib(nodes)
+    if isinstance(site, DevcloudSiteSpec):
+        free = dict.fromkeys(range(nodes), (site.hugepages_mib - _SWITCH_MIB) // nodes)
+    return Host(topology, arrangement, free_hugepages_mib=free)
+
+
+def mismatch_of(failure: NfvbedError, subject: str) -> Mismatch:
+    """Return an error as a mismatch of a subject."""
     return Mismatch(subject, ": ".join(filter(None, (failure.what, failure.observed))), failure.fix, failure.where)

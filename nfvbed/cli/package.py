@@ -7,12 +7,14 @@ from typing import Any
 
 import click
 
+from nfvbed.cli.given_options import pairs
+from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
+from nfvbed.cli.package_machines import hot_of, machines_content
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.records import VnfKind
 from nfvbed.sites.openstack.instances import DATA_NETWORKS
 from nfvbed.spec.choices import default_forwarding, possible_forwarding
-from nfvbed.spec.document import parse_document
 from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfChoice, VnfSpec, VnfUse
 from nfvbed.vnfs.descriptors import csar, legacy, parsing, sol, translate
@@ -33,7 +35,18 @@ _ENDINGS = {"legacy": ".yaml", "sol": ".csar", "hot": ".hot.yaml"}
 @click.option("--flavor", metavar="NAME", help="A name in flavors. Default: the VNF's.")
 @click.option("--image", metavar="NAME", help="Name of the image in Glance. Default: the VNF's name.")
 @click.option("--with-image", is_flag=True, help="Put the image into the package; Tacker uploads it with each VNF.")
-@click.option("--network", "networks", multiple=True, metavar="PORT=NAME", help="Network of a port; several times.")
+@click.option(
+    "--network",
+    "networks",
+    multiple=True,
+    metavar="PORT=NAME",
+    help="Network of a port (several machines: of a link); several times.",
+)
+@click.option("--image-file", metavar="FILE", help="Several machines: their image. Default: the VNF's.")
+@click.option(
+    "--flavour", metavar="NAME", help="VNF of several machines: deployment flavour. Default: a package has all."
+)
+@machine_options
 @click.option("--most", default=1, type=click.IntRange(1, 16), help="Instances that it can be scaled to. Default: 1.")
 def command(vnf: str, form: str, output: str | None, **options: Any) -> None:
     """Write what Tacker takes of VNF (a name in vnfd), made from its vnf.yml; FILE (a CSAR): only check it."""
@@ -41,7 +54,12 @@ def command(vnf: str, form: str, output: str | None, **options: Any) -> None:
     if vnf not in project.vnf_names and Path(vnf).is_file():
         click.echo(_checked(Path(vnf)))
         return
-    content = _content(form, _request(project, vnf, options))
+    machines = several_machines(project, vnf)
+    if machines is not None:
+        content = machines_content(project, machines, form, options)
+    else:
+        _refuse_for_one(options)
+        content = _content(form, _request(project, vnf, options))
     if output == "-":
         sys.stdout.buffer.write(content)
         return
@@ -51,6 +69,13 @@ def command(vnf: str, form: str, output: str | None, **options: Any) -> None:
     except OSError as failure:
         raise UsageError("the file cannot be written", where=str(path), observed=failure.strerror or "") from failure
     click.echo(f"{path}: {len(content)} bytes")
+
+
+def _refuse_for_one(options: dict[str, Any]) -> None:
+    refuse_machine_options(options)
+    for key in ("image_file", "flavour"):
+        if options.pop(key):
+            raise UsageError(f"--{key.replace('_', '-')} is of a VNF of several machines", fix="leave it out")
 
 
 def _checked(path: Path) -> str:
@@ -88,12 +113,7 @@ def _request(project: Project, vnf: str, options: dict[str, Any]) -> DescriptorR
 def _networks(spec: VnfSpec, given: tuple[str, ...]) -> dict[str, str]:
     data = iter(DATA_NETWORKS)
     found = {port.name: _MANAGEMENT if port.role == "management" else next(data) for port in spec.ports}
-    for text in given:
-        port, sign, network = text.partition("=")
-        if not sign or not network:
-            raise UsageError("--network names a port and a network", observed=repr(text), fix="--network in=data0")
-        found[port] = network
-    return found
+    return found | pairs("--network", given, "in=data0")
 
 
 def _image(project: Project, spec: VnfSpec, name: str, *, packed: bool) -> CloudImage:
@@ -107,8 +127,4 @@ def _content(form: str, request: DescriptorRequest) -> bytes:
     if form == "sol":
         return csar.write(sol.files(request))
     text = dump(legacy.template(request))
-    if form == "legacy":
-        return text.encode()
-    hot = translate.legacy_hot(parse_document(Path(f"{request.vnf.name}.yaml"), text))
-    nested = [f"# {name}\n{content}" for name, content in hot.files.items()]
-    return "---\n".join([hot.template, *nested]).encode()
+    return text.encode() if form == "legacy" else hot_of(request.vnf.name, text)

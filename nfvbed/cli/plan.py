@@ -13,8 +13,10 @@ from nfvbed.cli.progress import span
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.plan.estimate import SIMULATED, Overheads, length_s, shortest
+from nfvbed.plan.order import is_exchanged
 from nfvbed.plan.plan import Plan, Unit, expand
 from nfvbed.spec.rules import Study
+from nfvbed.spec.site import KollaSiteSpec, SiteSpec
 from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.loads import SearchTest
 from nfvbed.spec.tests import expected_s
@@ -61,6 +63,8 @@ def show_plan(study: Study, as_json: bool) -> None:
         console.print(f"not applicable: {cell.id}: {reason}", highlight=False)
     for cell, reason in plan.skipped:
         console.print(f"skipped: {cell.id}: {reason}", highlight=False)
+    for line in _exchanges(plan, study.site):
+        console.print(line, highlight=False, soft_wrap=True)
     whole_s = length_s(plan, shortest(plan), overheads)
     if budget_s is not None:
         fits = "fits" if whole_s <= budget_s else "does not fit: what is left then is blocked (budget)"
@@ -73,6 +77,15 @@ def show_plan(study: Study, as_json: bool) -> None:
         highlight=False,
         soft_wrap=True,
     )
+
+
+def _exchanges(plan: Plan, site: SiteSpec) -> list[str]:
+    """Say in which rounds a rack's twins have each other's variant: before these, and after, it is deployed again."""
+    if not isinstance(site, KollaSiteSpec) or site.swap == "never":
+        return []
+    rounds = [str(number) for number in range(1, plan.rounds[0] + 1) if is_exchanged(number)]
+    held = ", ".join(f"{variant} on {compute}" for compute, variant in site.exchanged().pinned.items())
+    return [f"rounds {', '.join(rounds) or 'none'}: {held} (swap: abba); the rack is deployed again at each exchange"]
 
 
 def _named(plan: Plan, unit: Unit) -> str:

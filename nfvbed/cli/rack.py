@@ -12,8 +12,9 @@ from nfvbed.cli.rack_progress import RackProgress
 from nfvbed.confirming import require_confirmed
 from nfvbed.signals import end_like_interrupt
 from nfvbed.sites.kolla.executor import destroying, journal, stages
-from nfvbed.sites.kolla.executor.deploying import Wish, deploy, require_free
+from nfvbed.sites.kolla.executor.deploying import Wish, deploy, is_another, require_free
 from nfvbed.sites.kolla.executor.places import RackPlaces
+from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.preflight.checks import examine
 from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.loader import Project
@@ -29,8 +30,9 @@ def deploy_rack(project: Project, site: KollaSiteSpec, variant: str, options: di
         variant: name of the variant.
         options: of the command, by their names.
     """
+    pinning = pinning_of(project, site, variant)
     wish = Wish(
-        project.load_variant(variant),
+        pinning,
         site,
         project.load_kolla_release(options["release"] or NEWEST),
         Path(options["inventory"]) if options["inventory"] else None,
@@ -42,7 +44,7 @@ def deploy_rack(project: Project, site: KollaSiteSpec, variant: str, options: di
     end_like_interrupt()
     progress = RackProgress(Console(stderr=True))
     if options["redeploy"] and _has_another(places, wish):
-        _confirm(site.name, options["confirmed"])
+        confirm(site.name, options["confirmed"])
         for line in destroying.destroy(project, site, progress):
             progress.say(line)
     existed = deploy(project, wish, progress, examine)
@@ -50,7 +52,7 @@ def deploy_rack(project: Project, site: KollaSiteSpec, variant: str, options: di
         found = journal.read(places)
         click.echo(json.dumps(found.model_dump(mode="json") if found else {}, indent=2))
         return
-    click.echo(f"{variant} {'was deployed already' if existed else 'is deployed'} on site {site.name}")
+    click.echo(f"{pinning.name} {'was deployed already' if existed else 'is deployed'} on site {site.name}")
     click.echo(f"  access: OS_CLIENT_CONFIG_FILE={places.clouds} OS_CLOUD={site.name}")
     click.echo(f"  logs: {places.logs}")
     click.echo(f"  next: nfvbed destroy --site {site.name}")
@@ -69,14 +71,19 @@ def destroy_rack(project: Project, site: KollaSiteSpec, confirmed: str | None, d
     if dry_run or found is None:
         lines = destroying.foresee(project, site.name)
     else:
-        _confirm(site.name, confirmed)
+        confirm(site.name, confirmed)
         end_like_interrupt()
         lines = destroying.destroy(project, site, RackProgress(Console(stderr=True)))
     for line in lines:
         click.echo(line)
 
 
-def _confirm(site: str, given: str | None) -> None:
+def confirm(site: str, given: str | None) -> None:
+    """Have a rack's name typed, where it was not given: all that is on it is going to be removed.
+
+    Raises:
+        UsageError: it was not.
+    """
     if given is None and sys.stdin.isatty():
         click.echo(f"All that runs on site {site} is going to be removed, with its volumes and images.", err=True)
         given = click.prompt(f"Type the site's name ({site}) to go on", err=True)
@@ -87,7 +94,7 @@ def _has_another(places: RackPlaces, wish: Wish) -> bool:
     found = journal.read(places)
     if found is None or not found.on_machines:
         return False
-    return found.destroying or (found.variant, found.release) != (wish.variant.name, wish.release.name)
+    return found.destroying or is_another(found, wish)
 
 
 def _foresee(project: Project, wish: Wish, places: RackPlaces) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ from rich.table import Table
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan import show_plan
 from nfvbed.cli.progress import progress_on
+from nfvbed.cli.rack_options import CONFIRMED
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.cli.vsperf_options import VSPERF, chosen_driver, native_name, native_study, vsperf_options
 from nfvbed.compare.agreement import disagreements, outcomes_of, supports_of
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import NfvbedError, UnsupportedError, UsageError
 from nfvbed.host.identity import is_elsewhere
-from nfvbed.plan.stored import never_reached
+from nfvbed.plan.stored import never_reached, stored_study
 from nfvbed.records import CellRecord, RunRecord, Status
 from nfvbed.results import ResultRecord
 from nfvbed.run.observer import Observer
@@ -29,7 +31,7 @@ from nfvbed.sites.catalogue import site_of
 from nfvbed.sites.site import Site
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
-from nfvbed.spec.site import GuestSiteSpec
+from nfvbed.spec.site import GuestSiteSpec, KollaSiteSpec, SiteSpec
 from nfvbed.store import Store
 
 UNFINISHED = "latest"
@@ -54,6 +56,7 @@ Ended = tuple[RunRecord, NfvbedError | None]
 @store_option
 @override_options
 @vsperf_options
+@CONFIRMED
 @json_option
 def command(
     experiment: str | None, resume: str | None, root: Path | None, store: str | None, as_json: bool, **options: Any
@@ -63,6 +66,7 @@ def command(
     Every trial is stored when it ends, so an interrupted run loses nothing: `--resume` goes on with it.
     """
     project = open_project(root)
+    confirmed = options.pop("confirmed")
     overrides = collect(options)
     driver = chosen_driver(options)
     if resume is None:
@@ -80,7 +84,7 @@ def command(
                 _in_node(project, site, opened, as_json)
             return
         with open_store(project, store, read_only=False) as opened:
-            _summarize(opened, *_start(project, study, opened, not options["no_doctor"]), as_json)
+            _summarize(opened, *_start(_Begun(project, opened, confirmed), study, not options["no_doctor"]), as_json)
         return
     if overrides or options["dry_run"] or options["conf"] or options["test_params"] or options["vnf_kind"]:
         raise UsageError(
@@ -90,7 +94,7 @@ def command(
         if driver == VSPERF:
             raise UsageError("VSPERF cannot go on with a run", observed="--resume", fix="run the test again")
         wanted = native_name(experiment) if driver and experiment else experiment
-        _summarize(opened, *_resume(project, opened, _resumable(opened, resume, wanted)), as_json)
+        _summarize(opened, *_resume(_Begun(project, opened, confirmed), _resumable(opened, resume, wanted)), as_json)
 
 
 def _in_node(project: Project, site: GuestSiteSpec, store: Store, as_json: bool) -> None:
@@ -125,30 +129,59 @@ def _required(experiment: str | None) -> str:
     return experiment
 
 
-def _start(project: Project, study: Study, store: Store, with_doctor: bool) -> Ended:
+@dataclass(frozen=True)
+class _Begun:
+    """A run as its command begins it.
+
+    Args:
+        project: the project.
+        store: open for writing.
+        confirmed: name of the site that may be deployed again, where it was given.
+    """
+
+    project: Project
+    store: Store
+    confirmed: str | None
+
+
+def _start(begun: _Begun, study: Study, with_doctor: bool) -> Ended:
     end_like_interrupt()
+    _confirm_swap(begun, study.site)
     console = Console(stderr=True)
     with progress_on(console) as observer:
-        doctor = _doctor(project, study) if with_doctor and not study.simulated else None
-        runner = _runner(project, store, observer)
+        doctor = _doctor(begun.project, study) if with_doctor and not study.simulated else None
+        runner = _runner(begun, observer)
         return runner.start(study, doctor), runner.failure
 
 
-def _resume(project: Project, store: Store, run: RunRecord) -> Ended:
+def _resume(begun: _Begun, run: RunRecord) -> Ended:
     end_like_interrupt()
+    _confirm_swap(begun, stored_study(begun.store.get_blob(run.plan_hash), VariantModel)[0].site)
     with progress_on(Console(stderr=True)) as observer:
-        runner = _runner(project, store, observer)
+        runner = _runner(begun, observer)
         return runner.resume(run), runner.failure
 
 
-def _runner(project: Project, store: Store, observer: Observer) -> Runner:
+def _confirm_swap(begun: _Begun, site: SiteSpec) -> None:
+    """Have the name of a rack that is deployed again between rounds typed; of other sites nothing is asked.
+
+    Raises:
+        UsageError: it was not.
+    """
+    if isinstance(site, KollaSiteSpec) and site.swap != "never":
+        from nfvbed.cli.rack import confirm  # ansible-runner, which nothing else needs
+
+        confirm(site.name, begun.confirmed)
+
+
+def _runner(begun: _Begun, observer: Observer) -> Runner:
     def open_site(study: Study, done: int) -> Site:
-        site = site_of(study, project.root, done)
+        site = site_of(study, begun.project.root, done)
         # Before the run is written: a host that is busy must not leave an empty run behind.
         site.begin(many=True)
         return site
 
-    return Runner(store, open_site, observer=observer)
+    return Runner(begun.store, open_site, observer=observer)
 
 
 def _doctor(project: Project, study: Study) -> dict[str, Any]:

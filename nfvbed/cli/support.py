@@ -1,6 +1,9 @@
-"""Whether a site can run what a command is about to set up."""
+"""What a command is about to set up: the data plane that is meant, and whether a site can run it."""
 
+from nfvbed.errors import UsageError
+from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
+from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
 
 
@@ -17,3 +20,20 @@ def require_site(site: Site, variant: Variant) -> None:
     site.begin()
     if site.find_deployed() is None:
         site.require(variant)
+
+
+def variant_name(given: str | None, existing: Deployed | None, site: SiteSpec) -> str:
+    """Return the data plane that is meant: the named one, else the deployed one.
+
+    Raises:
+        UsageError: none is named, and none is deployed.
+    """
+    if given is not None:
+        return given
+    if existing is None:
+        raise UsageError(
+            "no data plane is deployed to onboard on",
+            where=f"site {site.name}",
+            fix="nfvbed deploy VARIANT first, or give --variant VARIANT",
+        )
+    return existing.variant.name

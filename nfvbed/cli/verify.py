@@ -15,20 +15,17 @@ from nfvbed.errors import DeployError, UnsupportedError, UsageError
 from nfvbed.findings import Finding, State
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
-from nfvbed.sites.kolla.render import order_of
-from nfvbed.sites.kolla.verify.rack import verify_rack
-from nfvbed.sites.openstack.tacker.connection import connect_as_named
+from nfvbed.sites.kolla.executor import journal as journals
+from nfvbed.sites.kolla.executor.places import RackPlaces
+from nfvbed.sites.kolla.executor.takeover import KOLLAS_NAME as KOLLAS_CLOUD
 from nfvbed.sites.site import Site
-from nfvbed.sites.verify.path import PATH, TOPIC, verify_with_path
+from nfvbed.sites.verify.path import PATH, verify_with_path
 from nfvbed.sites.verify.verifiable import VerifiableSite
 from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec, SiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
-
-KOLLAS_CLOUD = "kolla-admin"
-"""Name that Kolla's post-deploy gives the cloud in the clouds.yaml that it writes."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +43,8 @@ class Verified:
 @click.option("--site", default="devcloud", show_default=True, help="Where: a name in deploy/sites.")
 @click.option("--vnf", default=DEFAULT_VNF, show_default=True, help="What is booted where no VNF is onboarded.")
 @click.option("--flavor", metavar="NAME", help="Its flavor: a name in flavors. Default: the VNF's.")
-@click.option("--release", default=NEWEST, show_default=True, metavar="NAME", help="Of a rack: it runs that release.")
-@click.option("--os-cloud", default=KOLLAS_CLOUD, show_default=True, help="Of a rack: its name in clouds.yaml.")
+@click.option("--release", metavar="NAME", help=f"Of a rack deployed without nfvbed: its release. Default: {NEWEST}.")
+@click.option("--os-cloud", metavar="NAME", help=f"Of such a rack: its name in clouds.yaml. Default: {KOLLAS_CLOUD}.")
 @click.option("--no-probe", is_flag=True, help="Only read: boot nothing, and send no frame.")
 @json_option
 def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **options: Any) -> None:
@@ -61,7 +58,8 @@ def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **opt
     project = open_project()
     spec = project.load_site(site)
     if isinstance(spec, KollaSiteSpec):
-        _verify_rack(project, spec, variant, options, as_json)
+        what, findings = _verified_rack(project, spec, variant, {**options, "no_probe": no_probe})
+        _show(what, findings, as_json)
         return
     place = open_site(spec, project.root)
     if not isinstance(place, VerifiableSite):
@@ -86,19 +84,21 @@ def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **opt
     _show(Verified(site, deployed.variant.name, deployed.deployment.id), findings, as_json)
 
 
-def _verify_rack(
-    project: Project, site: KollaSiteSpec, variant: str | None, options: dict[str, Any], as_json: bool
-) -> None:
-    """Read a rack; which variant is deployed on it nobody has written down."""
-    if variant is None:
-        raise UsageError(
-            f"say which variant is deployed on site {site.name}", fix=f"nfvbed verify VARIANT --site {site.name}"
-        )
-    order = order_of(project.load_variant(variant), site, project.load_kolla_release(options["release"]))
-    found = verify_rack(order, connect_as_named(options["os_cloud"], None))
-    reason = "no frame is sent on a site of kind kolla yet"
-    untried = Finding(topic=TOPIC, state=State.UNKNOWN, summary=reason, probed="not tried")
-    _show(Verified(site.name, variant, ""), (*found, untried), as_json)
+def _verified_rack(
+    project: Project, site: KollaSiteSpec, variant: str | None, options: dict[str, Any]
+) -> tuple[Verified, tuple[Finding, ...]]:
+    """Verify a rack: by what was written down when nfvbed deployed it, else by what is said of it."""
+    from nfvbed.cli.verified_rack import verify_deployed, verify_unknown  # ansible-runner, which nothing else needs
+
+    if options["release"] or options["os_cloud"] or journals.read(RackPlaces.of(project.root, site.name)) is None:
+        name, found = verify_unknown(project, site, variant, options)
+        return Verified(site.name, name, ""), found
+
+    def choice(wanted: Variant) -> VnfChoice | None:
+        return choice_of(project, wanted, PATH, options["vnf"], of_site(site, {"flavor": options["flavor"]}))
+
+    name, identifier, found = verify_deployed(project, site, variant, None if options["no_probe"] else choice)
+    return Verified(site.name, name, identifier), found
 
 
 def _deployed(place: Site, variant: str | None) -> Deployed:

@@ -13,6 +13,7 @@ from nfvbed.records import VnfKind
 from nfvbed.spec.choices import explicit_label, possible_forwarding, resolve
 from nfvbed.spec.layout import layout, without_chains
 from nfvbed.spec.loader import Project
+from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import NATIVE, Forwarding, ImageSpec, VnfChoice, VnfUse, Vnic
@@ -191,6 +192,13 @@ def plan_of(topology: str) -> int:
 
 def _check(project: Project, use: VnfUse) -> None:
     spec = project.load_vnf(use.vnf)
+    if isinstance(spec, MachinesVnfSpec) and (use.kind is VnfKind.VM or use.kind not in spec.kinds):
+        raise UsageError(
+            f"VNF {use.vnf} is of several machines, and a path takes VNFs of one",
+            where=f"machines of vnfd/{use.vnf}/vnf.yml",
+            observed=", ".join(one.name for one in spec.machines),
+            fix=f"nfvbed onboard {use.vnf} on a site that is an OpenStack",
+        )
     if use.kind not in spec.kinds:
         kinds = ", ".join(spec.kinds)
         raise UsageError(f"VNF {use.vnf} is of no kind {use.kind}", observed=f"it has {kinds}", fix="choose --kind")

@@ -95,6 +95,11 @@ ADVICE: Final[dict[QualityWarning, Advice]] = {
         meaning="Threads of several roles ran on one core, so each had only a part of it.",
         remedy="Use a host with a core for each role; until then compare only rows with the same arrangement.",
     ),
+    QualityWarning.SINGLE_FLOW: Advice(
+        meaning="One flow was sent, and the switch has several polling threads: a flow stays on one queue, so the"
+        " others had nothing to do.",
+        remedy="Send more flows than there are threads (traffic.flows), or compare with one thread.",
+    ),
     QualityWarning.RECONNECTED: Advice(
         meaning="The connection to the generator's host was lost during a trial and came back. The generator "
         "counted on; CPU times and the switch's counters were read after the trial's end.",

@@ -17,6 +17,9 @@ SPEEDS: Final = 121
 SHARES: Final = np.concatenate([[0.005, 0.01, 0.02, 0.03], np.linspace(0.05, 0.95, 37), [0.97, 0.98, 0.99, 0.995]])
 """The parts of the time in a class that are tried."""
 
+LOG_LIKELIHOOD_BELOW: Final = 1.353
+"""Of the best fit: what is less likely is ruled out with 95 %, one-sided (half of chi-square, one degree)."""
+
 Ends = tuple[str, str]
 """The classes before and after a trial."""
 
@@ -58,10 +61,78 @@ def find_changes(ends: Sequence[Ends | None], durations_s: Sequence[float]) -> C
     return Changes(hidden / whole if whole else 0.0, per_s)
 
 
+class HiddenPart(NamedTuple):
+    """Of trials that look whole: how many are not."""
+
+    estimated: float
+    at_most: float
+    """With a confidence of 95 %."""
+
+
+class ChangesOfHost:
+    """What all trials of a host tell of its changes, to be asked about some of them.
+
+    Args:
+        ends: of all trials; None: not measured, passed over.
+        durations_s: of the same trials.
+    """
+
+    def __init__(self, ends: Sequence[Ends | None], durations_s: Sequence[float]) -> None:
+        seen = [(*end, duration) for end, duration in zip(ends, durations_s, strict=True) if end and duration > 0]
+        names = sorted({name for before, after, _ in seen for name in (before, after)})
+        # A host that showed one class may have others, and nothing is known of them.
+        self._likely = {name: _likely(seen, name) for name in names if name} if len(names) > 1 else {}
+
+    def hidden_in(self, trials: Sequence[tuple[str, float]]) -> HiddenPart:
+        """Estimate and bound the part of some whole trials that left their class and came back.
+
+        Args:
+            trials: the class of both ends, and the duration in s, of each.
+        """
+        known = Counter((name, float(f"{duration:.3g}")) for name, duration in trials if name in self._likely)
+        if not known:
+            return HiddenPart(0.0, 0.0)
+        total = sum(known.values())
+        estimated = at_most = 0.0
+        for (name, duration), count in known.items():
+            best, within = self._likely[name]
+            at = np.array([duration])
+            estimated += count * float(_left_and_back(best, at)[0])
+            at_most += count * float(_left_and_back_of(within, duration).max())
+        return HiddenPart(estimated / total, at_most / total)
+
+
+def _likely(seen: Sequence[tuple[str, str, float]], name: str) -> tuple[_Fit, NDArray[np.float64]]:
+    """Return the best fit of a class, and all (leaving, returning) that the trials do not speak against."""
+    counts = Counter((before == name, after == name, float(f"{duration:.3g}")) for before, after, duration in seen)
+    speed, share, likelihood = _likelihood(counts)
+    leaving, returning = speed * (1 - share), speed * share
+    within = likelihood >= likelihood.max() - LOG_LIKELIHOOD_BELOW
+    return _fit(counts), np.stack([leaving[within], returning[within]])
+
+
+def _left_and_back_of(rates: NDArray[np.float64], duration_s: float) -> NDArray[np.float64]:
+    """Return `_left_and_back` for many pairs of rates at one duration."""
+    leaving, returning = rates
+    inside = returning / (leaving + returning)
+    is_there = inside + (1 - inside) * np.exp(-(leaving + returning) * duration_s)
+    return np.asarray(1 - np.exp(-leaving * duration_s) / is_there)
+
+
 def _fit(counts: Counter[tuple[bool, bool, float]]) -> _Fit:
     """Fit leaving and returning to trials as (begins inside, ends inside, duration): how many."""
     if all(first == last for first, last, _ in counts):
         return _Fit(0.0, 0.0)
+    speed, share, likelihood = _likelihood(counts)
+    best = np.unravel_index(int(np.argmax(likelihood)), likelihood.shape)
+    total, inside = float(speed[best[0], 0]), float(share[0, best[1]])
+    return _Fit(leaving_per_s=total * (1 - inside), returning_per_s=total * inside)
+
+
+def _likelihood(
+    counts: Counter[tuple[bool, bool, float]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the logarithm of the likelihood over speeds (a column) and shares of the time inside (a row)."""
     durations = [duration for _, _, duration in counts]
     # Below 0.001 changes in the longest trial nothing is lost; above 10 in the shortest the ends say no more.
     speed = np.geomspace(0.001 / max(durations), 10 / min(durations), SPEEDS)[:, None]
@@ -72,9 +143,7 @@ def _fit(counts: Counter[tuple[bool, bool, float]]) -> _Fit:
         begins, elsewhere = (share, 1 - share) if first else (1 - share, share)
         ends = elsewhere * moved if first != last else 1 - elsewhere * moved
         likelihood += count * (np.log(begins) + np.log(ends))
-    best = np.unravel_index(int(np.argmax(likelihood)), likelihood.shape)
-    total, inside = float(speed[best[0], 0]), float(share[0, best[1]])
-    return _Fit(leaving_per_s=total * (1 - inside), returning_per_s=total * inside)
+    return speed, share, likelihood
 
 
 def _left_and_back(fit: _Fit, durations_s: NDArray[np.float64]) -> NDArray[np.float64]:

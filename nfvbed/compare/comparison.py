@@ -1,13 +1,15 @@
 """Runs in, one comparison out: rows over all placement states, and their differences to a baseline."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from nfvbed.compare.advice import Advice, advice_for
 from nfvbed.compare.agreement import disagreements, outcomes_of
 from nfvbed.compare.chains import Chain, find_chains
+from nfvbed.compare.changes import Ends
 from nfvbed.compare.choice import AUTO, ClassChoice, choose_class, every_state
 from nfvbed.compare.differences import Difference, choose_baseline, find_differences
+from nfvbed.compare.hidden import EndsOfTrials, HiddenShare, hidden_shares
 from nfvbed.compare.hosts import HostPlacement, HostState, placement_of_host, state_of_host
 from nfvbed.compare.labelling import analyse_trials
 from nfvbed.compare.limits import with_limits
@@ -35,7 +37,6 @@ MANY: Final = 6
 
 Labels = dict[tuple[str, int], str]
 """Placement class by (run, sequence)."""
-EndsOfTrials = dict[tuple[str, int], tuple[str, str] | None]
 """Classes before and after by (run, sequence)."""
 
 
@@ -81,6 +82,8 @@ class Comparison(Record):
     chains: tuple[Chain, ...] = ()
     tests: tuple[MeasuredTest, ...] = ()
     """Results of tests beside the MRR."""
+    hidden: tuple[HiddenShare, ...] = ()
+    """Of each row and test: how many of its trials look whole and are not."""
     advice: dict[QualityWarning, Advice] = {}
     """On every limit and warning that occurs, by what was done."""
     distances: tuple[DistancePoint, ...]
@@ -162,9 +165,7 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
     rows = with_limits(_chosen(subjects, options.variants), ceilings, among=subjects)
     baseline = choose_baseline(rows, options.baseline)
     differences = find_differences(rows, baseline, rigs, options.rules)
-    placed = [test for entry in data for test in place_results(entry, labels, names[entry.run.host_hash])]
-    placed = [test for test in placed if not options.variants or test.variant in options.variants]
-    tests = with_derived(placed, options.rules, {(row.run, row.cell) for row in rows})
+    tests = with_derived(_placed(data, labels, names, options), options.rules, {(row.run, row.cell) for row in rows})
     return Comparison(
         runs=tuple(entry.run.id for entry in data),
         experiments=tuple(entry.run.experiment for entry in data),
@@ -177,11 +178,17 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         differences=differences,
         chains=find_chains(rows),
         tests=tests,
+        hidden=tuple(share for _, runs in hosts for share in hidden_shares(runs, ends)),
         advice=advice_on(rows, tests, data),
         distances=tuple(_points(data, labels)),
         rigs={row.rig_hash: rigs[row.rig_hash] for row in rows if row.rig_hash in rigs},
         notes=tuple(_notes(data, differences, options.rules)),
     )
+
+
+def _placed(data: Sequence[RunData], labels: Labels, names: Mapping[str, str], options: Options) -> list[MeasuredTest]:
+    placed = [test for entry in data for test in place_results(entry, labels, names[entry.run.host_hash])]
+    return [test for test in placed if not options.variants or test.variant in options.variants]
 
 
 def require_comparable(comparison: Comparison) -> None:
@@ -242,7 +249,7 @@ def _labels(hosts: list[tuple[str, list[RunData]]], placements: dict[str, Placem
 
 
 def _ends(hosts: list[tuple[str, list[RunData]]], placements: dict[str, Placement]) -> EndsOfTrials:
-    found: EndsOfTrials = {}
+    found: dict[tuple[str, int], Ends | None] = {}
     for host, runs in hosts:
         keys = [(entry.run.id, trial.sequence) for entry in runs for trial in entry.trials]
         found |= dict(zip(keys, placements[host].ends, strict=True))

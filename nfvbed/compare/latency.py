@@ -69,6 +69,44 @@ class LatencySummary(Record):
         return self.p99_ns - self.min_ns
 
 
+class DueLatency(Record):
+    """Percentiles over the frames that were due: one that never came is infinitely late.
+
+    Those over the frames that came are blind where frames are refused: a stall of 10 ms at 5 Mpps is 50,000 due frames,
+    and as many samples as the rings hold.
+    """
+
+    frames: int
+    """That were due."""
+    came: int
+    p50_ns: int | None
+    """None: fewer than that came."""
+    p99_ns: int | None
+
+
+def due_latency(encoded: Iterable[str], due: int) -> DueLatency | None:
+    """Return the percentiles over due frames; None where no latency was measured.
+
+    Args:
+        encoded: base64 HdrHistograms of those that came.
+        due: frames that were due; fewer than came count as these.
+
+    Raises:
+        ValueError: something that is not such a histogram.
+    """
+    totals = np.cumsum(_merge(encoded))
+    came = int(totals[-1]) if len(totals) else 0
+    if not came:
+        return None
+    due = max(due, came)
+
+    def at(percentile: float) -> int | None:
+        rank = max(int(percentile * due / 100 + 0.5), 1)
+        return _value(int(np.searchsorted(totals, rank)), percentile) if rank <= came else None
+
+    return DueLatency(frames=due, came=came, p50_ns=at(50.0), p99_ns=at(99.0))
+
+
 def merge_latency(encoded: Iterable[str]) -> LatencySummary | None:
     """Merge base64 HdrHistograms (V2, compressed); None when there is none or they are empty.
 

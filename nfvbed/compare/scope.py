@@ -14,7 +14,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.records import Record, Status
 from nfvbed.spec.vnf import NATIVE
 
-OF_THE_PORTS: Final = ("port_kind", "generator", "engine", "vnf.port_kind", "vnf.ports")
+OF_THE_PORTS: Final = ("port_kind", "generator", "engine", "vnf.port_kind", "vnf.ports", "vif_types")
 """Keys of a rig's description that follow from the kind of ports that a switch has."""
 
 

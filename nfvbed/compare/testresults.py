@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from nfvbed.compare.latency import LatencySummary, by_direction, merge_latency
+from nfvbed.compare.latency import DueLatency, LatencySummary, by_direction, due_latency, merge_latency
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.soak import interval_starts_s
 from nfvbed.compare.summary import Census
@@ -31,6 +31,8 @@ class MeasuredLoad(Record):
     latency: LatencySummary | None
     """Both directions together; None where no frame was stamped, or none came back."""
     latency_directions: tuple[LatencySummary | None, ...]
+    due: DueLatency | None = None
+    """Percentiles over the frames that were due, in which one that never came is infinitely late."""
     warnings: tuple[QualityWarning, ...] = ()
     """Of its trial."""
     from_s: float | None = None
@@ -156,5 +158,6 @@ def _measured(point: LoadPoint, trial: TrialRecord | None) -> MeasuredLoad:
         missing_ratio=point.missing_ratio,
         latency=merge_latency(text for text in encoded if text),
         latency_directions=by_direction([encoded]),
+        due=due_latency((text for text in encoded if text), point.intended_frames),
         warnings=trial.warnings if trial else (),
     )

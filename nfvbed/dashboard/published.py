@@ -27,11 +27,14 @@ class SeenColumn(Record):
 
     label: str
     results: tuple[float, ...]
-    mean: MeanAndIntervals
-    """With Student's intervals at 95 and 99 %."""
-    deviation: float
+    """Of the repetitions; none where only `about` was published."""
+    about: tuple[float, float] | None = None
+    """Least and greatest that the source states."""
+    mean: MeanAndIntervals | None = None
+    """With Student's intervals at 95 and 99 %; None without repetitions, as what follows."""
+    deviation: float | None = None
     """Standard deviation of the results."""
-    kisti: KistiInterval | None
+    kisti: KistiInterval | None = None
     """The interval as the report made it, by its factor."""
 
 
@@ -124,7 +127,9 @@ def _table(table: PublishedTable, own: OwnRun | None) -> SeenTable:
         title=table.title,
         unit=table.unit,
         columns=tuple(_column(column) for column in table.columns),
-        differences=compare_tables({column.label: column.results for column in table.columns}),
+        differences=compare_tables({column.label: column.results for column in table.columns})
+        if table.has_repetitions
+        else (),
         own=own,
         differs=table.differs,
         command=f"nfvbed run {table.experiment}",
@@ -132,6 +137,8 @@ def _table(table: PublishedTable, own: OwnRun | None) -> SeenTable:
 
 
 def _column(column: PublishedColumn) -> SeenColumn:
+    if not column.results:
+        return SeenColumn(label=column.label, results=(), about=column.about)
     return SeenColumn(
         label=column.label,
         results=column.results,

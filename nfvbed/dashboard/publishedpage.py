@@ -17,10 +17,10 @@ from nfvbed.dashboard.pictures import Form, Pictures, Places, linked_at, spec_of
 from nfvbed.dashboard.published import OwnFigure, SeenPublication, SeenTable, see_publications
 from nfvbed.records import Record
 from nfvbed.report import wording
-from nfvbed.report.figures.published import published_figure
+from nfvbed.report.figures.published import published_figure, stated_figure
 from nfvbed.report.figures.theme import Drawing
 from nfvbed.report.page.values import Cell, Table
-from nfvbed.spec.published import Publication, publications
+from nfvbed.spec.published import Publication, PublishedTable, publications
 from nfvbed.store import Store
 
 PLACES: Final = Places("/published/figures", "", "/published/rows.csv")
@@ -29,6 +29,7 @@ COLUMNS: Final = (
     ("Column", ""), ("Repetitions", ""), ("Mean", "n"), ("Student 95 %", "n"), ("Student 99 %", "n"),
     (f"z = {KISTI_Z}", "n"), ("Deviation", "n"),
 )  # fmt: skip
+STATED: Final = (("Column", ""), ("Published", "n"))
 VERDICTS: Final = (
     ("Pair", ""), ("Result", "verdict"), ("Ratio", "n"), ("p", "n"), ("p, Holm", "n"), ("Spread", "verdict"),
     ("p", "n"), ("p, Holm", "n"),
@@ -109,12 +110,16 @@ def figure_name(publication: str, table: str) -> str:
 
 def _drawn(known: tuple[Publication, ...]) -> Mapping[str, Drawing]:
     return {
-        figure_name(entry.name, table.key): published_figure(
-            f"{table.title} ({entry.name})", table.unit, {column.label: column.results for column in table.columns}
-        )
+        figure_name(entry.name, table.key): _figure(f"{table.title} ({entry.name})", table)
         for entry in known
         for table in entry.tables
     }
+
+
+def _figure(title: str, table: PublishedTable) -> Drawing:
+    if table.has_repetitions:
+        return published_figure(title, table.unit, {column.label: column.results for column in table.columns})
+    return stated_figure(title, table.unit, {column.label: column.about for column in table.columns if column.about})
 
 
 def _csv(known: tuple[Publication, ...]) -> str:
@@ -124,7 +129,9 @@ def _csv(known: tuple[Publication, ...]) -> str:
     for entry in known:
         for table in entry.tables:
             for column in table.columns:
-                for number, value in enumerate(column.results, start=1):
+                told: list[tuple[int | str, float]] = [*enumerate(column.results, start=1)]
+                told += [("about", value) for value in column.about or ()]
+                for number, value in told:
                     writer.writerow((entry.name, table.key, column.label, number, value, table.unit, entry.source))
     return text.getvalue()
 
@@ -137,6 +144,8 @@ def columns_table(table: SeenTable) -> Table:
     """Return the published results with their intervals, recomputed."""
     rows = []
     for column in table.columns:
+        if column.mean is None or column.deviation is None:
+            return _stated_table(table)
         spans = [f"{interval.low:.2f}–{interval.high:.2f}" for interval in column.mean.intervals]
         kisti = column.kisti
         rows.append(
@@ -153,6 +162,17 @@ def columns_table(table: SeenTable) -> Table:
         )
     caption = f"As published, {table.unit}; means with Student's intervals, and with the report's own by its factor."
     return Table(caption, _headings(COLUMNS), tuple(rows))
+
+
+def _stated_table(table: SeenTable) -> Table:
+    rows = [(Cell(column.label), Cell(_about(column.about), "n")) for column in table.columns]
+    caption = f"As its text states them, {table.unit}: without repetitions, so nothing is tested."
+    return Table(caption, _headings(STATED), tuple(rows))
+
+
+def _about(ends: tuple[float, float] | None) -> str:
+    low, high = ends or (0.0, 0.0)
+    return f"about {low:g}" if low == high else f"{low:g}–{high:g}"
 
 
 def verdicts_table(table: SeenTable) -> Table:

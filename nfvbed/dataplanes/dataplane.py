@@ -17,7 +17,7 @@ from nfvbed.spec.layout import Layout
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.pci import CableSpec
 from nfvbed.spec.variant import Variant
-from nfvbed.spec.vnf import VnfChoice
+from nfvbed.spec.vnf import ADDRESSED_FORWARDING, VnfChoice
 
 PORT_TO_PORT = "p2p"
 
@@ -60,7 +60,7 @@ class DeployRequest:
     @property
     def is_addressed(self) -> bool:
         """Whether the VNFs take only frames that are addressed to them."""
-        return self.vnf is not None and self.vnf.forwarding == "router"
+        return self.vnf is not None and self.vnf.forwarding in ADDRESSED_FORWARDING
 
 
 class DataPlane(ABC):

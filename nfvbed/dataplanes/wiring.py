@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.records import Deployment, PortKind, VnfKind, VnfPort
-from nfvbed.spec.layout import End, Layout, layout
+from nfvbed.spec.layout import VEPC, End, Layout, layout
 from nfvbed.spec.variant import Variant
-from nfvbed.spec.vnf import VnfChoice, vnic_of
+from nfvbed.spec.vnf import GATEWAYS, VnfChoice, vnic_of
 
 _FIRST_OF_VNFS = 3
 """OpenFlow number of the first VNF's port 0."""
@@ -112,6 +112,21 @@ def require_topology(variant: Variant, topology: str) -> None:
     variant.options.check_layout(layout(topology))
 
 
+def _require_core(topology: str, choice: VnfChoice) -> None:
+    """Refuse a mobile core elsewhere than between S1-U and SGi, and anything else there.
+
+    What a virtual machine does is its image's.
+    """
+    is_gateway = choice.forwarding in GATEWAYS
+    if choice.kind is not VnfKind.VM and is_gateway != (topology == VEPC):
+        raise UnsupportedError(
+            f"a VNF that forwards as {choice.forwarding!r} cannot be in topology {topology}",
+            where=choice.label,
+            observed="between S1-U and SGi there is a mobile core, and no other topology has these",
+            fix=f"VNF vepc with topology {VEPC}; any other VNF with another topology",
+        )
+
+
 def require_path(variant: Variant, topology: str, choice: VnfChoice | None) -> None:
     """Check what can be known without a host: the variant has the topology, and such VNFs can be attached to it.
 
@@ -122,5 +137,6 @@ def require_path(variant: Variant, topology: str, choice: VnfChoice | None) -> N
     plan = layout(topology)
     if choice is not None and plan.vnfs:
         runs = on_path(plan, choice)
+        _require_core(topology, runs)
         vnf_port_kind(variant, runs)
         variant.options.check(plan, runs)

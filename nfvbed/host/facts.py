@@ -41,17 +41,28 @@ def host_facts(topology: CpuTopology, root: Path = Path("/")) -> dict[str, Any]:
     `told` says which warnings about a trial this host can raise at all; what it cannot tell is no warning.
     """
     return {
-        "cpu": _cpu(root),
+        **lasting(root),
         "topology": topology.model_dump(mode="json"),
         "kernel": platform.release(),
+        "page_kib": os.sysconf("SC_PAGE_SIZE") // 1024,
+        "told": what_is_reported(root) | {"numa": _numa_is_reported(topology)},
+    }
+
+
+def lasting(root: Path) -> dict[str, Any]:
+    """Return what files alone say: CPU, mitigations, governor, memory, and how the kernel was started.
+
+    Args:
+        root: of the machine's files, or of a copy of them.
+    """
+    return {
+        "cpu": _cpu(root),
         "boot_parameters": _boot_parameters(root),
         "mitigations": _mitigations(root),
         "governor": _governors(root),
         "smt": _text(root / "sys/devices/system/cpu/smt/control"),
         "memory_gib": _memory_gib(root),
         "clock_source": _text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        "page_kib": os.sysconf("SC_PAGE_SIZE") // 1024,
-        "told": what_is_reported(root) | {"numa": _numa_is_reported(topology)},
     }
 
 

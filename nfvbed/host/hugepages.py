@@ -6,7 +6,7 @@ from nfvbed.errors import PrerequisiteError
 from nfvbed.host.entries import HugepagesEntry
 from nfvbed.host.ledger import Ledger
 from nfvbed.host.meminfo import available_kib
-from nfvbed.host.poollock import pool_locked
+from nfvbed.host.poollock import persistent_pages, pool_locked
 
 PAGE_KIB = 2048
 MORE_PAGES = (
@@ -95,7 +95,7 @@ class HugepagePool:
         """
         path = self._path
         with pool_locked(path):
-            previous = self.total
+            previous = self._persistent
             asked = HugepagesEntry(path=str(path), page_kib=PAGE_KIB, node=self.node, previous=previous, added=pages)
             place = ledger.record(asked)
             try:
@@ -107,9 +107,14 @@ class HugepagePool:
                     observed=str(failure),
                     fix="run as root, on a host where /sys is writable",
                 ) from failure
-            granted = max(0, self.total - previous)
+            granted = max(0, self._persistent - previous)
             ledger.amend(place, asked.model_copy(update={"granted": granted}))
         return granted
+
+    @property
+    def _persistent(self) -> int:
+        self._read("nr_hugepages")  # says what is wrong where there is no pool
+        return persistent_pages(self._path)
 
     @property
     def _path(self) -> Path:

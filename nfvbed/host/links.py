@@ -20,7 +20,7 @@ PORT_MTU = 3400
 
 _TUN = "/dev/net/tun"
 _TUNSETIFF, _TUNSETPERSIST = 0x400454CA, 0x400454CB
-_IFF_TAP, _IFF_MULTI_QUEUE, _IFF_NO_PI, _IFF_VNET_HDR = 0x0002, 0x0100, 0x1000, 0x4000
+_IFF_TUN, _IFF_TAP, _IFF_MULTI_QUEUE, _IFF_NO_PI, _IFF_VNET_HDR = 0x0001, 0x0002, 0x0100, 0x1000, 0x4000
 
 _FEW = 31
 """Above the indices of a generator's or a VNF's links, far below those that the XDP switch takes."""
@@ -108,7 +108,10 @@ def add_tap(name: str, queues: int = 1) -> None:
     Raises:
         OSError: the kernel has no tap devices, or the name is taken.
     """
-    flags = _IFF_TAP | _IFF_NO_PI | _IFF_VNET_HDR | (_IFF_MULTI_QUEUE if queues > 1 else 0)
+    _add_tuntap(name, _IFF_TAP | _IFF_NO_PI | _IFF_VNET_HDR | (_IFF_MULTI_QUEUE if queues > 1 else 0))
+
+
+def _add_tuntap(name: str, flags: int) -> None:
     handle = os.open(_TUN, os.O_RDWR | os.O_CLOEXEC)
     try:
         # A device of that name that is there would be opened, not made.
@@ -120,6 +123,15 @@ def add_tap(name: str, queues: int = 1) -> None:
         os.close(handle)
     with IPRoute() as route:
         route.link("set", index=_index(route, name), mtu=PORT_MTU)
+
+
+def add_tun(name: str) -> None:
+    """Make a tun device that stays, down: IP packets without a header before them, for a program that opens it by name.
+
+    Raises:
+        OSError: the kernel has no tun devices, or the name is taken.
+    """
+    _add_tuntap(name, _IFF_TUN | _IFF_NO_PI)
 
 
 def set_up(names: Iterable[str]) -> None:

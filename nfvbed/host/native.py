@@ -13,9 +13,12 @@ _PLACES = {
     "nfvbed-coredistance": "coredistance/nfvbed-coredistance",
     "nfvgen": "nfvgen/nfvgen",
     "nfvbed-yield": "yield/nfvbed-yield.so",
+    "nfvbed-sctp": "sctp/nfvbed-sctp.so",
     "nfvbed-raw-forwarder": "forwarders/nfvbed-raw-forwarder",
     "nfvbed-xdp-forwarder": "forwarders/nfvbed-xdp-forwarder",
     "nfvbed-xdp-switch": "xdpswitch/nfvbed-xdp-switch",
+    "nfvbed-xdp-gateway": "gateway/nfvbed-xdp-gateway",
+    "nfvbed-dpdk-gateway": "gateway/nfvbed-dpdk-gateway",
 }
 _REPOSITORY = Path(__file__).resolve().parents[2]
 

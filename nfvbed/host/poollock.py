@@ -1,4 +1,8 @@
-"""One nfvbed at a time reads a pool of hugepages and writes what it makes of that; held for moments alone."""
+"""One nfvbed at a time reads a pool of hugepages and writes what it makes of that; held for moments alone.
+
+Pages that were given back while a program used them are surplus: they are among `nr_hugepages` until it ends, and then
+go. Whoever takes them for a part of the pool and writes a number on top of it keeps them for good.
+"""
 
 import contextlib
 import fcntl
@@ -20,3 +24,22 @@ def pool_locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def persistent_pages(path: Path) -> int:
+    """Return the pages of a pool without those that go when a program ends.
+
+    Args:
+        path: the pool's file (`nr_hugepages`).
+
+    Raises:
+        FileNotFoundError: there is no such pool.
+    """
+    return int(path.read_text()) - _surplus(path.with_name("surplus_hugepages"))
+
+
+def _surplus(path: Path) -> int:
+    try:
+        return int(path.read_text())
+    except FileNotFoundError:
+        return 0

@@ -16,7 +16,9 @@ _UTIME, _STIME, _GUEST_TIME = 11, 12, 40
 def read_sample(threads: Iterable[ThreadId], proc: Path = Path("/proc")) -> CpuSample:
     """Read the threads and all cores now."""
     seen = {thread: sample for thread in threads if (sample := _read_thread(thread, proc)) is not None}
-    return CpuSample(at_ns=time.monotonic_ns(), threads=seen, cores=_read_cores(proc))
+    cores = _read_cores(proc)
+    steals = any(core.steal_ns for core in cores.values())
+    return CpuSample(at_ns=time.monotonic_ns(), threads=seen, cores=cores, steal_step_ns=_TICK_NS if steals else 0)
 
 
 def _read_thread(thread: ThreadId, proc: Path) -> ThreadSample | None:
@@ -34,6 +36,7 @@ def _read_thread(thread: ThreadId, proc: Path) -> ThreadSample | None:
         guest_ns=int(fields[_GUEST_TIME]) * _TICK_NS,
         run_ns=int(schedstat[0]),
         wait_ns=int(schedstat[1]),
+        turns=int(schedstat[2]),
     )
 
 

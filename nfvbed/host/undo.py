@@ -29,7 +29,7 @@ from nfvbed.host.entries import (
     TraceInstanceEntry,
     VfSettingsEntry,
 )
-from nfvbed.host.poollock import pool_locked
+from nfvbed.host.poollock import persistent_pages, pool_locked
 from nfvbed.patience import patient
 
 _SHARED_MEMORY = Path("/dev/shm")
@@ -130,7 +130,7 @@ def _(entry: ProcessEntry) -> None:
 def _(entry: HugepagesEntry) -> None:
     path = Path(entry.path)
     with pool_locked(path):
-        current = int(path.read_text())
+        current = persistent_pages(path)
         if current <= entry.previous:
             return
         # Others may have added pages since: take back ours, and no more than there was.
@@ -151,7 +151,7 @@ def settled(entry: Entry) -> Entry:
     """
     if not isinstance(entry, HugepagesEntry) or entry.granted is None:
         return entry
-    left = max(0, int(Path(entry.path).read_text()) - entry.granted)
+    left = max(0, persistent_pages(Path(entry.path)) - entry.granted)
     return entry.model_copy(update={"previous": left, "added": entry.granted, "granted": None})
 
 

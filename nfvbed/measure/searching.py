@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from nfvbed.measure.task import TrialTask
+from nfvbed.measure.warnings import GENERATOR_BUSY
 from nfvbed.readings import Part
-from nfvbed.records import CoreDistance, Deployment, DirectionCounts, QualityWarning, Role, TrialRecord
+from nfvbed.records import CoreDistance, CpuTime, Deployment, DirectionCounts, QualityWarning, Role, TrialRecord
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.sites.site import Site
 from nfvbed.units import NS_PER_S
@@ -35,9 +36,17 @@ class SearchedSystem:
 
 
 class DeploymentMeasurer(Measurer):
-    """Measures trials with `Measurement.measure`. On a simulated deployment time passes with its trials alone."""
+    """Measures trials with `Measurement.measure`. On a simulated deployment time passes with its trials alone.
 
-    def __init__(self, system: SearchedSystem, new_task: NewTask, keep: Keep) -> None:
+    Args:
+        system: what is measured.
+        new_task: gives the next trial's task.
+        keep: takes the record of every trial.
+        drain_s: longest wait for a trial's last frames; None: the generator's own.
+    """
+
+    def __init__(self, system: SearchedSystem, new_task: NewTask, keep: Keep, *, drain_s: float | None = None) -> None:
+        self._drain_ns = None if drain_s is None else round(drain_s * NS_PER_S)
         self._system = system
         self._new_task = new_task
         self._keep = keep
@@ -56,6 +65,7 @@ class DeploymentMeasurer(Measurer):
             duration_ns=round(duration_s * NS_PER_S),
             rate_pps=task.request.share_of(load_pps),
             frames=None,
+            drain_ns=self._drain_ns,
         )
         record = self._system.measurement.measure(replace(task, request=request))
         self._passed_ns += record.duration_ns
@@ -84,8 +94,21 @@ def trial_of(record: TrialRecord) -> Trial:
     """Return a stored trial as a search sees it."""
     limited = QualityWarning.GENERATOR_LIMITED in record.warnings
     seen = seen_by_search(record.directions, record.duration_ns, record.core_distance_ns, limited)
-    stolen_ns = [time.stolen_ns or 0 for time in record.cpu if time.role in (Role.SWITCH, Role.VNF)]
-    return replace(seen, stolen_s=max(stolen_ns, default=0) / NS_PER_S)
+    times = [time for time in record.cpu if time.role in (Role.SWITCH, Role.VNF)]
+    gaps = record.generator_gaps
+    return replace(
+        seen,
+        stolen_s=max((time.stolen_ns or 0 for time in times), default=0) / NS_PER_S,
+        held_s=max((_held_ns(time) for time in times), default=0) / NS_PER_S,
+        steal_s=max((time.steal_ns or 0 for time in times), default=0) / NS_PER_S,
+        steal_step_s=max((time.steal_step_ns or 0 for time in times), default=0) / NS_PER_S,
+        gap_s=gaps.longest_ns / NS_PER_S if gaps else 0.0,
+        generator_full=record.generator_busy_ns > GENERATOR_BUSY * record.duration_ns,
+    )
+
+
+def _held_ns(time: CpuTime) -> int:
+    return (time.stolen_ns or 0) if time.held_ns is None else time.held_ns
 
 
 def seen_by_search(

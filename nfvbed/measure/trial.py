@@ -10,11 +10,12 @@ from nfvbed.errors import GeneratorError
 from nfvbed.measure.corewatch import CoreWatch
 from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
 from nfvbed.measure.task import TrialTask
-from nfvbed.measure.warnings import is_wire_limited, traffic_warnings, vnf_warnings
+from nfvbed.measure.warnings import flow_warnings, is_wire_limited, traffic_warnings, vnf_warnings
 from nfvbed.patience import patient
 from nfvbed.quiet import trial_going
 from nfvbed.readings import Distances, Part, Unavailable, available
 from nfvbed.records import (
+    GENERATOR_GAPS,
     NOT_SEPARABLE,
     CellRole,
     CoreDistance,
@@ -81,7 +82,8 @@ class Measurement:
         counted = (Part.COUNTERS,) if task.counters else ()
         before = site.look(deployment, Part.DISTANCES, Part.THREADS, *counted)
         threads = with_sender(before.threads, self._info)
-        self._watch.begin(threads)
+        # Cores of a simulated host are none of this machine's.
+        self._watch.begin(() if deployment.simulated else threads)
         cpu_before = site.look(deployment, Part.CPU, threads=threads).cpu
         result = self._traffic(task)
         cpu_after = site.look(deployment, Part.CPU, threads=threads).cpu
@@ -92,7 +94,8 @@ class Measurement:
         received = sum(d.received for d in result.directions)
         cpu = account(threads, cpu_before, cpu_after, result.duration_ns)
         times = without_hidden_work(cpu.times, threads, received) + self._without_thread(threads, before.threads)
-        cpu = CpuReport(times, (*cpu.warnings, *of_cores, *self._of_deployment(threads)))
+        of_flows = flow_warnings(task.request, threads)
+        cpu = CpuReport(times, (*cpu.warnings, *of_cores, *of_flows, *self._of_deployment(threads)))
         counters = difference(before.counters, after.counters)
         return TrialRecord(
             run=task.run,
@@ -104,7 +107,7 @@ class Measurement:
             started_at=started_at,
             intended_load_pps=intended_load_pps(task.request),
             offered_load_pps=rate_pps(sum(d.sent for d in result.directions), result.duration_ns),
-            forwarded_rate_pps=rate_pps(received, result.duration_ns),
+            forwarded_rate_pps=forwarded_rate_pps(task.request, result),
             directions=result.directions,
             duration_ns=result.duration_ns,
             latency_hdr=result.latency_hdr,
@@ -227,6 +230,19 @@ def rate_pps(frames: int, duration_ns: int) -> int:
     return frames * NS_PER_S // duration_ns if duration_ns else 0
 
 
+def forwarded_rate_pps(request: TrafficRequest, result: TrafficResult) -> int:
+    """Return whole frames/s that came back; at maximum load without those that came only in the drain.
+
+    With a given load they are what the load was, and a ring that empties after it is no loss. At maximum load rings are
+    full at the end, and what they held is no part of what passed within the trial.
+    """
+    at_maximum = request.rate_pps is None and request.frames is None
+    came = (
+        d.received if d.received_in_time is None or not at_maximum else d.received_in_time for d in result.directions
+    )
+    return rate_pps(sum(came), result.duration_ns)
+
+
 def intended_load_pps(request: TrafficRequest) -> int | None:
     """Return the aggregate load that was asked for; None: as much as the port takes."""
     if request.rate_pps is None:
@@ -291,6 +307,8 @@ def _is_number(value: object) -> bool:
 
 def _described(counters: SwitchCounters | None, result: TrafficResult) -> dict[str, Any]:
     described: dict[str, Any] = {"foreign_frames": list(result.foreign)} if any(result.foreign) else {}
+    if result.gaps is not None:
+        described[GENERATOR_GAPS] = result.gaps.model_dump()
     if counters is not None:
         described |= {"packets": counters.packets, "source": counters.source, "raw": counters.raw}
     return described

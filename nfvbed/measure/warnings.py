@@ -1,8 +1,10 @@
 """The warnings that a trial raises about itself: a closed list, stored with the result."""
 
-from nfvbed.records import Accelerator, Deployment, GeneratorPort, PortKind, QualityWarning
-from nfvbed.spec.search import LATE_RATIO
-from nfvbed.traffic.generator import GeneratorInfo, TrafficResult
+from collections.abc import Sequence
+
+from nfvbed.records import Accelerator, Deployment, GeneratorPort, PortKind, QualityWarning, Role, WorkThread
+from nfvbed.spec.searchpresets import LATE_RATIO
+from nfvbed.traffic.generator import GeneratorInfo, TrafficRequest, TrafficResult
 from nfvbed.units import NS_PER_S, FrameSize, layer1_bits_per_s
 
 GENERATOR_BUSY = 0.95
@@ -71,6 +73,14 @@ def is_wire_limited(
         speed is not None and layer1_bits_per_s(rate, size) >= WIRE_FULL * speed * 1_000_000
         for rate, speed in zip(rates, speeds, strict=False)
     )
+
+
+def flow_warnings(request: TrafficRequest, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
+    """Name the warning about one flow for several of the switch's polling threads: it stays with one of them."""
+    pollers = {thread.tid for thread in threads if thread.role is Role.SWITCH and thread.polling}
+    # Each direction is a flow of its own.
+    alone = request.flows == 1 and len(pollers) > request.directions
+    return (QualityWarning.SINGLE_FLOW,) if alone else ()
 
 
 def vnf_warnings(deployment: Deployment) -> tuple[QualityWarning, ...]:

@@ -9,6 +9,7 @@ from nfvbed.records import CellRole, VnfKind
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import layout, offers
+from nfvbed.spec.testkinds.loads import SearchTest
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import FrameSize
@@ -39,6 +40,7 @@ def planned_ceilings(
     bounding = _ports_that_bound(variants)
     if experiment.purpose != "compare" or len(variants) == 1:
         bounding = frozenset(first)
+    bounding |= frozenset(variant.ports for variant in variants if wants_reference(experiment, variant))
     bare = [
         _ceiling(experiment, role, first[ports], (PORT_TO_PORT, ""), size)
         for ports in dict.fromkeys(variant.ports for variant in variants)
@@ -60,6 +62,26 @@ def planned_ceilings(
         for size in experiment.sizes_in(ONE_VNF)
     ]
     return bare + alone
+
+
+def wants_reference(experiment: Experiment, variant: Variant) -> bool:
+    """Whether a search of a variant is relative to testpmd in its place, which passes its ports in the same way."""
+    relative = any(isinstance(test, SearchTest) and test.relative for test in experiment.tests)
+    return relative and bool(variant.io_path()) and variant.io_path() == variant.io_path(CellRole.REFERENCE)
+
+
+def references(experiment: Experiment, variants: Sequence[Variant], cells: Sequence[CellPlan]) -> Mapping[str, str]:
+    """Return the reference of each cell whose searches are relative, by their ids: port to port, no VNF between."""
+    wanting = {variant.name for variant in variants if wants_reference(experiment, variant)}
+    of_ports = {(cell.ports, cell.frame_size): cell.id for cell in cells if cell.role is CellRole.REFERENCE}
+    return {
+        cell.id: of_ports[cell.ports, cell.frame_size]
+        for cell in cells
+        if cell.role is CellRole.SUBJECT
+        and cell.variant in wanting
+        and cell.topology == PORT_TO_PORT
+        and (cell.ports, cell.frame_size) in of_ports
+    }
 
 
 def _ports_that_bound(variants: Sequence[Variant]) -> frozenset[str]:

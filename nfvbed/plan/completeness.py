@@ -212,7 +212,7 @@ class _Count:
             if cell.role is not CellRole.SUBJECT
             and len(self._rounds.get(cell.id, ())) >= self._plan.needed(cell.id)
             and all(
-                of_tests[cell.id, label] >= self._plan.needed(cell.id)
+                of_tests[cell.id, label] >= self._plan.needed(cell.id, label)
                 for label, _ in self._plan.units(cell.id)
                 if label != MRR
             )

@@ -25,6 +25,18 @@ def rotated(items: Sequence[Item], round_number: int) -> tuple[Item, ...]:
     return tuple(ordered[shift:] + ordered[:shift])
 
 
+def is_exchanged(round_number: int) -> bool:
+    """Whether twins have each other's variant in a round: ABBA ABBA, so that neither machine's drift favours one.
+
+    The second half of a turn is the first one backwards, and of two rounds that follow each other every other pair
+    needs no exchange.
+
+    Args:
+        round_number: from 1.
+    """
+    return round_number % 4 in (2, 3)
+
+
 def partners(items: Sequence[Item], round_number: int) -> tuple[Item, ...]:
     """Order what is compared at one path: two go AB in one round and BA in the next; more rotate.
 
@@ -38,7 +50,11 @@ def partners(items: Sequence[Item], round_number: int) -> tuple[Item, ...]:
 
 
 def ordered_round(
-    ceilings: Sequence[CellPlan], subjects: Sequence[CellPlan], round_number: int, late: Container[DeploymentKey]
+    ceilings: Sequence[CellPlan],
+    subjects: Sequence[CellPlan],
+    round_number: int,
+    late: Container[DeploymentKey],
+    turning: Container[str] = (),
 ) -> list[CellPlan]:
     """Order the cells of one round: path by path, and at each the deployments of all variants next to each other.
 
@@ -50,12 +66,16 @@ def ordered_round(
         subjects: in theirs.
         round_number: from 1.
         late: deployments that come last.
+        turning: ceilings that subjects are paired with; they come after them in every second round.
     """
     paths = rotated(list(dict.fromkeys(_path(cell) for cell in subjects)), round_number)
     found = _grouped([cell for cell in ceilings if _path(cell) not in paths], rotated, round_number)
     for path in paths:
-        found += _grouped([cell for cell in ceilings if _path(cell) == path], rotated, round_number)
+        mine = [cell for cell in ceilings if _path(cell) == path]
+        after = [cell for cell in mine if cell.id in turning and round_number % 2 == 0]
+        found += _grouped([cell for cell in mine if cell not in after], rotated, round_number)
         found += _grouped([cell for cell in subjects if _path(cell) == path], partners, round_number)
+        found += _grouped(after, rotated, round_number)
     return sorted(found, key=lambda cell: cell.deployment in late)
 
 

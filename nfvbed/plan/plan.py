@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 
-from nfvbed.plan.ceilings import Choices, choice_of, planned_ceilings
+from nfvbed.plan.ceilings import Choices, choice_of, planned_ceilings, references
 from nfvbed.plan.cells import OF_A_VISIT, CellPlan, DeploymentKey, Point, cell_id
 from nfvbed.plan.order import at_one_path, ordered_round
 from nfvbed.plan.points import compared_points, looks_at
@@ -15,7 +15,7 @@ from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import EndKind, layout
 from nfvbed.spec.testkinds.base import MRR
-from nfvbed.spec.testkinds.loads import LatencyTest
+from nfvbed.spec.testkinds.loads import LatencyTest, SearchTest
 from nfvbed.spec.tests import AnyTest, MrrTest
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -67,6 +67,8 @@ class Plan:
     """Cells that the experiment leaves out although they could be measured, each with the reason."""
     slow: frozenset[str] = frozenset()
     """Variants whose deployments take long."""
+    references: Mapping[str, str] = field(default_factory=dict)
+    """Cells of testpmd in the switch's place to which searches of other cells are relative."""
 
     def choice(self, key: DeploymentKey) -> VnfChoice | None:
         """Return the VNF of a deployment; None where it has none."""
@@ -136,6 +138,8 @@ class Plan:
         """
         repetitions = self.experiment.repetitions
         planned = self.cell_by_id[cell]
+        if planned.role is CellRole.REFERENCE and test != MRR:
+            return repetitions.needed
         if planned.role is not CellRole.SUBJECT:
             return min(self._most_rounds_needed, repetitions.needed_ceilings)
         if test == MRR and self.is_compared(cell):
@@ -192,8 +196,10 @@ def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices
     ceilings = planned_ceilings(experiment, variants, present, choices) if experiment.ceilings else []
     late = frozenset(c.deployment for c in present if c.variant in slow or _is_guest(choices.get((c.variant, c.vnf))))
     late = late if experiment.repetitions.budget_s is not None else frozenset()
-    trials = _ordered(experiment, ceilings, present, late)
-    return Plan(experiment, (*ceilings, *present), absent, trials, choices, skipped, slow)
+    cells = (*ceilings, *present)
+    paired = references(experiment, variants, cells)
+    trials = _ordered(experiment, ceilings, present, (late, frozenset(paired.values())))
+    return Plan(experiment, cells, absent, trials, choices, skipped, slow, paired)
 
 
 def _is_guest(choice: VnfChoice | None) -> bool:
@@ -203,11 +209,14 @@ def _is_guest(choice: VnfChoice | None) -> bool:
 def units_of(experiment: Experiment, cell: CellPlan, *, compared: bool) -> tuple[Unit, ...]:
     """Return what one repetition of a cell is made of, in order; where it is compared, with a trial at the common load.
 
-    A ceiling has its MRR alone; the generator looped back also latency at a fixed load, which is its own floor.
+    A ceiling has its MRR alone; the generator looped back also latency at a fixed load, which is its own floor, and
+    testpmd in the switch's place the searches that are relative to it.
     """
     if cell.role is not CellRole.SUBJECT:
         floors = [(label, ResultKind.LATENCY) for label, test in experiment.labelled_tests.items() if _has_floor(test)]
         own = floors if cell.role is CellRole.LOOPBACK else []
+        if cell.role is CellRole.REFERENCE:
+            own = [(label, ResultKind.SEARCH) for label, test in experiment.labelled_tests.items() if _is_paired(test)]
         return (*((MRR, preset) for preset in cell.presets), *own)
     found: list[Unit] = []
     for label, test in experiment.labelled_tests.items():
@@ -223,6 +232,10 @@ def _has_floor(test: AnyTest) -> bool:
     return isinstance(test, LatencyTest) and test.fixed_load_pps is not None
 
 
+def _is_paired(test: AnyTest) -> bool:
+    return isinstance(test, SearchTest) and test.relative
+
+
 def pending(trials: Iterable[PlannedTrial], done: Iterable[TrialKey]) -> tuple[PlannedTrial, ...]:
     """Return the trials that are not done yet, in their order."""
     finished = set(done)
@@ -230,18 +243,28 @@ def pending(trials: Iterable[PlannedTrial], done: Iterable[TrialKey]) -> tuple[P
 
 
 def _ordered(
-    experiment: Experiment, ceilings: list[CellPlan], subjects: list[CellPlan], late: frozenset[DeploymentKey]
+    experiment: Experiment,
+    ceilings: list[CellPlan],
+    subjects: list[CellPlan],
+    last: tuple[frozenset[DeploymentKey], frozenset[str]],
 ) -> tuple[PlannedTrial, ...]:
-    """Order the trials of all rounds; `late` deployments come last in each, so that a budget does not end with them.
+    """Order the trials of all rounds; late deployments come last in each, so that a budget does not end with them.
 
     Where variants are compared all of a path come last together, so that partners stay next to each other.
+
+    Args:
+        experiment: what is asked.
+        ceilings: cells of ceilings.
+        subjects: the others.
+        last: late deployments, and ceilings that take turns with the subjects that are paired with them.
     """
+    late, turning = last
     points = compared_points(experiment, subjects)
     late = at_one_path(subjects, late) if points else late
     compared = {cell for cells in points.values() for cell in cells}
     trials: list[PlannedTrial] = []
     for number in range(1, experiment.repetitions.max_rounds + 1):
-        for cell in ordered_round(ceilings, subjects, number, late):
+        for cell in ordered_round(ceilings, subjects, number, late, turning):
             trials += [
                 PlannedTrial(len(trials) + offset, number, cell.id, preset, label)
                 for offset, (label, preset) in enumerate(

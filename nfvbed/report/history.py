@@ -8,6 +8,7 @@ from nfvbed.compare.series import MRR, Measured, Series, Setting, by_setting, ma
 from nfvbed.compare.statistics import median
 from nfvbed.records import CellRecord, CellRole, QualityWarning, RunRecord, Status
 from nfvbed.report.load import described
+from nfvbed.report.relative import relative_throughputs
 from nfvbed.results import ResultKind, ResultRecord, TablePayload
 from nfvbed.search.result import SearchResult
 
@@ -77,7 +78,7 @@ class History:
             if cell.id in rates and cell.id not in emulated:
                 yield _measured(run, cell, machine, (MRR, median(rates[cell.id]), "frames/s"))
         results = [entry for entry in self._store.results(run.id) if entry.cell in subjects]
-        for cell_id, figure in _of_tests(results):
+        for cell_id, figure in (*_of_tests(results), *_relative(self._store.results(run.id))):
             if cell_id not in emulated:
                 yield _measured(run, subjects[cell_id], machine, figure)
 
@@ -125,6 +126,13 @@ def _of_tests(results: Iterable[ResultRecord]) -> Iterable[tuple[str, Figure]]:
                 found.setdefault((entry.cell, f"{entry.test}: {what}", unit), []).append(value)
     for (cell, test, unit), values in found.items():
         yield cell, (test, median(values), unit)
+
+
+def _relative(results: Iterable[ResultRecord]) -> Iterable[tuple[str, Figure]]:
+    """Return the relative throughputs, which machines' moods move least."""
+    for (cell, test, goal), found in relative_throughputs(results).items():
+        if found.ratio is not None:
+            yield cell, (f"{test}: {goal}, relative", found.ratio, "")
 
 
 def _figures(entry: ResultRecord) -> Iterable[Figure]:

@@ -11,14 +11,21 @@ ADVICE: Final[dict[Irregularity, Advice]] = {
         remedy="Give the generator more cores or a faster port kind, or read the lower bound as what it is.",
     ),
     Irregularity.GENERATOR_DISTURBED: Advice(
-        meaning="Trial after trial left out frames that no port refused: something kept the generator from its core.",
+        meaning="Something kept the generator from its core: trial after trial is void, or its late frames alone decide"
+        " a bound.",
         remedy="Stop other work on the host or isolate the generator's core, and search again.",
     ),
     Irregularity.SYSTEM_DISTURBED: Advice(
-        meaning="Trial after trial lost frames while the data plane's threads were kept from their cores: those losses"
-        " say nothing of the data plane.",
+        meaning="The data plane's threads were kept from their cores in trial after trial: they say nothing of the"
+        " data plane.",
         remedy="Stop other work on the host, isolate the switch's core, or search on a host whose hypervisor leaves"
         " the machine its cores.",
+    ),
+    Irregularity.VOID_TRIALS: Advice(
+        meaning="So many trials were void, or so many more at one bound than at the other, that those which count are"
+        " no fair choice.",
+        remedy="Stop other work on the host or isolate the cores, and search again; or search as delivered"
+        " (trials: all), at least five times, and give the range.",
     ),
     Irregularity.MAX_LOAD: Advice(
         meaning="The goal is reached at the largest load that was asked for: a lower bound.",

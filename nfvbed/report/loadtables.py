@@ -100,6 +100,24 @@ def _bound(comparison: Comparison, test: MeasuredTest, base: Reference) -> str:
     return f"{named}: {', '.join(reasons)}" if reasons else named
 
 
+def due_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
+    """Say where a percentile over the frames that were due is another one than over those that came."""
+    found = [
+        f"{test.variant}, {wording.row_point(test)}, {part(test, load) or wording.mpps(load.point.intended_load_pps)}:"
+        f" {_late(load.due.p99_ns)}"
+        for test in tests
+        for load in listed(test)
+        if load.due is not None and load.latency is not None and load.due.p99_ns != load.latency.p99_ns
+    ]
+    if not found:
+        return ()
+    return (f"P99 over all frames that were due, one that never came being infinitely late: {'; '.join(found)}.",)
+
+
+def _late(latency_ns: int | None) -> str:
+    return "infinite" if latency_ns is None else f"{latency_ns / 1000:.4g} us"
+
+
 def tail_lines(shown: Iterable[tuple[MeasuredTest, Sequence[MeasuredLoad]]]) -> tuple[str, ...]:
     """Say in one line why tables have a dash in place of a percentile of their latencies; nothing where none has.
 

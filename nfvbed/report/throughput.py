@@ -1,7 +1,7 @@
 """What searches found, a line for each goal of a cell; the word throughput only where the result is regular."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from nfvbed.compare.advice import Advice
@@ -10,13 +10,16 @@ from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report import wording
 from nfvbed.report.labels import labels_of
+from nfvbed.report.relative import Key, RelativeThroughput, relative_throughputs
 from nfvbed.results import ResultKind
 from nfvbed.search.result import Bound, GoalResult, SearchResult
 from nfvbed.search.stop import Irregularity
-from nfvbed.spec.search import Goal
+from nfvbed.spec.searchpresets import Goal
 
 JUDGED_BY_SEARCHES = (QualityWarning.UNSENT, QualityWarning.GENERATOR_LIMITED)
 """Of trials above what the system forwards; where they decide a bound the result is irregular, and says so."""
+SEARCHES_AS_DELIVERED = 5
+"""Fewer show nothing of what a host does to a result."""
 SENTENCE = (
     "Conditional throughput (RFC 9971): forwarded at the relevant lower bound; frames/s, all directions together. "
     "Medians where a search was repeated. Without a regular result there is no throughput: the bounds and the reason "
@@ -50,7 +53,11 @@ class ThroughputRow:
     warnings: tuple[QualityWarning, ...] = ()
     """Of any trial of the searches."""
     status: str = ""
-    """Why there is no result at all."""
+    """Why there is no result at all, or none yet."""
+    relative: RelativeThroughput | None = None
+    """To testpmd in the switch's place, where the search asks for it."""
+    as_delivered: bool = False
+    """Nothing is excluded: the result is the range over at least `SEARCHES_AS_DELIVERED` searches."""
 
 
 def throughput_rows(comparison: Comparison) -> tuple[ThroughputRow, ...]:
@@ -61,8 +68,23 @@ def throughput_rows(comparison: Comparison) -> tuple[ThroughputRow, ...]:
         if test.result.kind is ResultKind.SEARCH:
             groups.setdefault((test.run, test.cell, test.result.test), []).append(test)
     order = {(row.run, row.cell): place for place, row in enumerate(comparison.rows)}
+    relative = _relative(comparison)
     ordered = sorted(groups.items(), key=lambda entry: order.get(entry[0][:2], len(order)))
-    return tuple(row for _, tests in ordered for row in _rows(tests, several))
+    return tuple(
+        row if row.goal is None else replace(row, relative=relative.get((run, (cell, test, row.goal.name))))
+        for (run, cell, test), tests in ordered
+        for row in _rows(tests, several)
+    )
+
+
+def _relative(comparison: Comparison) -> dict[tuple[str, Key], RelativeThroughput]:
+    """Return the relative throughputs of all runs, by run and what they are of."""
+    runs = dict.fromkeys(test.run for test in comparison.tests)
+    return {
+        (run, key): found
+        for run in runs
+        for key, found in relative_throughputs(test.result for test in comparison.tests if test.run == run).items()
+    }
 
 
 def _rows(tests: list[MeasuredTest], several: bool) -> Iterable[ThroughputRow]:
@@ -76,21 +98,34 @@ def _rows(tests: list[MeasuredTest], several: bool) -> Iterable[ThroughputRow]:
         regular = [result.conditional_throughput_pps for result in results if result.regular]
         rates = [rate for rate in regular if rate is not None]
         of = [result for result in results if result.regular] or results
+        delivered = found[0].search.is_as_delivered
+        enough = len(rates) >= SEARCHES_AS_DELIVERED or not delivered
         yield ThroughputRow(
             **labels_of(tests[0], several=several),
-            preset=found[0].label,
+            preset=_label(found),
             goal=goal,
             placement_class=shown[0].placement_class,
             directions=found[0].directions,
             repetitions=len(results),
             regular=len(rates),
-            throughput_pps=median(rates) if rates else None,
+            throughput_pps=median(rates) if rates and enough else None,
             spread_pps=(min(rates), max(rates)) if len(rates) > 1 else None,
             lower_pps=_bound(result.lower_bound for result in of),
             upper_pps=_bound(result.upper_bound for result in of),
             irregular=tuple(_reason(result) for result in results if result.irregularity is not None),
             warnings=warnings_of(shown),
+            status="" if enough else f"{len(rates)} of at least {SEARCHES_AS_DELIVERED} searches as delivered",
+            as_delivered=delivered,
         )
+
+
+def _label(found: list[SearchResult]) -> str:
+    """Return the name of searches that were made alike, with the void shares of all."""
+    shares = [result.void.share for result in found if result.void is not None]
+    if not shares:
+        return found[0].label
+    low, high = (f"{share * 100:.0f}" for share in (min(shares), max(shares)))
+    return found[0].search.labelled(f"{low} % void" if low == high else f"{low} to {high} % void")
 
 
 def _without_result(tests: list[MeasuredTest], several: bool) -> ThroughputRow:
@@ -154,10 +189,23 @@ def reasons(rows: Iterable[ThroughputRow]) -> tuple[Irregularity, ...]:
 
 
 def headline(row: ThroughputRow) -> str:
-    """Write the result: a throughput, or the reason for none."""
+    """Write the result: relative to testpmd where that was asked for, a throughput, or the reason for none."""
+    if row.relative is not None and row.relative.ratio is not None:
+        return f"{_ratio(row.relative)} of testpmd" + (
+            "" if row.throughput_pps is None else f" ({wording.mpps(row.throughput_pps)})"
+        )
+    if row.throughput_pps is not None and row.as_delivered and row.spread_pps is not None:
+        return " .. ".join(wording.mpps(rate) for rate in row.spread_pps)
     if row.throughput_pps is not None:
         return wording.mpps(row.throughput_pps)
     return ", ".join(dict.fromkeys(reason.value for reason, _ in row.irregular)) or row.status or "no result"
+
+
+def _ratio(relative: RelativeThroughput) -> str:
+    """Write a ratio with its interval: `0.742 [0.738, 0.749]`."""
+    interval = relative.interval
+    around = "" if interval is None else f" [{interval.low:.3f}, {interval.high:.3f}]"
+    return f"{relative.ratio:.3f}{around}"
 
 
 def bounds(row: ThroughputRow) -> str:

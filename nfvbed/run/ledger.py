@@ -24,9 +24,11 @@ from nfvbed.records import (
     RunRecord,
     Status,
     TrialRecord,
+    VnfHandle,
 )
 from nfvbed.results import ResultKind, ResultRecord
 from nfvbed.spec.rules import Study
+from nfvbed.state import ON_COMPUTE
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
 from nfvbed.traffic.generator import TrafficRequest
@@ -71,6 +73,11 @@ def begin(store: Store, study: Study, runnable: tuple[str, ...], hashes: Mapping
 
 def _detail(key: DeploymentKey) -> dict[str, Any]:
     return {"variant": key.variant, "role": key.role.value, "topology": key.topology, "vnf": key.vnf}
+
+
+def _where(handle: VnfHandle) -> dict[str, Any]:
+    """Return on which compute a VNF is, where its site has said so."""
+    return {name: handle.facts[name] for name in (ON_COMPUTE,) if name in handle.facts}
 
 
 @dataclass(frozen=True)
@@ -293,7 +300,7 @@ class RunLedger:
                 name = step if step.startswith((DEPLOY, ONBOARD)) else DEPLOY + step
                 self._write_fact(round_number, name, duration_ns, detail)
         for handle in deployment.vnfs:
-            about = detail | {"name": handle.name, "accelerator": handle.accelerator.value}
+            about = detail | {"name": handle.name, "accelerator": handle.accelerator.value} | _where(handle)
             for step, duration_ns in handle.steps:
                 self._write_fact(round_number, ONBOARD + step.removeprefix(ONBOARD), duration_ns, about)
 

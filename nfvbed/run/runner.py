@@ -132,6 +132,7 @@ class Runner:
             if self._tools.clock() - began >= plan.experiment.repetitions.time_limit_s:
                 out_of_time = True
                 break
+            site.begin_round(number)
             if not self._round(visitor, execution, trials):
                 break
             observer.round_ended(execution.after(number))

@@ -10,7 +10,7 @@ from nfvbed.errors import InternalError
 from nfvbed.search.measurer import Trial
 from nfvbed.search.result import LoadRange
 from nfvbed.search.stop import SearchStopped
-from nfvbed.spec.search import Goal
+from nfvbed.spec.searchpresets import Goal
 
 NEVER_S = float("inf")
 """The library's own time limit is of the wall clock and loses all bounds; ours is kept between trials."""

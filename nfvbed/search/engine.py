@@ -7,16 +7,15 @@ from nfvbed.search.controller import Bounds, SearchEnd, control
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.search.placement import PlacementKeeper, PlacementRule
 from nfvbed.search.result import Bound, GoalResult, LoadRange, PlacementSummary, SearchResult
-from nfvbed.search.stop import Irregularity, SearchStopped, TrialsReclassified
-from nfvbed.spec.search import Goal, Search
+from nfvbed.search.stop import Irregularity, SearchRestarts, SearchStopped, TrialsTooShort
+from nfvbed.search.void import SETTLE_S, STEPS_A_TRIAL, Unusable, VoidTrials, against, differs
+from nfvbed.spec.search import Search
+from nfvbed.spec.searchpresets import Goal
 
 RESTARTS = 3
 """Of a search whose first trials were not what they seemed: a host shows its classes only in time."""
 POLL_S = 0.5
 """Pause between two looks at the core distance while another placement class lasts."""
-DISTURBED_IN_A_ROW = 20
-"""Trials, one after the other, in which the generator was late beyond the limit, or whose loss stolen time explains:
-then the search gives up."""
 SHORT_TRIAL = 0.9
 """Part of its duration that a trial must last to be one."""
 WIDTH_TOLERANCE = 1e-6
@@ -52,20 +51,22 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
             fix="give a smaller min_load_pps",
         )
     trials = _Trials(what, measurer, setting)
-    outcome = control(what.goals, loads, trials.take)
+    outcome = control(trials.what.goals, loads, trials.take)
     for _ in range(RESTARTS):
-        if not isinstance(outcome.stopped, TrialsReclassified):
+        if not isinstance(outcome.stopped, SearchRestarts):
             break
-        trials.forget()
-        outcome = control(what.goals, loads, trials.take)
+        trials.restart(outcome.stopped)
+        outcome = control(trials.what.goals, loads, trials.take)
     stopped = outcome.stopped or trials.change_at_end()
+    void = trials.void.summary(sum(len(at) for at in trials.used_at.values())) if what.trials == "clean" else None
+    found = _Found(loads, outcome, stopped, trials, against(void) if void else "")
     goals = tuple(
-        _goal_result(goal, bounds, _Found(loads, outcome, stopped, trials.used_at))
-        for goal, bounds in zip(what.goals, outcome.bounds, strict=True)
+        _goal_result(goal, bounds, found) for goal, bounds in zip(trials.what.goals, outcome.bounds, strict=True)
     )
     return SearchResult(
-        search=what,
-        label=what.label,
+        search=trials.what,
+        label=trials.what.labelled(void.words if void else ""),
+        excludes=trials.what.excludes,
         loads=loads,
         directions=setting.directions,
         goals=goals,
@@ -74,48 +75,27 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
         trials=sum(len(at) for at in trials.used_at.values()),
         disturbed_trials=trials.disturbed.trials,
         stolen_trials=trials.stolen.trials,
+        void=void,
         trial_time_s=round(trials.trial_time_s, 6),
         duration_s=round(measurer.now_s() - trials.started_s, 6),
         placement=trials.summary(),
     )
 
 
-@dataclass
-class _Unusable:
-    """Trials that are measured again for one reason, until there are too many in a row."""
-
-    irregularity: Irregularity
-    trials: int = 0
-    _in_a_row: int = 0
-
-    def end_row(self) -> None:
-        """Take down that a trial is none of them."""
-        self._in_a_row = 0
-
-    def add(self, why: str) -> None:
-        """Take down one more.
-
-        Raises:
-            SearchStopped: there are too many in a row, which `why` says of them.
-        """
-        self.trials += 1
-        self._in_a_row += 1
-        if self._in_a_row >= DISTURBED_IN_A_ROW:
-            raise SearchStopped(self.irregularity, f"{self._in_a_row} trials in a row {why}")
-
-
 class _Trials:
     """Takes usable trials: within the time limit, and within one placement class."""
 
     def __init__(self, what: Search, measurer: Measurer, setting: Setting) -> None:
-        self._what = what
+        self.what = what
         self._measurer = measurer
         self._overhead_s = what.trial_overhead_s
         self.started_s = measurer.now_s()
         self.trial_time_s = 0.0
         self.used_at: dict[float, list[Trial]] = {}
-        self.disturbed = _Unusable(Irregularity.GENERATOR_DISTURBED)
-        self.stolen = _Unusable(Irregularity.SYSTEM_DISTURBED)
+        self.disturbed = Unusable(Irregularity.GENERATOR_DISTURBED)
+        self.stolen = Unusable(Irregularity.SYSTEM_DISTURBED)
+        self.void = VoidTrials(what)
+        self._rested_since_s = measurer.now_s() - what.rest_s
         warm_up = self._warm_up(setting.loads.max_load_pps)
         rule = setting.placement
         if warm_up is not None:
@@ -126,16 +106,26 @@ class _Trials:
 
     def _warm_up(self, load_pps: float) -> Trial | None:
         """Run a trial that does not count: caches, tables and rings fill (RFC 9971 asks for it before the search)."""
-        if not self._what.warmup_s:
+        if not self.what.warmup_s:
             return None
-        trial = self._measurer.measure(load_pps, self._what.warmup_s)
+        trial = self._measurer.measure(load_pps, self.what.warmup_s)
+        self._rested_since_s = self._measurer.now_s()
         self.trial_time_s += trial.duration_s
+        self.void.too_short(trial)
+        if self.what.trials == "clean":
+            self._lengthen(STEPS_A_TRIAL * trial.steal_step_s)
         return trial
 
-    def forget(self) -> None:
+    def restart(self, stop: SearchRestarts) -> None:
         """Restart with no trial; the time limit goes on."""
+        if isinstance(stop, TrialsTooShort):
+            self._lengthen(stop.shortest_s)
         self.used_at.clear()
+        self.void.forget()
         self._keeper.forget(self._measurer.now_s())
+
+    def _lengthen(self, shortest_s: float) -> None:
+        self.what = self.void.what = self.what.with_trials_of(shortest_s)
 
     def take(self, load_pps: float, duration_s: float) -> Trial:
         """Measure until a trial may be used.
@@ -145,19 +135,45 @@ class _Trials:
             GeneratorError: a trial ended early.
         """
         while True:
+            self._rest(duration_s)
             self._wait_for_class(duration_s)
             began_s = self._measurer.now_s()
             self._check_time(began_s, duration_s)
             trial = self._measurer.measure(load_pps, duration_s)
-            ended_s = self._measurer.now_s()
+            ended_s = self._rested_since_s = self._measurer.now_s()
             _check_length(trial, duration_s)
             self.trial_time_s += trial.duration_s
             self._overhead_s = max(0.0, ended_s - began_s - duration_s)
-            if self._is_disturbed(trial) or self._is_stolen(trial):
+            trial = replace(trial, late_is_missing=self.what.late_ratio is None)
+            if self._is_excluded(trial, load_pps):
                 continue
             if self._keeper.accepts(trial, ended_s):
                 self.used_at.setdefault(load_pps, []).append(trial)
                 return trial
+            if self._keeper.last_changed:
+                self.void.add_changed(load_pps)
+
+    def _rest(self, duration_s: float) -> None:
+        """Let the system come to rest after the trial before, as long as that was not long ago anyway."""
+        now_s = self._measurer.now_s()
+        left_s = self._rested_since_s + self.what.rest_s - now_s
+        if left_s > 0:
+            self._check_time(now_s + left_s, duration_s)
+            self._measurer.wait(left_s)
+
+    def _is_excluded(self, trial: Trial, load_pps: float) -> bool:
+        """Return whether a trial does not count; one of another class than the search's does not either.
+
+        Raises:
+            SearchStopped: too many in a row.
+        """
+        if self.what.trials == "clean":
+            if self.void.is_void(trial, load_pps):
+                self._measurer.wait(SETTLE_S)
+                return True
+        elif self._is_disturbed(trial):
+            return True
+        return self._is_stolen(trial)
 
     def _is_disturbed(self, trial: Trial) -> bool:
         """Return whether the generator left out so much of the load that the trial may not be called good.
@@ -167,8 +183,10 @@ class _Trials:
         Raises:
             SearchStopped: it went on for too long.
         """
-        limit = self._what.late_ratio
-        good = trial.loss_ratio <= max(goal.loss_ratio for goal in self._what.goals)
+        limit = self.what.late_ratio
+        if limit is None:
+            return False
+        good = trial.loss_ratio <= max(goal.loss_ratio for goal in self.what.goals)
         if trial.generator_limited or not good or trial.late_ratio <= limit:
             self.disturbed.end_row()
             return False
@@ -186,8 +204,8 @@ class _Trials:
         Raises:
             SearchStopped: it went on for too long.
         """
-        bad = trial.loss_ratio > min(goal.loss_ratio for goal in self._what.goals)
-        if trial.generator_limited or not bad or not trial.is_explained(self._what.stolen_factor):
+        bad = trial.loss_ratio > min(goal.loss_ratio for goal in self.what.goals)
+        if trial.generator_limited or not bad or not trial.is_explained(self.what.stolen_factor):
             self.stolen.end_row()
             return False
         self.stolen.add(
@@ -224,11 +242,11 @@ class _Trials:
             self._keeper.check_patience(self._measurer.now_s())
 
     def _check_time(self, now_s: float, duration_s: float) -> None:
-        left_s = self._what.time_limit_s - (now_s - self.started_s)
+        left_s = self.what.time_limit_s - (now_s - self.started_s)
         if duration_s + self._overhead_s > left_s:
             raise SearchStopped(
                 Irregularity.TIME_LIMIT,
-                f"{max(left_s, 0):.1f} s of {self._what.time_limit_s:g} s were left for a trial of {duration_s:g} s and"
+                f"{max(left_s, 0):.1f} s of {self.what.time_limit_s:g} s were left for a trial of {duration_s:g} s and"
                 f" {self._overhead_s:.1f} s around it",
             )
 
@@ -249,13 +267,18 @@ class _Found:
     loads: LoadRange
     outcome: SearchEnd
     stopped: SearchStopped | None
-    used_at: dict[float, list[Trial]]
+    trials: _Trials
+    void: str
+    """Why so many trials are void that there is no result; empty: they are not."""
 
 
 def _goal_result(goal: Goal, bounds: Bounds, found: _Found) -> GoalResult:
     lower = _bound(goal, bounds.lower, found)
     upper = _bound(goal, bounds.upper, found)
     irregularity, explanation = _judge(goal, lower, upper, found)
+    if irregularity is None and found.trials.what.trials == "clean" and lower and upper:
+        explanation = found.void or differs((lower.void_trials, lower.trials), (upper.void_trials, upper.trials))
+        irregularity = Irregularity.VOID_TRIALS if explanation else None
     rate = bounds.conditional_throughput
     return GoalResult(
         goal=goal,
@@ -276,6 +299,11 @@ def _judge(goal: Goal, lower: Bound | None, upper: Bound | None, found: _Found) 
     missed = upper is not None and upper.load_pps <= loads.min_load_pps
     if upper is not None and (reached or missed) and 2 * upper.generator_trials > upper.bad_trials:
         return _blame_generator(upper)
+    if upper is not None and missed and 2 * upper.late_trials > upper.bad_trials:
+        return Irregularity.GENERATOR_DISTURBED, (
+            f"no load passes: at the smallest, {upper.load_pps} frames/s, late frames alone are above the"
+            f" loss ratio in {upper.late_trials} of {upper.bad_trials} bad trials"
+        )
     if upper is not None and missed:
         return Irregularity.MIN_LOAD, f"at the smallest load, {upper.load_pps} frames/s, the goal is missed"
     if upper is None and lower is not None and lower.load_pps >= loads.max_load_pps - 1:
@@ -301,7 +329,7 @@ def _blame_generator(upper: Bound) -> tuple[Irregularity, str]:
 def _bound(goal: Goal, load_pps: float | None, found: _Found) -> Bound | None:
     if load_pps is None:
         return None
-    trials = found.used_at[load_pps]
+    trials = found.trials.used_at[load_pps]
     bad = [trial for trial in trials if trial.loss_ratio > goal.loss_ratio]
     return Bound(
         load_pps=round(load_pps),
@@ -310,7 +338,10 @@ def _bound(goal: Goal, load_pps: float | None, found: _Found) -> Bound | None:
         good_s=round(sum(trial.duration_s for trial in trials) - sum(trial.duration_s for trial in bad), 6),
         bad_s=round(sum(trial.duration_s for trial in bad), 6),
         intended_frames=sum(trial.base for trial in trials),
-        late_frames=0 if any(trial.generator_limited for trial in trials) else sum(trial.late for trial in trials),
+        late_frames=sum(trial.every - trial.base for trial in trials),
+        missing_late_frames=sum(trial.late for trial in trials if trial.late_is_missing),
+        void_trials=found.trials.void.at(load_pps),
+        late_trials=sum(trial.late_is_missing and trial.late_ratio > goal.loss_ratio for trial in bad),
         lost_frames=sum(max(0, trial.sent - trial.received) for trial in trials),
         unsent_frames=sum(trial.base - trial.sent for trial in trials),
         back_pressure_trials=sum(trial.back_pressure for trial in trials),
@@ -321,5 +352,7 @@ def _bound(goal: Goal, load_pps: float | None, found: _Found) -> Bound | None:
 
 def _is_the_generators(goal: Goal, trial: Trial) -> bool:
     """Tell of a bad trial whether the generator made it so: it was full, or did not send though nothing pushed back."""
+    if trial.late_is_missing and not trial.generator_limited:
+        return trial.missing - trial.late <= goal.loss_ratio * trial.base
     only_unsent = trial.loss_ratio_of_sent <= goal.loss_ratio
     return trial.generator_limited or (only_unsent and not trial.back_pressure)

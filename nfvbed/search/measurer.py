@@ -27,9 +27,20 @@ class Trial:
     """The generator had nothing left while the system under test had."""
     late: int = 0
     """Of the unsent: no port refused them, the generator was kept from its core. The system was not asked for them."""
-
+    late_is_missing: bool = False
+    """Nothing is excluded: a late frame is a missing one."""
     stolen_s: float = 0.0
     """How long others or the hypervisor kept the system's threads from their cores, as far as that is known."""
+    held_s: float = 0.0
+    """The same without the waits for others' short turns, which the rings bridge."""
+    steal_s: float = 0.0
+    """The hypervisor's part of it."""
+    steal_step_s: float = 0.0
+    """Steps in which that part is counted; 0: exactly."""
+    gap_s: float = 0.0
+    """Longest time in which the generator's loop was held up."""
+    generator_full: bool = False
+    """The generator's core had no time left, whatever the system under test had."""
 
     @property
     def missing(self) -> int:
@@ -41,16 +52,19 @@ class Trial:
         """Frames that should have come back: the intended ones (RFC 9971, Trial Forwarding Ratio), but for late ones.
 
         Of a generator that is too slow for the load late ones count too: its limit must not look like the system's
-        strength.
+        strength. So they do where nothing is excluded.
         """
-        every = max(self.intended, self.sent + self.unsent)
-        return every if self.generator_limited else every - self.late
+        return self.every if self.generator_limited or self.late_is_missing else self.every - self.late
+
+    @property
+    def every(self) -> int:
+        """All intended frames."""
+        return max(self.intended, self.sent + self.unsent)
 
     @property
     def late_ratio(self) -> float:
         """Late over intended frames; 0 where nothing was intended."""
-        every = max(self.intended, self.sent + self.unsent)
-        return self.late / every if every else 0.0
+        return self.late / self.every if self.every else 0.0
 
     @property
     def loss_ratio(self) -> float:

@@ -130,6 +130,11 @@ class PlacementKeeper:
         return self._labels().count(MIXED)
 
     @property
+    def last_changed(self) -> bool:
+        """Whether the class changed within the last trial."""
+        return bool(self.trials) and self._labels()[-1] == MIXED
+
+    @property
     def changes_per_trial(self) -> float:
         """Estimated changes of class within a trial of final length."""
         ends_differ = [label == MIXED for label in self._labels()]

@@ -4,7 +4,9 @@ from pydantic import Field
 
 from nfvbed.records import Record
 from nfvbed.search.stop import Irregularity
-from nfvbed.spec.search import Goal, Search
+from nfvbed.search.voidsummary import VoidSummary
+from nfvbed.spec.search import Search
+from nfvbed.spec.searchpresets import Goal
 
 SEARCH_FORMAT = 1
 LOAD_UNIT = "frames/s"
@@ -33,6 +35,8 @@ class Bound(Record):
     """Late ones are not among them."""
     late_frames: int = 0
     """Left out by a generator that was kept from its core; the system was not asked for them."""
+    missing_late_frames: int = 0
+    """The same where nothing is excluded: they are among the missing ones."""
     lost_frames: int
     """Sent and not received."""
     unsent_frames: int
@@ -42,6 +46,10 @@ class Bound(Record):
     """Bad ones in which the generator had nothing left while the system under test had."""
     generator_trials: int
     """Bad ones that the generator, not the system under test, made bad."""
+    late_trials: int = 0
+    """Bad ones in which late frames alone, where they are missing ones, are above the loss ratio."""
+    void_trials: int = 0
+    """Measured again at this load, by a rule that never looks at loss."""
 
     @property
     def late_ratio(self) -> float:
@@ -98,7 +106,9 @@ class SearchResult(Record):
     search: Search
     """All attributes, those of the goals among them."""
     label: str
-    """The preset, and what was changed."""
+    """The preset, which trials count, how many were void, and what was changed."""
+    excludes: tuple[str, ...] = ()
+    """What does not count; empty: nothing is excluded, or the result is of a version that did not say."""
     loads: LoadRange
     unit: str = LOAD_UNIT
     directions: int
@@ -114,6 +124,10 @@ class SearchResult(Record):
     """Measured again: the generator left out more frames than the search allows."""
     stolen_trials: int = 0
     """Measured again: what they lost was due while the system's threads were kept from their cores."""
+    relative_to: str | None = None
+    """Cell of testpmd in the switch's place whose search of the same round this one's is divided by; None: none."""
+    void: VoidSummary | None = None
+    """Where only clean trials count."""
     trial_time_s: float
     """Seconds of traffic of all trials, rejected ones and the warm-up among them."""
     duration_s: float

@@ -9,9 +9,11 @@ class Irregularity(StrEnum):
     GENERATOR_LIMITED = "generator-limited"
     """The generator's ceiling was reached, or it had nothing left at the upper bound: the result is a lower bound."""
     GENERATOR_DISTURBED = "generator-disturbed"
-    """Trial after trial left out frames though nothing pushed back: the generator was kept from its core."""
+    """The generator was kept from its core in trial after trial, or its late frames alone decide a bound."""
     SYSTEM_DISTURBED = "system-disturbed"
-    """Trial after trial lost no more than was due while the system's threads were kept from their cores."""
+    """The system's threads were kept from their cores in trial after trial."""
+    VOID_TRIALS = "void-trials"
+    """More than half of the trials were void, or their share differs between the two bounds."""
     MAX_LOAD = "max-load"
     """The largest load that was asked for was reached: the result is a lower bound."""
     MIN_LOAD = "min-load"
@@ -35,5 +37,17 @@ class SearchStopped(Exception):
         self.explanation = explanation
 
 
-class TrialsReclassified(SearchStopped):
-    """Trials that were used lie in several placement classes, as later ones show: the search has to restart."""
+class SearchRestarts(SearchStopped):
+    """Trials that were used are not what they seemed: the search has to restart."""
+
+
+class TrialsReclassified(SearchRestarts):
+    """Trials that were used lie in several placement classes, as later ones show."""
+
+
+class TrialsTooShort(SearchRestarts):
+    """The host counts stolen time in steps that say nothing of trials so short."""
+
+    def __init__(self, shortest_s: float) -> None:
+        super().__init__(Irregularity.SYSTEM_DISTURBED, f"trials must last {shortest_s:g} s for their stolen time")
+        self.shortest_s = shortest_s

@@ -109,6 +109,10 @@ class Site(ABC):
         """
         return ""
 
+    def begin_round(self, number: int) -> None:
+        """Make the site as a round of a run (from 1) wants it; most have nothing to do. Errors are as of `deploy`."""
+        return
+
     # Its life in a command, and what lasts from one to the next.
 
     @abstractmethod

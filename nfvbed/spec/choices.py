@@ -8,7 +8,8 @@ from nfvbed.records import VnfKind
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.flavor import Flavor
-from nfvbed.spec.validate import suggestion
+from nfvbed.spec.machines import MachinesVnfSpec
+from nfvbed.spec.validate import name_is_known
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import AS_THE_IMAGE, NATIVE, Forwarding, VnfChoice, VnfSpec, VnfUse
 
@@ -49,7 +50,7 @@ def resolve(use: VnfUse, variant: Variant, catalogue: Catalogue) -> VnfChoice | 
         return None
     return VnfChoice(
         label=use.label,
-        vnf=vnf,
+        vnf=vnf if wanted.kind is VnfKind.VM else vnf.without_machines(),
         kind=wanted.kind,
         forwarding=forwarding,
         flavor=catalogue.load_flavor(wanted.flavor or vnf.flavor),
@@ -128,32 +129,28 @@ def use_is_possible(document: Document, key: KeyPath, use: VnfUse, catalogue: Ca
     """
     if use.forwarding == NATIVE:
         return
-    _is_known(document, (*key, "vnf"), ("VNF", use.vnf), catalogue.vnf_names)
+    name_is_known(document, (*key, "vnf"), ("VNF", use.vnf), catalogue.vnf_names)
     if use.flavor is not None:
-        _is_known(document, (*key, "flavor"), ("flavor", use.flavor), catalogue.flavor_names)
+        name_is_known(document, (*key, "flavor"), ("flavor", use.flavor), catalogue.flavor_names)
     vnf = catalogue.load_vnf(use.vnf)
-    _is_known(document, (*key, "kind"), (f"kind of {vnf.name}", use.kind.value), [kind.value for kind in vnf.kinds])
+    name_is_known(document, (*key, "kind"), (f"kind of {vnf.name}", use.kind.value), [kind.value for kind in vnf.kinds])
+    if isinstance(vnf, MachinesVnfSpec) and use.kind is VnfKind.VM:
+        raise ConfigurationError(
+            f"VNF {vnf.name} is of several machines, and a path takes VNFs of one",
+            where=document.where((*key, "vnf")),
+            observed=", ".join(one.name for one in vnf.machines),
+            fix="name a VNF of one machine, as vloop is",
+        )
     if use.forwarding is not None:
         known = possible_forwarding(use, vnf)
         named = f"forwarding of {vnf.name}" + (", whose image has no agent" if known == (AS_THE_IMAGE,) else "")
-        _is_known(document, (*key, "forwarding"), (named, use.forwarding), known)
+        name_is_known(document, (*key, "forwarding"), (named, use.forwarding), known)
     if use.image is not None and use.kind is not VnfKind.VM:
         raise ConfigurationError(
             f"a VNF of kind {use.kind.value} in {document.path.name} has an image",
             where=document.where((*key, "image")),
             observed=f"kind: {use.kind.value}",
             fix="write `kind: vm`, or leave the image out",
-        )
-
-
-def _is_known(document: Document, key: KeyPath, named: tuple[str, str], known: Sequence[str]) -> None:
-    what, name = named
-    if name not in known:
-        raise ConfigurationError(
-            f"unknown {what}: {name!r} in {document.path.name}",
-            where=document.where(key),
-            observed=repr(name),
-            fix=suggestion(name, known),
         )
 
 

@@ -1,7 +1,8 @@
 """Topologies by name: what lies on the path from outside end 0 to outside end 1, and which ports the switch joins.
 
 Names are those of ETSI TST 009 and VSPERF: `p2p` (Phy2Phy), `pvp`, `pvvp`, chains `pv1p` to `pv8p`, parallel `pvpv`,
-`v2v`, `p2v`, `v2p`, and `pcp` (a container between the ports).
+`v2v`, `p2v`, `v2p`, and `pcp` (a container between the ports). `vepc` is laid out as pvp: its VNF is a mobile core, its
+outside ends the eNB's end of S1-U and the server behind SGi.
 """
 
 import re
@@ -16,6 +17,8 @@ MAX_CHAIN = 8
 CHAINS = "pvNp"
 """In a variant's file: chains of every length."""
 
+VEPC = "vepc"
+"""The topology whose VNF is a mobile core."""
 SIDE_BY_SIDE = {1: "pvp", 2: "pvpv"}
 """The topologies in which so many VNFs share the flows."""
 
@@ -128,7 +131,7 @@ def layout(name: str) -> Layout:
     chain = _CHAIN.fullmatch(name)
     if chain and int(chain[1]) <= MAX_CHAIN:
         return _chain(name, range(int(chain[1])))
-    lengths = {"p2p": 0, "pvp": 1, "pvvp": 2, "pcp": 1}
+    lengths = {"p2p": 0, "pvp": 1, "pvvp": 2, "pcp": 1, VEPC: 1}
     if name in lengths:
         return _chain(name, range(lengths[name]))
     if name == "pvpv":
@@ -145,7 +148,7 @@ def layout(name: str) -> Layout:
     if name == "v2v":
         return Layout(name, 2, (Cable(End(0, 0), End(1, 0)),), (EndKind.SOURCE, EndKind.SINK))
     raise ValueError(
-        f"unknown topology {name!r}: there are p2p, pvp, pvvp, pv1p to pv{MAX_CHAIN}p, pvpv, v2v, p2v, v2p, pcp"
+        f"unknown topology {name!r}: there are p2p, pvp, pvvp, pv1p to pv{MAX_CHAIN}p, pvpv, v2v, p2v, v2p, pcp, vepc"
     )
 
 

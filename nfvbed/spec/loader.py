@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nfvbed.errors import ConfigurationError
-from nfvbed.spec import choices, rules
+from nfvbed.spec import choices, machinerules, rules
 from nfvbed.spec.document import Document, read_document
 from nfvbed.spec.experiment import ALL, BEST, AlteredVariant, Experiment
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.kollarelease import KollaReleaseSpec
+from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.spec.root import find_root
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import AnySite, HostSiteSpec, SiteSpec
@@ -125,16 +126,20 @@ class Project:
         return site
 
     def load_vnf(self, name: str) -> VnfSpec:
-        """Load one VNF from `vnfd/<name>/vnf.yml`; its flavor is checked to be there.
+        """Load one VNF from `vnfd/<name>/vnf.yml`; its flavor is checked to be there. One of several machines is a
+        `MachinesVnfSpec`, whose parts are checked to fit together.
 
         Raises:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
         """
         _require(self.vnfs_folder, name, "VNF", self.vnf_names)
         document = read_document(self.vnfs_folder / name / VNF_FILE)
-        vnf = build(document, VnfSpec)
+        several = "machines" in document.data
+        vnf = build(document, MachinesVnfSpec if several else VnfSpec)
         rules.name_is_the_folders_name(document, vnf.name)
         rules.names_are_known(document, "flavor", [vnf.flavor], self.flavor_names)
+        if isinstance(vnf, MachinesVnfSpec):
+            machinerules.require(document, vnf, self.flavor_names)
         return vnf
 
     def load_flavor(self, name: str) -> Flavor:

@@ -2,7 +2,7 @@
 
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, Self
+from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
 
@@ -10,8 +10,11 @@ from nfvbed.spec.document import read_document
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.validate import build
 
-UNITS: Final = {"Gbit/s": ("bit/s", 1e9)}
+UNITS: Final = {"Gbit/s": ("bit/s", 1e9), "Mbit/s": ("bit/s", 1e6)}
 """Units of tables: what the store has them in, and how many of that one is."""
+
+FEWEST: Final = 2
+"""Repetitions that a column has at least."""
 
 
 class PublishedColumn(SpecModel):
@@ -23,8 +26,21 @@ class PublishedColumn(SpecModel):
     """Variant that is measured here."""
     topology: str
     """Path that is measured here."""
-    results: tuple[float, ...] = Field(min_length=2)
-    """Results, one for each repetition."""
+    results: tuple[float, ...] = ()
+    """Results, one for each repetition, two at least; none where the source gives no more than `about`."""
+    about: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] | None = None
+    """Least and greatest that a text states, equal where it states one figure; only in place of results."""
+
+    @model_validator(mode="after")
+    def is_one_or_the_other(self) -> Self:
+        """Results of repetitions, or what a text says."""
+        if (self.about is None) != (len(self.results) >= FEWEST):
+            raise ValueError(
+                f"column {self.label}: give results of {FEWEST} repetitions or more, or about: [LOW, HIGH]"
+            )
+        if self.about is not None and (self.results or self.about[0] > self.about[1]):
+            raise ValueError(f"column {self.label}: about is [LOW, HIGH], without results")
+        return self
 
 
 class PublishedTable(SpecModel):
@@ -43,10 +59,17 @@ class PublishedTable(SpecModel):
     differs: tuple[str, ...] = ()
     """Sentences on what of that experiment is not as it was published."""
 
+    @property
+    def has_repetitions(self) -> bool:
+        """Whether results of repetitions were published, which alone can be tested."""
+        return all(column.results for column in self.columns)
+
     @model_validator(mode="after")
     def unit_is_known(self) -> Self:
         if self.unit not in UNITS:
             raise ValueError(f"unit {self.unit}: one of {', '.join(UNITS)}")
+        if len({column.about is None for column in self.columns}) > 1:
+            raise ValueError("columns with results and columns with about: make two tables of them")
         return self
 
 

@@ -3,71 +3,24 @@
 Attributes and their names are those of the Search Goal in RFC 9971 (MLRsearch).
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Self
+from typing import Any, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from nfvbed.spec.model import SpecModel
+from nfvbed.spec.searchpresets import (
+    CLEAN_LIMIT_S,
+    CSIT,
+    GOAL_NAME,
+    LATE_RATIO,
+    PRESET_KEYS,
+    PRESETS,
+    QUICK,
+    Goal,
+    SearchPreset,
+    Trials,
+)
 from nfvbed.spec.validate import suggestion
-
-NDR = "NDR"
-"""No drop rate: loss ratio 0."""
-PDR = "PDR"
-"""Partial drop rate: loss ratio 0.5 %."""
-LOSS_RATIO_OF = MappingProxyType({NDR: 0.0, PDR: 0.005})
-"""What the two words mean; another loss ratio needs another name."""
-LATE_RATIO = 0.02
-"""Part of the intended frames that a generator may leave out in a trial that counts."""
-STOLEN_FACTOR = 2.0
-"""Of stolen time: the kernel counts a hypervisor's in ticks of 10 ms, about 0.7 of it where this was measured."""
-QUICK = "-quick"
-"""Ends the name of a preset for laptops: shorter trials, wider intervals, weaker claims."""
-GOAL_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,20}$"
-
-
-class Goal(SpecModel):
-    """One goal of a search, complete: what makes a load a lower or an upper bound, and how close they have to come."""
-
-    name: str = Field(pattern=GOAL_NAME)
-    loss_ratio: float = Field(ge=0, lt=1)
-    """Largest part of a trial's intended frames that may be lost or unsent; with more it is a bad trial."""
-    exceed_ratio: float = Field(ge=0, lt=1)
-    """Part of the duration sum that bad trials may take at a lower bound."""
-    relative_width: float = Field(gt=0, lt=1)
-    """Distance of the two bounds at which the goal is reached, as a part of the upper bound."""
-    initial_trial_duration_s: float = Field(gt=0)
-    """Length of the shortest trials, s."""
-    final_trial_duration_s: float = Field(gt=0)
-    """Length of trials that classify a load, s."""
-    duration_sum_s: float = Field(gt=0)
-    """Seconds of trials after which a load is classified; fewer where the rest cannot change the class."""
-    preceding_targets: int = Field(ge=0, le=10)
-    """Coarser searches, with shorter sums and doubled widths, that come before."""
-    expansion_coefficient: int = Field(ge=2, le=100)
-    """Factor by which an interval grows while a bound is missing."""
-
-    @model_validator(mode="after")
-    def words_mean_what_they_say(self) -> Self:
-        meant = LOSS_RATIO_OF.get(self.name.upper())
-        if meant is not None and self.loss_ratio != meant:
-            raise ValueError(
-                f"{self.name} means a loss ratio of {meant:g}; name the goal for {self.loss_ratio:g} again"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def durations_grow(self) -> Self:
-        initial, final, total = self.initial_trial_duration_s, self.final_trial_duration_s, self.duration_sum_s
-        if not initial <= final <= total:
-            raise ValueError(
-                f"goal {self.name}: initial_trial_duration_s ({initial:g}) <= final_trial_duration_s ({final:g})"
-                f" <= duration_sum_s ({total:g}) does not hold"
-            )
-        if not self.preceding_targets and initial < total:
-            raise ValueError(f"goal {self.name}: without preceding_targets the first trials last duration_sum_s")
-        return self
 
 
 class GoalSpec(SpecModel):
@@ -91,7 +44,7 @@ class GoalSpec(SpecModel):
     expansion_coefficient: int | None = Field(None, ge=2, le=100)
     """Factor by which an interval grows while a bound is missing."""
 
-    def completed(self, preset: "SearchPreset") -> Goal:
+    def completed(self, preset: SearchPreset) -> Goal:
         """Fill in from a preset what was left out.
 
         Raises:
@@ -100,18 +53,6 @@ class GoalSpec(SpecModel):
         base = next((goal for goal in preset.goals if goal.name == self.name), preset.goals[0])
         given = {key: value for key, value in self.model_dump().items() if value is not None}
         return Goal(**{**base.model_dump(), **given})
-
-
-class SearchPreset(SpecModel):
-    """A search with a name of its own."""
-
-    name: str
-    source: str
-    """Source of its attributes."""
-    goals: tuple[Goal, ...]
-    time_limit_s: float
-    warmup_s: float
-    placement_wait_s: float
 
 
 class SearchSpec(SpecModel):
@@ -129,12 +70,24 @@ class SearchSpec(SpecModel):
     """Largest load that is tried, in frames/s over both directions; None: the ceiling of the generator."""
     warmup_s: float | None = Field(None, ge=0)
     """Length of a first trial, at the largest load, that does not count; None: the preset's."""
-    late_ratio: float = Field(LATE_RATIO, ge=0, lt=1)
+    trials: Trials | None = None
+    """Trials that count: `all`, with nothing excluded, or `clean`, those in which nobody kept the generator or the
+    system from their cores, whatever they lost (ADR 0026); None: the preset's."""
+    clean_limit_s: float = Field(CLEAN_LIMIT_S, gt=0, le=1)
+    """Time that the generator's loop may be held up in a clean trial, and that each thread of the system may be kept
+    from its core, s."""
+    late_ratio: float | None = Field(None, ge=0, lt=1)
     """Largest part of its frames that the generator may leave out, with nothing pushing back; a trial with more is
-    measured again. What it left out within that is not lost, and the reported throughput is lower by it (ADR 0009)."""
-    stolen_factor: float = Field(STOLEN_FACTOR, ge=0, le=10)
+    measured again. What it left out within that is not lost, and the reported throughput is lower by it (ADR 0009).
+    None: the preset's; of `all` trials late frames are missing frames, and none is measured again."""
+    stolen_factor: float | None = Field(None, ge=0, le=10)
     """Factor on the time that others, or the hypervisor, kept the system's threads from their cores: a trial above a
-    goal's loss ratio that lost no more frames than were due in so long is measured again; 0: never (ADR 0010)."""
+    goal's loss ratio that lost no more frames than were due in so long is measured again, which flatters the system
+    (ADR 0010, ADR 0026); 0: never; None: the preset's, which is 0."""
+    drain_s: float | None = Field(None, ge=0, le=10)
+    """Longest wait for frames after the last one was sent, s; None: the preset's."""
+    rest_s: float | None = Field(None, ge=0, le=600)
+    """Pause between two trials, s; None: the preset's."""
     trial_overhead_s: float = Field(0.15, ge=0)
     """Seconds that a trial is expected to take beside its traffic; the time that the last one took counts from then
     on."""
@@ -173,17 +126,19 @@ class SearchSpec(SpecModel):
         preset = PRESETS[quick_name(self.preset) if quick else self.preset]
         goals = tuple(goal.completed(preset) for goal in self.goals) or preset.goals
         _check_together(goals)
-        own = {key: getattr(self, key) for key in ("time_limit_s", "warmup_s", "placement_wait_s")}
+        given = {key: getattr(self, key) for key in PRESET_KEYS if getattr(self, key) is not None}
+        kept = {key: getattr(preset, key) for key in PRESET_KEYS} | _with_rule(self.trials, preset)
+        changed = [key for key, value in given.items() if key != "trials" and value != kept[key]]
+        changed += ["clean_limit_s"] if self.clean_limit_s != CLEAN_LIMIT_S else []
         return Search(
             preset=preset.name,
-            changed=_changes(goals, preset),
+            changed=(*_changes(goals, preset), *changed),
             goals=goals,
             min_load_pps=self.min_load_pps,
             max_load_pps=self.max_load_pps,
-            late_ratio=self.late_ratio,
-            stolen_factor=self.stolen_factor,
+            clean_limit_s=self.clean_limit_s,
             trial_overhead_s=self.trial_overhead_s,
-            **{key: getattr(preset, key) if value is None else value for key, value in own.items()},
+            **(kept | given),
         )
 
 
@@ -192,22 +147,69 @@ class Search(SpecModel):
 
     preset: str
     changed: tuple[str, ...] = ()
-    """Goals' attributes that are not the preset's: `NDR.relative_width`; a goal that the preset lacks or that is left
-    out, by its name."""
+    """What is not the preset's: attributes of goals, `NDR.relative_width`; a goal that the preset lacks or that is left
+    out, by its name; keys of the search. Which trials count is in the label by itself."""
     goals: tuple[Goal, ...] = Field(min_length=1)
     time_limit_s: float
     min_load_pps: int
     max_load_pps: int | None
     warmup_s: float
-    late_ratio: float = LATE_RATIO
-    stolen_factor: float = STOLEN_FACTOR
+    trials: Trials = "all"
+    clean_limit_s: float = CLEAN_LIMIT_S
+    late_ratio: float | None = LATE_RATIO
+    """None: late frames are missing frames."""
+    stolen_factor: float = 0.0
     trial_overhead_s: float
     placement_wait_s: float
+    drain_s: float | None = None
+    """None: as long as the generator waits by itself."""
+    rest_s: float = 0.0
 
     @property
     def label(self) -> str:
-        """The name under which results are shown: `csit`, `csit-quick`, `csit (changed: NDR.relative_width)`."""
-        return f"{self.preset} (changed: {', '.join(self.changed)})" if self.changed else self.preset
+        """The name under which results are shown: `rfc2544`, `csit (clean 1 s trials; changed: NDR.relative_width)`."""
+        return self.labelled()
+
+    def labelled(self, void: str = "") -> str:
+        """Return the label of a result.
+
+        Args:
+            void: says how many trials were void, where only clean ones count; empty: not known yet.
+        """
+        said = []
+        if self.trials == "clean":
+            said.append(f"clean {self.final_trial_duration_s:g} s trials" + (f", {void}" if void else ""))
+        elif self.is_as_delivered:
+            said.append("as delivered")
+        said += [f"changed: {', '.join(self.changed)}"] if self.changed else []
+        return f"{self.preset} ({'; '.join(said)})" if said else self.preset
+
+    @property
+    def is_as_delivered(self) -> bool:
+        """Whether it takes the host as it is, and so is one sample of it; a document's preset is that document's."""
+        excluding = self.trials == "clean" or self.late_ratio is not None or self.stolen_factor
+        return self.preset.startswith(CSIT) and not excluding
+
+    @property
+    def excludes(self) -> tuple[str, ...]:
+        """What does not count, as RFC 9971 asks a report to say; nothing: empty."""
+        found = []
+        if self.trials == "clean":
+            found.append(
+                f"trials in which the generator's loop was held up, or a thread of the system was kept from its core,"
+                f" for more than {self.clean_limit_s * 1e6:g} us, whatever they lost"
+            )
+        if self.late_ratio is not None:
+            found.append(
+                f"frames that the generator was late with, up to {self.late_ratio:.1%} of a trial, and trials with more"
+            )
+        if self.stolen_factor:
+            found.append(f"trials that lost no more than was due in {self.stolen_factor:g} times the stolen time")
+        return tuple(found)
+
+    def with_trials_of(self, shortest_s: float) -> "Search":
+        """Return the search with no shorter trials than these."""
+        return self.model_copy(update={"goals": tuple(_lengthened(goal, shortest_s) for goal in self.goals)})
 
     @property
     def final_trial_duration_s(self) -> float:
@@ -218,6 +220,24 @@ class Search(SpecModel):
 def quick_name(preset: str) -> str:
     """Return the name of a preset's form for laptops."""
     return preset if preset.endswith(QUICK) else preset + QUICK
+
+
+def _lengthened(goal: Goal, shortest_s: float) -> Goal:
+    final = max(goal.final_trial_duration_s, shortest_s)
+    return goal.model_copy(
+        update={
+            "initial_trial_duration_s": max(goal.initial_trial_duration_s, shortest_s),
+            "final_trial_duration_s": final,
+            "duration_sum_s": max(goal.duration_sum_s, final),
+        }
+    )
+
+
+def _with_rule(trials: Trials | None, preset: SearchPreset) -> dict[str, Any]:
+    """Return what goes with a rule for trials that is not the preset's."""
+    if trials in (None, preset.trials):
+        return {}
+    return {"trials": trials, "late_ratio": LATE_RATIO if trials == "clean" else None}
 
 
 def _check_together(goals: list[Goal] | tuple[Goal, ...]) -> None:
@@ -240,51 +260,3 @@ def _changes(goals: tuple[Goal, ...], preset: SearchPreset) -> tuple[str, ...]:
         changed += [f"{goal.name}.{key}" for key in keys]
     left_out = [name for name in known if name not in {goal.name for goal in goals}]
     return tuple(changed + [f"no {name}" for name in left_out])
-
-
-def _goal(name: str, exceed: float, width: float, durations_s: tuple[float, float, float]) -> Goal:
-    """Make a preset's goal; the durations are of initial trials, final trials, and their sum."""
-    initial, final, total = durations_s
-    return Goal(
-        name=name,
-        loss_ratio=LOSS_RATIO_OF[name],
-        exceed_ratio=exceed,
-        relative_width=width,
-        initial_trial_duration_s=initial,
-        final_trial_duration_s=final,
-        duration_sum_s=total,
-        preceding_targets=2,
-        expansion_coefficient=2,
-    )
-
-
-def _preset(name: str, source: str, goals: tuple[Goal, ...], limits_s: tuple[float, float, float]) -> SearchPreset:
-    """Make a preset; the limits are the search's, its warm-up, and the wait for a placement class."""
-    time_limit, warmup, wait = limits_s
-    return SearchPreset(
-        name=name, source=source, goals=goals, time_limit_s=time_limit, warmup_s=warmup, placement_wait_s=wait
-    )
-
-
-_RFC2544 = "RFC 2544 section 24; RFC 9971, MLRsearch Compliant with RFC 2544"
-_TST009 = "ETSI GS NFV-TST 009 clause 12.3.3, max(r) = 2, z unlimited; RFC 9971, MLRsearch Compliant with TST009"
-_CSIT = "FD.io CSIT, RFC 9971"
-_LAPTOP = "for laptops, after "
-PRESETS: Mapping[str, SearchPreset] = MappingProxyType(
-    {
-        preset.name: preset
-        for preset in (
-            _preset("rfc2544", _RFC2544, (_goal(NDR, 0.0, 0.005, (1, 60, 60)),), (3600, 1, 600)),
-            _preset("tst009", _TST009, (_goal(NDR, 0.5, 0.005, (1, 60, 120)),), (5400, 1, 600)),
-            _preset("csit", _CSIT, tuple(_goal(n, 0.5, 0.005, (1, 1, 21)) for n in (NDR, PDR)), (1200, 1, 120)),
-            _preset("rfc2544-quick", _LAPTOP + _RFC2544, (_goal(NDR, 0.0, 0.01, (0.25, 2, 2)),), (120, 0.5, 30)),
-            _preset("tst009-quick", _LAPTOP + _TST009, (_goal(NDR, 0.5, 0.01, (0.25, 2, 4)),), (180, 0.5, 30)),
-            _preset(
-                "csit-quick",
-                _LAPTOP + _CSIT,
-                tuple(_goal(n, 0.5, 0.01, (0.25, 0.25, 2.75)) for n in (NDR, PDR)),
-                (120, 0.5, 30),
-            ),
-        )
-    }
-)

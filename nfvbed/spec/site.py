@@ -1,6 +1,6 @@
 """`deploy/sites/*.yml`: where it runs."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -12,6 +12,7 @@ from nfvbed.spec.model import MisfitError, SpecModel
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.options import kinds_named
 from nfvbed.spec.pci import Cables
+from nfvbed.spec.pins import PinnedComputesSpec
 from nfvbed.spec.rack import Address, HostName, PhysnetName, PhysnetSpec, RackGeneratorSpec, RackHostSpec
 from nfvbed.spec.remote import GeneratorHostSpec, RemoteHostSpec, SshAccessSpec
 from nfvbed.spec.variant import VariantFile
@@ -54,6 +55,8 @@ class GuestSpec(SpecModel):
 class SiteSpec(SpecModel):
     """One place to deploy to: what files of all kinds of site have."""
 
+    is_whole_cloud: ClassVar[bool] = False
+    """Whether to destroy takes a whole cloud down, with all that anybody has in it."""
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")
     kind: str
     """Kind of site, which decides what else its file may say."""
@@ -73,11 +76,6 @@ class SiteSpec(SpecModel):
     def keeps_deployments(self) -> bool:
         """Whether what a command deploys here can stay when it ends."""
         return True
-
-    @property
-    def is_whole_cloud(self) -> bool:
-        """Whether to destroy takes a whole cloud down, with all that anybody has in it."""
-        return False
 
     @property
     def has_ceilings(self) -> bool:
@@ -174,17 +172,13 @@ class GuestSiteSpec(HostSiteSpec):
 class DevcloudSiteSpec(HostSiteSpec):
     """An OpenStack on this machine, in namespaces of its own."""
 
+    is_whole_cloud = True
     kind: Literal["devcloud"]
     """Kind of site: an OpenStack on this machine."""
     onboarding: Literal["legacy", "sol"] = "legacy"
     """API of Tacker through which VNFs are onboarded: the one of Ocata's time, or ETSI's (SOL002/003, v1)."""
     hugepages_mib: int = Field(1920, ge=768)
     """Hugepage memory that is reserved for the cloud when it starts: 384 MiB for its switch, the rest for guests."""
-
-    @property
-    def is_whole_cloud(self) -> bool:
-        """nfvbed has started it."""
-        return True
 
     @property
     def only_vnf_kind(self) -> VnfKind | None:
@@ -305,9 +299,10 @@ class CloudSiteSpec(HostSiteSpec):
         return self
 
 
-class KollaSiteSpec(SiteSpec):
+class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     """Machines that kolla-ansible deploys an OpenStack on."""
 
+    is_whole_cloud = True
     kind: Literal["kolla"]
     """Kind of site: machines that kolla-ansible deploys."""
     base_distro: Literal["debian", "ubuntu", "rocky", "centos"] = "debian"
@@ -323,11 +318,6 @@ class KollaSiteSpec(SiteSpec):
     nothing else is done."""
     generator: RackGeneratorSpec | None = None
     """Machine that sends and checks frames; none: nothing is measured here."""
-
-    @property
-    def is_whole_cloud(self) -> bool:
-        """nfvbed has deployed it."""
-        return True
 
     @property
     def only_vnf_kind(self) -> VnfKind | None:
@@ -375,6 +365,13 @@ class KollaSiteSpec(SiteSpec):
         controller = next(iter(self.hosts_with("controller").values()))
         if not controller.nics_of("external", "dpdk"):
             raise MisfitError("hosts", "the controller has a NIC of role external or dpdk: DHCP and routers are there")
+        return self
+
+    @model_validator(mode="after")
+    def pins_are_complete(self) -> Self:
+        computes = self.hosts_with("compute")
+        if self.computes and set(self.computes) != set(computes):
+            raise MisfitError("computes", f"it names all computes, or none is pinned: {', '.join(computes)}")
         return self
 
     @model_validator(mode="after")

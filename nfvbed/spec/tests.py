@@ -94,6 +94,8 @@ def check_together(tests: Sequence[AnyTest], ceilings: bool) -> None:
             known += [goal.name for goal in test.resolved().goals]
             if test.max_load_pps is None and not ceilings:
                 raise ValueError(f"without ceilings test {label} needs a max_load_pps")
+            if test.relative and not ceilings:
+                raise ValueError(f"test {label} is relative to a ceiling, and ceilings is false")
         for of in test.builds_on:
             if of not in known:
                 raise ValueError(

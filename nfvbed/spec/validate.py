@@ -74,6 +74,28 @@ def suggestion(name: str, candidates: Iterable[str]) -> str:
     return f"did you mean {close!r}? ({known})" if close else known
 
 
+def name_is_known(document: Document, key: KeyPath, named: tuple[str, str], known: Sequence[str]) -> None:
+    """Refuse a name in a document that nothing has.
+
+    Args:
+        document: where it is written.
+        key: its place there.
+        named: what it is the name of, and the name.
+        known: names that there are.
+
+    Raises:
+        ConfigurationError: with the place, and what there is.
+    """
+    what, name = named
+    if name not in known:
+        raise ConfigurationError(
+            f"unknown {what}: {name!r} in {document.path.name}",
+            where=document.where(key),
+            observed=repr(name),
+            fix=suggestion(name, known),
+        )
+
+
 def _first(document: Document, model: Any, errors: list[ErrorDetails]) -> ConfigurationError:
     # An unknown key often explains a missing one (`frame_size:` for `frame_sizes:`), so it is reported first.
     error = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from pathlib import PurePath
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -15,10 +15,15 @@ from nfvbed.spec.rings import RingSize
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
 Vnic = Literal["any", "vhost-user", "tap", "macvtap", "vf", "e1000", "rtl8139"]
-Forwarding = Literal["io", "mac", "macswap", "5tswap", "bridge", "router", "xdp", "raw", "image"]
-"""testpmd's modes; a kernel bridge or router; XDP redirect; raw Ethernet through AF_PACKET; whatever an image does."""
-KERNEL_FORWARDING = frozenset({"bridge", "router", "xdp", "raw"})
+Forwarding = Literal["io", "mac", "macswap", "5tswap", "bridge", "router", "xdp", "raw", "nextepc", "image"]
+"""testpmd's modes; a kernel bridge or router; XDP redirect; raw Ethernet through AF_PACKET; nextepc's gateways, between
+S1-U and SGi; whatever an image does."""
+KERNEL_FORWARDING = frozenset({"bridge", "router", "xdp", "raw", "nextepc"})
 """What a process VNF does with ports that are network devices of the kernel."""
+GATEWAYS = frozenset({"nextepc"})
+"""Ways of forwarding that take packets out of GTP-U and put them in: of a mobile core, between S1-U and SGi alone."""
+ADDRESSED_FORWARDING = GATEWAYS | {"router"}
+"""Ways of forwarding that take only frames that are addressed to them."""
 RAW_FORWARDING = frozenset({"io", "mac", "macswap", "5tswap", "xdp", "raw"})
 """Ways of forwarding that see a frame's bytes alone; a kernel's bridge or router passes on what a stack noted of it."""
 AS_THE_IMAGE: Literal["image"] = "image"
@@ -67,6 +72,7 @@ class ReadinessSpec(SpecModel):
 class VnfSpec(SpecModel):
     """One VNF, as declared; all sites read this file."""
 
+    has_own_image: ClassVar[bool] = True
     name: Name
     title: str
     summary: str = ""
@@ -100,8 +106,12 @@ class VnfSpec(SpecModel):
         roles = [port.role for port in self.ports if port.role != "management"]
         if roles not in (["in", "out"], ["in"], ["out"]):
             raise ValueError(f"ports must have one of role in and one of role out, in this order, and has {roles}")
-        if VnfKind.VM in self.kinds and self.image is None:
+        if VnfKind.VM in self.kinds and self.image is None and self.has_own_image:
             raise ValueError("a VNF of kind vm needs an image")
+        return self
+
+    def without_machines(self) -> "VnfSpec":
+        """Return what belongs to it where it runs in no virtual machine."""
         return self
 
 

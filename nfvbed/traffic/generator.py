@@ -4,7 +4,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nfvbed.records import DirectionCounts, Engine, GeneratorPort
+from nfvbed.records import DirectionCounts, Engine, GeneratorPort, LoopGaps
+from nfvbed.spec.bearers import BearerTable
 from nfvbed.traffic.timeline import Timeline
 from nfvbed.units import FrameSize
 
@@ -27,6 +28,19 @@ class Addressing:
 
 
 PLAIN = Addressing()
+
+
+@dataclass(frozen=True)
+class BearerPath:
+    """Bearers of a mobile core that frames go over, in turn: port 0 is the eNB on S1-U, port 1 the server on SGi.
+
+    Frames of port 0 are sent in GTP-U and must arrive without, those of port 1 the other way round; a frame that comes
+    with another bearer's TEID or address is corrupted.
+    """
+
+    table: BearerTable
+    gateway_macs: tuple[str, str] | None = None
+    """Of the gateway on S1-U and on SGi, which frames are sent to; None: as without bearers."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,11 @@ class TrafficRequest:
     """Goes on at another load after `duration_ns`, without a pause; with `rate_pps`, without `frames`."""
     timeline_ns: int | None = None
     """Width of the bins of a timeline; None: none is kept. It needs `stamp`."""
+    bearers: BearerPath | None = None
+    """None: plain frames. Else `frame_size` is that on SGi (on S1-U frames are 36 bytes longer), and `flows` does not
+    count: each bearer is a flow."""
+    drain_ns: int | None = None
+    """Longest wait for frames after the last one was sent, ended when all have come; None: the generator's own."""
 
     @property
     def directions(self) -> int:
@@ -95,6 +114,8 @@ class TrafficResult:
     """Per direction: HdrHistogram V2 compressed, base64, ns; None when no frame was stamped or came back."""
     timelines: tuple[Timeline, ...] = ()
     """Per direction, where the request asks for them."""
+    gaps: LoopGaps | None = None
+    """Of the generator's loop; None: it does not tell them."""
     reconnections: int = 0
     """How often the connection to a generator on another host was lost and made again during the trial."""
 

@@ -27,7 +27,7 @@ from nfvbed.traffic.nfvgen_protocol import (
     addressing_keys,
 )
 from nfvbed.traffic.nfvgen_words import refusal, result_of, start_message
-from nfvbed.units import NS_PER_S, frame_mix
+from nfvbed.units import GTPU_BYTES, NS_PER_S, frame_mix
 
 NOTHING_LATE_NS = 8_000_000
 """After the last frame was sent a trial that misses none may have ended, long before the drain's time is over."""
@@ -157,9 +157,11 @@ class NfvgenClient(Generator):
         return replace(result, reconnections=self._control.reconnections - before)
 
     def _start_keys(self, request: TrafficRequest) -> dict[str, Any]:
-        keys = start_message(request, self._options.drain_ns).model_dump() | addressing_keys(request.addressing)
-        if self._options.destination_macs is not None:
-            keys["destination_macs"] = list(self._options.destination_macs)
+        keys = start_message(request, self._drain_ns(request)).model_dump() | addressing_keys(request.addressing)
+        gateways = request.bearers.gateway_macs if request.bearers else None
+        macs = gateways or self._options.destination_macs
+        if macs is not None:
+            keys["destination_macs"] = list(macs)
         if self._options.destination_mac_count > 1:
             keys["destination_mac_count"] = self._options.destination_mac_count
         return keys
@@ -197,6 +199,7 @@ class NfvgenClient(Generator):
 
     def _check_limits(self, request: TrafficRequest) -> None:
         low, high = self._hello.min_frame_size_bytes, self._hello.max_frame_size_bytes
+        high -= GTPU_BYTES if request.bearers else 0
         for size, _ in frame_mix(request.frame_size):
             if not low <= size <= high:
                 raise ConfigurationError(
@@ -205,17 +208,20 @@ class NfvgenClient(Generator):
                     observed=f"it sends {low} to {high} bytes, FCS included",
                     fix=f"choose a frame size of {low} to {high} bytes, or a port kind of another engine",
                 )
-        if request.flows > self._hello.max_flows:
+        if not request.bearers and request.flows > self._hello.max_flows:
             raise ConfigurationError(
                 f"{request.flows} flows are more than the generator has",
                 where=f"nfvgen, engine {self._hello.engine}",
                 observed=f"it sends 1 to {self._hello.max_flows} flows per direction",
             )
 
+    def _drain_ns(self, request: TrafficRequest) -> int:
+        return max(self._options.drain_ns, request.drain_ns or 0)
+
     def _wait_for_end(self, request: TrafficRequest) -> TrialMessage:
-        longest_s = (request.total_ns + self._options.drain_ns) / NS_PER_S
+        longest_s = (request.total_ns + self._drain_ns(request)) / NS_PER_S
         deadline = time.monotonic() + longest_s + self._options.grace_s
-        due = time.monotonic() + _expected_s(request, self._options.drain_ns)
+        due = time.monotonic() + _expected_s(request, self._drain_ns(request))
         while True:
             # A connection that is lost and comes back ends the sleep before its time.
             self._control.sleep(max(due - time.monotonic(), 0))

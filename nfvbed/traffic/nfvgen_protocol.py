@@ -99,6 +99,7 @@ class DirectionMessage(Message):
     intended: Count
     sent: Count
     received: Count
+    received_in_time: Count | None = None
     lost: int
     unsent: Count
     late: Count
@@ -112,11 +113,20 @@ class DirectionMessage(Message):
     timeline: TimelineMessage | None = None
 
 
+class GapsMessage(Message):
+    """Rounds of the sending loop that took longer than their frames explain."""
+
+    count: Count
+    total_ns: Count
+    longest_ns: Count
+
+
 class TrialMessage(Message):
     """Counts of one trial, so far or at its end."""
 
     duration_ns: Count
     busy_ns: Count
+    gaps: GapsMessage | None = None
     directions: Annotated[list[DirectionMessage], Field(min_length=1, max_length=2)]
     foreign: Annotated[list[Count], Field(min_length=2, max_length=2)]
     clock: Literal["tsc", "monotonic"]
@@ -131,12 +141,22 @@ class StatsResult(Message):
     trial: TrialMessage | None = None
 
 
+class GtpuMessage(Message):
+    """Bearers: the ends of S1-U, the server, and rows of UE address, uplink TEID, downlink TEID."""
+
+    enb: str
+    sgw: str
+    server: str
+    bearers: list[tuple[str, int, int]]
+
+
 class StackMessage(Message):
     """The headers below the payload."""
 
     vlan: int | None = None
     ip: Literal[4, 6] = 4
     vxlan: int | None = None
+    gtpu: GtpuMessage | None = None
 
 
 class ThenMessage(Message):

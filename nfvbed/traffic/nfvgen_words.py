@@ -1,12 +1,14 @@
 """Requests and results of trials in the words of `nfvgen/1`, and back."""
 
 from nfvbed.errors import ConfigurationError, GeneratorError
-from nfvbed.records import DirectionCounts
+from nfvbed.records import DirectionCounts, LoopGaps
+from nfvbed.spec.bearers import BearerTable
 from nfvbed.traffic.generator import TrafficRequest, TrafficResult
 from nfvbed.traffic.latency import encode_latency
 from nfvbed.traffic.nfvgen_protocol import (
     DirectionMessage,
     ErrorBody,
+    GtpuMessage,
     StackMessage,
     StartMessage,
     ThenMessage,
@@ -19,15 +21,17 @@ from nfvbed.units import frame_mix
 
 def start_message(request: TrafficRequest, drain_ns: int) -> StartMessage:
     """Put a request into the words of the protocol."""
-    then = request.then
+    then, bearers = request.then, request.bearers
     return StartMessage(
         duration_ns=request.duration_ns,
         frames=request.frames,
         rate_pps=request.rate_pps,
         directions=[[0, 1], [1, 0]] if request.bidirectional else [[1, 0] if request.backward else [0, 1]],
         frame_sizes=[list(pair) for pair in frame_mix(request.frame_size)],
-        flows=request.flows,
-        stack=StackMessage(vlan=request.vlan, ip=4 if request.ip == 4 else 6),
+        flows=len(bearers.table.bearers) if bearers else request.flows,
+        stack=StackMessage(
+            vlan=request.vlan, ip=4 if request.ip == 4 else 6, gtpu=_gtpu(bearers.table) if bearers else None
+        ),
         learning_frames=request.learning_frames,
         drain_ns=drain_ns,
         check=request.check,
@@ -57,6 +61,7 @@ def result_of(trial: TrialMessage) -> TrafficResult:
         directions=tuple(directions),
         foreign=(trial.foreign[0], trial.foreign[1]),
         latency_hdr=tuple(latency),
+        gaps=LoopGaps(**trial.gaps.model_dump()) if trial.gaps else None,
         timelines=tuple(_timeline(way.timeline) for way in trial.directions if way.timeline),
     )
 
@@ -74,6 +79,15 @@ def refusal(error: ErrorBody, command: str, request: TrafficRequest | None) -> C
     if error.code == "port":
         return GeneratorError(f"a port of the generator failed ({command})", where="nfvgen", observed=observed)
     return GeneratorError(f"nfvgen refused {command} ({error.code})", where=error.field or "nfvgen", observed=observed)
+
+
+def _gtpu(table: BearerTable) -> GtpuMessage:
+    return GtpuMessage(
+        enb=str(table.enb),
+        sgw=str(table.sgw),
+        server=str(table.server),
+        bearers=[(str(one.ue), one.uplink_teid, one.downlink_teid) for one in table.bearers],
+    )
 
 
 def _counts(direction: DirectionMessage) -> DirectionCounts:

@@ -22,6 +22,7 @@ _PROCESS = {
     "router": _KERNEL,
     "xdp": "nfvbed.vnfs.process.xdp:XdpVnf",
     "raw": "nfvbed.vnfs.process.raw:RawVnf",
+    "nextepc": "nfvbed.vnfs.epc.driver:EpcVnf",
 }
 _VM = "nfvbed.vnfs.vm.driver:VmVnf"
 

@@ -11,7 +11,7 @@ from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, VnfHandle, VnfKind
 from nfvbed.spec.layout import Layout
-from nfvbed.spec.vnf import VnfChoice
+from nfvbed.spec.vnf import GATEWAYS, VnfChoice
 from nfvbed.traffic.generator import Generator
 from nfvbed.vnfs.catalogue import driver
 from nfvbed.vnfs.seats import seats
@@ -91,9 +91,13 @@ class OnboardedPeers:
                 self.generator.close()
 
 
+def _starts_quickly(choice: VnfChoice) -> bool:
+    return choice.kind is VnfKind.PROCESS and choice.forwarding not in GATEWAYS
+
+
 def is_quick(plan: Layout, choice: VnfChoice | None) -> bool:
     """Whether what is at the ports comes up about as fast as a switch, and passes on what a generator sends.
 
     Guests boot for seconds on the cores that a switch starts on; a VNF at an end of the path sends when it is started.
     """
-    return (choice is None or choice.kind is VnfKind.PROCESS) and not plan.one_way
+    return (choice is None or _starts_quickly(choice)) and not plan.one_way

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Hop, VnfHandle, VnfPort, WorkThread
+from nfvbed.records import Deployment, Hop, VnfHandle, VnfPort, WorkThread
+from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.numa import GuestSeats
 
@@ -91,6 +92,25 @@ class VnfDriver(ABC):
             OnboardError: it did not within its readiness time-out; the message holds the last lines of its log.
             VnfDiedError: it ended.
         """
+
+    def carry(self, seat: VnfSeat, handle: VnfHandle, deployment: Deployment) -> bool:
+        """Prove that it forwards where the generator's plain frames cannot; whether that was needed.
+
+        The generator is not open then.
+
+        Args:
+            seat: of the VNF.
+            handle: of the VNF, which is ready.
+            deployment: whose outside ports frames are sent and received at.
+
+        Raises:
+            OnboardError: frames do not come through within its readiness time-out.
+        """
+        return False
+
+    def bearers(self, handle: VnfHandle) -> BearerTable | None:
+        """Return the bearers that frames through it go over; None: it takes plain frames."""
+        return None
 
     @abstractmethod
     def verify(self, handle: VnfHandle) -> None:

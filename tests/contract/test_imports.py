@@ -84,10 +84,18 @@ ARROWS = {
         ("nodes",),
         ("places", "neutron_vpp"),
     ),
-    "nfvbed.spec": ((OWN,), ("testkinds",), ("search",), ("validate",), ("document", "model")),
+    "nfvbed.spec": ((OWN,), ("testkinds",), ("search",), ("searchpresets",), ("validate",), ("document", "model")),
     "nfvbed.store": ((OWN,), ("migrations",), ("schema",)),
     "nfvbed.traffic": (("simulated", "sockets"), (OWN,)),
-    "nfvbed.vnfs": (("peers", "price"), ("catalogue",), ("descriptors", "guest", "sockets"), ("process", "vm"), (OWN,)),
+    "nfvbed.vnfs": (
+        ("peers", "price"),
+        ("catalogue",),
+        ("descriptors", "guest", "sockets"),
+        ("epc",),
+        ("gateway", "process", "vm"),
+        (OWN,),
+    ),
+    "nfvbed.vnfs.descriptors": (("machines",), (OWN,)),
     "nfvbed.vsperf": (("driver", "export"), ("conf",)),
 }
 """Lines from the top down."""

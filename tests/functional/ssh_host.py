@@ -5,6 +5,7 @@ namespace; it listens on one address inside the network namespace.
 """
 
 import contextlib
+import ipaddress
 import json
 import os
 import signal
@@ -20,13 +21,27 @@ from tests.functional.xdp_driver import Namespace, ip
 
 ROOT = Path(__file__).resolve().parents[2]
 UNPACKED = ROOT / ".nfvbed" / "openssh"
+WITHOUT_RIGHTS = "deployer"
+"""Account that may sign in, and of which sudo's file says nothing."""
 LIBRARIES = (UNPACKED / "usr/lib/x86_64-linux-gnu", UNPACKED / "lib/x86_64-linux-gnu")
-HERE, THERE = "198.18.7.1", "198.18.7.2"
 PORT = 2222
+_UID = 2001
+_FIRST_OF_ALL = ipaddress.IPv4Address("198.18.128.0")
+_NETWORKS = 8192
+"""Networks of four addresses in the upper half of 198.18.0.0/16, which is for tests (RFC 2544)."""
+
+
+def ends_of(process: int) -> tuple[str, str]:
+    """Return the two addresses of a test process: tests of two checkouts may run at the same time."""
+    first = _FIRST_OF_ALL + 4 * (process % _NETWORKS)
+    return str(first + 1), str(first + 2)
+
+
+HERE, THERE = ends_of(os.getpid())
 SSHD = """
 ListenAddress {there}:{port}
 HostKey {folder}/host
-AuthorizedKeysFile {folder}/authorized
+AuthorizedKeysFile /run/authorized
 PidFile none
 UsePAM no
 PasswordAuthentication no
@@ -42,8 +57,17 @@ set -e
 mount --make-rprivate /
 mount -t tmpfs nfvbed /run
 mkdir -p /run/sshd
+touch /run/authorized
+mount --bind {folder}/authorized /run/authorized
+mkdir -p /run/home/{user}
+chown {uid}:{uid} /run/home/{user}
+# The host has the sudo that was unpacked: its plugins and its file are looked for at fixed places.
+for place in /etc /usr/bin /usr/libexec; do
+    mount -t overlay nfvbed -o lowerdir={unpacked}$place:$place $place
+done
 mount --bind {folder}/passwd /etc/passwd
 mount --bind {folder}/shadow /etc/shadow
+mount --bind {folder}/group /etc/group
 exec {sshd} -D -e -f {folder}/sshd_config
 """
 
@@ -87,8 +111,12 @@ class HostOfItsOwn:
         (self.folder / "passwd").write_text(
             f"root:x:0:0:root:{self.folder}:/bin/bash\nsshd:x:100:65534::/run/sshd:/usr/sbin/nologin\n"
             "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
+            f"{WITHOUT_RIGHTS}:x:{_UID}:{_UID}::/run/home/{WITHOUT_RIGHTS}:/bin/bash\n"
         )
-        (self.folder / "shadow").write_text("root:*:19000:0:99999:7:::\nsshd:!:19000::::::\n")
+        (self.folder / "group").write_text(f"root:x:0:\nnogroup:x:65534:\n{WITHOUT_RIGHTS}:x:{_UID}:\n")
+        (self.folder / "shadow").write_text(
+            f"root:*:19000:0:99999:7:::\nsshd:!:19000::::::\n{WITHOUT_RIGHTS}:*:19000:0:99999:7:::\n"
+        )
         config = SSHD.format(there=THERE, port=PORT, folder=self.folder)
         (self.folder / "sshd_config").write_text(config)
 
@@ -120,7 +148,8 @@ class HostOfItsOwn:
 
     def start(self) -> None:
         """Start the server; it answers when this returns."""
-        script = START.format(folder=self.folder, sshd=UNPACKED / "usr/sbin/sshd")
+        places = {"folder": self.folder, "unpacked": UNPACKED.resolve(), "sshd": UNPACKED / "usr/sbin/sshd"}
+        script = START.format(**places, user=WITHOUT_RIGHTS, uid=_UID)
         netns = f"/run/netns/{self.namespace.name}"
         argv = [str(native_binary("nfvbed-exec")), "--netns", netns, "--new-mount-ns", "--die-with-parent", "--"]
         libraries = ":".join(map(str, LIBRARIES))

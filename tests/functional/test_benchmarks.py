@@ -13,6 +13,7 @@ SMOKE = {
     "generator": ("--loop", "virtio-user"),
     "overhead": ("--variant", "ovs-dpdk"),
     "switching_overhead": (),
+    "gateway": (),
 }
 """That of switching is shorter than `test_switching.py`, which runs it whole."""
 
@@ -25,7 +26,9 @@ def smoke(name, raw, *arguments):
     return done.returncode, done.stdout + done.stderr, json.loads(raw.read_text()) if raw.exists() else None
 
 
-@pytest.mark.parametrize("name", [pytest.param("generator", marks=pytest.mark.slow), "overhead", "switching_overhead"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("generator", marks=pytest.mark.slow), "overhead", "switching_overhead", "gateway"]
+)
 def test_benchmark_measures_every_side_once(before, name, tmp_path):
     status, printed, found = smoke(name, tmp_path / "raw.json", *SMOKE[name])
     assert status == 0, printed
@@ -33,7 +36,8 @@ def test_benchmark_measures_every_side_once(before, name, tmp_path):
         "generator": lambda: [trial["rate_mpps"] for loop in found for trial in loop["trials"]],
         "overhead": lambda: [trial["rate_mpps"] for trial in found["ovs-dpdk"]["trials"]],
         "switching_overhead": lambda: [trial["rate_mpps"] for pair in found["pairs"] for trial in pair],
+        "gateway": lambda: [trial["rate_kpps"] for trial in found["trials"]],
     }[name]()
-    # Two programs with two bursts each; off, stamps, telemetry, both; two switches.
-    assert len(rates) == {"generator": 4, "overhead": 4, "switching_overhead": 2}[name]
+    # Two programs with two bursts each; off, stamps, telemetry, both; two switches; two gateways, two others.
+    assert len(rates) == {"generator": 4, "overhead": 4, "switching_overhead": 2, "gateway": 4}[name]
     assert min(rates) > 0, rates

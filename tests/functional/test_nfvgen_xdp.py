@@ -2,6 +2,7 @@
 """nfvgen's XDP engine on a real veth pair, looped back: what a trial sends, counts and leaves behind."""
 
 import json
+import os
 import signal
 import sys
 import time
@@ -35,7 +36,25 @@ def test_maximum_load(loop):
     trial = loop.trial(duration_ns=200_000_000)
     assert_nothing_lost(trial)
     assert all(d["unsent"] == 0 for d in trial["directions"])
-    assert trial["busy_ns"] == trial["duration_ns"]
+    assert trial["busy_ns"] == trial["duration_ns"] - trial["gaps"]["total_ns"]
+
+
+def test_a_gap_of_the_sender_is_known_and_what_was_due_in_it_is_late(loop):
+    """The process is stopped for 40 ms: no frame of that time is sent later, and none of it is a refused one."""
+    assert loop.call("start", duration_ns=400_000_000, rate_pps=100_000)["ok"]
+    loop.wait_until_sending()
+    os.kill(loop.process.pid, signal.SIGSTOP)
+    time.sleep(0.04)
+    os.kill(loop.process.pid, signal.SIGCONT)
+    assert wait_until(lambda: loop.call("stats")["result"]["state"] == "done")
+    trial = loop.call("stats")["result"]["trial"]
+    assert_nothing_lost(trial)
+    assert trial["gaps"]["longest_ns"] > 30_000_000
+    assert trial["gaps"]["total_ns"] >= trial["gaps"]["longest_ns"]
+    assert trial["busy_ns"] <= trial["duration_ns"] - trial["gaps"]["total_ns"]
+    for direction in trial["directions"]:
+        assert direction["late"] == direction["unsent"] > 2_000
+        assert 0 < direction["received_in_time"] <= direction["received"]
 
 
 def test_one_direction(loop):

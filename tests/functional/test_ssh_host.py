@@ -15,7 +15,7 @@ from nfvbed.host.processes import is_alive, start_time
 from nfvbed.host.remote.failures import ConnectionLost, HostRefused
 from nfvbed.host.remote.kept import KeptProcess
 from tests.functional.disturbed import PATIENCE_S, wait_until
-from tests.functional.ssh_host import HERE
+from tests.functional.ssh_host import HERE, THERE, WITHOUT_RIGHTS
 from tests.unit.host.remote.test_remote_line import WORDS
 
 KILLED = """
@@ -59,7 +59,14 @@ def test_status_output_and_input(host):
     with pytest.raises(DeployError, match="sh failed on another host") as caught:
         host.run(["sh", "-c", "echo why >&2; exit 3"])
     assert "exit status 3: why" in caught.value.observed
-    assert "root@198.18.7.2, port 2222; sh -c" in caught.value.where
+    assert f"root@{THERE}, port 2222; sh -c" in caught.value.where
+
+
+def test_an_account_that_sudo_refuses(far):
+    with far.host(user=WITHOUT_RIGHTS) as host:
+        assert host.run(["id", "-un"]).text.strip() == WITHOUT_RIGHTS
+        done = host.run(["sudo", "-n", "true"], check=False)
+        assert (done.status, done.said) == (1, "sudo: a password is required\n")
 
 
 def test_a_program_that_is_not_there(host):

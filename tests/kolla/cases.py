@@ -12,6 +12,10 @@ from tests.kolla.machines import device_name
 ALL = combinations(open_project(ROOT))
 RENDERED = tuple(one for one in ALL if one.rendered)
 SHORTEST_OF_OCATA = "ocata linux-bridge rack"
+BESIDE_EACH_OTHER = "ovs-dpdk beside ovs-kernel"
+FUNCTIONS_BESIDE_DPDK = "sriov beside ovs-dpdk"
+VPP_BESIDE_AFXDP = "vpp beside ovs-afxdp"
+OF_COMPUTES = "openvswitch,ovs-dpdk,neutron,nova,nova-cell"
 
 
 def name_of(one: Combination) -> str:
@@ -44,12 +48,15 @@ EVERYDAY = {
     "sriov": Case("sriov"),
     "macvtap": Case("macvtap"),
     "sriov, without overrides": _without("sriov", OF_SRIOV, "neutron,nova-cell"),
+    BESIDE_EACH_OTHER: Case("ovs-dpdk", pins=("ovs-dpdk", "ovs-kernel"), tags=OF_COMPUTES),
     SHORTEST_OF_OCATA: Case("linux-bridge", release="ocata"),
 }
 """By name; the longest ones first."""
 ON_DEMAND = {
     name_of(one): Case(one.variant, one.site, one.release) for one in RENDERED if name_of(one) not in EVERYDAY
 } | {
+    FUNCTIONS_BESIDE_DPDK: Case("sriov", pins=("sriov", "ovs-dpdk"), tags=OF_COMPUTES),
+    VPP_BESIDE_AFXDP: Case("vpp", pins=("vpp", "ovs-afxdp"), tags=OF_COMPUTES),
     "ocata ovs-kernel rack, without overrides": _without("ovs-kernel", OF_OCATAS_SWITCHES, release="ocata"),
     "ocata linux-bridge rack, without overrides": _without("linux-bridge", OF_OCATAS_BRIDGES, release="ocata"),
 }
@@ -77,4 +84,6 @@ def read_by(parameters: Iterable[object]) -> tuple[str, ...]:
             found.append(name_of(one))
         if isinstance(one, Fault):
             found += with_and_without(one)
+        if one in (BESIDE_EACH_OTHER, FUNCTIONS_BESIDE_DPDK, VPP_BESIDE_AFXDP):
+            found.append(str(one))
     return tuple(found)

@@ -17,8 +17,11 @@ from pathlib import Path
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.sites.kolla import inventory, output
-from nfvbed.sites.kolla.render import order_of, render
+from nfvbed.sites.kolla.pinning import pinning_of
+from nfvbed.sites.kolla.render import order_pinned, render
 from nfvbed.spec.kollarelease import NEWEST
+from nfvbed.spec.pins import PinnedComputeSpec
+from nfvbed.spec.site import KollaSiteSpec
 from tests.kolla.machines import write_facts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,11 +49,20 @@ class Case:
     """Kolla's, of the services whose files are made."""
     load_balancer: bool = False
     """Whether files of the load balancer for these services are made as well."""
+    pins: tuple[str, ...] = ()
+    """Variants that the site's computes are pinned to, in order; none: all have the one variant."""
 
     @property
     def name(self) -> str:
         """Of its folder."""
-        return "-".join((self.release, self.variant, self.site, *(("changed",) if self.change else ())))
+        return "-".join((self.release, self.variant, self.site, *self.pins, *(("changed",) if self.change else ())))
+
+    @property
+    def place(self) -> KollaSiteSpec:
+        """The site, with its computes pinned."""
+        site = open_project(ROOT).load_site(self.site)
+        pins = zip(site.hosts_with("compute"), self.pins, strict=bool(self.pins))
+        return site.model_copy(update={"computes": {host: PinnedComputeSpec(variant=name) for host, name in pins}})
 
 
 @dataclass(frozen=True)
@@ -96,9 +108,8 @@ def read_ini(text: str) -> dict[str, dict[str, list[str]]]:
 def rendered(case: Case, share: Path = SHARE) -> Files:
     """Return nfvbed's files for a case, with the groups of the Kolla that takes them."""
     project = open_project(ROOT)
-    order = order_of(
-        project.load_variant(case.variant), project.load_site(case.site), project.load_kolla_release(case.release)
-    )
+    pinning = pinning_of(project, case.place, case.variant)
+    order = order_pinned(pinning, case.place, project.load_kolla_release(case.release))
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
     multinode = (share / "ansible/inventory/multinode").read_text()
     files = dict(render(order, flavors).files) | {"inventory/groups": inventory.groups_file(multinode)}
@@ -107,7 +118,7 @@ def rendered(case: Case, share: Path = SHARE) -> Files:
 
 def project_hosts(case: Case) -> tuple[str, ...]:
     """Return the names of a case's machines."""
-    return tuple(open_project(ROOT).load_site(case.site).hosts)
+    return tuple(case.place.hosts)
 
 
 def share_with_doubles(folder: Path) -> Path:

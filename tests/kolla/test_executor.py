@@ -15,9 +15,9 @@ import yaml
 
 from nfvbed.sites.kolla.executor import leftovers
 from tests.functional.disturbed import wait_until
-from tests.functional.ssh_host import HostOfItsOwn
+from tests.functional.ssh_host import WITHOUT_RIGHTS, HostOfItsOwn
 from tests.kolla.genconfig import ENVIRONMENT, make_passwords
-from tests.kolla.racks import ROOT, TestRack
+from tests.kolla.racks import FACTS, ROOT, TestRack
 
 COMPUTES = ["compute1", "compute2"]
 SLEEPS_S = 60
@@ -244,15 +244,13 @@ def test_what_a_killed_nfvbed_left_is_ended_by_the_next_one(rack):
 
 
 def test_a_user_without_sudo(rack):
-    """Ansible becomes root with a program that answers as sudo does where the user may not: a double."""
-    double = rack.folder / "sudo"
-    double.write_text("#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n")
-    double.chmod(0o755)
-    head = f"  gather_facts: false\n  become: true\n  become_user: nobody\n  vars: {{ansible_become_exe: {double}}}\n"
-    failed = rack.deploy(rack.playbook("one", rack.leaves("one"), head=head))
+    """The account may sign in on the machine, and the real sudo there refuses it."""
+    rack.write_site(user=WITHOUT_RIGHTS)
+    failed = rack.deploy(rack.playbook("one", rack.leaves("one"), head=f"{FACTS}  become: true\n"))
     assert failed.code == 20, failed.said
-    assert "sudo" in failed.part("observed")
-    assert "use sudo without a password on compute1" in failed.part("fix")
+    assert "Missing sudo password" in failed.part("observed"), "Ansible's words for what sudo said"
+    assert f"let {WITHOUT_RIGHTS} use sudo without a password on compute1" in failed.part("fix")
+    assert rack.left("one") == []
 
 
 def test_a_variable_that_is_not_there(rack):

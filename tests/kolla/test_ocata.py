@@ -1,15 +1,19 @@
 """What Ocata's real playbook makes of nfvbed's files: agents, NICs that link files name, and its faults."""
 
 import json
+import shutil
+import subprocess
 from configparser import ConfigParser
+from pathlib import Path
 
+import ansible_runner
 import pytest
 
 from tests.kolla.cases import SHORTEST_OF_OCATA, with_and_without
 from tests.kolla.faults import OF_OCATAS_BRIDGES, OF_OCATAS_SWITCHES
 from tests.kolla.genconfig import Case, rendered
 from tests.kolla.linkfiles import named_by_links
-from tests.kolla.ocata import SHARE
+from tests.kolla.ocata import ENVIRONMENT, SHARE
 
 pytestmark = pytest.mark.timeout(3600)
 """Whoever comes first waits for kolla-ansible."""
@@ -28,6 +32,16 @@ def ports_and_kernel_names(mac, pci):
         "eth0": {"device": "eth0", "pciid": pci, "macaddress": "52:54:00:00:00:01"},
         "eth1": {"device": "eth1", "pciid": pci, "macaddress": mac},
     }
+
+
+def test_what_passes_events_on_is_not_for_its_python(tmp_path):
+    """So Ocata is refused by `nfvbed deploy`: an ansible-runner that can follow it would make this fail."""
+    source = Path(ansible_runner.__file__).parent / "display_callback/callback/awx_display.py"
+    copy = tmp_path / source.name
+    shutil.copy(source, copy)
+    argv = [str(ENVIRONMENT / "bin/python"), "-m", "py_compile", str(copy)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert "SyntaxError" in done.stderr
 
 
 @pytest.mark.parametrize("variant", OF_OCATA)

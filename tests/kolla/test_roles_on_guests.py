@@ -94,12 +94,15 @@ def test_host(large_guest):
     assert {*wanted.split(), "default_hugepagesz=1G", "hugepagesz=1G", "hugepages=1:1"} < set(command_line(guest))
     # Those of 2 MiB were set before the restart, and by their unit after it.
     assert pages(guest) == {(0, PAGE_KIB): 40, (1, PAGE_KIB): 20, (0, GIB_KIB): 0, (1, GIB_KIB): 1}
+    assert "pagesize=2M" in guest.run("findmnt", "-n", "-o", "OPTIONS", "/dev/hugepages2M")
+    assert "pagesize=1024M" in guest.run("findmnt", "-n", "-o", "OPTIONS", "/dev/hugepages")
     assert guest.read("/sys/devices/system/cpu/isolated") == "1"
     assert guest.run("ls", "/sys/kernel/iommu_groups").split()
 
     play(guest, "undo.yml", "nfvbed_host", HOST, *RESTARTS)
     assert command_line(guest) == before
     assert pages(guest) == none
+    assert guest.run("findmnt", "-n", "/dev/hugepages2M", check=False) == ""
     assert not guest.has("/etc/default/grub.d/90-nfvbed.cfg") and not guest.has("/usr/local/sbin/nfvbed-hugepages")
     assert play(guest, "undo.yml", "nfvbed_host", HOST).counts["changed"] == 0
 

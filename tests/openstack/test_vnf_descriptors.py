@@ -13,10 +13,14 @@ from nfvbed.sites.openstack.devcloud.rest import ApiError
 from nfvbed.spec.document import parse_document
 from nfvbed.vnfs.descriptors import csar, legacy, naming, parsing, sol, translate
 from nfvbed.vnfs.descriptors.basehot import NESTED
+from nfvbed.vnfs.descriptors.machines import legacy as several_legacy
+from nfvbed.vnfs.descriptors.machines import package as several_package
+from nfvbed.vnfs.descriptors.model import CloudImage
 from nfvbed.vnfs.descriptors.naming import CloudNames
 from nfvbed.vnfs.descriptors.typefiles import LEGACY_TYPES
 from nfvbed.vnfs.descriptors.yamltext import dump
 from tests.openstack.cloud_driver import IMAGES, ROOT, wait
+from tests.unit.vnfs.descriptors import several
 from tests.unit.vnfs.descriptors.requests import request
 
 pytestmark = pytest.mark.timeout(1800)
@@ -144,6 +148,53 @@ def test_every_template_passes_heats_validation(cloud, tmp_path):
         assert set(seen) == set(yaml.safe_load(template).get("parameters", {})), name
 
 
+def several_templates(tmp_path, flavour, keys):
+    """Return every template that is made of the mobile core's descriptors, with the parameters of each."""
+    image = CloudImage("cirros", None, several.IMAGE.checksums)
+    made = several.request(image=image, **keys)
+    hot = translate.legacy_hot(parse_document(Path("vepc.yaml"), dump(several_legacy.template(made, flavour))))
+    yield "legacy", hot.template, {}
+    members = several_package.files(made)
+    path = tmp_path / "vepc.csar"
+    path.write_bytes(csar.write(members))
+    chosen = made.flavour(flavour)
+    networks = {port.name: port.network for port in chosen.outer}
+    images = {one.name: one.image.name for one in chosen.machines}
+    yield "package", translate.package_hot(csar.read(path), flavour, networks | images).template, {}
+    vdus = {one.name: {"flavor": f"nfvbed.{one.flavor.name}", "image": one.image.name} for one in chosen.machines}
+    points = {name: {"network": network} for name, network in networks.items()}
+    given = {"nfv": {"VDU": vdus, "CP": points}}
+    yield BASE_HOT, members[f"BaseHOT/{flavour}/vepc.yaml"].decode(), given
+
+
+def previewed(cloud, template, parameters):
+    """Ask Heat for the stack that it would make: it looks at values too, and for what they name in the cloud."""
+    body = {"stack_name": NAME, "template": yaml.safe_load(template), "parameters": parameters}
+    stack = cloud.api.post("heat", f"/v1/{cloud.api.project_id}/stacks/preview", body)["stack"]
+    return {one["resource_name"]: one["resource_type"] for one in stack["resources"]}
+
+
+@pytest.mark.parametrize("keys", [{"soft": True}, {"zones": several.ZONES}], ids=["soft", "strict"])
+@pytest.mark.parametrize("flavour", [several.EIGHT, several.TWO])
+def test_every_template_of_several_machines_passes_heats_validation(cloud, tmp_path, flavour, keys):
+    for name, template, parameters in several_templates(tmp_path, flavour, keys):
+        seen = validated(cloud, template, {}, parameters)
+        assert set(seen) == set(yaml.safe_load(template).get("parameters", {})), name
+        foreseen = previewed(cloud, template, parameters)
+        assert foreseen == {key: one["type"] for key, one in yaml.safe_load(template)["resources"].items()}, name
+        assert list(foreseen.values()).count("OS::Nova::Server") == {several.EIGHT: 8, several.TWO: 2}[flavour]
+
+
+def test_heat_refuses_several_machines_that_are_wrong(cloud, tmp_path):
+    _, template, _ = next(several_templates(tmp_path, several.TWO, {"soft": True}))
+    with pytest.raises(ApiError, match="policys"):
+        validated(cloud, template.replace("policies:", "policys:"))
+    with pytest.raises(ApiError, match="sort-of-affinity"):
+        previewed(cloud, template.replace("soft-anti-affinity", "sort-of-affinity"), {})
+    with pytest.raises(ApiError, match="data7"):
+        previewed(cloud, template.replace("data1", "data7"), {})
+
+
 def test_heat_refuses_a_template_that_is_wrong(cloud, tmp_path):
     template, _ = templates(tmp_path)["legacy, 1"]
     with pytest.raises(ApiError, match="port_secured"):
@@ -231,7 +282,7 @@ def instantiation(cloud, asked):
     ]
     (vim,) = cloud.api.get("tacker", "/v1.0/vims")["vims"]
     connection = {"id": "devcloud", "vimId": vim["id"], "vimType": "ETSINFV.OPENSTACK_KEYSTONE.v_2"}
-    return sol.instantiation(asked) | {"extVirtualLinks": links, "vimConnectionInfo": [connection]}
+    return sol.instantiation() | {"extVirtualLinks": links, "vimConnectionInfo": [connection]}
 
 
 def operate(cloud, instance, operation, body):

@@ -4,6 +4,8 @@ import pytest
 
 from nfvbed.readings import NOT_ASKED, Part, Reading, Unavailable, available
 from nfvbed.sites.simulated.site import SimulatedSite
+from nfvbed.traffic.simulated.options import SimulatedOptions
+from nfvbed.traffic.simulated.steal import StolenTime
 
 HIDDEN = Unavailable("a compute node's cores are not its tenants'")
 
@@ -40,3 +42,4 @@ def test_a_simulated_site_says_why_it_has_no_threads(part, monkeypatch):
 
 class Simulated:
     packets = 0
+    stolen_time = StolenTime(SimulatedOptions(dataplane="simulated"), "none")

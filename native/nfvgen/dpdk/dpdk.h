@@ -88,7 +88,9 @@ struct dpdk_engine {
 	uint16_t max_frame_size_bytes;
 	bool check;
 	bool stamp;
-	bool sending; /* received buffers may be used for sending */
+	const struct frame_bearers *bearers; /* of the trial; NULL: none */
+	bool after_gap; /* the round before this one took so long that not all that is due is sent on */
+	bool sending;   /* received buffers may be used for sending */
 	unsigned directions;
 	struct frame_endpoint endpoint[NFVGEN_PORTS];
 	struct trial_counts *counts;

@@ -98,6 +98,18 @@ static void set_runtime_directory(const struct engine_options *options)
 
 static unsigned add_memory(const struct engine_options *options, char **argv, unsigned argc, char *prefix, size_t size)
 {
+	static char memory[16];
+
+	snprintf(memory, sizeof(memory), "%u", options->memory_mib);
+	if (options->no_huge) {
+		argv[argc++] = (char *)"--no-huge";
+		argv[argc++] = (char *)"-m";
+		argv[argc++] = memory;
+		return argc;
+	}
+	argv[argc++] = (char *)"--socket-mem";
+	argv[argc++] = memory;
+	argv[argc++] = (char *)"--single-file-segments";
 	if (!options->hugepage_dir) {
 		argv[argc++] = (char *)"--in-memory";
 		return argc;
@@ -181,17 +193,13 @@ static void remove_files(const struct engine_options *options)
 
 int dpdk_eal_open(const struct engine_options *options, struct failure *why)
 {
-	static char core[16], memory[16], prefix[64];
+	static char core[16], prefix[64];
 	char *argv[ARGUMENTS] = {(char *)"nfvgen"};
 	unsigned argc = 1;
 
 	snprintf(core, sizeof(core), "0@%d", options->core);
-	snprintf(memory, sizeof(memory), "%u", options->memory_mib);
 	argv[argc++] = (char *)"--lcores";
 	argv[argc++] = core;
-	argv[argc++] = (char *)"--socket-mem";
-	argv[argc++] = memory;
-	argv[argc++] = (char *)"--single-file-segments";
 	argv[argc++] = (char *)"--no-telemetry";
 	argc = add_memory(options, argv, argc, prefix, sizeof(prefix));
 	argc = add_ports(options, argv, argc);

@@ -163,6 +163,12 @@ static bool all_sent(void)
 	return true;
 }
 
+/* In ticks: see NFVGEN_GAP_NS. */
+struct gap_limits {
+	uint64_t gap;
+	uint64_t frame;
+};
+
 /* A part of a trial at one rate. Times are in ticks. */
 struct stretch {
 	uint64_t start;
@@ -170,6 +176,17 @@ struct stretch {
 	uint64_t last; /* nothing is sent after it */
 	bool bounded;  /* ends when all frames are sent */
 };
+
+/* Takes down a round that took too long for what it did; returns whether it did. */
+static bool note_gap(uint64_t ticks, unsigned moved, const struct gap_limits *limits)
+{
+	if (likely(ticks <= limits->gap) || ticks <= limits->gap + moved * limits->frame)
+		return false;
+	dpdk.counts->gaps++;
+	dpdk.counts->gap_ns += ticks; /* ticks until the trial ends */
+	dpdk.counts->gap_longest_ns = RTE_MAX(dpdk.counts->gap_longest_ns, ticks);
+	return true;
+}
 
 /*
  * The loop that is measured. Returns when sending ended: at `end`, or up to 100 us later when paced frames are still in
@@ -180,10 +197,13 @@ static uint64_t send_and_receive(const struct stretch *stretch, const atomic_boo
 	const unsigned burst = dpdk.options.burst, directions = dpdk.directions;
 	const bool yield = dpdk.options.yield;
 	const uint64_t end = stretch->end, last = stretch->last;
+	const struct gap_limits limits = {
+		.gap = pacing_ticks(NFVGEN_GAP_NS, dpdk.hz), .frame = pacing_ticks(NFVGEN_FRAME_NS, dpdk.hz)};
 	uint64_t now = stretch->start, busy = dpdk.counts->busy_ns;
 	unsigned turn = 0;
 
 	dpdk.sending = true;
+	dpdk.after_gap = false;
 	while (now < last && !atomic_load_explicit(stop, memory_order_relaxed)) {
 		unsigned moved = 0;
 		uint64_t before = now;
@@ -195,7 +215,8 @@ static uint64_t send_and_receive(const struct stretch *stretch, const atomic_boo
 		for (unsigned port = 0; port < NFVGEN_PORTS; port++)
 			dpdk_check(port);
 		now = rte_rdtsc();
-		if (moved) {
+		dpdk.after_gap = note_gap(now - before, moved, &limits);
+		if (moved && !dpdk.after_gap) {
 			busy += now - before;
 			dpdk.counts->busy_ns = busy; /* ticks until the trial ends */
 		}
@@ -251,6 +272,7 @@ static int prepare(const struct trial *trial, struct trial_counts *counts, struc
 	dpdk.directions = trial->directions;
 	dpdk.check = trial->check;
 	dpdk.stamp = trial->stamp;
+	dpdk.bearers = trial->stack.bearers;
 	memcpy(dpdk.endpoint, trial->endpoint, sizeof(dpdk.endpoint));
 	for (unsigned i = 0; i < trial->directions && result == 0; i++) {
 		result = dpdk_sender_start(&dpdk.senders[i], i, trial, why);
@@ -306,6 +328,10 @@ static int dpdk_run(
 		dpdk_sender_stop(&dpdk.senders[i], end);
 	counts->duration_ns = pacing_ns(end - start, dpdk.hz);
 	counts->busy_ns = pacing_ns(counts->busy_ns, dpdk.hz);
+	counts->gap_ns = pacing_ns(counts->gap_ns, dpdk.hz);
+	counts->gap_longest_ns = pacing_ns(counts->gap_longest_ns, dpdk.hz);
+	for (unsigned i = 0; i < trial->directions; i++)
+		counts->direction[i].received_in_time = counts->direction[i].received;
 	drain(atomic_load(stop) ? RTE_MIN(trial->drain_ns, STOP_DRAIN_NS) : trial->drain_ns);
 	for (unsigned i = 0; i < trial->directions; i++) {
 		dpdk_receiver_flush(&dpdk.receivers[i]);
@@ -333,6 +359,9 @@ static void dpdk_snapshot(struct trial_counts *counts)
 		return;
 	counts->duration_ns = now->duration_ns;
 	counts->busy_ns = pacing_ns(now->busy_ns, dpdk.hz);
+	counts->gaps = now->gaps;
+	counts->gap_ns = pacing_ns(now->gap_ns, dpdk.hz);
+	counts->gap_longest_ns = pacing_ns(now->gap_longest_ns, dpdk.hz);
 	for (unsigned i = 0; i < NFVGEN_DIRECTIONS; i++) {
 		memcpy(&counts->direction[i], &now->direction[i], offsetof(struct direction_counts, latency));
 		counts->direction[i].intended = counts->direction[i].sent + counts->direction[i].unsent;

@@ -11,7 +11,7 @@ bool expectation_build(struct expectation *e, const struct frame_template *t)
 	const struct frame_layout *at = &t->layout;
 	unsigned end = at->payload + FRAME_PAYLOAD_BYTES;
 
-	if (at->outer_source_port || end > EXPECT_MAX)
+	if (at->outer_source_port || at->ue || end > EXPECT_MAX)
 		return false;
 	e->template = t;
 	e->at = t->layout;

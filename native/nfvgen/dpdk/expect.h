@@ -24,7 +24,7 @@ struct expectation {
 	uint8_t mask[EXPECT_MAX] __attribute__((aligned(EXPECT_STEP)));
 };
 
-/* False for a stack that has no quick check. */
+/* False for a stack that has no quick check: VXLAN, and bearers, whose frames a gateway rewrites. */
 bool expectation_build(struct expectation *e, const struct frame_template *t);
 
 static inline uint16_t expect_read16(const uint8_t *at)

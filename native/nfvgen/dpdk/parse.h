@@ -11,6 +11,7 @@
 struct parsed {
 	uint16_t payload; /* 0: not one of ours */
 	bool intact;      /* lengths (and, with `check`, checksums) are right */
+	bool astray;      /* with bearers: not as its bearer has it on the port at which it came */
 };
 
 #define UDP_BYTES 8

@@ -3,6 +3,7 @@
 #include <rte_cycles.h>
 #include <rte_prefetch.h>
 
+#include "bearer.h"
 #include "dpdk.h"
 #include "parse.h"
 
@@ -127,7 +128,8 @@ static void count_foreign(unsigned port, const uint8_t *frame, uint32_t length)
 /* A frame that is not as it was sent. */
 static __rte_noinline void handle(unsigned port, const uint8_t *frame, uint32_t length, uint64_t now)
 {
-	struct parsed parsed = dpdk_parse(frame, length, dpdk.check);
+	struct parsed parsed = dpdk.bearers ? dpdk_parse_bearer(frame, length, dpdk.check, dpdk.bearers, port)
+					    : dpdk_parse(frame, length, dpdk.check);
 	unsigned number;
 	uint16_t stream;
 
@@ -151,6 +153,10 @@ static __rte_noinline void handle(unsigned port, const uint8_t *frame, uint32_t 
 	if (unlikely((uint16_t)(dpdk.trial_number << 1 | number) != stream || number >= dpdk.directions ||
 		     dpdk.receivers[number].rx != port)) {
 		dpdk.counts->foreign[port]++;
+		return;
+	}
+	if (unlikely(parsed.astray)) {
+		dpdk.receivers[number].counts->corrupted++;
 		return;
 	}
 	count_frame(&dpdk.receivers[number], dpdk.senders[number].counts->sent, frame + parsed.payload, length, now);

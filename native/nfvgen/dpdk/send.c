@@ -94,13 +94,13 @@ static inline void next_number(struct numbers *n)
 		n->flow = 0;
 }
 
-/* Puts in the MAC addresses that go with the flows of so many staged frames. */
-static __rte_noinline void move_macs(struct sender *s, const struct frame_template *t, unsigned count)
+/* Puts in what else goes with the flows of so many staged frames. */
+static __rte_noinline void write_rest(struct sender *s, const struct frame_template *t, unsigned count)
 {
 	struct numbers n = {.flow = s->flow, .flows = s->flows};
 
 	for (unsigned i = 0; i < count; i++, next_number(&n))
-		frame_write_macs(rte_pktmbuf_mtod(s->staged[i], uint8_t *), t, n.flow);
+		frame_write_rest(rte_pktmbuf_mtod(s->staged[i], uint8_t *), t, n.flow);
 }
 
 /*
@@ -120,8 +120,8 @@ static void stage_one_size(struct sender *s, unsigned want, uint64_t now)
 		s->staged[staged] = s->reserve[--left];
 		frame_write_next(stage_one(s, s->staged[staged], t), &writer, frame_flow(t, n.flow), n.sequence);
 	}
-	if (unlikely(frame_moves_macs(t)))
-		move_macs(s, t, staged);
+	if (unlikely(frame_has_rest(t)))
+		write_rest(s, t, staged);
 	s->staged_count = RTE_MAX(s->staged_count, staged);
 	s->reserve_count = left;
 }
@@ -224,13 +224,29 @@ static inline void give_up(struct sender *s, uint64_t now)
 	s->counts->late += frames;
 }
 
+/* Returns how many frames are due and to be sent. After a gap the newest are: more than a ring holds would be lost. */
+static __rte_noinline unsigned give_up_after_gap(struct sender *s, uint64_t now, unsigned burst)
+{
+	unsigned due = pacing_due(&s->pacing, now, UINT32_MAX);
+
+	/* What the port has refused waits for it, and not for this thread. */
+	if (!s->tried && due > NFVGEN_SENT_ON) {
+		uint64_t frames = due - NFVGEN_SENT_ON;
+
+		pacing_skip(&s->pacing, frames);
+		s->counts->unsent += frames;
+		s->counts->late += frames;
+	}
+	return pacing_due(&s->pacing, now, burst);
+}
+
 unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
 {
 	unsigned want = burst, sent;
 
 	if (s->paced) {
 		give_up(s, now);
-		want = pacing_due(&s->pacing, now, burst);
+		want = unlikely(dpdk.after_gap) ? give_up_after_gap(s, now, burst) : pacing_due(&s->pacing, now, burst);
 	} else if (s->frames - s->counts->sent < want) {
 		want = (unsigned)(s->frames - s->counts->sent);
 	}
@@ -260,6 +276,7 @@ int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *tri
 	struct direction direction = trial->direction[number];
 	const struct frame_endpoint *source = &trial->endpoint[direction.tx];
 	const struct frame_endpoint *destination = &trial->endpoint[!direction.tx];
+	const struct frame_stack stack = trial_stack(trial, direction.tx);
 	uint16_t stream = (uint16_t)(dpdk.trial_number << 1 | number), largest = 0;
 
 	*s = (struct sender){
@@ -276,14 +293,14 @@ int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *tri
 	for (unsigned i = 0; i < trial->mix.count; i++) {
 		uint16_t size = trial->mix.size_bytes[i];
 
-		if (frame_template_build(&dpdk.templates[number][i], &trial->stack, source, destination,
+		if (frame_template_build(&dpdk.templates[number][i], &stack, source, destination,
 			    trial->destination_mac[direction.tx], size, stream) < 0) {
 			failure_set(why, "a frame of %u bytes does not fit its headers", size);
 			return -EINVAL;
 		}
 		dpdk.templates[number][i].destinations_mask = (uint8_t)(trial->destination_mac_count - 1);
 		dpdk.templates[number][i].flow_macs = trial->flow_macs;
-		largest = RTE_MAX(largest, size);
+		largest = RTE_MAX(largest, dpdk.templates[number][i].layout.length + NFVGEN_FCS_BYTES);
 	}
 	s->header_bytes = dpdk.templates[number][0].layout.payload + FRAME_PAYLOAD_BYTES;
 	s->pool = dpdk_pool_for(largest);

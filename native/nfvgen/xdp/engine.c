@@ -232,6 +232,9 @@ static int xdp_run(const struct trial *trial, struct trial_counts *counts, const
 	err = xdp_sender_open(trial, xdp.trial_number, xdp.ports, why);
 	if (err)
 		goto out;
+	err = xdp_sink_choose(trial, why);
+	if (err)
+		goto out;
 	if (trial->timeline_ns)
 		start_ns = appoint();
 	xdp_sink_start(trial, xdp.trial_number, start_ns);
@@ -242,6 +245,10 @@ static int xdp_run(const struct trial *trial, struct trial_counts *counts, const
 	xdp.trial = trial;
 	err = xdp_run_sender(trial, xdp.ports, stop, xdp.options.core, why);
 	xdp_sender_times(&counts->duration_ns, &counts->busy_ns);
+	xdp_sender_gaps(counts);
+	xdp_sink_read(trial, counts, false);
+	for (unsigned i = 0; i < trial->directions; i++)
+		counts->direction[i].received_in_time = counts->direction[i].received;
 	if (!err)
 		drain(trial, counts, stop);
 	xdp.trial = NULL;

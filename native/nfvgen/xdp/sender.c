@@ -22,7 +22,8 @@
 
 static struct {
 	struct xdp_gen_bpf *skeleton;
-	pthread_mutex_t lock; /* between snapshots and the end of a trial */
+	struct bpf_program *program; /* the one that this trial is sent by */
+	pthread_mutex_t lock;        /* between snapshots and the end of a trial */
 	struct xdp_plan plan;
 } sender = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -66,42 +67,23 @@ static int set_ports(const struct trial *trial, const struct xdp_port ports[XDP_
 	return err;
 }
 
-int xdp_sender_open(
-	const struct trial *trial, uint16_t trial_number, const struct xdp_port ports[XDP_PORTS], struct failure *why)
+/* Only that one is loaded. */
+static void choose_program(struct xdp_gen_bpf *skeleton, const struct trial *trial)
 {
-	struct xdp_gen_bpf *skeleton;
-	int err = xdp_plan(&sender.plan, trial, trial_number);
+	bool bearers = trial->stack.bearers;
 
-	if (err)
-		return xdp_fail(why, err, "the frames of this trial cannot be built: %s", strerror(-err));
-	skeleton = xdp_gen_bpf__open();
-	if (!skeleton)
-		return xdp_fail(why, -ENOMEM, "no memory for the sending program");
-	memcpy((void *)&skeleton->rodata->config, &sender.plan.config, sizeof(sender.plan.config));
-	memcpy((void *)skeleton->rodata->templates, sender.plan.templates, sizeof(sender.plan.templates));
-	memcpy((void *)skeleton->rodata->schedule, sender.plan.schedule, sizeof(sender.plan.schedule));
-	if (sender.plan.config.bin_ns)
-		err = bpf_map__set_max_entries(
-			skeleton->maps.bins, sender.plan.config.bins * sender.plan.config.directions);
-	if (!err)
-		err = xdp_gen_bpf__load(skeleton);
-	pthread_mutex_lock(&sender.lock);
-	sender.skeleton = skeleton;
-	pthread_mutex_unlock(&sender.lock);
-	if (err)
-		return xdp_fail(why, err, "the kernel refuses the sending program: %s", strerror(-err));
-	err = set_ports(trial, ports);
-	if (err)
-		return xdp_fail(why, err, "the kernel refuses to redirect into the ports: %s", strerror(-err));
-	return 0;
+	bpf_program__set_autoload(skeleton->progs.nfvgen_send, !bearers);
+	bpf_program__set_autoload(skeleton->progs.nfvgen_send_bearers, bearers);
+	sender.program = bearers ? skeleton->progs.nfvgen_send_bearers : skeleton->progs.nfvgen_send;
 }
 
-void xdp_sender_close(void)
+static void take_bearers(const struct trial *trial)
 {
-	pthread_mutex_lock(&sender.lock);
-	xdp_gen_bpf__destroy(sender.skeleton);
-	sender.skeleton = NULL;
-	pthread_mutex_unlock(&sender.lock);
+	const struct frame_bearers *from = trial->stack.bearers;
+
+	for (uint32_t i = 0; from && i < from->count; i++)
+		sender.skeleton->bss->bearers[i] =
+			(struct gen_bearer){.ue = from->bearer[i].ue, .teid = from->bearer[i].uplink_teid};
 }
 
 /*
@@ -122,13 +104,54 @@ static uint32_t batch_size(void)
 	return slots > 1000000 ? 16 : 8;
 }
 
+int xdp_sender_open(
+	const struct trial *trial, uint16_t trial_number, const struct xdp_port ports[XDP_PORTS], struct failure *why)
+{
+	struct xdp_gen_bpf *skeleton;
+	int err = xdp_plan(&sender.plan, trial, trial_number);
+
+	if (err)
+		return xdp_fail(why, err, "the frames of this trial cannot be built: %s", strerror(-err));
+	skeleton = xdp_gen_bpf__open();
+	if (!skeleton)
+		return xdp_fail(why, -ENOMEM, "no memory for the sending program");
+	sender.plan.config.gap_ns = NFVGEN_GAP_NS + batch_size() * NFVGEN_FRAME_NS;
+	memcpy((void *)&skeleton->rodata->config, &sender.plan.config, sizeof(sender.plan.config));
+	memcpy((void *)skeleton->rodata->templates, sender.plan.templates, sizeof(sender.plan.templates));
+	memcpy((void *)skeleton->rodata->schedule, sender.plan.schedule, sizeof(sender.plan.schedule));
+	if (sender.plan.config.bin_ns)
+		err = bpf_map__set_max_entries(
+			skeleton->maps.bins, sender.plan.config.bins * sender.plan.config.directions);
+	choose_program(skeleton, trial);
+	if (!err)
+		err = xdp_gen_bpf__load(skeleton);
+	pthread_mutex_lock(&sender.lock);
+	sender.skeleton = skeleton;
+	pthread_mutex_unlock(&sender.lock);
+	if (err)
+		return xdp_fail(why, err, "the kernel refuses the sending program: %s", strerror(-err));
+	take_bearers(trial);
+	err = set_ports(trial, ports);
+	if (err)
+		return xdp_fail(why, err, "the kernel refuses to redirect into the ports: %s", strerror(-err));
+	return 0;
+}
+
+void xdp_sender_close(void)
+{
+	pthread_mutex_lock(&sender.lock);
+	xdp_gen_bpf__destroy(sender.skeleton);
+	sender.skeleton = NULL;
+	pthread_mutex_unlock(&sender.lock);
+}
+
 int xdp_sender_call(void)
 {
 	DECLARE_LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = sender.plan.longest,
 		.data_size_in = sender.plan.config.longest, .repeat = TURNS, .flags = BPF_F_TEST_XDP_LIVE_FRAMES,
 		.batch_size = batch_size());
 
-	return bpf_prog_test_run_opts(bpf_program__fd(sender.skeleton->progs.nfvgen_send), &options);
+	return bpf_prog_test_run_opts(bpf_program__fd(sender.program), &options);
 }
 
 struct xdp_sent xdp_sender_read(unsigned direction)
@@ -153,6 +176,15 @@ void xdp_sender_times(uint64_t *duration_ns, uint64_t *busy_ns)
 
 	*duration_ns = state->last_ns - state->start_ns;
 	*busy_ns = *duration_ns > state->waited_ns ? *duration_ns - state->waited_ns : 0;
+}
+
+void xdp_sender_gaps(struct trial_counts *counts)
+{
+	const volatile struct gen_state *state = &sender.skeleton->bss->state;
+
+	counts->gaps = state->gaps;
+	counts->gap_ns = state->gaps_ns;
+	counts->gap_longest_ns = state->gap_longest_ns;
 }
 
 bool xdp_sender_done(uint64_t *elapsed_ns)

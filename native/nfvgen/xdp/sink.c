@@ -17,6 +17,7 @@ _Static_assert(XDP_LATE_NS == NFVGEN_LATE_NS, "both engines give a frame up afte
 static struct {
 	struct xdp_sink_bpf *skeleton;
 	int link[XDP_PORTS];
+	bool has_bearers; /* whether the program on the ports is that of trials with bearers */
 	int cpus;
 	struct sink_counts *per_cpu;
 	struct sink_row *rows; /* one row of every CPU */
@@ -132,6 +133,37 @@ void xdp_sink_timeline(unsigned port, struct timeline *t)
 	t->gap_to = gap->to_ns;
 }
 
+int xdp_sink_choose(const struct trial *trial, struct failure *why)
+{
+	bool wanted = trial->stack.bearers;
+	const struct bpf_program *program =
+		wanted ? sink.skeleton->progs.nfvgen_sink_bearers : sink.skeleton->progs.nfvgen_sink;
+
+	if (wanted == sink.has_bearers)
+		return 0;
+	for (unsigned i = 0; i < XDP_PORTS; i++)
+		if (bpf_link_update(sink.link[i], bpf_program__fd(program), NULL))
+			return xdp_fail(
+				why, -errno, "the kernel refuses to change the receiving program: %s", strerror(errno));
+	sink.has_bearers = wanted;
+	return 0;
+}
+
+static void take_bearers(const struct frame_bearers *from)
+{
+	struct sink_bearers *to = &sink.skeleton->bss->bearers;
+
+	to->count = 0;
+	if (!from)
+		return;
+	to->enb = from->enb;
+	to->sgw = from->sgw;
+	to->server = from->server;
+	for (uint32_t i = 0; i < from->count; i++)
+		to->bearer[i] = (struct gen_bearer){.ue = from->bearer[i].ue, .teid = from->bearer[i].downlink_teid};
+	to->count = from->count;
+}
+
 void xdp_sink_start(const struct trial *trial, uint16_t trial_number, uint64_t start_ns)
 {
 	int counts = bpf_map__fd(sink.skeleton->maps.counts);
@@ -149,6 +181,7 @@ void xdp_sink_start(const struct trial *trial, uint16_t trial_number, uint64_t s
 	xdp_sink_addresses(trial->endpoint);
 	config->check = trial->check;
 	start_timeline(trial, start_ns);
+	take_bearers(trial->stack.bearers);
 	xdp_expect(&sink.skeleton->bss->quick, trial, trial_number);
 	atomic_thread_fence(memory_order_seq_cst);
 	for (unsigned i = 0; i < trial->directions; i++)

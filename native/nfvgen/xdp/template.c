@@ -10,7 +10,8 @@
 
 _Static_assert(XDP_MIX == NFVGEN_MIX && XDP_DIRECTIONS == NFVGEN_DIRECTIONS && XDP_PORTS == NFVGEN_PORTS &&
 		       XDP_SCHEDULE == MIX_SCHEDULE && XDP_DESTINATION == FRAME_DESTINATION &&
-		       XDP_FLOW_SOURCE_MAC == FLOW_SOURCE_MAC && XDP_FLOW_DESTINATION_MAC == FLOW_DESTINATION_MAC,
+		       XDP_FLOW_SOURCE_MAC == FLOW_SOURCE_MAC && XDP_FLOW_DESTINATION_MAC == FLOW_DESTINATION_MAC &&
+		       XDP_BEARERS == NFVGEN_MAX_BEARERS && XDP_GTPU_BYTES == FRAME_GTPU_BYTES,
 	"the program and the core have the same bounds");
 
 static void set_layout(struct gen_config *config, const struct frame_layout *at)
@@ -44,9 +45,12 @@ static int set_templates(struct xdp_plan *plan, const struct trial *trial, uint1
 
 	for (unsigned d = 0; d < trial->directions; d++) {
 		const struct direction *direction = &trial->direction[d];
+		const struct frame_stack stack = trial_stack(trial, direction->tx);
 
+		if (stack.uplink)
+			config->uplink = d;
 		for (unsigned i = 0; i < trial->mix.count; i++) {
-			int err = frame_template_build(&template, &trial->stack, &trial->endpoint[direction->tx],
+			int err = frame_template_build(&template, &stack, &trial->endpoint[direction->tx],
 				&trial->endpoint[direction->rx], trial->destination_mac[direction->tx],
 				trial->mix.size_bytes[i], (uint16_t)(trial_number << 1 | d));
 
@@ -103,6 +107,7 @@ int xdp_plan(struct xdp_plan *plan, const struct trial *trial, uint16_t trial_nu
 	config->flows = trial->flows;
 	config->destinations_mask = trial->destination_mac_count - 1u;
 	config->flow_macs = trial->flow_macs;
+	config->uplink = XDP_DIRECTIONS;
 	config->stamp = trial->stamp;
 	config->sizes = trial->mix.count;
 	config->schedule_length = mix_schedule(plan->schedule, &trial->mix);

@@ -42,6 +42,7 @@ void xdp_port_learn(const struct xdp_port *port, const struct frame_stack *stack
 /* sink.c */
 int xdp_sink_open(const struct xdp_port ports[XDP_PORTS], struct failure *why);
 void xdp_sink_close(void);
+int xdp_sink_choose(const struct trial *trial, struct failure *why); /* the program on the ports */
 void xdp_sink_addresses(const struct frame_endpoint endpoint[XDP_PORTS]);
 /* `start_ns`: of the timeline, where the trial has one. */
 void xdp_sink_start(const struct trial *trial, uint16_t trial_number, uint64_t start_ns);
@@ -64,6 +65,7 @@ int xdp_sender_open(
 void xdp_sender_close(void);
 int xdp_sender_call(void); /* the kernel's loop: blocks until a signal, or until its turns are used up */
 struct xdp_sent xdp_sender_read(unsigned direction);
+void xdp_sender_gaps(struct trial_counts *counts);
 void xdp_sender_times(uint64_t *duration_ns, uint64_t *busy_ns);
 bool xdp_sender_done(uint64_t *elapsed_ns);
 /* Of trials with a timeline, whose ends go by the same start: */

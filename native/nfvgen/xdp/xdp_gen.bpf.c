@@ -5,17 +5,15 @@
  */
 #include <linux/bpf.h>
 
-#include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "xdp_frame.bpf.h"
 #include "xdp_shared.h"
 
 #define NS_PER_S 1000000000ull
 /* A turn that only waits takes 50 to 120 ns; what is longer was the kernel delivering the frames before it. */
 #define WAIT_TURN_NS 250
 
-const volatile struct gen_config config = {};
-const volatile struct gen_template templates[XDP_DIRECTIONS * XDP_MIX] = {};
 const volatile __u8 schedule[XDP_SCHEDULE] = {};
 struct gen_state state = {};
 
@@ -34,23 +32,6 @@ struct {
 	__type(value, __u32); /* sent; refused frames among them, of which only the sum is reported */
 } bins SEC(".maps");
 
-static __always_inline __u16 fold(__u64 sum)
-{
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (__u16)(sum + (sum >> 16));
-}
-
-/* 0 means "no checksum" in UDP. */
-static __always_inline __u16 udp_final(__u64 sum)
-{
-	__u16 value = (__u16)~fold(sum);
-
-	return value ? value : 0xffff;
-}
-
 /*
  * Reading the clock is a fifth of the work. A paced frame needs it; at maximum load the frames of a burst share a time,
  * as they leave together (the kernel hands them over 16 at a time); without stamps it only ends the trial.
@@ -64,10 +45,18 @@ static __always_inline __u64 clock_ns(void)
 
 static __always_inline void account_time(__u64 now)
 {
-	__u64 delta = now - state.last_ns;
+	__u64 delta = state.last_ns ? now - state.last_ns : 0;
 
-	if (state.waiting)
+	state.after_gap = delta > config.gap_ns;
+	if (state.after_gap) {
+		state.gaps++;
+		state.gaps_ns += delta;
+		state.waited_ns += delta;
+		if (delta > state.gap_longest_ns)
+			state.gap_longest_ns = delta;
+	} else if (state.waiting) {
 		state.waited_ns += delta < WAIT_TURN_NS ? delta : WAIT_TURN_NS;
+	}
 	state.waiting = 0;
 	state.last_ns = now;
 }
@@ -124,6 +113,16 @@ static __always_inline void change_pace(__u64 turn_ns)
 	state.due_rest = 0;
 }
 
+/* After a gap the newest slots are sent on, as many as a ring holds. */
+static __always_inline void skip_to_newest(__u64 now)
+{
+	__u64 interval_ns = config.then_ns && state.second ? config.then_interval_ns : config.interval_ns;
+	__u64 kept_ns = config.directions * XDP_SENT_ON * (interval_ns + 1);
+
+	if (now > kept_ns && state.due_ns < now - kept_ns)
+		skip_until(now - kept_ns);
+}
+
 static __always_inline int paced_out(__u64 now)
 {
 	__u64 end_ns = state.start_ns + config.duration_ns, until = end_ns;
@@ -137,6 +136,8 @@ static __always_inline int paced_out(__u64 now)
 	}
 	if (state.due_ns < until && now > state.due_ns + XDP_LATE_NS)
 		skip_until(now - XDP_LATE_NS < until ? now - XDP_LATE_NS : until);
+	if (state.after_gap)
+		skip_to_newest(now < until ? now : until);
 	/* Slots that were due before the end are sent, even just after it. */
 	if (state.due_ns >= end_ns)
 		state.done = 1;
@@ -206,60 +207,18 @@ static __always_inline __u32 next_flow(struct gen_direction *mine)
 	return flow;
 }
 
-static __always_inline void copy_headers(void *frame, const volatile struct gen_template *t)
+/* The program's end of a frame's way: it is accounted for, and handed to its port. */
+static __always_inline int send_on(__u32 direction, struct gen_direction *mine, __u32 length, __u64 now)
 {
-#pragma unroll
-	for (__u32 i = 0; i < XDP_HEADER_BYTES / 8; i++) {
-		if (i * 8 + 8 > config.header_length)
-			break;
-		*(__u64 *)(frame + i * 8) = t->words[i];
+	mine->generated++;
+	mine->generated_bytes += length;
+	if (config.bin_ns) {
+		__u32 *sent = bin_at(direction & 1, now);
+
+		if (sent)
+			(*sent)++;
 	}
-	*(__u64 *)(frame + config.header_length - 8) = t->last;
-}
-
-/* A number counted in three bytes. */
-static __always_inline void write24(__u8 *to, __u32 value)
-{
-	to[0] = (__u8)(value >> 16);
-	to[1] = (__u8)(value >> 8);
-	to[2] = (__u8)value;
-}
-
-/* As frame_write_macs() of frame.h. The words hold the frame's first 16 bytes: destination, source, what follows. */
-static __always_inline void write_macs(void *frame, const volatile struct gen_template *t, __u32 flow)
-{
-	if (config.destinations_mask)
-		*(__u8 *)(frame + XDP_DESTINATION) =
-			(__u8)(t->words[0] >> 8 * XDP_DESTINATION) + (__u8)(flow & config.destinations_mask);
-	if (config.flow_macs & XDP_FLOW_DESTINATION_MAC)
-		write24(frame + 3, (__u32)(bpf_be64_to_cpu(t->words[0]) >> 16) + flow);
-	if (config.flow_macs & XDP_FLOW_SOURCE_MAC)
-		write24(frame + 9, (__u32)(bpf_be64_to_cpu(t->words[1]) >> 32) + flow);
-}
-
-/* As frame_write() of frame.h. */
-static __always_inline void write_fields(
-	void *frame, const volatile struct gen_template *t, __u32 flow, __u32 sequence, __u64 time)
-{
-	__u16 address = bpf_htons((__u16)(t->address + flow));
-	__u16 port = bpf_htons(0xc000 + ((flow + (flow >> 16)) & 0x3fff));
-	__u32 sequence_be = bpf_htonl(sequence);
-	__u64 time_be = bpf_cpu_to_be64(time);
-	__u64 sum = (__u64)t->udp_sum + address + port + sequence_be + (__u32)time_be + (time_be >> 32);
-
-	*(__u16 *)(frame + config.address) = address;
-	*(__u16 *)(frame + config.source_port) = port;
-	*(__u16 *)(frame + config.udp_checksum) = udp_final(sum);
-	*(__u32 *)(frame + config.sequence) = sequence_be;
-	*(__u64 *)(frame + config.time) = time_be;
-	if (config.ip_checksum)
-		*(__u16 *)(frame + config.ip_checksum) = (__u16)~fold((__u64)t->ip_sum + address);
-	write_macs(frame, t, flow);
-	if (config.outer_source_port) {
-		sum = (__u64)t->outer_udp_sum + port + (config.ip_checksum ? (__u16)~address : 0);
-		*(__u16 *)(frame + config.outer_source_port) = port;
-		*(__u16 *)(frame + config.outer_udp_checksum) = udp_final(sum);
-	}
+	return bpf_redirect_map(&tx_ports, direction, XDP_DROP);
 }
 
 SEC("xdp")
@@ -291,15 +250,37 @@ int nfvgen_send(struct xdp_md *ctx)
 		return XDP_ABORTED;
 	copy_headers(frame, t);
 	write_fields(frame, t, next_flow(mine), (__u32)mine->generated, config.stamp ? now : 0);
-	mine->generated++;
-	mine->generated_bytes += length;
-	if (config.bin_ns) {
-		__u32 *sent = bin_at(direction & 1, now);
+	return send_on(direction, mine, length, now);
+}
 
-		if (sent)
-			(*sent)++;
-	}
-	return bpf_redirect_map(&tx_ports, direction, XDP_DROP);
+/* The sender of trials with bearers: its two directions have different headers. */
+SEC("xdp")
+int nfvgen_send_bearers(struct xdp_md *ctx)
+{
+	const volatile struct gen_template *t;
+	struct gen_direction *mine;
+	struct bearer_mark mark;
+	__u32 direction;
+	__u64 now;
+
+	if (state.done)
+		return XDP_DROP;
+	now = clock_ns();
+	account_time(now);
+	if (must_wait(now))
+		return XDP_DROP;
+	direction = take_slot();
+	mine = &state.direction[direction & 1];
+	if (config.frames && mine->generated >= config.frames)
+		return XDP_DROP;
+	t = &templates[(direction & 1) * XDP_MIX + next_size(mine)];
+	mark = (struct bearer_mark){
+		.flow = next_flow(mine), .sequence = (__u32)mine->generated, .time = config.stamp ? now : 0};
+	if (shape(ctx, t->length, direction != config.uplink))
+		return XDP_ABORTED;
+	if (direction == config.uplink ? write_bearer(ctx, t, mark, XDP_GTPU_BYTES) : write_bearer(ctx, t, mark, 0))
+		return XDP_ABORTED;
+	return send_on(direction, mine, t->length, now);
 }
 
 char LICENSE[] SEC("license") = "GPL";

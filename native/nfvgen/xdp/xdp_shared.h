@@ -19,10 +19,14 @@
 #define XDP_ROW 1024
 #define XDP_ROWS 27
 #define XDP_LATE_NS 100000ull
+#define XDP_SENT_ON 256 /* after a gap, of a direction */
+#define XDP_QUEUES 8    /* whose frames have an order of their own; a power of two */
 #define XDP_NO_STREAM 0x10000u
 /* The longest headers that have a quick check: VLAN, IPv6 and the payload's header are 84 bytes. */
 #define XDP_EXPECT_WORDS 11
 #define XDP_BINS 131072  /* of a timeline; a power of two */
+#define XDP_BEARERS 4096 /* a power of two */
+#define XDP_GTPU_BYTES 36
 #define XDP_LENGTHS 4096 /* a power of two above the longest live frame */
 
 /* One size of one direction: the headers to write and the sums that the changing fields are added to. */
@@ -34,6 +38,12 @@ struct gen_template {
 	__u32 ip_sum;
 	__u16 address;
 	__u16 length; /* in memory */
+};
+
+/* All fields big-endian. */
+struct gen_bearer {
+	__u32 ue;
+	__u32 teid;
 };
 
 /*
@@ -50,6 +60,7 @@ struct gen_config {
 	__u64 then_interval_ns;
 	__u64 then_interval_rest;
 	__u64 then_slots_per_s;
+	__u64 gap_ns; /* a turn that takes longer was kept from its core */
 	__u64 bin_ns; /* of the timeline; 0: none, and the trial begins with its first turn */
 	__u32 bins;
 	__u32 directions;
@@ -60,6 +71,7 @@ struct gen_config {
 	__u32 sizes;
 	__u32 schedule_length;
 	__u32 longest; /* the length with which every frame is born */
+	__u32 uplink;  /* with bearers: the direction that is in tunnels; XDP_DIRECTIONS: none */
 	__u32 header_length;
 	__u32 address;
 	__u32 ip_checksum;
@@ -86,10 +98,14 @@ struct gen_state {
 	__u64 due_ns;
 	__u64 due_rest;
 	__u64 waited_ns;
+	__u64 gaps;
+	__u64 gaps_ns; /* all of them together */
+	__u64 gap_longest_ns;
 	__u32 waiting;
 	__u32 turn; /* the direction of the next slot */
 	__u32 done;
 	__u32 iterations;
+	__u32 after_gap;
 	__u32 second; /* the pace has changed */
 	struct gen_direction direction[XDP_DIRECTIONS];
 };
@@ -113,6 +129,15 @@ struct sink_config {
 	__u32 ipv4[XDP_PORTS];    /* big-endian */
 	__u32 ipv6[XDP_PORTS][4]; /* big-endian */
 	__u8 mac[XDP_PORTS][8];   /* six are used */
+};
+
+/* What a gateway made of frames of bearers is known by. All addresses and TEIDs big-endian. */
+struct sink_bearers {
+	__u32 count; /* 0: the trial has none */
+	__u32 enb;
+	__u32 sgw;
+	__u32 server;
+	struct gen_bearer bearer[XDP_BEARERS]; /* with the downlink's TEID */
 };
 
 /*

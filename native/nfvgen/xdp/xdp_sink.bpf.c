@@ -13,6 +13,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "xdp_answer.bpf.h"
+#include "xdp_bearer.bpf.h"
 #include "xdp_checksum.bpf.h"
 #include "xdp_expect.bpf.h"
 #include "xdp_shared.h"
@@ -40,10 +41,12 @@ struct datagram {
 
 struct sink_config config = {};
 /*
- * One receive queue carries a flow, so plain stores are enough: two CPUs never see the same frame twice at once.
+ * Plain stores are enough: a queue is one CPU's at a time, and a number's place in the window that of the one CPU which
+ * has its frame. Where flows are spread over queues frames pass each other between them; what is out of order is so
+ * within its queue, so each queue has its next number (on a cache line of its own).
  * `window` holds the last sequence number + 1 that fell on each place, so nothing has to be cleared as it slides.
  */
-__u32 next_sequence[XDP_PORTS][32] = {};
+__u32 next_sequence[XDP_PORTS][XDP_QUEUES][16] = {};
 __u32 window[XDP_PORTS][XDP_WINDOW] = {};
 struct sink_timeline timeline = {};
 struct sink_gap gap[XDP_PORTS] = {};
@@ -191,9 +194,9 @@ static __always_inline void count_latency(struct sink_counts *mine, __u32 port, 
 }
 
 /* Returns 0 for a sequence number that was seen before. */
-static __always_inline int track(struct sink_counts *mine, __u32 port, __u32 sequence)
+static __always_inline int track(struct sink_counts *mine, __u32 port, __u32 queue, __u32 sequence)
 {
-	__u32 *next = &next_sequence[port & 1][0];
+	__u32 *next = &next_sequence[port & 1][queue % XDP_QUEUES][0];
 	__u32 *seen = &window[port & 1][sequence % XDP_WINDOW];
 	__s32 behind = (__s32)(*next - sequence);
 
@@ -211,6 +214,18 @@ static __always_inline int track(struct sink_counts *mine, __u32 port, __u32 seq
 	return 1;
 }
 
+/* One above the highest number of all queues. */
+static __always_inline __u32 highest(__u32 port)
+{
+	__u32 found = 0;
+
+#pragma unroll
+	for (__u32 queue = 0; queue < XDP_QUEUES; queue++)
+		if (next_sequence[port & 1][queue][0] > found)
+			found = next_sequence[port & 1][queue][0];
+	return found;
+}
+
 /* As timeline_received() of timeline.h. */
 static __always_inline void note_time(__u32 port, __u64 sent_ns, __u64 now)
 {
@@ -220,7 +235,7 @@ static __always_inline void note_time(__u32 port, __u64 sent_ns, __u64 now)
 
 	mine->received++;
 	received_bins[port & 1][at % XDP_BINS]++;
-	missing = next_sequence[port & 1][0] - mine->received;
+	missing = highest(port) - mine->received;
 	if (missing > mine->missing && now > mine->last_ns && now - mine->last_ns > mine->to_ns - mine->from_ns) {
 		mine->from_ns = mine->last_ns;
 		mine->to_ns = now;
@@ -229,17 +244,29 @@ static __always_inline void note_time(__u32 port, __u64 sent_ns, __u64 now)
 	mine->last_ns = now;
 }
 
-static __always_inline void count_intact(
-	struct sink_counts *mine, __u32 port, const struct expect_mark *mark, __u32 length, __u64 now)
+/* A frame's length, queue and time of arrival. */
+struct arrival {
+	__u32 length;
+	__u32 queue;
+	__u64 now;
+};
+
+static __always_inline struct arrival arrival_of(const struct xdp_md *ctx, __u64 now)
 {
-	if (!track(mine, port, bpf_ntohl(mark->sequence)))
+	return (struct arrival){.length = ctx->data_end - ctx->data, .queue = ctx->rx_queue_index, .now = now};
+}
+
+static __always_inline void count_intact(
+	struct sink_counts *mine, __u32 port, const struct expect_mark *mark, struct arrival at)
+{
+	if (!track(mine, port, at.queue, bpf_ntohl(mark->sequence)))
 		return;
 	mine->received++;
-	mine->received_bytes += length + 4;
+	mine->received_bytes += at.length + 4;
 	if (mark->time) {
-		count_latency(mine, port, bpf_be64_to_cpu(mark->time), now);
+		count_latency(mine, port, bpf_be64_to_cpu(mark->time), at.now);
 		if (timeline.bin_ns)
-			note_time(port, bpf_be64_to_cpu(mark->time), now);
+			note_time(port, bpf_be64_to_cpu(mark->time), at.now);
 	}
 }
 
@@ -259,7 +286,7 @@ static __always_inline void count_ours(struct xdp_md *ctx, struct sink_counts *m
 		mine->foreign++;
 		return;
 	}
-	count_intact(mine, port, &mark, (__u32)(end - data), mark.time ? bpf_ktime_get_ns() : 0);
+	count_intact(mine, port, &mark, arrival_of(ctx, mark.time ? bpf_ktime_get_ns() : 0));
 }
 
 /*
@@ -273,7 +300,7 @@ static __always_inline int count_expected(struct xdp_md *ctx, struct sink_counts
 
 	if (config.stream[port & 1] == XDP_NO_STREAM || !is_expected(ctx, port, &mark))
 		return 0;
-	count_intact(mine, port, &mark, (__u32)((void *)(long)ctx->data_end - (void *)(long)ctx->data), now);
+	count_intact(mine, port, &mark, arrival_of(ctx, now));
 	return 1;
 }
 
@@ -304,6 +331,36 @@ int nfvgen_sink(struct xdp_md *ctx)
 	if (count_expected(ctx, mine, port))
 		return XDP_DROP;
 	return look_closer(ctx, mine, port);
+}
+
+/* The receiver of trials with bearers: a program of its own, so that the others' is as it would be without. */
+SEC("xdp")
+int nfvgen_sink_bearers(struct xdp_md *ctx)
+{
+	__u32 port = ctx->ingress_ifindex != config.ifindex[0];
+	struct sink_counts *mine = bpf_map_lookup_elem(&counts, &port);
+	struct expect_mark mark = {};
+	struct arrival at;
+
+	if (!mine)
+		return XDP_PASS;
+	switch (nfvgen_bearer(ctx, port, config.stream[port & 1], config.check, &mark)) {
+	case BEARER_RIGHT:
+		at = (struct arrival){.length = (__u32)bpf_xdp_get_buff_len(ctx),
+			.queue = ctx->rx_queue_index,
+			.now = mark.time ? bpf_ktime_get_ns() : 0};
+		count_intact(mine, port, &mark, at);
+		return XDP_DROP;
+	case BEARER_WRONG:
+		mine->corrupted++;
+		return XDP_DROP;
+	case BEARER_OTHER:
+		mine->foreign++;
+		return XDP_DROP;
+	}
+	if (!is_own_learning((void *)(long)ctx->data, (void *)(long)ctx->data_end, &config))
+		mine->foreign++;
+	return answer(ctx, &config, port);
 }
 
 char LICENSE[] SEC("license") = "GPL";

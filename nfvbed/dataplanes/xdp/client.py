@@ -1,16 +1,14 @@
 """What can be asked of nfvbed-xdp-switch: one line over its Unix socket, one JSON document back."""
 
-import json
-import socket
 from pathlib import Path
 from typing import Any
 
 from nfvbed.errors import DeployError
+from nfvbed.host import linesocket
 from nfvbed.records import Record
 
 _PATIENCE_S = 60.0
 """Repeated runs of a program take as long as they were asked to."""
-_LONGEST_BYTES = 65536
 
 
 class PortCounts(Record):
@@ -46,12 +44,7 @@ class XdpSwitchClient:
 
     def listens(self) -> bool:
         """Return whether it answers."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            try:
-                connection.connect(str(self._path))
-            except (FileNotFoundError, ConnectionRefusedError):
-                return False
-            return True
+        return linesocket.listens(self._path)
 
     def counters(self) -> tuple[PortCounts, ...]:
         """Read the counters of all ports.
@@ -92,11 +85,7 @@ class XdpSwitchClient:
 
     def _ask(self, line: str) -> dict[str, Any]:
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-                connection.settimeout(_PATIENCE_S)
-                connection.connect(str(self._path))
-                connection.sendall(f"{line}\n".encode())
-                answer: dict[str, Any] = json.loads(_read_all(connection))
+            answer = linesocket.ask(self._path, line, _PATIENCE_S)
         except (OSError, ValueError) as failure:
             raise DeployError(
                 "the XDP switch does not answer", where=str(self._path), observed=f"{line}: {failure!r}"
@@ -104,10 +93,3 @@ class XdpSwitchClient:
         if "error" in answer:
             raise DeployError("the XDP switch refuses", where=line, observed=str(answer["error"]))
         return answer
-
-
-def _read_all(connection: socket.socket) -> bytes:
-    data = b""
-    while (part := connection.recv(_LONGEST_BYTES)) and len(data) < _LONGEST_BYTES:
-        data += part
-    return data

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.latency import LatencySummary
+from nfvbed.compare.latency import DueLatency, LatencySummary
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report.csv.export import Value, guarded
 from nfvbed.results import Reference, ResultKind, TablePayload
@@ -20,7 +20,7 @@ COLUMNS = (
         for name in ("min", "p50", "p90", "p99", "p99_9", "max", "delay_variation_p99")
     ),
     "condition", "condition_status", "condition_reason", "quantity", "value", "unit", "low", "high",
-    "interval_from_s", "reference_regular",
+    "interval_from_s", "reference_regular", "due_frames", "due_p50_ns", "due_p99_ns",
 )  # fmt: skip
 """Latency first of both directions together, then of each. New columns come last: readers by place go on working."""
 
@@ -118,9 +118,18 @@ def _loads(test: MeasuredTest) -> Iterable[dict[str, Value]]:
             "forwarded_rate_pps": load.point.forwarded_rate_pps,
             "missing_ratio": load.missing_ratio,
             "interval_from_s": load.from_s,
+            **_due(load.due),
             **_latency("", load.latency),
             **{name: value for of, found in of_directions for name, value in _latency(of, found).items()},
         }
+
+
+def _due(found: DueLatency | None) -> dict[str, Value]:
+    """Return the percentiles over due frames; `inf` where so many never came."""
+    if found is None:
+        return {}
+    p50, p99 = ("inf" if value is None else value for value in (found.p50_ns, found.p99_ns))
+    return {"due_frames": found.frames, "due_p50_ns": p50, "due_p99_ns": p99}
 
 
 def _latency(of: str, found: LatencySummary | None) -> dict[str, Value]:

@@ -1,4 +1,4 @@
-"""Figure: the repetitions of a published table, with their means and Student's intervals."""
+"""Figures of published tables: repetitions with means and Student's intervals, or only what a text states."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -46,4 +46,32 @@ def published_figure(title: str, unit: str, columns: Mapping[str, Sequence[float
         " 95 and 99 %, recomputed. The axis does not begin at 0."
     )
     said = "; ".join(f"{entry['label']}: mean {entry['mean']:.2f} {unit}" for entry in means)
+    return Drawing(title, caption, f"{said}.", draw, simulated=False, margin=label_width(labels))
+
+
+def stated_figure(title: str, unit: str, columns: Mapping[str, tuple[float, float]]) -> Drawing:
+    """Draw what a text states without repetitions.
+
+    Args:
+        title: of the table, with its source.
+        unit: of its figures.
+        columns: least and greatest by name, equal where one figure was stated.
+    """
+    labels = list(columns)
+    rows = [
+        {"label": name, "low": low, "high": high, "middle": (low + high) / 2} for name, (low, high) in columns.items()
+    ]
+
+    def draw() -> alt.TopLevelMixin:
+        y = alt.Y("label:N", title=None, sort=labels, axis=alt.Axis(labelLimit=220))
+        stated = alt.Chart(inline(rows))
+        return alt.layer(
+            stated.mark_rule(strokeWidth=5, color=PUBLISHED, opacity=0.7).encode(
+                x=alt.X("low:Q", title=unit), x2="high:Q", y=y
+            ),
+            stated.mark_point(size=60, filled=True, color=PUBLISHED).encode(x="middle:Q", y=y),
+        ).properties(width=WIDTH, height=alt.Step(BAND))
+
+    caption = "Dots: figures as the text states them; lines: from the least to the greatest that it states."
+    said = "; ".join(f"{row['label']}: about {row['middle']:g} {unit}" for row in rows)
     return Drawing(title, caption, f"{said}.", draw, simulated=False, margin=label_width(labels))

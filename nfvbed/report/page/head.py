@@ -14,6 +14,7 @@ from nfvbed.report.answer import Answer, sentence
 from nfvbed.report.captions import host_lines, method_line, placement_lines
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.palette import colors_of
+from nfvbed.report.hiddenlines import hidden_lines
 from nfvbed.report.labels import row_labels, run_label, unbroken
 from nfvbed.report.page.comparison import simulated_mark
 
@@ -143,7 +144,7 @@ def first_screen(comparison: Comparison, said: Answer) -> FirstScreen:
     placed = " ".join(placement_lines(comparison))
     return FirstScreen(
         headline=unbroken(said.headline),
-        hosts=tuple(f"{line[0].upper()}{line[1:]}." for line in host_lines(comparison)),
+        hosts=(*(f"{line[0].upper()}{line[1:]}." for line in host_lines(comparison)), *hidden_lines(comparison)),
         tiles=tuple(_tile(comparison, point) for point in said.points),
         decisions=tuple(
             Decision(wording.row_point(point.row), command)

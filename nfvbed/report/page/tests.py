@@ -120,7 +120,7 @@ def _at_loads(comparison: Comparison, tests: list[MeasuredTest]) -> Iterable[Not
     headings = (*LOAD_HEADINGS[:NAMING], *((FROM_HEADING,) if timed else ()), *LOAD_HEADINGS[NAMING:])
     rows = (row for test in tests for row in _rows(test, timed=timed))
     table = _table(comparison, "Tests at given loads, both directions together", headings, rows)
-    yield NotedTable(table, tuple(loadtables.bound_lines(comparison, tests)))
+    yield NotedTable(table, (*loadtables.bound_lines(comparison, tests), *loadtables.due_lines(tests)))
     if any(load.latency for test in tests for load in test.loads):
         tail = loadtables.tail_lines((test, test.loads) for test in tests)
         yield NotedTable(_by_direction(comparison, tests), (wording.LATENCY_SENTENCE, *tail))

@@ -32,6 +32,7 @@ SHORT: Final = {
     QualityWarning.UNSTABLE: "rates scatter by more than the experiment's bound",
     QualityWarning.TOO_FEW_REPETITIONS: "fewer repetitions than asked for",
     QualityWarning.CORES_SHARED: "several roles shared a core",
+    QualityWarning.SINGLE_FLOW: "one flow, which one of several polling threads served",
     QualityWarning.RECONNECTED: "the connection to the generator was lost and came back",
     QualityWarning.SIMULATED: "not a measurement",
 }

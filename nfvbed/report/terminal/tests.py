@@ -12,6 +12,7 @@ from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report import loadtables, throughput, wording
 from nfvbed.report.directions import latency_lines
+from nfvbed.report.hiddenlines import hidden_lines
 from nfvbed.report.irregular import ADVICE
 from nfvbed.report.measured import MeasuredTable, measured_tables
 
@@ -27,9 +28,12 @@ def parts_of_tests(comparison: Comparison) -> list[RenderableType]:
         for kind, advice in throughput.further_advice(comparison)
     ]
     measured = [part for table in measured_tables(comparison) for part in _measured(table)]
-    said = _notes((*loadtables.bound_lines(comparison, loads), *loadtables.soak_lines(loads)))
+    said = _notes(
+        (*loadtables.bound_lines(comparison, loads), *loadtables.due_lines(loads), *loadtables.soak_lines(loads))
+    )
+    hidden = _notes(hidden_lines(comparison))
     at_loads = [*([_loads(loads)] if loads else []), *said, *_by_direction(loads)]
-    return [*(_throughput(rows) if rows else []), *at_loads, *measured, *advice]
+    return [*(_throughput(rows) if rows else []), *at_loads, *measured, *hidden, *advice]
 
 
 def _table(title: str, headings: tuple[str, ...], left: int) -> Table:

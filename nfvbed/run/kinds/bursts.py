@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from statistics import mean, median, pstdev
+from statistics import mean, median, stdev
 
 from nfvbed.records import TrialRecord
 from nfvbed.results import MeasuredRow, Quantity, TablePayload
@@ -145,7 +145,7 @@ def _summary(searches: Sequence[_Search], forwarding: TrialRecord) -> MeasuredRo
         parameters={"repetitions": len(searches)},
         quantities=(
             _length(searches),
-            Quantity(name="standard deviation", value=pstdev(lengths), unit="frames"),
+            Quantity(name="standard deviation", value=stdev(lengths) if len(lengths) > 1 else None, unit="frames"),
             Quantity(name="burst duration", value=implied, unit="s"),
             Quantity(name="burst rate", value=rate, unit="frames/s"),
             Quantity(name="forwarding rate", value=forwarded, unit="frames/s"),

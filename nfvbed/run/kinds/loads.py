@@ -74,8 +74,10 @@ def search(cell_test: CellTest, spec: SearchTest) -> Outcome[SearchResult]:
         directions=2 if cell_test.cell.bidirectional else 1,
         placement=PlacementRule(known.classify, history, known.wanted),
     )
-    measurer = DeploymentMeasurer(system, cell_test.bare_task, cell_test.keep)
+    measurer = DeploymentMeasurer(system, cell_test.bare_task, cell_test.keep, drain_s=what.drain_s)
     result = engine.search(what, measurer, setting)
+    if spec.relative:
+        result = result.model_copy(update={"relative_to": cell_test.plan.references.get(cell_test.cell.id)})
     status = Status.OK if result.trials else Status.BLOCKED
     return Outcome(result, status, irregularities(result), result.placement.label)
 

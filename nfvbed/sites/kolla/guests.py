@@ -8,6 +8,8 @@ from nfvbed.spec.flavor import Flavor
 from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 
 _MULTIQUEUE = "hw:vif_multiqueue_enabled"
+_OF_SHARED = {"ovs-dpdk", "vpp"}
+"""Data planes whose ports are sockets of vhost-user, and need memory that the switch shares."""
 _MULTIQUEUE_IMAGE = "hw_vif_multiqueue_enabled"
 
 
@@ -17,7 +19,7 @@ def flavor_of(order: Order, flavor: Flavor) -> dict[str, Any]:
     Raises:
         UnsupportedError: the release has not what it asks for.
     """
-    can, specs = order.release.guests, extra_specs(flavor, shared_pages=order.plane in ("ovs-dpdk", "vpp"))
+    can, specs = order.release.guests, extra_specs(flavor, shared_pages=bool(_OF_SHARED & set(order.planes)))
     if flavor.emulator_threads is not None and not can.emulator_threads:
         raise UnsupportedError(
             f"flavor {flavor.name} asks for emulator_threads, which {order.release.title} does not have",

@@ -23,6 +23,7 @@ _MECHANISMS = {
     "vpp": ("vpp", "openvswitch", "l2population"),
 }
 _USUAL_MECHANISMS = ("openvswitch", "l2population")
+_ALL_MECHANISMS = ("linuxbridge", "vpp", "openvswitch", "macvtap", "l2population", "sriovnicswitch")
 _PLACED = ("NUMATopologyFilter", "PciPassthroughFilter", "AggregateInstanceExtraSpecsFilter")
 """Filters without which pinned cores, hugepages, devices, and computes of one variant are not looked at."""
 
@@ -41,7 +42,7 @@ def override_files(order: Order) -> dict[str, Options]:
     for name, host in order.hosts.items():
         if host.is_compute:
             found[f"nova/{name}/nova.conf"] = _nova(order, name)
-        agent = _agent(order, host)
+        agent = _agent(order, name)
         if agent:
             found[f"neutron/{name}/{order.release.ovs_agent_file}"] = agent
     return found
@@ -51,11 +52,17 @@ def _filters(order: Order) -> tuple[str, ...]:
     return (*order.release.nova.scheduler_filters, *_PLACED)
 
 
+def _mechanisms(order: Order) -> tuple[str, ...]:
+    """Return those of all data planes, in the order of `_ALL_MECHANISMS`."""
+    wanted = {name for plane in order.planes for name in _MECHANISMS.get(plane, _USUAL_MECHANISMS)}
+    return tuple(name for name in _ALL_MECHANISMS if name in wanted)
+
+
 def _ml2(order: Order) -> Options:
     networks = order.site.networks
     found: dict[str, Mapping[str, str]] = {
         "ml2": {
-            "mechanism_drivers": ",".join(_MECHANISMS.get(order.plane, _USUAL_MECHANISMS)),
+            "mechanism_drivers": ",".join(_mechanisms(order)),
             "physical_network_mtus": ",".join(f"{name}:{one.mtu}" for name, one in networks.items()),
         },
         # Kolla fills this in for Ironic alone: without it there are no networks with a VLAN.
@@ -84,7 +91,7 @@ def _nova(order: Order, name: str) -> Options:
     reserved = tuple(f"node:{one.node},size:{one.page_kib},count:{one.count}" for one in place.pages)
     if reserved:
         put("DEFAULT/reserved_huge_pages", reserved)
-    if order.plane == "sriov":
+    if order.plane_on(name) == "sriov":
         put(keys.pci_devices, tuple(_functions(host)))
     return found
 
@@ -94,18 +101,18 @@ def _functions(host: RackHostSpec) -> list[str]:
     return [json.dumps({"address": nic.pci, "physical_network": nic.network}) for nic in host.nics_of("sriov")]
 
 
-def _agent(order: Order, host: RackHostSpec) -> Options:
+def _agent(order: Order, name: str) -> Options:
     """Return the settings of a machine's agent of Open vSwitch, or Linux bridge."""
-    links = uplinks(order, host)
-    if order.plane == "linux-bridge":
+    links = uplinks(order, name)
+    if order.is_everywhere("linux-bridge"):
         # Kolla gives one network, physnet1, all NICs.
         pairs = ",".join(f"{link.network}:{device(link.nic)}" for link in links)
         return {"linux_bridge": {"physical_interface_mappings": pairs}}
     if order.release.ovs_agent_file == "ml2_conf.ini":
         # There Kolla maps physnet1, physnet2, ... to the bridges.
         return {"ovs": {"bridge_mappings": bridge_mappings(links)}}
-    if not order.is_netdev(host):
+    if not order.is_netdev(name):
         return {}
     # Kolla's needs a Linux bridge between instance and switch, which the userspace datapath cannot have.
     firewall = {"securitygroup": {"firewall_driver": "openvswitch"}}
-    return ({"ovs": {"vhostuser_socket_dir": VHOST_USER_DIRECTORY}} if order.polls(host) else {}) | firewall
+    return ({"ovs": {"vhostuser_socket_dir": VHOST_USER_DIRECTORY}} if order.polls(name) else {}) | firewall

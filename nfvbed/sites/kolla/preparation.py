@@ -33,7 +33,7 @@ def of_preparation(order: Order, name: str) -> dict[str, Any]:
         "nfvbed_host_iommu": any(nic.role == "sriov" or nic.driver == _BOUND for nic in host.nics_of("dpdk", "sriov")),
         "nfvbed_host_governor": "performance",
     }
-    if order.plane == "sriov" and order.support.deployed_by == "roles":
+    if order.plane_on(name) == "sriov" and order.support_on(name).deployed_by == "roles":
         mappings = ",".join(f"{nic.network}:{nicnames.device(nic)}" for nic in host.nics_of("sriov"))
         found["nfvbed_sriov_agent_mappings"] = mappings
     return found

@@ -7,6 +7,7 @@ from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.sites.kolla import affinity, guests, inventory, nicnames, overrides, variables
 from nfvbed.sites.kolla.model import Options, Order, Rendering
 from nfvbed.sites.kolla.options import check_options
+from nfvbed.sites.kolla.pinning import Pinning, check_together
 from nfvbed.sites.kolla.placement import Placement, Polling, place_with_polling, place_without_polling
 from nfvbed.sites.kolla.switching import NO_UPLINK
 from nfvbed.sites.kolla.vppsetup import memory_mib
@@ -34,16 +35,27 @@ def order_of(variant: Variant, site: KollaSiteSpec, release: KollaReleaseSpec) -
         UnsupportedError: the release or Neutron cannot, with the release that can.
         ConfigurationError: the site's file lacks what the variant needs.
     """
-    check_release(variant, release)
-    check_options(variant)
+    return order_pinned(Pinning.everywhere(variant, site), site, release)
+
+
+def order_pinned(pinning: Pinning, site: KollaSiteSpec, release: KollaReleaseSpec) -> Order:
+    """Do the same for variants that computes are pinned to.
+
+    Raises:
+        UnsupportedError, ConfigurationError: as `order_of`; or variants cannot be on one rack at the same time.
+    """
+    for variant in pinning.each:
+        check_release(variant, release)
+        check_options(variant)
+    check_together(pinning, site)
     _check_images(site, release)
     placements = dict[str, Placement]()
-    for name, host in site.hosts_with("compute").items():
+    for name, variant in pinning.variants.items():
         _check_nics(variant, site, name)
         affinity.check(variant, site, name)
         polling = _polling(variant)
-        placements[name] = _placed(polling, site, name) if polling else place_without_polling(host)
-    return Order(variant, site, release, placements)
+        placements[name] = _placed(polling, site, name) if polling else place_without_polling(site.hosts[name])
+    return Order(pinning, site, release, placements)
 
 
 def check_release(variant: Variant, release: KollaReleaseSpec) -> None:
@@ -84,7 +96,7 @@ def render(order: Order, flavors: tuple[Flavor, ...]) -> Rendering:
             files |= nicnames.link_files(name, order.site.hosts[name])
     files |= {f"config/{path}": ini(options) for path, options in overrides.override_files(order).items()}
     files["nfvbed/guests.yml"] = dump(guests.guests_file(order, flavors))
-    return Rendering(files, order.support.roles)
+    return Rendering(files, order.roles)
 
 
 def ini(options: Options) -> str:

@@ -14,6 +14,8 @@ from nfvbed.sites.kolla.nicnames import device
 from nfvbed.sites.kolla.switching import uplinks
 from nfvbed.spec.variant import options_of
 
+PREPARES_HOST = "nfvbed_host"
+"""Role that sets hugepages, isolated cores and the command line of a machine's kernel."""
 PYTHON_FOLDER = "/opt/nfvbed"
 """Of a machine: modules that Kolla's containers are given."""
 _LOCAL_SETTINGS = "/etc/openstack-dashboard/local_settings.d"
@@ -33,7 +35,7 @@ def of_all(order: Order) -> dict[str, Any]:
         pairs |= {f"{own}/enabled/{one}": f"{packages}/openstack_dashboard/local/enabled/{one}" for one in _PANELS}
         pairs[f"{own}/_9990_nfvbed.py"] = f"{_LOCAL_SETTINGS}/_9990_nfvbed.py"
         found["horizon_extra_volumes"] = _volumes(pairs)
-    if order.plane == "vpp":
+    if "vpp" in order.planes:
         names = ("nfvbed", "nfvbed.dist-info")
         volumes = _volumes({f"{PYTHON_FOLDER}/neutron/{name}": f"{packages}/{name}" for name in names})
         found |= {f"{service}_extra_volumes": volumes for service in _OF_NEUTRON}
@@ -47,24 +49,34 @@ def _volumes(pairs: Mapping[str, str]) -> list[str]:
 def of_machine(order: Order, name: str) -> dict[str, Any]:
     """Return which roles a machine gets, and what they take."""
     host = order.site.hosts[name]
-    roles = [*order.support.roles] if host.is_compute else []
+    roles = [*_of_variant(order, name)] if host.is_compute else []
     if host.is_controller:
         # The server's part of VPP's: its mechanism driver.
-        roles += [role for role in ("nfvbed_vpp",) if role in order.support.roles and role not in roles]
+        roles += [role for role in ("nfvbed_vpp",) if role in order.roles and role not in roles]
         roles += order.release.everywhere
     found: dict[str, Any] = {"nfvbed_roles": roles}
     if host.is_controller:
         found["nfvbed_tacker_vim"] = order.site.name
-    if host.is_compute and order.plane in ("ovs-dpdk", "vpp"):
+    if order.plane_on(name) in ("ovs-dpdk", "vpp"):
         found["nfvbed_nics_bindings"] = [
             {"pci": nic.pci, "driver": nic.driver} for nic in host.nics_of("dpdk") if not nic.driver.startswith("mlx")
         ]
     return found | (_of_compute(order, name) if host.is_compute else {})
 
 
+def _of_variant(order: Order, name: str) -> tuple[str, ...]:
+    """Return the roles that a compute's variant needs; computes of different variants are prepared alike.
+
+    Else twins would run with different command lines of the kernel, and nothing could be said of their variants.
+    """
+    own = order.support_on(name).roles
+    alike = (PREPARES_HOST,) if order.pinning.is_mixed and PREPARES_HOST in order.roles else ()
+    return tuple(dict.fromkeys((*alike, *own)))
+
+
 def _of_compute(order: Order, name: str) -> dict[str, Any]:
     host = order.site.hosts[name]
-    match order.plane:
+    match order.plane_on(name):
         case "ovs-dpdk":
             return _ovs_dpdk(order, name)
         case "ovs-afxdp":
@@ -83,7 +95,7 @@ def _of_compute(order: Order, name: str) -> dict[str, Any]:
 
 def _ovs_dpdk(order: Order, name: str) -> dict[str, Any]:
     host, place = order.site.hosts[name], order.placements[name]
-    options = options_of(order.variant, OvsUserspaceOptions)
+    options = options_of(order.variant_on(name), OvsUserspaceOptions)
     ports = [
         {
             "name": nicnames.given_name(link.nic),
@@ -97,7 +109,7 @@ def _ovs_dpdk(order: Order, name: str) -> dict[str, Any]:
             "mtu_request": order.site.networks[link.network].mtu,
             "affinity": affinity.of_uplink(order, name, link, options),
         }
-        for link in uplinks(order, host)
+        for link in uplinks(order, name)
     ]
     masks = {"pmd-cpu-mask": core_mask(place.polling), "dpdk-lcore-mask": core_mask(place.main)}
     return {
@@ -110,7 +122,7 @@ def _ovs_dpdk(order: Order, name: str) -> dict[str, Any]:
 
 def _afxdp(order: Order, name: str) -> dict[str, Any]:
     place = order.placements[name]
-    options = options_of(order.variant, OvsAfxdpOptions)
+    options = options_of(order.variant_on(name), OvsAfxdpOptions)
     guests = port_request("tap", 0, options, ())
     ports = [
         {
@@ -118,7 +130,7 @@ def _afxdp(order: Order, name: str) -> dict[str, Any]:
             "bridge": link.bridge,
             "affinity": affinity.of_uplink(order, name, link, options),
         }
-        for link in uplinks(order, order.site.hosts[name])
+        for link in uplinks(order, name)
     ]
     masks = {"pmd-cpu-mask": core_mask(place.polling)} if place.polling else {}
     return {

@@ -1,38 +1,103 @@
 """The site of machines that kolla-ansible deploys: once it has, its cloud is onboarded on and measured."""
 
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import UnsupportedError
+from nfvbed.findings import Finding
+from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.kolla.executor import journal
-from nfvbed.sites.kolla.executor.places import RackPlaces
+from nfvbed.sites.kolla.measured import exchange, opened, twins
 from nfvbed.sites.kolla.measured.cloud import DeployedRack, RackCloud
 from nfvbed.sites.kolla.measured.described import described
+from nfvbed.sites.kolla.measured.opened import deployed_rack
+from nfvbed.sites.kolla.pinning import Pinning
+from nfvbed.sites.kolla.verify.rack import verify_rack
 from nfvbed.sites.lab.machine import LabMachine
+from nfvbed.sites.openstack.remembered import Verified
 from nfvbed.sites.openstack.site import OpenstackSite
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
+from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
+from nfvbed.spec.variant import Variant
+
+Exchange = Callable[[Project, DeployedRack, Pinning], None]
 
 
-def open_site(spec: KollaSiteSpec, root: Path) -> OpenstackSite:
+def open_site(spec: KollaSiteSpec, root: Path) -> "RackSite":
     """Open a rack that is deployed; nothing is asked of it yet.
 
     Raises:
         UnsupportedError: nothing is deployed on it, or not all.
         ConfigurationError: its file does not say what the generator is.
     """
-    places = RackPlaces.of(root, spec.name)
-    found = journal.read(places)
-    if found is None or found.destroying or found.stopped_in() or not places.clouds.is_file():
-        raise UnsupportedError(
-            f"site {spec.name} has no cloud",
-            where=f"deploy/sites/{spec.name}.yml",
-            observed="nothing is deployed on it" if found is None else f"{found.variant} is not complete on it",
-            fix=f"nfvbed deploy VARIANT --site {spec.name} (docs/howto/kolla.md)",
-        )
-    project = open_project(root)
-    flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
-    cloud = described(spec, found.release)
-    target = RackCloud(cloud, root, DeployedRack(spec, places, found.variant, flavors))
-    provider = TackerVnfs(spec.name, cloud.onboarding, target, root)
-    return OpenstackSite(spec.name, LabMachine(cloud, root), target, provider)
+    return RackSite(deployed_rack(spec, root), root)
+
+
+class RackSite(OpenstackSite):
+    """A rack whose cloud runs.
+
+    Args:
+        rack: what is on it.
+        root: of the project.
+        exchanging: deploys it with variants pinned otherwise.
+    """
+
+    def __init__(self, rack: DeployedRack, root: Path, exchanging: Exchange = exchange.exchange) -> None:
+        self._rack = rack
+        self._root = root
+        self._exchanging = exchanging
+        spec = described(rack.site, rack.release.name)
+        target = RackCloud(spec, root, rack)
+        provider = TackerVnfs(spec.name, spec.onboarding, target, root)
+        super().__init__(spec.name, LabMachine(spec, root), target, provider)
+
+    def begin_round(self, number: int) -> None:
+        """Have the twins' variants where a round wants them (key `swap`); that takes the rack down and up again.
+
+        Raises:
+            UnsupportedError: they are no twins.
+            BusyError, ConfigurationError, PrerequisiteError, StageFailed, InterruptedRunError: it was not deployed.
+        """
+        site = self._rack.site
+        if site.swap == "never":
+            return
+        exchange.require_twins(site, twins.describe(site, site.computes))
+        project = open_project(self._root)
+        wanted = exchange.wanted_in(project, site, number)
+        if wanted == self._rack.pinning:
+            return
+        self._exchanging(project, self._rack, wanted)
+        self._rack = deployed_rack(site, self._root)
+        spec = described(site, self._rack.release.name)
+        target = RackCloud(spec, self._root, self._rack)
+        self._reach(target, TackerVnfs(spec.name, spec.onboarding, target, self._root))
+
+    def to_verify(self, variant: Variant) -> Deployed:
+        """Return what is deployed of a variant: with the VNFs that an earlier command left, or without any."""
+        found = self.find_deployed()
+        has_vnfs = found is not None and found.variant.name == variant.name
+        return found if found is not None and has_vnfs else opened.bare(self._rack, variant)
+
+    def inspect(self, deployed: Deployed) -> tuple[Finding, ...]:
+        """Ask the cloud's APIs, and all machines over SSH."""
+        return verify_rack(self._rack.order, self._target.connection)
+
+    def keep_findings(self, deployed: Deployed, findings: tuple[Finding, ...]) -> None:
+        """Write them down in the rack's journal."""
+        keep(self._rack, findings)
+
+
+def keep(rack: DeployedRack, findings: tuple[Finding, ...]) -> None:
+    """Write down in a rack's journal what verifying found.
+
+    Raises:
+        BusyError: another nfvbed is at work on it.
+    """
+    with rack.places.taken():
+        found = journal.read(rack.places)
+        if found is not None:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            verified = Verified(at=now, findings=findings)
+            journal.write(rack.places, found.model_copy(update={"verified": verified}))

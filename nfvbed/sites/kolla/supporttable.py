@@ -31,9 +31,23 @@ def _cell(project: Project, release: KollaReleaseSpec, found: Sequence[Combinati
     beside, lacking = ([f"`{role}`" for role, is_there in there.items() if is_there is kept] for kept in (True, False))
     cell += f"; with {', '.join(beside)}" if beside else ""
     cell += f"; missing: {', '.join(lacking)}" if lacking else ""
+    cell += f"; {_converged(plane.roles, release)}"
     for reason, sites in refused.items():
         cell += f"; unsupported on {', '.join(f'`{name}`' for name in sites)}: {_text(reason)}"
     return cell
+
+
+def _converged(roles: Sequence[str], release: KollaReleaseSpec) -> str:
+    """Say which of a variant's own roles have converged on an emulated machine."""
+    if not roles:
+        return "no role of nfvbed's is needed"
+    done = [f"`{role}`" for role in roles if role in release.converged]
+    left = [f"`{role}`" for role in roles if role not in release.converged]
+    if not left:
+        return f"**role-converged** on a guest: {', '.join(done)}"
+    if not done:
+        return "not role-converged: no role of these has passed its test on a guest"
+    return f"partly role-converged on a guest: {', '.join(done)}; not {', '.join(left)}"
 
 
 def _text(text: str) -> str:

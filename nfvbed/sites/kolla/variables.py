@@ -23,16 +23,16 @@ def global_variables(order: Order) -> dict[str, Any]:
     found: dict[str, Any] = {
         "kolla_base_distro": site.base_distro,
         "kolla_internal_vip_address": site.virtual_address,
-        "neutron_plugin_agent": _AGENTS.get(order.plane, "openvswitch"),
+        "neutron_plugin_agent": _AGENTS["linux-bridge"] if order.is_everywhere("linux-bridge") else "openvswitch",
         "enable_heat": True,
         "enable_tacker": True,
     }
     if order.release.ovs_agent_file == "ml2_conf.ini":
         return found  # what follows came later
     found["neutron_tenant_network_types"] = order.network_types
-    if order.plane == "sriov":
+    if order.is_everywhere("sriov"):
         found["enable_neutron_sriov"] = True
-    if order.plane != "ovs-dpdk":
+    if "ovs-dpdk" not in order.planes:
         found["enable_ovs_dpdk"] = False
     return found | rolevariables.of_all(order)
 
@@ -46,10 +46,10 @@ def host_variables(order: Order, name: str) -> dict[str, Any]:
     host = order.site.hosts[name]
     if host.overlay_address is None:
         raise InternalError(f"{name} is none of Kolla's machines", where=f"deploy/sites/{order.site.name}.yml")
-    links = uplinks(order, host)
+    links = uplinks(order, name)
     found: dict[str, Any] = {
         "ansible_host": host.address,
-        **nicnames.variables(host, order.release.facts, host.nics_of("dpdk") if order.polls(host) else ()),
+        **nicnames.variables(host, order.release.facts, host.nics_of("dpdk") if order.polls(name) else ()),
         "network_interface": device(host.nics_of("management")[0]),
         "tunnel_interface_address": str(ipaddress.IPv4Interface(host.overlay_address).ip),
     }
@@ -62,15 +62,19 @@ def host_variables(order: Order, name: str) -> dict[str, Any]:
         found["neutron_physical_networks"] = ",".join(link.network for link in links)
     # Else Kolla tells the agents of computes nothing of bridges to physical networks, and leaves their NICs out.
     found["enable_neutron_provider_networks"] = bool(links)
-    if order.plane == "ovs-dpdk":
-        found["enable_ovs_dpdk"] = order.polls(host)
-    if order.plane == "ovs-afxdp" and order.is_netdev(host):
+    if "ovs-dpdk" in order.planes:
+        found["enable_ovs_dpdk"] = order.polls(name)
+    if order.plane_on(name) == "ovs-afxdp":
         found["ovs_datapath"] = "netdev"
         # Kolla's other image has an Open vSwitch without AF_XDP.
         found["openvswitch_vswitchd_image"] = "{{ docker_image_url }}ovsdpdk-vswitchd"
-    if order.plane == "sriov":
+    if "sriov" in order.planes:
+        has_functions = order.plane_on(name) == "sriov"
+        if not order.is_everywhere("sriov"):
+            # The controller's server and switch serve networks of functions; computes of other variants have no agent.
+            found["enable_neutron_sriov"] = host.is_controller or has_functions
         # Kolla's own is a network `sriovnet1` on the interface of tunnels, for whoever says nothing.
-        nics = host.nics_of("sriov") if host.is_compute else ()
+        nics = host.nics_of("sriov") if has_functions else ()
         found["neutron_sriov_physnet_mappings"] = {str(nic.network): device(nic) for nic in nics}
         # Kolla describes functions to Nova by their device's name; the override does so by PCI address.
         found["nova_pci_passthrough_whitelist"] = []
@@ -79,7 +83,7 @@ def host_variables(order: Order, name: str) -> dict[str, Any]:
 
 def _of_dpdk(order: Order, name: str, links: tuple[Uplink, ...]) -> dict[str, Any]:
     host = order.site.hosts[name]
-    if not order.polls(host):
+    if not order.polls(name):
         return {}
     place = order.placements[name]
     by_node = {pages.node: pages.memory_mib for pages in place.pages}

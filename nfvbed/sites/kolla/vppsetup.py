@@ -23,7 +23,7 @@ def memory_mib(options: VppOptions) -> int:
 def of_machine(order: Order, name: str) -> dict[str, Any]:
     """Return the variables of the role `nfvbed_vpp` on a compute."""
     host, place = order.site.hosts[name], order.placements[name]
-    options = options_of(order.variant, VppOptions)
+    options = options_of(order.variant_on(name), VppOptions)
     nics = tuple(
         NicPort(str(nic.network), str(nic.pci), options.rx_queues, options.rx_queue_size)
         for nic in host.nics_of("dpdk")

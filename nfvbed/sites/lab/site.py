@@ -279,6 +279,8 @@ class LabSite(Site):
             self._planes.wait_for_vnfs(deployment)
         if live.plan.one_way or not live.choice.vnf.readiness.probe_frames:
             return []
+        if live.carry(deployment):
+            return [("onboard.first-frame", time.monotonic_ns() - began)]
         if not self._opened.get(deployment.id):
             self._opened[deployment.id] = [self._planes.open_generator(deployment)]
         report = wait_until_forwarding(
@@ -313,7 +315,7 @@ class LabSite(Site):
             return self._opened[deployment.id].pop()
         live = self._vnfs.get(deployment.id)
         if live is None or not live.plan.one_way:
-            return self._planes.open_generator(deployment)
+            return vnfs.over_bearers(live, self._planes.open_generator(deployment))
         generator = self._planes.open_generator(deployment) if live.plan.outside else None
         ends = live.ends(lambda: self._planes.wait_for_vnfs(deployment))
         return EndTraffic(ends, generator, live.seats[0].cores[0])

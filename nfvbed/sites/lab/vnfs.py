@@ -13,6 +13,8 @@ from nfvbed.host.workspace import Workspace
 from nfvbed.records import Accelerator, Deployment, Hop, Readiness, VnfHandle, WorkThread
 from nfvbed.spec.layout import EndKind, Layout, layout
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.traffic.bearers import BearerGenerator
+from nfvbed.traffic.generator import BearerPath, Generator
 from nfvbed.vnfs.catalogue import driver
 from nfvbed.vnfs.ends import VnfEnds
 from nfvbed.vnfs.incomplete import leave_checksums_out
@@ -58,6 +60,17 @@ class LabVnfs:
     def each(self) -> Iterator[tuple[VnfDriver, VnfHandle]]:
         """Go through them in the order of the path."""
         yield from zip(self.drivers, self.handles, strict=True)
+
+    def carry(self, deployment: Deployment) -> bool:
+        """Prove by frames of their own that they forward, where the generator's plain ones cannot; whether that was
+        needed.
+
+        Raises:
+            OnboardError: they do not.
+        """
+        places = zip(self.drivers, self.seats, self.handles, strict=True)
+        needed = [run.carry(place, handle, deployment) for run, place, handle in places]
+        return any(needed)
 
     def verify(self) -> None:
         """Check that they live.
@@ -159,6 +172,12 @@ def _lives(run: VnfDriver, handle: VnfHandle) -> bool:
     except VnfDiedError:
         return False
     return True
+
+
+def over_bearers(live: LabVnfs | None, generator: Generator) -> Generator:
+    """Return a generator whose frames go over the bearers of VNFs that have some; else the same."""
+    found = [] if live is None else [run.bearers(handle) for run, handle in live.each()]
+    return BearerGenerator(generator, BearerPath(found[0])) if found and found[0] else generator
 
 
 def check(topology: str, choice: VnfChoice, root: Path) -> None:

@@ -40,7 +40,7 @@ def request(
     owner, name = identity
     path = tuple((port.name, port.network) for port in wanted.ports if not port.management)
     descriptor = legacy.template(wanted) if form == "legacy" else csar.write(sol.files(wanted))
-    parameters = sol.instantiation(wanted)["additionalParams"]
+    parameters = sol.instantiation()["additionalParams"]
     return OnboardRequest(name, owner, descriptor, path, flavour=FLAVOUR, level=LEVEL, parameters=parameters)
 
 

@@ -70,12 +70,16 @@ class OpenstackSite(VerifiableSite):
 
     def __init__(self, name: str, machine: LabMachine, target: Target, provider: VnfProvider) -> None:
         self.name = name
-        self.renews = provider.renews
         self._machine = machine
+        self._live: dict[str, CloudDeployment] = {}
+        self._reach(target, provider)
+
+    def _reach(self, target: Target, provider: VnfProvider) -> None:
+        """Take an OpenStack: the first one, or the one that has come in its place."""
+        self.renews = provider.renews
         self._target = target
         self._provider = provider
-        self._setting_up = SettingUp(name, machine, target, provider)
-        self._live: dict[str, CloudDeployment] = {}
+        self._setting_up = SettingUp(self.name, self._machine, target, provider)
 
     # What it is, and what it can.
 

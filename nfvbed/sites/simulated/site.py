@@ -148,6 +148,9 @@ class SimulatedSite(Site):
             Part.HOPS: lambda: (hop,),
             Part.DISTANCES: lambda: {(0, 1): state.core_distance_ns()},
         }
+        if system.stolen_time.threads():
+            readers[Part.THREADS] = system.stolen_time.threads
+            readers[Part.CPU] = lambda: system.stolen_time.sample(self._clock.now_ns)
         return Reading.of(parts, readers, "simulated: no thread of this machine does the work")
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:

@@ -20,6 +20,9 @@ class SearchTest(NamedTest, SearchSpec):
     """A throughput search: NDR and PDR together, or other goals (RFC 2544 section 26.1, RFC 9971)."""
 
     kind: Literal["search"]
+    relative: bool = False
+    """Search of testpmd in the switch's place as well, port to port, next to the variant's in each round: the result is
+    the ratio, which the host's state moves little."""
 
     @model_validator(mode="after")
     def its_quick_form_is_possible(self) -> Self:

@@ -55,6 +55,14 @@ class SimulatedOptions(DataPlaneOptions):
     """Addresses that it can learn, the test port's own among them; None: no limit."""
     learning_rate_pps: float | None = Field(None, gt=0)
     """New addresses a second that it learns; of more a part is missed. None: all."""
+    stolen_share: float = Field(0.0, ge=0, lt=0.95)
+    """Part of all time in which it has no core; what comes then beyond a ring is refused."""
+    stall_s: float = Field(0.003, gt=0, le=1)
+    """Mean length of such a time, s."""
+    stolen_by: Literal["host", "load"] = "host"
+    """Cause: the host by itself, or the load, so that a heavier one is stalled more often."""
+    steal_step_s: float = Field(0.0, ge=0, le=1)
+    """Steps in which the simulated host counts that time, s; 0: exactly."""
     seed: int = 1
     """Seed of its random numbers."""
 

@@ -10,6 +10,7 @@ from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.traffic.simulated.memory import MemoryOptions, SystemMemory
 from nfvbed.traffic.simulated.options import SimulatedOptions
 from nfvbed.traffic.simulated.outage import KnownCourse, SimulatedCourse, burst_losses
+from nfvbed.traffic.simulated.steal import StolenTime
 from nfvbed.traffic.simulated.tables import SimulatedTables
 from nfvbed.traffic.simulated.world import HiddenState
 from nfvbed.units import NS_PER_S, FrameSize, mean_frame_size_bytes
@@ -81,6 +82,7 @@ class SimulatedSystem:
         self._random = random.Random(f"system {seed}")
         self._memory = SystemMemory(_memory_options(options))
         self._outage: tuple[int, int] | None = None
+        self.stolen_time = StolenTime(options, seed)
         self.tables = SimulatedTables(options)
         self.packets = 0
         self.busy_cycles = 0
@@ -116,9 +118,12 @@ class SimulatedSystem:
             capacity_frames += rate * stretch.duration_ns / NS_PER_S
             far_ns += stretch.duration_ns if stretch.far else 0
         share = self._memory.capacity_share(duration_ns) * self.tables.capacity_share(flows)
-        capacity = max(1, round(capacity_frames * share))
+        whole = max(1, round(capacity_frames * share))
+        load_pps = (whole if offered is None else offered) * NS_PER_S / duration_ns
+        stalls = self.stolen_time.strike(duration_ns, load_pps, whole * NS_PER_S / duration_ns)
+        capacity = max(1, round(whole * (1 - stalls.stolen_ns / duration_ns)))
         self._memory.note(duration_ns, offered, capacity)
-        sent = capacity if offered is None else min(offered, capacity)
+        sent = capacity if offered is None else min(offered - stalls.refused, capacity)
         lost = min(sent, self._burst_losses(duration_ns))
         self.packets += sent
         self.busy_cycles += round(TSC_HZ * duration_ns / NS_PER_S * sent / capacity)

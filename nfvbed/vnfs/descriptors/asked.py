@@ -52,8 +52,12 @@ def of_request(request: DescriptorRequest) -> Asked:
     )
 
 
-def of_document(document: Document) -> Asked:
+def of_document(document: Document, machine: str | None = None) -> Asked:
     """Return what a descriptor asks: a legacy one, or the definitions of a package's flavour.
+
+    Args:
+        document: the descriptor.
+        machine: VDU that is meant, with its connection points; None: the only one.
 
     Raises:
         ConfigurationError: a size or a text of extra specs cannot be read; with the line.
@@ -64,6 +68,8 @@ def of_document(document: Document) -> Asked:
     vnics: dict[str, str] = {}
     places: dict[str, str] = {}
     for name, node in nodes.items():
+        if machine is not None and machine not in (name, _bound_to(node)):
+            continue
         kind, properties = node.get("type", ""), node.get("properties") or {}
         if kind == "tosca.nodes.nfv.VDU.Tacker":
             _read(document, (*_NODES, name, *_LEGACY), _legacy, (size, specs, places))
@@ -73,6 +79,16 @@ def of_document(document: Document) -> Asked:
             vnics[name] = _vnic(properties)
             places[name] = document.where((*_NODES, name, "properties"))
     return Asked(size.get("vcpus"), size.get("memory_mib"), specs, vnics, places)
+
+
+def _bound_to(node: Mapping[str, Any]) -> object:
+    """Return the VDU of a connection point; None of other nodes."""
+    for requirement in node.get("requirements") or ():
+        for name in ("virtualBinding", "virtual_binding"):
+            if name in requirement:
+                bound = requirement[name]
+                return bound.get("node") if isinstance(bound, dict) else bound
+    return None
 
 
 def _vnic(properties: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """Flavors against the host that instances will run on: cores, NUMA nodes, hugepages, real time; before one is made."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,6 +45,34 @@ def check_all(flavors: Sequence[Flavor], host: Host) -> dict[str, list[Mismatch]
     return {name: lacking for name, lacking in found.items() if lacking}
 
 
+def check_together(machines: Mapping[str, Flavor], host: Host) -> list[Mismatch]:
+    """Say which of several machines that run at once the host has no room for, one after another.
+
+    Args:
+        machines: flavors by the machines' names.
+        host: its cores, those that are taken, and free hugepages where they are known.
+    """
+    cores = tuple(host.arrangement.vnf_cores or host.arrangement.control_cores)
+    placed: list[str] = []
+    lacking: dict[str, list[str]] = {}
+    first: dict[str, Mismatch] = {}
+    for name, flavor in machines.items():
+        try:
+            guest = place_guest(flavor, host, cores)
+        except (UnsupportedError, PrerequisiteError) as failure:
+            one = _lack(failure)
+            first.setdefault(one.subject, one)
+            lacking.setdefault(one.subject, []).append(name)
+        else:
+            placed.append(name)
+            host = _without(host, flavor, guest)
+    beside = f" beside {', '.join(placed)}" if placed else ""
+    return [
+        replace(one, found=f"there is no room for {', '.join(lacking[subject])}{beside}: {one.found}")
+        for subject, one in first.items()
+    ]
+
+
 def reservable_mib(nodes: int, sysfs: Path = Path("/sys"), meminfo: Path = MEMINFO) -> dict[int, int]:
     """Return the memory that hugepages could be made of, MiB, by NUMA node: what is free there now.
 
@@ -78,9 +106,13 @@ def _tried(flavor: Flavor, host: Host, vnfs: int) -> list[Mismatch]:
         try:
             guest = place_guest(flavor, host, cores)
         except (UnsupportedError, PrerequisiteError) as failure:
-            return [Mismatch(_subject(failure), f"{failure.what}: {failure.observed}", failure.fix, failure.where)]
+            return [_lack(failure)]
         host = _without(host, flavor, guest)
     return []
+
+
+def _lack(failure: NfvbedError) -> Mismatch:
+    return Mismatch(_subject(failure), f"{failure.what}: {failure.observed}", failure.fix, failure.where)
 
 
 def _without(host: Host, flavor: Flavor, guest: GuestSeats) -> Host:

@@ -17,9 +17,9 @@ def template(request: DescriptorRequest) -> dict[str, Any]:
     nodes: dict[str, Any] = {VDU: _machine(request)}
     links = {network: _LINK.format(number) for number, network in enumerate(request.networks)}
     for port in request.ports:
-        nodes[port.name] = _port(port, links[port.network])
+        nodes[port.name] = connection_point(port, links[port.network], VDU)
     for network, name in links.items():
-        nodes[name] = {"type": "tosca.nodes.nfv.VL", "properties": {"network_name": network, "vendor": VENDOR}}
+        nodes[name] = virtual_link({"network_name": network})
     topology: dict[str, Any] = {"inputs": _inputs(request), "node_templates": nodes}
     if request.most_instances > 1:
         topology["policies"] = [{SCALING: _scaling(request.most_instances)}]
@@ -45,19 +45,37 @@ def _inputs(request: DescriptorRequest) -> dict[str, Any]:
 
 
 def _machine(request: DescriptorRequest) -> dict[str, Any]:
+    return machine("image", "flavor", request.user_data, request.availability_zone)
+
+
+def machine(image: str, flavor: str, user_data: str, zone: Any) -> dict[str, Any]:
+    """Return a virtual machine.
+
+    Args:
+        image: name of the input with its image.
+        flavor: name of the input with its flavor.
+        user_data: empty: none.
+        zone: availability zone; empty: any.
+    """
     properties: dict[str, Any] = {
-        "image": {"get_input": "image"},
-        "flavor": {"get_input": "flavor"},
+        "image": {"get_input": image},
+        "flavor": {"get_input": flavor},
         "mgmt_driver": "noop",
     }
-    if request.availability_zone:
-        properties["availability_zone"] = request.availability_zone
-    if request.user_data:
-        properties |= {"config_drive": True, "user_data_format": "RAW", "user_data": request.user_data}
+    if zone:
+        properties["availability_zone"] = zone
+    if user_data:
+        properties |= {"config_drive": True, "user_data_format": "RAW", "user_data": user_data}
     return {"type": "tosca.nodes.nfv.VDU.Tacker", "properties": properties}
 
 
-def _port(port: DescriptorPort, link: str) -> dict[str, Any]:
+def virtual_link(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a virtual link: a network of the cloud by its name, or with a subnet one that is made with the VNF."""
+    return {"type": "tosca.nodes.nfv.VL", "properties": {**properties, "vendor": VENDOR}}
+
+
+def connection_point(port: DescriptorPort, link: str, bound_to: str) -> dict[str, Any]:
+    """Return a port of the path, or one of management, on a virtual link and bound to a virtual machine."""
     properties: dict[str, Any] = {"order": port.order}
     if port.management:
         properties["management"] = True
@@ -68,7 +86,7 @@ def _port(port: DescriptorPort, link: str) -> dict[str, Any]:
     return {
         "type": "tosca.nodes.nfv.CP.Tacker",
         "properties": properties,
-        "requirements": [{"virtualLink": {"node": link}}, {"virtualBinding": {"node": VDU}}],
+        "requirements": [{"virtualLink": {"node": link}}, {"virtualBinding": {"node": bound_to}}],
     }
 
 

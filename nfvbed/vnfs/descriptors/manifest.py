@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 
-from nfvbed.vnfs.descriptors.model import VENDOR, DescriptorRequest
+from nfvbed.vnfs.descriptors.model import VENDOR
 
 META = "TOSCA-Metadata/TOSCA.meta"
 RELEASED = "2023-01-01T00:00:00Z"
@@ -13,15 +13,14 @@ _ALGORITHM = "SHA-256"
 _VERSION = "1.0"
 
 
-def complete(members: Mapping[str, bytes], request: DescriptorRequest, changes: str) -> dict[str, bytes]:
+def complete(members: Mapping[str, bytes], stem: str, changes: str) -> dict[str, bytes]:
     """Return the members with both files before them.
 
     Args:
         members: all others, by path.
-        request: what they were made from.
+        stem: name of the VNF, by which its files are named.
         changes: path of the member with the changes.
     """
-    stem = request.vnf.name
     meta = {
         "TOSCA-Meta-File-Version": "1.0",
         "CSAR-Version": "1.1",

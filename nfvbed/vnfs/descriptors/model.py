@@ -6,11 +6,12 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.machines import DEFAULT_FLAVOUR
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.vnf import AS_THE_IMAGE, Forwarding, VnfChoice, VnfSpec
 from nfvbed.vnfs.descriptors.novaflavor import PREFIX
@@ -94,9 +95,24 @@ class DescriptorRequest:
         return tuple(dict.fromkeys(port.network for port in self.ports))
 
     @property
+    def flavour_ids(self) -> tuple[str, ...]:
+        """Ids of its deployment flavours: there is one."""
+        return (DEFAULT_FLAVOUR,)
+
+    @property
+    def flavour_title(self) -> str:
+        """Description of the flavour."""
+        return self.flavor.title
+
+    @property
+    def outer_points(self) -> tuple[str, ...]:
+        """Connection points, all of which are on networks of the cloud."""
+        return tuple(port.name for port in self.ports)
+
+    @property
     def descriptor_id(self) -> str:
         """Id of the descriptor: the same for the same request. Tacker takes an id once."""
-        said = {
+        said: dict[str, Any] = {
             "vnf": self.vnf.model_dump(mode="json"),
             "flavor": self.flavor.model_dump(mode="json"),
             "forwarding": self.forwarding,
@@ -109,7 +125,12 @@ class DescriptorRequest:
         }
         if self.inherits_port_security:
             said["inherits_port_security"] = True
-        return str(uuid.uuid5(_IDENTIFIERS, json.dumps(said, sort_keys=True)))
+        return id_of(said)
+
+
+def id_of(said: Mapping[str, Any]) -> str:
+    """Return the id of a descriptor that says this."""
+    return str(uuid.uuid5(_IDENTIFIERS, json.dumps(said, sort_keys=True)))
 
 
 @dataclass(frozen=True)

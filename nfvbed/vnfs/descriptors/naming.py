@@ -65,6 +65,8 @@ def named(document: Document) -> Iterator[tuple[str, KeyPath, str]]:
                 value = _reached(document, key)
             if kind == "image" and node.get("artifacts"):
                 continue
+            if kind == "network" and "cidr" in node["properties"]:
+                continue  # made with the VNF, under this name
             if isinstance(value, str):
                 yield kind, key, value
 

@@ -1,14 +1,13 @@
 """VNFs that are programs of `native/forwarders`, between two network devices; their counters come over a socket."""
 
-import json
 import os
-import socket
 import time
 from abc import abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.host import linesocket
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.napi import still_there
 from nfvbed.host.native import native_binary
@@ -23,7 +22,6 @@ from nfvbed.vnfs.vnf import VnfDriver, VnfSeat
 
 _PATIENCE_S = patient(5.0)
 _LOOK_S = 0.005
-_LONGEST_BYTES = 65536
 
 
 class ForwarderState(ProcessState, devices.DeviceState):
@@ -97,7 +95,7 @@ class ForwarderVnf(VnfDriver):
         deadline = time.monotonic() + seat.choice.vnf.readiness.within_s
         steps = Steps()
         with steps.timed(f"onboard.{handle.name}.ready"):
-            while not _listens(ForwarderState.of(handle).statistics):
+            while not linesocket.listens(Path(ForwarderState.of(handle).statistics)):
                 check_alive(process)
                 if time.monotonic() > deadline:
                     raise OnboardError(
@@ -138,30 +136,10 @@ class ForwarderVnf(VnfDriver):
         """
         path = ForwarderState.of(handle).statistics
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-                connection.settimeout(_PATIENCE_S)
-                connection.connect(path)
-                ports: list[dict[str, Any]] = json.loads(_read_all(connection))["ports"]
+            ports: list[dict[str, Any]] = linesocket.ask(Path(path), "", _PATIENCE_S)["ports"]
         except (OSError, ValueError, KeyError) as failure:
             self.verify(handle)
             raise OnboardError(
                 f"{handle.name} does not tell its counters", where=path, observed=repr(failure)
             ) from failure
         return ports
-
-
-def _listens(path: str) -> bool:
-    """Whether somebody answers on a socket; its file is there a moment before."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        try:
-            connection.connect(path)
-        except (FileNotFoundError, ConnectionRefusedError):
-            return False
-        return True
-
-
-def _read_all(connection: socket.socket) -> bytes:
-    data = b""
-    while (part := connection.recv(_LONGEST_BYTES)) and len(data) < _LONGEST_BYTES:
-        data += part
-    return data

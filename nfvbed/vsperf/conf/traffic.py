@@ -5,7 +5,8 @@ from typing import Final
 from pydantic import ValidationError
 
 from nfvbed.spec.layout import layout
-from nfvbed.spec.search import NDR, SearchSpec
+from nfvbed.spec.search import SearchSpec
+from nfvbed.spec.searchpresets import NDR
 from nfvbed.spec.testkinds.bursts import MAX_FRAMES
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 from nfvbed.vsperf.conf.draft import Draft, flag, number, one_of, whole
@@ -210,6 +211,7 @@ def loss_search(draft: Draft, duration_s: float, loss: Found) -> SearchSpec:
         "duration_sum_s": duration_s,
     }
     try:
-        return SearchSpec.model_validate({"preset": "rfc2544", "goals": [goal]})
+        # VSPERF does not rest between trials either.
+        return SearchSpec.model_validate({"preset": "rfc2544", "goals": [goal], "rest_s": 0})
     except ValidationError as error:
         raise draft.wrong(loss, str(error.errors(include_url=False)[0]["msg"])) from error

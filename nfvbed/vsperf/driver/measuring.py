@@ -126,7 +126,8 @@ class PluginMeasurer:
     def _throughput(self, request: TrafficRequest, keys: Mapping[str, Any]) -> Answered:
         loss = Found("TRAFFICGEN_LOSSRATE", keys.get("loss_percent", 0.0), None)
         what = loss_search(Draft("throughput"), request.duration_ns / NS_PER_S, loss).resolved()
-        searched = _SearchedPorts(self._opened(), request, self.distance_ns)
+        drain_ns = None if what.drain_s is None else round(what.drain_s * NS_PER_S)
+        searched = _SearchedPorts(self._opened(), replace(request, drain_ns=drain_ns), self.distance_ns)
         loads = LoadRange(min_load_pps=MIN_LOAD_PPS, max_load_pps=searched.most_pps())
         setting = Setting(loads=loads, directions=request.directions, placement=PlacementRule(classify))
         found = search(what, searched, setting)

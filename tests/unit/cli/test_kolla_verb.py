@@ -60,6 +60,6 @@ def test_the_table_is_one_screen_and_one_variant_is_told_in_full(capsys):
     assert main(["kolla", "releases", "sriov"]) == 0
     said = capsys.readouterr().out
     assert "nfvbed_sriov: its test on an emulated machine passed" in said
-    assert "nfvbed_host: no test on a machine has passed" in said
+    assert "nfvbed_sriov_agent: no test on a machine has passed" in said
     assert main(["kolla", "releases", "--json", "macvtap"]) == 0
     assert json.loads(capsys.readouterr().out)["macvtap"]["2026.1"]["roles_untested"] == ["nfvbed_macvtap_agent"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nfvbed.compare.changes import Ends, find_changes
+from nfvbed.compare.changes import ChangesOfHost, Ends, find_changes
 
 TRIALS = 200
 
@@ -54,3 +54,29 @@ def test_a_quiet_host_hides_nothing():
     assert find_changes([("only", "only")] * 5, [0.3] * 5) == (0.0, 0.0)
     assert find_changes([], []) == (0.0, 0.0)
     assert find_changes([None], [0.3]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("duration_s", [0.3, 1.0, 5.0])
+def test_hidden_changes_of_some_trials_are_bounded(rate: float, duration_s: float):
+    """The host is known from 200 trials of 0.3 s; what other trials of it hide, is mostly below the bound."""
+    held, estimates, truths = 0, [], []
+    for seed in range(40):
+        host = ChangesOfHost(simulate((rate, rate), 0.3, seed)[0], [0.3] * TRIALS)
+        ends, truth = simulate((rate, rate), duration_s, 1000 + seed)
+        part = host.hidden_in([(first, duration_s) for first, last in ends if first == last])
+        assert 0 <= part.estimated <= part.at_most <= 1
+        held += truth <= part.at_most + 2 / TRIALS
+        estimates.append(part.estimated)
+        truths.append(truth)
+    assert held >= 34
+    assert np.mean(estimates) == pytest.approx(np.mean(truths), abs=0.08)
+
+
+def test_of_a_host_with_one_class_nothing_is_hidden_and_of_a_quiet_one_with_two_little_may_be():
+    assert ChangesOfHost([("only", "only")] * 5, [0.3] * 5).hidden_in([("only", 5.0)]) == (0.0, 0.0)
+    quiet: list[Ends | None] = [("near", "near")] * 100 + [("far", "far")] * 100
+    part = ChangesOfHost(quiet, [0.3] * 200).hidden_in([("near", 0.3)] * 10)
+    assert part.estimated == 0
+    assert 0 < part.at_most < 0.02
+    assert ChangesOfHost(quiet, [0.3] * 200).hidden_in([("near", 60.0)]).at_most > part.at_most

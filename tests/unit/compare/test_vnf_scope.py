@@ -74,6 +74,7 @@ def other_rig(change: dict[str, object]) -> RunData:
         {"vnf": {"digest": "another"}},
         {"arrangement": {"switch_core": 2, "generator_core": 1}},
         {"generators": "x"},
+        {"computes": ["the hash of a machine that is no twin"]},
     ],
 )
 def test_what_the_ports_do_not_explain_is_no_controlled_comparison(change: dict[str, object]):
@@ -81,6 +82,12 @@ def test_what_the_ports_do_not_explain_is_no_controlled_comparison(change: dict[
     assert scope.scope is Scope.SYSTEM
     assert scope.reason == "the rigs differ in more than the switch's ports"
     assert any(text.startswith(next(iter(change))) for text in scope.differences)
+
+
+def test_how_neutron_bound_the_ports_follows_from_their_kind():
+    scope = scope_of(compare([other_rig({"vif_types": [["vhostuser", "vhostuser"]]})]), "ovs-dpdk/pvp+process-io/64")
+    assert scope.scope is Scope.CONTROLLED
+    assert any(text.startswith("vif_types") for text in scope.differences)
 
 
 def test_rigs_that_are_not_known_are_not_claimed_to_be_equal():

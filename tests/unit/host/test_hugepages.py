@@ -3,6 +3,7 @@
 import pytest
 
 from nfvbed.errors import PrerequisiteError
+from nfvbed.host.entries import HugepagesEntry
 from nfvbed.host.hugepages import HugepagePool
 from nfvbed.host.ledger import Ledger, this_process
 
@@ -103,3 +104,18 @@ def test_pages_of_two_that_overlap_are_all_given_back_whoever_ends_first(tree, t
     assert '"undone"' in lines[-1]
     assert Ledger.open(tmp_path / "second").undo_all() == []
     assert total.read_text() == "8"
+
+
+def test_pages_that_go_with_a_program_that_ends_are_not_made_a_part_of_the_pool(tree):
+    """The kernel makes surplus pages persistent where a number on top of them is written: nobody takes them back."""
+    directory, pool, ledger = tree(nr=40, free=0, resv=0, surplus=32)
+    pool.enlarge(10, ledger)
+    assert (directory / "nr_hugepages").read_text() == "18", "eight that stay, and ten"
+
+
+def test_pages_are_given_back_beside_those_that_go_with_a_program_that_ends(tree):
+    directory, _, ledger = tree(nr=40, free=0, resv=0, surplus=22)
+    path = str(directory / "nr_hugepages")
+    ledger.record(HugepagesEntry(path=path, page_kib=2048, node=None, previous=8, added=10, granted=10))
+    assert ledger.undo_all() == []
+    assert (directory / "nr_hugepages").read_text() == "8"

@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from nfvbed.readings import Part, Reading, Unavailable
 from nfvbed.records import (
     NOT_SEPARABLE,
     CellRole,
+    LoopGaps,
     Preset,
     QualityWarning,
     Role,
@@ -35,6 +37,19 @@ def counters(packets: int, busy: int | str, **raw: object) -> SwitchCounters:
 
 def measured(site: FakeSite, generator: FakeGenerator | None = None) -> TrialRecord:
     return Measurement(site, site.deployment, generator or FakeGenerator()).measure(TASK)
+
+
+def test_at_maximum_load_what_came_in_the_drain_is_no_part_of_the_rate() -> None:
+    way = counts(received=1000, received_in_time=900)
+    gaps = LoopGaps(count=2, total_ns=90_000, longest_ns=70_000)
+    generator = FakeGenerator(replace(result(way, way), gaps=gaps))
+    site = FakeSite()
+    at_maximum = replace(TASK, request=replace(TASK.request, rate_pps=None, frames=None))
+    fast = Measurement(site, site.deployment, generator).measure(at_maximum)
+    assert (fast.forwarded_rate_pps, fast.loss_ratio) == (18_000, 0)
+    assert fast.generator_gaps == gaps
+    assert TrialRecord.model_validate_json(fast.model_dump_json()) == fast
+    assert measured(FakeSite(), generator).forwarded_rate_pps == 20_000
 
 
 def test_a_record_is_complete_and_survives_json() -> None:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from nfvbed.measure.warnings import is_generator_limited, is_wire_limited, traffic_warnings
-from nfvbed.records import GeneratorPort, PortKind, QualityWarning
+from nfvbed.measure.warnings import flow_warnings, is_generator_limited, is_wire_limited, traffic_warnings
+from nfvbed.records import GeneratorPort, PortKind, QualityWarning, Role, WorkThread
+from nfvbed.traffic.generator import TrafficRequest
 from tests.unit.measure.fake_site import PORTS, counts, info, result
 
 BUSY = 96_000_000
@@ -58,3 +59,14 @@ def test_a_generator_that_keeps_a_given_pace_is_not_the_limit(late: int, limited
     slow = counts(intended=1000 + late, unsent=late, late=late)
     assert is_generator_limited(result(slow, counts(), busy_ns=BUSY), paced=True) is limited
     assert is_generator_limited(result(slow, counts(), busy_ns=BUSY))
+
+
+@pytest.mark.parametrize(
+    ("pollers", "flows", "directions", "warned"),
+    [(1, 1, 1, False), (2, 1, 1, True), (2, 1, 2, False), (3, 1, 2, True), (4, 1000, 2, False)],
+)
+def test_one_flow_for_several_polling_threads_is_said(pollers: int, flows: int, directions: int, warned: bool) -> None:
+    threads = [WorkThread(role=Role.SWITCH, pid=1, tid=n, core=n, name="pmd", polling=True) for n in range(pollers)]
+    threads.append(WorkThread(role=Role.GENERATOR, pid=2, tid=99, core=9, name="generator", polling=True))
+    request = TrafficRequest(duration_ns=1, frame_size=64, flows=flows, bidirectional=directions == 2)
+    assert (flow_warnings(request, threads) == (QualityWarning.SINGLE_FLOW,)) is warned

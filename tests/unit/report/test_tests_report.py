@@ -13,7 +13,7 @@ from nfvbed.cli.main import main
 from nfvbed.cli.results import load_runs
 from nfvbed.compare.advice import advice_for
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.compare.latency import LatencySummary, merge_latency
+from nfvbed.compare.latency import LatencySummary, due_latency, merge_latency
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
@@ -22,6 +22,7 @@ from nfvbed.report.csv.export import to_json
 from nfvbed.report.csv.tests import tests_to_csv as csv_of
 from nfvbed.report.figures.catalogue import figures, to_svg
 from nfvbed.report.irregular import ADVICE
+from nfvbed.report.loadtables import due_lines
 from nfvbed.report.measured import measured_tables
 from nfvbed.report.page.page import render_page
 from nfvbed.report.terminal.table import render
@@ -58,7 +59,7 @@ def test_throughput_is_the_word_for_regular_results_only(comparison: Comparison)
     regular, limited = rows["search", "NDR"], rows["bounded", "NDR"]
     assert regular.throughput_pps is not None
     assert regular.lower_pps - 1 <= regular.throughput_pps < regular.upper_pps
-    assert (regular.preset, regular.regular, regular.irregular) == ("csit-quick", 1, ())
+    assert (regular.preset, regular.regular, regular.irregular) == ("csit-quick (clean 0.25 s trials, 0 % void)", 1, ())
     assert (limited.throughput_pps, limited.lower_pps, limited.upper_pps) == (None, 500_000, None)
     assert [reason for reason, _ in limited.irregular] == [Irregularity.MAX_LOAD]
     assert [reason for reason, _ in rows["lost", "NDR"].irregular] == [Irregularity.MIN_LOAD]
@@ -82,7 +83,8 @@ def test_goals_are_lines_in_vsperfs_columns(tmp_path: Path, capsys: pytest.Captu
     capsys.readouterr()
     assert main(["export", "--format", "vsperf-csv", *options]) == 0
     lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [line["nfvbed_preset"] for line in lines] == ["csit-quick NDR", "csit-quick PDR"] * 2
+    label = "csit-quick (clean 0.25 s trials, 0 % void)"
+    assert [line["nfvbed_preset"] for line in lines] == [f"{label} NDR", f"{label} PDR"] * 2
     assert {(line["type"], line["id"]) for line in lines} == {("rfc2544_throughput", "phy2phy_tput")}
     first, *_, last = lines
     assert float(first["throughput_rx_fps"]) == pytest.approx(float(first["nfvbed_rx_low_fps"]), abs=1)
@@ -359,3 +361,23 @@ def test_many_quantities_are_below_each_other_and_a_bound_is_reported(comparison
     lines = table.lines[0].quantities["measured"].splitlines()
     assert lines[1] == "q1 1 ns/packet;"
     assert lines[-1] == "cycles at most 250 cycles/packet"
+
+
+def test_percentiles_over_due_frames_count_one_that_never_came_as_infinitely_late(comparison: Comparison):
+    assert due_latency([], 10) is None
+    whole = due_latency([encoded(9_900)], 9_900)
+    assert whole is not None
+    assert (whole.frames, whole.p50_ns, whole.p99_ns) == (9_900, 1000, 1000)
+    few = due_latency([encoded(9_899)], 10_000)
+    assert few is not None
+    assert (few.came, few.p50_ns, few.p99_ns) == (9_899, 1000, None)
+    assert due_latency([encoded(9_900)], 10_000).p99_ns == 1000
+    test = next(one for one in comparison.tests if one.result.test == "latency" and one.variant == "simulated")
+    first = test.loads[0].model_copy(update={"due": few})
+    lines = due_lines([test.model_copy(update={"loads": (first,)})])
+    assert lines[0].startswith("P99 over all frames that were due")
+    assert lines[0].endswith(": infinite.")
+    changed = comparison.model_copy(update={"tests": (test.model_copy(update={"loads": (first,)}),)})
+    assert "that were due" in " ".join(shown(changed).split())
+    (line,) = csv.DictReader(io.StringIO(csv_of(changed)))
+    assert (line["due_frames"], line["due_p50_ns"], line["due_p99_ns"]) == ("10000", "1000", "inf")

@@ -9,12 +9,13 @@ from plain_search import simulated_measurer
 from nfvbed.compare.placement import classify
 from nfvbed.errors import ConfigurationError, GeneratorError, InternalError, SwitchDiedError
 from nfvbed.records import CoreDistance
-from nfvbed.search.engine import DISTURBED_IN_A_ROW
 from nfvbed.search.measurer import Trial
 from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import SearchResult
 from nfvbed.search.stop import Irregularity
-from nfvbed.spec.search import NDR, PDR, PRESETS, SearchSpec
+from nfvbed.search.void import DISTURBED_IN_A_ROW
+from nfvbed.spec.search import SearchSpec
+from nfvbed.spec.searchpresets import NDR, PDR, PRESETS
 from tests.unit.search.fake_measurer import FAR, NEAR, OVERHEAD_S, FakeMeasurer, distance, find, lossy
 
 RULE = PlacementRule(classify)
@@ -82,10 +83,11 @@ def test_an_upper_bound_of_the_generators_making_is_no_result():
         return Trial(duration, intended, sent, sent, intended - sent, late=intended - sent)
 
     result = find(FakeMeasurer(answer=unsent))
-    assert result.disturbed_trials >= DISTURBED_IN_A_ROW
+    assert result.void is not None
+    assert result.void.generator_trials >= DISTURBED_IN_A_ROW
     for goal in result.goals:
         assert goal.irregularity is Irregularity.GENERATOR_DISTURBED
-        assert "the generator was kept from its core" in goal.explanation
+        assert f"{DISTURBED_IN_A_ROW} trials in a row are void" in goal.explanation
 
 
 @pytest.mark.parametrize("late_ratio", [0.0, 0.01])
@@ -121,22 +123,23 @@ def test_a_single_disturbed_trial_is_measured_again():
 
     result = find(FakeMeasurer(answer=once))
     assert result.regular
-    assert result.disturbed_trials == (seen[4] <= 5e6)
+    assert result.void is not None
+    assert result.void.generator_trials == (seen[4] <= 5e6)
 
 
 def robbed(load: float, duration: float, capacity: float, stall_s: float) -> Trial:
     """What comes of a stall of the system: frames that are due in it are refused, beside what is above capacity."""
     intended = int(load * duration)
     sent = min(int(load * (duration - stall_s)), int(capacity * (duration - stall_s)))
-    return Trial(duration, intended, sent, sent, intended - sent, back_pressure=True, stolen_s=stall_s)
+    return Trial(duration, intended, sent, sent, intended - sent, back_pressure=True, stolen_s=stall_s, held_s=stall_s)
 
 
 @pytest.mark.parametrize("factor", [2.0, 0.0])
-def test_what_is_lost_while_the_system_had_no_core_is_not_the_systems_loss(factor):
+def test_what_is_lost_while_the_system_had_no_core_is_not_the_systems_loss_by_the_former_rule(factor):
     """Two seconds of three are robbed of 15 ms: above the loss ratio of PDR, and more often than its exceed ratio."""
     stalls = cycle([0.015, 0.0, 0.015])
     measurer = FakeMeasurer(answer=lambda load, duration, capacity: robbed(load, duration, capacity, next(stalls)))
-    result = find(measurer, SearchSpec(preset="csit", stolen_factor=factor).resolved())
+    result = find(measurer, SearchSpec(preset="csit", trials="all", stolen_factor=factor).resolved())
     if factor:
         assert result.regular
         assert result.of(NDR).conditional_throughput_pps == pytest.approx(5e6, rel=0.01)
@@ -149,7 +152,7 @@ def test_what_is_lost_while_the_system_had_no_core_is_not_the_systems_loss(facto
 
 def test_a_loss_that_stolen_time_does_not_explain_is_the_systems():
     measurer = FakeMeasurer(answer=lambda load, duration, capacity: robbed(load, duration, capacity, 0.002))
-    result = find(measurer, SearchSpec(preset="csit").resolved())
+    result = find(measurer, SearchSpec(preset="csit", trials="all", stolen_factor=2).resolved())
     # All trials near the bounds lose what 2 ms explain; above, the overload is more than that.
     assert result.stopped is Irregularity.SYSTEM_DISTURBED
     assert result.stolen_trials >= DISTURBED_IN_A_ROW

@@ -5,7 +5,8 @@ import json
 from nfvbed.search.measurer import Trial
 from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import SearchResult
-from nfvbed.spec.search import NDR, PDR, Goal, SearchSpec
+from nfvbed.spec.search import SearchSpec
+from nfvbed.spec.searchpresets import NDR, PDR, Goal
 from tests.unit.search.fake_measurer import FakeMeasurer, find
 
 
@@ -17,7 +18,9 @@ def test_a_result_is_the_same_after_a_store():
 def test_everything_that_a_report_must_state_is_in_it():
     result = find(FakeMeasurer(), "csit-quick")
     document = json.loads(result.model_dump_json())
-    assert document["label"] == "csit-quick"
+    assert document["label"] == "csit-quick (clean 0.25 s trials, 0 % void)"
+    assert document["search"]["trials"] == "clean"
+    assert len(document["excludes"]) == 2
     assert document["unit"] == "frames/s"
     assert document["directions"] == 2
     assert [set(goal["goal"]) for goal in document["goals"]] == [set(Goal.model_fields)] * 2

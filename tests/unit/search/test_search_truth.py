@@ -10,7 +10,7 @@ from nfvbed.compare.placement import classify
 from nfvbed.search.measurer import Trial
 from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import SearchResult
-from nfvbed.spec.search import NDR, PDR
+from nfvbed.spec.searchpresets import NDR, PDR
 from tests.unit.search.fake_measurer import FakeMeasurer, find, lossy
 
 RULE = PlacementRule(classify)

@@ -59,8 +59,8 @@ def test_quick_is_of_the_experiment_and_is_in_the_name():
     quick = experiment({"kind": "search"}, quick=True)
     (test,) = quick.tests
     assert isinstance(test, SearchTest)
-    assert quick.search_of(test).label == "csit-quick"
-    assert experiment({"kind": "search"}).search_of(test).label == "csit"
+    assert quick.search_of(test).label == "csit-quick (clean 0.25 s trials)"
+    assert experiment({"kind": "search"}).search_of(test).label == "csit (clean 1 s trials)"
 
 
 def test_the_estimate_is_of_the_order_of_a_simulated_search():

@@ -6,7 +6,8 @@ import pytest
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.document import read_document
-from nfvbed.spec.search import PRESETS, Goal, GoalSpec, SearchSpec
+from nfvbed.spec.search import GoalSpec, SearchSpec
+from nfvbed.spec.searchpresets import PRESETS, Goal
 from nfvbed.spec.validate import build
 
 
@@ -40,14 +41,15 @@ def test_presets_are_those_of_their_sources(preset, losses, exceed, final_s, sum
         (exceed, final_s, sum_s)
     }
     assert {goal.relative_width for goal in search.goals} == {0.01 if preset.endswith("-quick") else 0.005}
-    assert search.label == preset
+    clean = f" (clean {final_s} s trials)" if preset.startswith("csit") else ""
+    assert search.label == preset + clean
     assert PRESETS[preset].source
 
 
 def test_quick_is_in_the_name_however_it_is_asked_for():
     for name in ("rfc2544", "tst009", "csit"):
         assert SearchSpec(preset=name).resolved(quick=True) == SearchSpec(preset=f"{name}-quick").resolved()
-        assert SearchSpec(preset=f"{name}-quick").resolved(quick=True).label == f"{name}-quick"
+        assert SearchSpec(preset=f"{name}-quick").resolved(quick=True).label.startswith(f"{name}-quick")
 
 
 def test_every_attribute_of_a_goal_can_be_set_in_a_file(tmp_path):
@@ -66,7 +68,7 @@ def test_every_attribute_of_a_goal_can_be_set_in_a_file(tmp_path):
     lines = [f"  {'-' if key == 'name' else ' '} {key}: {value}" for key, value in wanted.model_dump().items()]
     search = load(tmp_path, "preset: csit\ngoals:\n" + "\n".join(lines) + "\n").resolved()
     assert search.goals == (wanted,)
-    assert search.label == "csit (changed: mine, no NDR, no PDR)"
+    assert search.label == "csit (clean 4 s trials; changed: mine, no NDR, no PDR)"
 
 
 def test_what_is_left_out_is_the_presets_and_what_is_changed_is_in_the_name(tmp_path):
@@ -74,9 +76,37 @@ def test_what_is_left_out_is_the_presets_and_what_is_changed_is_in_the_name(tmp_
     search = load(tmp_path, text).resolved()
     assert search.goals[0] == PRESETS["csit"].goals[0]
     assert search.goals[1] == PRESETS["csit"].goals[1].model_copy(update={"relative_width": 0.02})
-    assert search.label == "csit (changed: PDR.relative_width)"
+    assert search.label == "csit (clean 1 s trials; changed: PDR.relative_width, time_limit_s, warmup_s)"
     assert (search.time_limit_s, search.warmup_s) == (77, 0)
     assert search.placement_wait_s == PRESETS["csit"].placement_wait_s
+
+
+@pytest.mark.parametrize("preset", ["rfc2544", "tst009"])
+def test_the_names_of_documents_exclude_nothing_and_wait_as_they_say(preset):
+    search = SearchSpec(preset=preset).resolved()
+    assert (search.trials, search.late_ratio, search.stolen_factor) == ("all", None, 0)
+    assert search.excludes == ()
+    assert (search.drain_s, search.rest_s) == (2, 5)
+    assert search.label == preset
+
+
+@pytest.mark.parametrize(
+    ("changed", "label"),
+    [
+        ({"late_ratio": 0.01}, "rfc2544 (changed: late_ratio)"),
+        ({"stolen_factor": 2}, "rfc2544 (changed: stolen_factor)"),
+        ({"rest_s": 0, "drain_s": 0.1}, "rfc2544 (changed: drain_s, rest_s)"),
+        ({"trials": "clean"}, "rfc2544 (clean 60 s trials)"),
+        ({"clean_limit_s": 0.001, "preset": "csit"}, "csit (clean 1 s trials; changed: clean_limit_s)"),
+        ({"trials": "all", "preset": "csit"}, "csit (as delivered)"),
+        ({"late_ratio": 0.02, "preset": "csit"}, "csit (clean 1 s trials)"),
+        ({"trials": "all", "late_ratio": 0.02, "preset": "csit"}, "csit (changed: late_ratio)"),
+    ],
+)
+def test_whatever_excludes_more_or_less_than_the_preset_is_in_the_label(changed, label):
+    search = SearchSpec.model_validate({"preset": "rfc2544", **changed}).resolved()
+    assert search.label == label
+    assert bool(search.excludes) == (search.trials == "clean" or "late_ratio" in changed or "stolen_factor" in changed)
 
 
 def test_an_unknown_preset_is_reported_with_the_nearest_one(tmp_path):

@@ -34,6 +34,7 @@ def direction(tx: int, rx: int, **changes: Any) -> dict[str, Any]:
     """Return the counts of a direction in which all 1,000 frames arrived."""
     counts = {
         "tx": tx, "rx": rx, "intended": 1000, "sent": 1000, "received": 1000, "lost": 0, "unsent": 0, "late": 0,
+        "received_in_time": 990,
         "refused": 0, "reordered": 0, "duplicated": 0, "corrupted": 0, "sent_bytes": 64000, "received_bytes": 64000,
         "latency": {"unit": "ns", "min": 900, "max": 3000, "sum": 912000, "counts": [[900, 999], [3000, 1]]},
     }  # fmt: skip
@@ -45,6 +46,7 @@ def trial(*directions: dict[str, Any]) -> dict[str, Any]:
     return {
         "duration_ns": 100_000_123,
         "busy_ns": 90_000_000,
+        "gaps": {"count": 1, "total_ns": 50_000, "longest_ns": 50_000},
         "directions": list(directions) or [direction(0, 1), direction(1, 0)],
         "foreign": [0, 2],
         "clock": "tsc",

@@ -9,11 +9,12 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from nfvbed.errors import BusyError, ConfigurationError, GeneratorError
-from nfvbed.records import GeneratorPort, PortKind
+from nfvbed.records import GeneratorPort, LoopGaps, PortKind
 from nfvbed.traffic import nfvgen
-from nfvbed.traffic.generator import Addressing, Stretch, TrafficRequest
+from nfvbed.traffic.generator import Addressing, BearerPath, Stretch, TrafficRequest
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 from nfvbed.traffic.timeline import Bin, Gap, Timeline
+from tests.unit.traffic.bearer_tables import bearer_table
 from tests.unit.traffic.fake_nfvgen import HELLO, FakeNfvgen, direction, encode, trial
 
 REQUEST = TrafficRequest(duration_ns=1_000_000, frame_size=64)
@@ -52,7 +53,7 @@ def test_a_trial_gives_the_counts_and_the_latency_of_both_directions(fake: FakeN
     assert start["schema"] == "nfvgen/1"
     assert start["frame_sizes"] == [[64, 7], [570, 4], [1518, 1]]
     assert start["directions"] == [[0, 1], [1, 0]]
-    assert start["stack"] == {"vlan": 7, "ip": 4, "vxlan": None}
+    assert start["stack"] == {"vlan": 7, "ip": 4, "vxlan": None, "gtpu": None}
 
 
 def test_one_direction_is_asked_for_as_one(fake: FakeNfvgen) -> None:
@@ -102,6 +103,23 @@ def test_addresses_are_asked_for_only_where_they_are_not_the_generators_own(fake
     assert (other["flow_address"], other["flow_macs"]) == ("destination", ["source"])
     assert other["macs"] == ["02:00:00:00:00:01", "02:00:00:01:00:00"]
     assert "ipv4" not in other
+
+
+def test_bearers_are_asked_for_as_a_stack_with_a_flow_each(fake: FakeNfvgen) -> None:
+    macs = ("02:00:00:00:00:08", "02:00:00:00:01:08")
+    generator = client(fake, destination_macs=("02:00:00:00:00:01", "02:00:00:00:00:02"))
+    generator.run(replace(REQUEST, frame_size=3364, bearers=BearerPath(bearer_table(2), macs)))
+    start = next(r for r in fake.requests if r["command"] == "start")
+    assert start["flows"] == 2
+    assert start["destination_macs"] == list(macs)
+    assert start["stack"]["gtpu"] == {
+        "enb": "192.0.2.1",
+        "sgw": "192.0.2.2",
+        "server": "203.0.113.9",
+        "bearers": [["10.45.0.2", 1, 4294967295], ["10.45.0.3", 2, 4294967294]],
+    }
+    with pytest.raises(ConfigurationError, match="64 to 3364"):
+        generator.run(replace(REQUEST, frame_size=3365, bearers=BearerPath(bearer_table(2))))
 
 
 def test_hello_describes_engine_limits_and_links(fake: FakeNfvgen) -> None:
@@ -215,6 +233,20 @@ def test_a_trial_that_does_not_end_is_given_up(fake: FakeNfvgen) -> None:
 def test_a_slow_generator_is_waited_for(fake: FakeNfvgen) -> None:
     fake.delay_s = 0.1
     assert client(fake).run(REQUEST).busy_ns == 90_000_000
+
+
+def test_gaps_and_what_came_in_time_are_kept(fake: FakeNfvgen) -> None:
+    found = client(fake).run(REQUEST)
+    assert found.gaps == LoopGaps(count=1, total_ns=50_000, longest_ns=50_000)
+    assert [way.received_in_time for way in found.directions] == [990, 990]
+
+
+def test_a_request_may_drain_longer_but_not_shorter_than_the_generator(fake: FakeNfvgen) -> None:
+    generator = client(fake)
+    for wanted, sent in ((None, 1_000_000), (1, 1_000_000), (2_000_000_000, 2_000_000_000)):
+        generator.run(replace(REQUEST, drain_ns=wanted))
+        started = [request for request in fake.requests if request["command"] == "start"]
+        assert started[-1]["drain_ns"] == sent
 
 
 def test_a_process_that_ends_at_once_gives_its_exit_status_and_last_lines(fake: FakeNfvgen, tmp_path: Path) -> None:

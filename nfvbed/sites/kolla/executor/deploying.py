@@ -17,14 +17,14 @@ from nfvbed.sites.kolla.executor.running import Rack
 from nfvbed.sites.kolla.executor.stages import ROLES, Stage
 from nfvbed.sites.kolla.executor.toolset import Toolset
 from nfvbed.sites.kolla.model import Order, Rendering
+from nfvbed.sites.kolla.pinning import Pinning
 from nfvbed.sites.kolla.preflight.finding import Finding, blocking
-from nfvbed.sites.kolla.render import order_of, render
+from nfvbed.sites.kolla.render import order_pinned, render
 from nfvbed.spec.kollarelease import KollaReleaseSpec
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
-from nfvbed.spec.variant import Variant
 
-Examine = Callable[[Project, KollaSiteSpec, Variant, KollaReleaseSpec], list[Finding]]
+Examine = Callable[[Project, KollaSiteSpec, Pinning, KollaReleaseSpec], list[Finding]]
 PREPARES = "prepare"
 """Stage that makes right what findings with `prepared_by` are about."""
 
@@ -34,13 +34,13 @@ class Wish:
     """What is to be deployed.
 
     Args:
-        variant: the data plane.
+        pinning: which compute is to have which variant.
         site: the rack.
         release: of OpenStack.
         inventory: a user's own, in place of the rendered one; None: it is rendered.
     """
 
-    variant: Variant
+    pinning: Pinning
     site: KollaSiteSpec
     release: KollaReleaseSpec
     inventory: Path | None = None
@@ -69,7 +69,7 @@ def deploy(
     """
     places = RackPlaces.of(project.root, wish.site.name)
     plan = stages.deploying(project.root) if how is None else tuple(how)
-    order = order_of(wish.variant, wish.site, wish.release)
+    order = order_pinned(wish.pinning, wish.site, wish.release)
     running.require_playbooks(plan)
     with places.taken():
         found = journals.read(places)
@@ -109,26 +109,41 @@ def require_free(found: Journal | None, wish: Wish) -> None:
             observed="nfvbed destroy did not come to its end",
             fix=f"nfvbed destroy --site {name}; then deploy",
         )
-    if (found.variant, found.release) != (wish.variant.name, wish.release.name):
+    if is_another(found, wish):
         raise BusyError(
             f"site {name} has another variant",
             where=f"{found.variant}, OpenStack {found.release}",
             observed="machines go from one to another by being deployed again: switches, drivers, hugepages and all"
             " instances change",
-            fix=f"nfvbed deploy {wish.variant.name} --site {name} --redeploy, which destroys first and asks for the"
-            " site's name",
+            fix=f"nfvbed deploy {wish.pinning.each[0].name} --site {name} --redeploy, which destroys first and asks for"
+            " the site's name",
         )
+
+
+def is_another(found: Journal, wish: Wish) -> bool:
+    """Whether a journal is of other variants than what is wanted, of others on its computes, or of another release."""
+    return (found.variant, found.pins, found.release) != (wish.pinning.name, _pins(wish), wish.release.name)
+
+
+def _pins(wish: Wish) -> dict[str, str]:
+    return {name: one.name for name, one in wish.pinning.variants.items()} if wish.pinning.is_mixed else {}
 
 
 def _begun(found: Journal | None, wish: Wish, files: Mapping[str, str], observer: Observer) -> Journal:
     digest = hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
-    fresh = Journal(variant=wish.variant.name, release=wish.release.name, digest=digest)
+    fresh = Journal(
+        variant=wish.pinning.name,
+        pins=_pins(wish),
+        release=wish.release.name,
+        digest=digest,
+        inventory=str(wish.inventory.resolve()) if wish.inventory else "",
+    )
     if found is None or not found.on_machines:
         return fresh
     if found.digest == digest:
         return found
     observer.say("what Kolla is given is not as it was: all stages are run again")
-    return found.model_copy(update={"digest": digest, "stages": {}})
+    return found.model_copy(update={"digest": digest, "stages": {}, "inventory": fresh.inventory, "verified": None})
 
 
 def _files(project: Project, order: Order, tools: Toolset, wish: Wish) -> dict[str, str]:
@@ -165,8 +180,9 @@ def _preflight(project: Project, wish: Wish, examine: Examine, begun: Journal, o
     if begun.passwords_used:
         observer.say("preflight: not repeated, the machines have Kolla's services already (nfvbed verify)")
         return
-    roles = () if begun.is_done(PREPARES) else wish.release.dataplanes[wish.variant.options.dataplane].roles
-    findings = blocking(examine(project, wish.site, wish.variant, wish.release), tuple(roles))
+    needed = (role for plane in wish.pinning.planes for role in wish.release.dataplanes[plane].roles)
+    roles = () if begun.is_done(PREPARES) else tuple(dict.fromkeys(needed))
+    findings = blocking(examine(project, wish.site, wish.pinning, wish.release), roles)
     if not findings:
         observer.say("preflight: no fault")
         return

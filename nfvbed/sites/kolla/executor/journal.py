@@ -11,6 +11,7 @@ from nfvbed.errors import DeployError
 from nfvbed.records import Record
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.openstack.devcloud.places import write_private
+from nfvbed.sites.openstack.remembered import Verified
 
 Outcome = Literal["begun", "done", "failed", "interrupted"]
 
@@ -32,6 +33,9 @@ class Journal(Record):
 
     format: Literal[1] = 1
     variant: str
+    """Its name; of variants that computes are pinned to all names, each with its compute."""
+    pins: Mapping[str, str] = Field(default_factory=dict)
+    """Variants' names by compute, where computes have different ones."""
     release: str
     digest: str
     """Of all files that Kolla is given: another one makes another deployment."""
@@ -44,6 +48,10 @@ class Journal(Record):
     """Stages that were begun at any time since nothing was on the machines."""
     passwords_used: bool = False
     """Whether a stage was begun that gives machines the passwords."""
+    inventory: str = ""
+    """File of a user's own inventory; empty: it was rendered."""
+    verified: Verified | None = None
+    """What verifying found the last time; None: it was not verified since it was deployed."""
 
     @property
     def on_machines(self) -> bool:

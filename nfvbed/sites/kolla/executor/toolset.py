@@ -26,8 +26,10 @@ class Toolset:
 
         Raises:
             PrerequisiteError: it is not there, or not complete.
-            UnsupportedError: it has the kolla-ansible of another release.
+            UnsupportedError: it has the kolla-ansible of another release, or the release's is for an Ansible whose
+                events nobody passes on.
         """
+        _require_events(release)
         found = cls((project_root / PRIVATE_DIRECTORY).resolve())
         missing = [name for name in _PROGRAMS if not found.program(name).is_file()]
         if missing or not found.multinode.is_file():
@@ -74,3 +76,20 @@ class Toolset:
         """Return the version from the package's own record: the program itself would import Ansible for it."""
         found = sorted(self.directory.glob("lib/python*/site-packages/kolla_ansible-*.dist-info"))
         return found[-1].name.removeprefix("kolla_ansible-").removesuffix(".dist-info") if found else "not known"
+
+
+def _require_events(release: KollaReleaseSpec) -> None:
+    """Make sure that stages of a release can be followed.
+
+    Raises:
+        UnsupportedError: they cannot: its Ansible runs on Python 2.7, where what passes events on does not compile.
+    """
+    if release.asserted_by == "genconfig":
+        return
+    raise UnsupportedError(
+        f"{release.title} is rendered, and nfvbed does not deploy it",
+        where=f"kolla-ansible {release.kolla_ansible}",
+        observed="its playbooks are for Ansible 2.3 on Python 2.7, which ansible-runner cannot follow: what passes"
+        " events on is for Python 3; and nfvbed's own roles are for ansible-core 2.19",
+        fix="nfvbed kolla render, and Kolla's own commands (docs/howto/kolla.md#ocata); or --release 2026.1",
+    )

@@ -1,24 +1,32 @@
-"""The cloud of a deployed rack, as deployments are set up on it: an existing one, with the variant that it has."""
+"""The cloud of a deployed rack, as deployments are set up on it: an existing one, with the variants that it has."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from openstack.connection import Connection
 
-from nfvbed.errors import UnsupportedError
+from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.fitness import Fitness
-from nfvbed.records import Accelerator
+from nfvbed.records import Accelerator, VnfHandle
 from nfvbed.sites.kolla.executor.places import RackPlaces
-from nfvbed.sites.kolla.measured import contents
+from nfvbed.sites.kolla.measured import aggregates, contents, twins
+from nfvbed.sites.kolla.model import Order
+from nfvbed.sites.kolla.pinning import Pinning
+from nfvbed.sites.kolla.render import order_pinned
 from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
+from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.sites.openstack.tacker.connection import connect
+from nfvbed.sites.openstack.vnfs import CloudVnfState
 from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.kollarelease import KollaReleaseSpec
 from nfvbed.spec.site import CloudSiteSpec, KollaSiteSpec
 from nfvbed.spec.variant import Variant
+from nfvbed.state import ON_COMPUTE
 
 _DIRECT = ("macvtap", "sriov")
 
@@ -30,23 +38,31 @@ class DeployedRack:
     Args:
         site: the rack.
         places: its files.
-        variant: name of the variant that was deployed.
+        pinning: which compute has which variant.
         flavors: that VNFs are made of.
+        release: that it was deployed with.
     """
 
     site: KollaSiteSpec
     places: RackPlaces
-    variant: str
+    pinning: Pinning
     flavors: Sequence[Flavor]
+    release: KollaReleaseSpec
+
+    @property
+    def order(self) -> Order:
+        """What is expected of the machines."""
+        return order_pinned(self.pinning, self.site, self.release)
 
 
 class RackCompute(ExistingCompute):
-    """The computes of a rack, which all have one variant."""
+    """The computes of a rack that have one variant: all of them, or those that are pinned to it."""
 
     hidden = "the rack's switches, cores and guests are not read from here"
 
     def __init__(self, spec: CloudSiteSpec, cloud: "RackCloud", variant: Variant) -> None:
         self._deployed = cloud.rack
+        self.variant = variant.name
         super().__init__(spec, cloud.ends, variant, lambda: None)
 
     def _check_variant(self, variant: Variant) -> None:
@@ -59,7 +75,24 @@ class RackCompute(ExistingCompute):
 
     def versions(self) -> dict[str, str]:
         """Return what was deployed; nothing is asked of the machines."""
-        return {"deployed, not read": self._deployed.variant}
+        return {"deployed, not read": self.variant}
+
+    def adopt(self, variant: Variant, instances: Sequence[PlacedInstance]) -> None:
+        """Make sure that instances are where the variant is; nothing is set.
+
+        Raises:
+            DeployError: one is on a compute of another variant.
+        """
+        computes = self._deployed.pinning.computes_of(variant.name)
+        for one in instances:
+            if one.host not in computes:
+                raise DeployError(
+                    f"{one.name} is not on a compute that has {variant.name}",
+                    where=f"instance {one.id}",
+                    observed=f"it is on {one.host}; {variant.name} is on {', '.join(computes)}",
+                    fix="Nova's scheduler has to have AggregateInstanceExtraSpecsFilter (nova-scheduler.conf), and the"
+                    " flavor its property (openstack flavor show)",
+                )
 
 
 class RackCloud(ExistingCloud):
@@ -92,8 +125,41 @@ class RackCloud(ExistingCloud):
 
     def bring_up(self) -> None:
         """Make networks and flavors that are not there, and look at all that a path needs."""
-        contents.provide(self.connection, self.rack.site, self.rack.flavors)
+        placing = aggregates.ASKED_FOR if self.rack.pinning.is_mixed else None
+        contents.provide(self.connection, self.rack.site, self.rack.flavors, placing)
+        if self.rack.pinning.is_mixed:
+            aggregates.provide(self.connection, self.rack.pinning)
         super().bring_up()
+
+    def choose(self, compute: Compute) -> None:
+        """Let nfvbed's instances come to the computes of its variant; where all have one, to any."""
+        if self.rack.pinning.is_mixed and isinstance(compute, RackCompute):
+            aggregates.choose(self.connection, self.rack.pinning, compute.variant)
+
+    @cached_property
+    def computes(self) -> dict[str, str]:
+        """Host hashes of the computes, by their names."""
+        found = twins.describe(self.rack.site, self.rack.pinning.variants)
+        return {name: twins.hash_of(one) for name, one in found.items()}
+
+    def witnessed(self, handles: tuple[VnfHandle, ...]) -> tuple[VnfHandle, ...]:
+        """Read how ports were bound, and on which compute each VNF is."""
+        return tuple(
+            one.model_copy(update={"facts": {**one.facts, ON_COMPUTE: CloudVnfState.of(one).host}})
+            for one in super().witnessed(handles)
+        )
+
+    def described(self, handles: tuple[VnfHandle, ...]) -> dict[str, Any]:
+        """Return what it adds to the rig; of pinned variants what the VNFs' computes are, and not their names.
+
+        Computes that are alike have one hash: then nothing but the variant differs between two of them.
+        """
+        found = super().described(handles)
+        if self.rack.pinning.is_mixed:
+            hosts = [CloudVnfState.of(one).host for one in handles]
+            # Cores of this machine say nothing of the rack's.
+            found |= {"arrangement": None, "computes": [self.computes.get(name, name) for name in hosts]}
+        return found
 
     def compute(self, variant: Variant) -> Compute:
         """The rack's computes, where they have the variant."""
@@ -106,11 +172,11 @@ def require_variant(rack: DeployedRack, variant: Variant) -> None:
     Raises:
         UnsupportedError: it has another; or its VNFs would need ports that nfvbed's descriptors do not ask for.
     """
-    if variant.name != rack.variant:
+    if variant.name not in {one.name for one in rack.pinning.each}:
         raise UnsupportedError(
             f"site {rack.site.name} does not have variant {variant.name}",
             where=str(rack.places.journal),
-            observed=f"{rack.variant} is deployed",
+            observed=f"{rack.pinning.name} is deployed",
             fix=f"nfvbed deploy {variant.name} --site {rack.site.name} --redeploy",
         )
     if variant.options.dataplane in _DIRECT:

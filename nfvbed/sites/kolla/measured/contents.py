@@ -1,7 +1,7 @@
 """What a deployed rack's cloud needs before a VNF is onboarded: networks that the generator reaches, and flavors."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from openstack.connection import Connection
@@ -16,13 +16,16 @@ _MARK = "made by nfvbed"
 _log = logging.getLogger(__name__)
 
 
-def provide(connection: Connection, site: KollaSiteSpec, flavors: Sequence[Flavor]) -> None:
+def provide(
+    connection: Connection, site: KollaSiteSpec, flavors: Sequence[Flavor], placing: Mapping[str, str] | None = None
+) -> None:
     """Make what is not there yet; idempotent.
 
     Args:
         connection: the administrator's.
         site: the rack, whose file has the VLANs of the generator's ports.
         flavors: that VNFs are made of.
+        placing: extra specs of all flavors, which say on which computes their instances are; None: on any.
 
     Raises:
         OnboardError, UnsupportedError: the cloud refuses it.
@@ -32,10 +35,13 @@ def provide(connection: Connection, site: KollaSiteSpec, flavors: Sequence[Flavo
             if connection.network.find_network(name) is None:
                 _make_network(connection, name, keys, number)
     with asking("flavors"):
-        known = {one.name for one in connection.compute.flavors(is_public=None)}
+        known = {one.name: one for one in connection.compute.flavors(is_public=None)}
         for flavor in flavors:
-            if PREFIX + flavor.name not in known:
-                _make_flavor(connection, flavor)
+            made = known.get(PREFIX + flavor.name)
+            specs = dict(placing or {}) if made else extra_specs(flavor) | dict(placing or {})
+            made = made or _make_flavor(connection, flavor)
+            if specs:
+                connection.compute.create_flavor_extra_specs(made, specs)
 
 
 def _networks(site: KollaSiteSpec) -> dict[str, dict[str, Any]]:
@@ -69,11 +75,8 @@ def _make_network(connection: Connection, name: str, keys: dict[str, Any], numbe
     )
 
 
-def _make_flavor(connection: Connection, flavor: Flavor) -> None:
+def _make_flavor(connection: Connection, flavor: Flavor) -> Any:
     _log.info("making flavor %s", PREFIX + flavor.name)
-    made = connection.compute.create_flavor(
+    return connection.compute.create_flavor(
         name=PREFIX + flavor.name, vcpus=flavor.vcpus, ram=flavor.memory_mib, disk=flavor.disk_gib
     )
-    specs = extra_specs(flavor)
-    if specs:
-        connection.compute.create_flavor_extra_specs(made, specs)

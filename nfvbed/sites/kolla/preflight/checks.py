@@ -4,12 +4,13 @@ from collections.abc import Mapping
 
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.sites.kolla.options import check_options
+from nfvbed.sites.kolla.pinning import Pinning, check_together
 from nfvbed.sites.kolla.placement import Placement
 from nfvbed.sites.kolla.preflight.cores import check_cores
 from nfvbed.sites.kolla.preflight.facts import MachineFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.sites.kolla.preflight.gather import Gathered, gather
-from nfvbed.sites.kolla.preflight.machines import check_machine, check_twice
+from nfvbed.sites.kolla.preflight.machines import WITHOUT_TUNNELS, check_machine, check_twice
 from nfvbed.sites.kolla.preflight.networks import check_flavors, check_networks
 from nfvbed.sites.kolla.preflight.nics import check_nics
 from nfvbed.sites.kolla.preflight.subject import Subject
@@ -21,30 +22,31 @@ from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant
 
 
-def examine(project: Project, site: KollaSiteSpec, variant: Variant, release: KollaReleaseSpec) -> list[Finding]:
+def examine(project: Project, site: KollaSiteSpec, pinning: Pinning, release: KollaReleaseSpec) -> list[Finding]:
     """Ask all machines over SSH, and return all that is wrong; nothing is changed.
 
     Args:
         project: its flavors are made in the cloud.
         site: the rack.
-        variant: that is to be deployed.
+        pinning: which compute is to have which variant.
         release: with which.
     """
-    return examine_gathered(project, site, variant, release, gather(site))
+    return examine_gathered(project, site, pinning, release, gather(site))
 
 
 def examine_gathered(
-    project: Project, site: KollaSiteSpec, variant: Variant, release: KollaReleaseSpec, gathered: Gathered
+    project: Project, site: KollaSiteSpec, pinning: Pinning, release: KollaReleaseSpec, gathered: Gathered
 ) -> list[Finding]:
     """Do the same with what machines have said already."""
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
-    tried = gathered.functions if variant.options.dataplane == "sriov" else ()
-    return [*gathered.findings, *preflight(site, variant, release, gathered.facts, flavors), *tried]
+    computes = {name for name, one in pinning.variants.items() if one.options.dataplane == "sriov"}
+    tried = [finding for finding in gathered.functions if finding.machine in computes]
+    return [*gathered.findings, *preflight(site, pinning, release, gathered.facts, flavors), *tried]
 
 
 def preflight(
     site: KollaSiteSpec,
-    variant: Variant,
+    pinning: Pinning,
     release: KollaReleaseSpec,
     facts: Mapping[str, MachineFacts],
     flavors: tuple[Flavor, ...] = (),
@@ -53,24 +55,41 @@ def preflight(
 
     Args:
         site: the rack.
-        variant: that is to be deployed.
+        pinning: which compute is to have which variant.
         release: with which.
         facts: of the machines that could be asked, by name; of others only the file is checked.
         flavors: that are made in the cloud.
     """
-    plane = variant.options.dataplane
-    findings = _check_variant(variant, release)
+    findings = [finding for variant in pinning.each for finding in _check_variant(variant, release)]
+    findings += _check_together(pinning, site)
     placements = dict[str, Placement]()
-    for name in site.hosts_with("compute") if not findings else ():
+    for name, variant in pinning.variants.items() if not findings else ():
         findings += _place(site, name, variant, release, placements)
-    findings += check_networks(site, plane)
-    findings += check_flavors(site, variant, placements, flavors)
+    findings += check_networks(site, pinning)
+    for variant in pinning.each:
+        placed = {name: placements[name] for name in pinning.computes_of(variant.name) if name in placements}
+        findings += check_flavors(site, variant, placed, flavors)
     findings += check_twice(site, facts)
     for name, found in facts.items():
-        subject = Subject(site, name, site.hosts[name], found, plane, placements.get(name))
+        subject = Subject(site, name, site.hosts[name], found, _plane_on(pinning, name), placements.get(name))
         for check in (check_machine, check_nics, check_cores):
             findings += check(subject)
     return findings
+
+
+def _plane_on(pinning: Pinning, name: str) -> str:
+    """Return the data plane of a compute; of others one that has tunnels, where there is one."""
+    if name in pinning.variants:
+        return pinning.on(name).options.dataplane
+    return next((plane for plane in pinning.planes if plane not in WITHOUT_TUNNELS), pinning.planes[0])
+
+
+def _check_together(pinning: Pinning, site: KollaSiteSpec) -> list[Finding]:
+    try:
+        check_together(pinning, site)
+    except ConfigurationError as failure:
+        return [_of_file("", failure)]
+    return []
 
 
 def _check_variant(variant: Variant, release: KollaReleaseSpec) -> list[Finding]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nfvbed.errors import NfvbedError
 from nfvbed.host.remote.connection import SshHost
@@ -65,9 +66,15 @@ def ask(way: RemoteHostSpec, folder: Path) -> MachineFacts:
         PrerequisiteError: it has no Python.
         DeployError: what it answered cannot be read.
     """
+    return facts_of(recorded(way, folder))
+
+
+def recorded(way: RemoteHostSpec, folder: Path) -> dict[str, Any]:
+    """Return what `record.py` prints on one machine; arguments and errors as of `ask`."""
     with SshHost(way, folder) as host:
         answer = host.run(["python3", "-"], data=_RECORD.read_bytes(), timeout_s=TIME_LIMIT_S)
-    return facts_of(json.loads(answer.text))
+    document: dict[str, Any] = json.loads(answer.text)
+    return document
 
 
 def _not_asked(site: KollaSiteSpec, name: str, failure: NfvbedError) -> Finding:

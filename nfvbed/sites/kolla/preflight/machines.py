@@ -7,7 +7,8 @@ from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.sites.kolla.preflight.subject import Subject
 from nfvbed.spec.site import KollaSiteSpec
 
-_WITHOUT_TUNNELS = ("sriov", "macvtap")
+WITHOUT_TUNNELS = ("sriov", "macvtap")
+"""Data planes with which no machine needs an address in the network of tunnels."""
 
 
 def check_twice(site: KollaSiteSpec, facts: Mapping[str, MachineFacts]) -> Iterator[Finding]:
@@ -47,7 +48,7 @@ def check_machine(subject: Subject) -> Iterator[Finding]:
         )
     overlay = (subject.spec.overlay_address or "").partition("/")[0]
     on_bridge = subject.plane == "ovs-dpdk" and subject.spec.is_compute
-    if overlay and not on_bridge and subject.plane not in _WITHOUT_TUNNELS and overlay not in facts.addresses:
+    if overlay and not on_bridge and subject.plane not in WITHOUT_TUNNELS and overlay not in facts.addresses:
         yield subject.finding(
             f"{subject.name} has not its address in the network of tunnels",
             "overlay_address",

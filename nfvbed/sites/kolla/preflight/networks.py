@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from nfvbed.sites.kolla.pinning import Pinning
 from nfvbed.sites.kolla.placement import Placement
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.spec.flavor import Flavor
@@ -14,11 +15,13 @@ _OF_VARIANT: dict[str, tuple[NicRole, ...]] = {"sriov": ("sriov",)}
 """Roles of NICs by which a compute's instances reach networks; of most data planes it is `dpdk` and `external`."""
 
 
-def check_networks(site: KollaSiteSpec, plane: str) -> Iterator[Finding]:
+def check_networks(site: KollaSiteSpec, pinning: Pinning) -> Iterator[Finding]:
     """Find networks of which Neutron's maps would name no NIC, or none that serves addresses and routes."""
     file = f"deploy/sites/{site.name}.yml"
     cloud = {name: host for name, host in site.hosts.items() if "generator" not in host.roles}
-    roles = _OF_VARIANT.get(plane, ("dpdk", "external"))
+    roles = {
+        name: _OF_VARIANT.get(one.options.dataplane, ("dpdk", "external")) for name, one in pinning.variants.items()
+    }
     for network in site.networks:
         reached = [name for name, host in cloud.items() if any(nic.network == network for nic in host.nics)]
         if not reached:
@@ -29,7 +32,7 @@ def check_networks(site: KollaSiteSpec, plane: str) -> Iterator[Finding]:
                 observed=f"no NIC of {', '.join(cloud)} has network: {network}",
                 fix=f"give a NIC network: {network}, or remove the network",
             )
-        computes = [name for name, host in site.hosts_with("compute").items() if _reaches(host, network, roles)]
+        computes = [name for name, has in roles.items() if _reaches(site.hosts[name], network, has)]
         controllers = site.hosts_with("controller")
         served = any(_reaches(host, network, ("external", "dpdk", "sriov")) for host in controllers.values())
         if computes and not served:

@@ -26,6 +26,14 @@ FILES = (
     "sys/devices/system/node/node[0-9]*/meminfo",
     "sys/devices/system/node/node[0-9]*/hugepages/hugepages-*kB/*_hugepages",
     "sys/kernel/mm/hugepages/hugepages-*kB/nr_hugepages",
+    # What two machines that are alike have in common (nfvbed.host.facts.lasting).
+    "proc/cpuinfo",
+    "proc/cmdline",
+    "proc/meminfo",
+    "sys/devices/system/cpu/vulnerabilities/*",
+    "sys/devices/system/cpu/smt/control",
+    "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor",
+    "sys/devices/system/clocksource/clocksource0/current_clocksource",
 )
 OF_NICS = ("class", "vendor", "device", "numa_node", "sriov_totalvfs", "sriov_numvfs")
 OF_INTERFACES = ("address", "mtu", "carrier", "flags")

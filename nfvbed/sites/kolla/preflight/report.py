@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from nfvbed.findings import Finding as Topic
 from nfvbed.findings import SiteReport, State
 from nfvbed.records import Readiness, Support
+from nfvbed.sites.kolla.pinning import Pinning, pinned_by
 from nfvbed.sites.kolla.preflight.checks import examine_gathered
 from nfvbed.sites.kolla.preflight.facts import MachineFacts
 from nfvbed.sites.kolla.preflight.finding import Finding, blocking
@@ -51,7 +52,7 @@ def examine_rack(
     *,
     try_functions: bool = False,
 ) -> RackReport:
-    """Ask all machines once, and check what they say against each variant.
+    """Ask all machines once, and check what they say against each variant; of pinned ones against all together.
 
     Args:
         project: its flavors are made in the cloud.
@@ -63,7 +64,10 @@ def examine_rack(
     gathered = gather(site, try_functions=try_functions)
     faults, supports = dict[Finding, None](), []
     for variant in variants:
-        found = examine_gathered(project, site, variant, release, gathered)
+        if site.pinned and variant.name not in site.pinned.values():
+            continue
+        pinning = pinned_by(project, site) if site.pinned else Pinning.everywhere(variant, site)
+        found = examine_gathered(project, site, pinning, release, gathered)
         supports.append(support_of(variant, release, found))
         support = release.dataplanes.get(variant.options.dataplane)
         if support is not None and support.deployed_by != "nobody":

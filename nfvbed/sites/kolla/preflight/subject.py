@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from nfvbed.sites.kolla.placement import Placement
 from nfvbed.sites.kolla.preflight.facts import MachineFacts, NicFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
+from nfvbed.sites.kolla.rolevariables import PREPARES_HOST
 from nfvbed.spec.rack import RackHostSpec, RackNicSpec
 from nfvbed.spec.site import KollaSiteSpec
 
-HOST_ROLE = "nfvbed_host"
+HOST_ROLE = PREPARES_HOST
 SRIOV_ROLE = "nfvbed_sriov"
 """Names of nfvbed's roles that prepare machines."""
 POLLING_PLANES = frozenset({"ovs-dpdk", "vpp"})

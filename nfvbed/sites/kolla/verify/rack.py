@@ -14,7 +14,6 @@ from nfvbed.sites.kolla.switching import uplinks
 from nfvbed.sites.kolla.verify.containers import KollaCommands
 from nfvbed.sites.verify.checks import ExpectedMachine
 from nfvbed.sites.verify.cloud import verify
-from nfvbed.spec.rack import RackHostSpec
 
 _AGENTS = {"linux-bridge": "neutron-linuxbridge-agent", "macvtap": "neutron-macvtap-agent"}
 """Of computes, by the data plane; else Open vSwitch's."""
@@ -32,34 +31,35 @@ def verify_rack(order: Order, connection: Connection) -> tuple[Finding, ...]:
     Raises:
         ConfigurationError: the site's file does not say how its machines are reached.
     """
-    expected = tuple(expected_of(order, name, host) for name, host in order.hosts.items())
+    expected = tuple(expected_of(order, name) for name in order.hosts)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nfvbed-")))
         commands = {name: _commands(order, name, folder, stack) for name in order.hosts}
         return verify(connection, expected, commands)
 
 
-def expected_of(order: Order, name: str, host: RackHostSpec) -> ExpectedMachine:
-    """Return what a variant says of a machine."""
+def expected_of(order: Order, name: str) -> ExpectedMachine:
+    """Return what is expected of a machine: of a compute what its variant says."""
+    host, plane = order.site.hosts[name], order.plane_on(name)
     placement = order.placements.get(name)
-    polls = order.polls(host)
+    netdev = order.is_netdev(name)
     agents, services = list[str](), list[str]()
     if host.is_compute:
-        agents.append(_AGENTS.get(order.plane, _OVS_AGENT))
-        agents += ["neutron-sriov-nic-agent"] if order.plane == "sriov" else []
+        agents.append(_AGENTS.get(plane, _OVS_AGENT))
+        agents += ["neutron-sriov-nic-agent"] if plane == "sriov" else []
         services.append("nova-compute")
     if host.is_controller:
-        agents += [_AGENTS["linux-bridge"] if order.plane == "linux-bridge" else _OVS_AGENT, *_OF_CONTROLLER]
+        agents += [_AGENTS["linux-bridge"] if order.is_everywhere("linux-bridge") else _OVS_AGENT, *_OF_CONTROLLER]
         services += ["nova-scheduler", "nova-conductor"]
     functions = {str(nic.pci): nic.functions for nic in host.nics_of("sriov")}
     return ExpectedMachine(
         host=name,
         agents=tuple(dict.fromkeys(agents)),
         services=tuple(services),
-        datapath_type=("netdev" if polls else "system") if _OVS_AGENT in agents and uplinks(order, host) else None,
-        polling=placement.polling if polls and placement else (),
-        functions=functions if order.plane == "sriov" and host.is_compute else {},
-        takes_hugepages=polls,
+        datapath_type=("netdev" if netdev else "system") if _OVS_AGENT in agents and uplinks(order, name) else None,
+        polling=placement.polling if netdev and placement else (),
+        functions=functions if plane == "sriov" else {},
+        takes_hugepages=plane in ("ovs-dpdk", "vpp"),
     )
 
 
@@ -74,5 +74,5 @@ def _commands(order: Order, name: str, folder: Path, stack: ExitStack) -> KollaC
         )
     reached = SshHost(way, folder)
     stack.callback(reached.disconnect)
-    container = "ovsdpdk_vswitchd" if order.polls(order.site.hosts[name]) else "openvswitch_vswitchd"
+    container = "ovsdpdk_vswitchd" if order.polls(name) else "openvswitch_vswitchd"
     return KollaCommands(name, reached, container)

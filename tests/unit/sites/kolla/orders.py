@@ -6,7 +6,8 @@ import yaml
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.sites.kolla.model import Order, Rendering
-from nfvbed.sites.kolla.render import order_of, render
+from nfvbed.sites.kolla.pinning import pinning_of
+from nfvbed.sites.kolla.render import order_of, order_pinned, render
 from nfvbed.spec.document import parse_document
 from nfvbed.spec.site import AnySite, KollaSiteSpec
 from nfvbed.spec.validate import build_one_of
@@ -24,6 +25,22 @@ def changed(change) -> str:
     data = yaml.safe_load((PROJECT.sites_folder / "rack.yml").read_text())
     change(data)
     return yaml.safe_dump(data)
+
+
+def pinned(*variants: str, swap: str = "never") -> KollaSiteSpec:
+    """Return the example site with its two computes pinned to these variants."""
+
+    def change(data) -> None:
+        data["computes"] = {f"compute{number}": {"variant": name} for number, name in enumerate(variants, 1)}
+        data["swap"] = swap
+
+    return site(changed(change))
+
+
+def pinned_order(*variants: str, release: str = "2026.1") -> Order:
+    """Return an order for variants side by side."""
+    at = pinned(*variants)
+    return order_pinned(pinning_of(PROJECT, at, variants[0]), at, PROJECT.load_kolla_release(release))
 
 
 def order(variant: str, release: str = "2026.1", at: KollaSiteSpec | None = None) -> Order:

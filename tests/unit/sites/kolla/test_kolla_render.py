@@ -325,7 +325,11 @@ def test_computes_are_prepared_as_the_site_says_whatever_the_variant():
         found.append({key: value for key, value in own.items() if key.startswith("nfvbed_host_")})
     assert found[0] == {
         "nfvbed_host_isolated_cores": "2-7,10-15,18-23,26-31",
-        "nfvbed_host_hugepages": [{"node": node, "size_kib": 1048576, "count": 24} for node in (0, 1)],
+        "nfvbed_host_hugepages": [
+            {"node": node, "size_kib": size_kib, "count": count}
+            for node in (0, 1)
+            for size_kib, count in ((1048576, 16), (2048, 4096))
+        ],
         "nfvbed_host_iommu": True,
         "nfvbed_host_governor": "performance",
     }

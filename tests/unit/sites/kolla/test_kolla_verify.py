@@ -15,7 +15,7 @@ from tests.unit.sites.kolla.orders import order
 
 def expected(variant, name):
     asked = order(variant)
-    return expected_of(asked, name, asked.site.hosts[name])
+    return expected_of(asked, name)
 
 
 def test_machines_of_ovs_dpdk():

@@ -10,6 +10,7 @@ from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.measured import contents
 from nfvbed.sites.kolla.measured.cloud import DeployedRack, RackCloud, RackCompute
 from nfvbed.sites.kolla.measured.described import described
+from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.site import open_site
 from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.spec.kollarelease import NEWEST
@@ -22,6 +23,11 @@ def rack_site(**generator):
     site = PROJECT.load_site("rack")
     keys = {"nfvgen": "/opt/nfvgen", "core": 3, **generator}
     return site.model_copy(update={"generator": site.generator.model_copy(update=keys)})
+
+
+def rack_with(places, variant, site=None):
+    site = site or rack_site()
+    return DeployedRack(site, places, pinning_of(PROJECT, site, variant), (), PROJECT.load_kolla_release(NEWEST))
 
 
 @pytest.fixture(name="root")
@@ -80,7 +86,7 @@ def test_a_rack_with_a_cloud(root, places):
 
 
 def test_a_rack_has_one_variant(places):
-    rack = DeployedRack(rack_site(), places, "ovs-dpdk", ())
+    rack = rack_with(places, "ovs-dpdk")
     cloud = RackCloud(described(rack.site, NEWEST), PROJECT.root, rack)
     compute = cloud.compute(PROJECT.load_variant("ovs-dpdk"))
     assert isinstance(compute, RackCompute) and compute.versions() == {"deployed, not read": "ovs-dpdk"}
@@ -91,7 +97,7 @@ def test_a_rack_has_one_variant(places):
 
 @pytest.mark.parametrize("variant", ["sriov", "macvtap"])
 def test_ports_that_descriptors_do_not_ask_for(places, variant):
-    rack = DeployedRack(rack_site(), places, variant, ())
+    rack = rack_with(places, variant)
     with pytest.raises(UnsupportedError, match="not measured on a rack yet"):
         RackCloud(described(rack.site, NEWEST), PROJECT.root, rack).compute(PROJECT.load_variant(variant))
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.preflight.checks import examine_gathered, preflight
 from nfvbed.sites.kolla.preflight.finding import Finding, blocking
 from nfvbed.sites.kolla.preflight.gather import Gathered, gather
@@ -16,7 +17,7 @@ FLAVORS = tuple(PROJECT.load_flavor(name) for name in PROJECT.flavor_names)
 def findings(variant="ovs-dpdk", release="2026.1", at=None, facts=None, flavors=()):
     at = at or site()
     told = as_described(at) if facts is None else facts
-    return preflight(at, PROJECT.load_variant(variant), PROJECT.load_kolla_release(release), told, flavors)
+    return preflight(at, pinning_of(PROJECT, at, variant), PROJECT.load_kolla_release(release), told, flavors)
 
 
 def of_machine(change, variant="ovs-dpdk"):
@@ -82,7 +83,18 @@ FAULTS = {
         "isolated: 1-7",
     ),
     "no node": ("ovs-kernel", lambda f: f.model_copy(update={"nodes": f.nodes[:1]}), "numa[1]", "nodes: 0"),
-    "pages": ("ovs-dpdk", lambda f: with_node(f, 1, pages={1048576: 20}), "numa[1].hugepages_1g", "20 of 24"),
+    "pages": (
+        "ovs-dpdk",
+        lambda f: with_node(f, 1, pages={1048576: 12, 2048: 4096}),
+        "numa[1].hugepages_1g",
+        "12 of 16",
+    ),
+    "small pages": (
+        "ovs-dpdk",
+        lambda f: with_node(f, 1, pages={1048576: 16}),
+        "numa[1].hugepages_2m",
+        "0 of 4096",
+    ),
     "size of pages": (
         "ovs-dpdk",
         lambda f: with_node(f.model_copy(update={"page_sizes_kib": (2048,)}), 0, memory_mib=65536),
@@ -183,7 +195,14 @@ def test_what_the_release_cannot_and_what_a_compute_cannot():
 
 
 def test_flavors_that_no_hugepages_divide_are_named_and_stop_nothing_alone():
-    found = only(findings(flavors=FLAVORS))
+    assert findings(flavors=FLAVORS) == [], "the example has pages of both sizes"
+
+    def without_small_pages(data):
+        for name in ("compute1", "compute2"):
+            for node in data["hosts"][name]["numa"]:
+                node["hugepages_2m"] = 0
+
+    found = only(findings(at=site(changed(without_small_pages)), flavors=FLAVORS))
     assert "default" in found.what and "768 MiB on one node" in found.observed
     assert not found.stops
 
@@ -199,7 +218,7 @@ def test_flavors_that_no_hugepages_divide_are_named_and_stop_nothing_alone():
 
 
 def test_roles_that_run_before_make_some_of_it_so():
-    made = of_machine(lambda f: with_node(f, 1, pages={}))
+    made = of_machine(lambda f: with_node(f, 1, pages={2048: 4096}))
     assert only(made).prepared_by == "nfvbed_host"
     assert blocking(made) == made
     assert blocking(made, ("nfvbed_host",)) == []
@@ -224,5 +243,5 @@ def test_machines_that_cannot_be_asked_and_what_trying_showed():
     told = Gathered(as_described(at), (), (tried,))
     release = PROJECT.load_kolla_release("2026.1")
     for variant in ("sriov", "ovs-kernel"):
-        found = examine_gathered(PROJECT, at, PROJECT.load_variant(variant), release, told)
+        found = examine_gathered(PROJECT, at, pinning_of(PROJECT, at, variant), release, told)
         assert (tried in found) == (variant == "sriov")

@@ -178,7 +178,7 @@ def test_version_is_the_one_beside_the_image(tmp_path):
 
 
 def test_request_to_instantiate_names_flavour_level_and_script():
-    said = sol.instantiation(request())
+    said = sol.instantiation()
     members = sol.files(request())
     script = said["additionalParams"]["lcm-operation-user-data"].removeprefix("./")
     assert f"class {said['additionalParams']['lcm-operation-user-data-class']}:" in members[script].decode()

@@ -7,7 +7,9 @@ import pytest
 import yaml
 
 from nfvbed.vnfs.descriptors import sol
+from nfvbed.vnfs.descriptors.machines import package
 from nfvbed.vnfs.descriptors.typefiles import USER_DATA
+from tests.unit.vnfs.descriptors import several
 from tests.unit.vnfs.descriptors.requests import request
 
 
@@ -42,3 +44,17 @@ def test_image_that_tacker_has_uploaded_goes_before_the_name(script):
     asked = SimpleNamespace(ext_virtual_links=None)
     found = script.instantiate({}, flavour(), asked, {"VDU1": made})
     assert found["nfv"]["VDU"]["VDU1"]["image"] == "id-of-image"
+
+
+def test_parameters_of_several_machines_are_all_that_the_base_hot_asks(script):
+    files = package.files(several.request(several.TWO, soft=True))
+    definitions = yaml.safe_load(files["Definitions/vepc_flavour.yaml"])
+    links = [link("id-0", "core_s1-u", "edge_s1-u"), link("id-1", "core_sgi", "edge_sgi")]
+    found = script.instantiate({}, definitions, SimpleNamespace(ext_virtual_links=links), {})["nfv"]
+    machine = {"flavor": "nfvbed.hugepages", "image": "vepc"}
+    assert found["VDU"] == {"core": machine, "edge": machine}
+    hot = yaml.safe_load(files["BaseHOT/two-guests/vepc.yaml"])["resources"].values()
+    networks = [one["properties"]["network"] for one in hot if one["type"] == "OS::Neutron::Port"]
+    asked = {one["get_param"][2] for one in networks if "get_param" in one}
+    assert asked == set(found["CP"])
+    assert found["CP"]["edge_sgi"] == {"network": "id-1"}

@@ -128,7 +128,7 @@ def test_throughput_becomes_an_experiment_with_its_search_alone(tmp_path: Path):
     experiment = study_of(selection, PROJECT).experiment
     (test,) = experiment.tests
     assert experiment.search_of(test) == selection.search.resolved()
-    assert experiment.search_of(test).label == "rfc2544 (changed: loss-0.1pct, no NDR)"
+    assert experiment.search_of(test).label == "rfc2544 (changed: loss-0.1pct, no NDR, rest_s)"
     assert (experiment.repetitions.needed, experiment.repetitions.time_limit_s) == (1, 2 * 3600)
     assert study_of(chosen(tmp_path, "phy2phy_cont", n03_t=text), PROJECT).experiment.has_mrr
 

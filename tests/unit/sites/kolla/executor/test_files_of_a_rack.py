@@ -14,7 +14,8 @@ from nfvbed.sites.kolla.executor.deploying import Wish, require_free
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.toolset import Toolset
-from nfvbed.sites.kolla.render import order_of
+from nfvbed.sites.kolla.pinning import pinning_of
+from nfvbed.sites.kolla.render import order_pinned
 from nfvbed.spec.kollarelease import NEWEST
 
 FOUND = Journal(variant="ovs-kernel", release=NEWEST, digest="d")
@@ -30,7 +31,8 @@ def _places(tmp_path):
 @pytest.fixture(name="wish")
 def _wish():
     project = open_project()
-    return Wish(project.load_variant("ovs-kernel"), project.load_site("rack"), project.load_kolla_release(NEWEST))
+    site = project.load_site("rack")
+    return Wish(pinning_of(project, site, "ovs-kernel"), site, project.load_kolla_release(NEWEST))
 
 
 def test_a_rack_is_taken_by_one_at_a_time(places):
@@ -94,7 +96,7 @@ def test_taking_down_takes_back_what_was_begun_alone(tmp_path):
 
 
 def test_ansible_signs_in_as_the_site_s_file_says(wish):
-    order = order_of(wish.variant, wish.site, wish.release)
+    order = order_pinned(wish.pinning, wish.site, wish.release)
     hosts = yaml.safe_load(access.access_file(order, Path("/env/bin/python")))["all"]["hosts"]
     assert set(hosts) == {"localhost", "controller", "compute1", "compute2"}
     assert hosts["localhost"]["ansible_python_interpreter"] == "/env/bin/python"
@@ -107,7 +109,7 @@ def test_ansible_signs_in_as_the_site_s_file_says(wish):
 def test_a_site_that_does_not_say_how_machines_are_reached(wish):
     site = wish.site.model_copy(update={"ssh": None})
     with pytest.raises(ConfigurationError, match="not known how controller is reached"):
-        access.access_file(order_of(wish.variant, site, wish.release), Path("/env/bin/python"))
+        access.access_file(order_pinned(wish.pinning, site, wish.release), Path("/env/bin/python"))
 
 
 def test_access_is_taken_over_under_the_site_s_name(places):
@@ -132,6 +134,12 @@ def test_without_its_environment(tmp_path, wish):
     with pytest.raises(PrerequisiteError) as error:
         Toolset.of(tmp_path, wish.release)
     assert error.value.fix == "setup/kolla"
+
+
+def test_a_release_whose_playbooks_nobody_can_follow(tmp_path):
+    with pytest.raises(UnsupportedError, match="Ocata is rendered, and nfvbed does not deploy it") as error:
+        Toolset.of(tmp_path, open_project().load_kolla_release("ocata"))
+    assert "Ansible 2.3 on Python 2.7" in error.value.observed and "kolla.md#ocata" in error.value.fix
 
 
 def test_the_environment_of_another_release(tmp_path):

@@ -1,0 +1,106 @@
+"""`nfvbed onboard` of a VNF of several machines, on a site that is an OpenStack: compared, described, and onboarded."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nfvbed.cli.given_options import descriptor_of, onboard_given
+from nfvbed.cli.machine_options import made_request, one_flavour, refuse_options
+from nfvbed.cli.onboard_check import host_of, mismatch_of, report, with_pages
+from nfvbed.cli.support import variant_name
+from nfvbed.cli.vnf_options import KEYS as VNF_KEYS
+from nfvbed.errors import ConfigurationError, UnsupportedError, UsageError
+from nfvbed.sites.catalogue import open_site
+from nfvbed.spec.document import read_document
+from nfvbed.spec.loader import VNF_FILE, Project
+from nfvbed.spec.machines import MachinesVnfSpec
+from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec, HostSiteSpec, SiteSpec
+from nfvbed.spec.variant import Variant
+from nfvbed.vnfs.descriptors import hostfit
+from nfvbed.vnfs.descriptors.epa import Mismatch
+from nfvbed.vnfs.descriptors.machines import check, legacy
+from nfvbed.vnfs.descriptors.machines.model import Flavour, MachinesRequest
+from nfvbed.vnfs.descriptors.yamltext import dump
+
+_REFUSED = (*VNF_KEYS, "level", "offload_price", "topology")
+_MADE = Path(".nfvbed", "descriptors")
+"""Below the project's root: descriptors as they were onboarded."""
+
+
+def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, options: dict[str, Any]) -> int:
+    """Onboard the VNF through Tacker's legacy API, in one deployment flavour; or say what does not fit.
+
+    Args:
+        project: where files are.
+        vnf: the VNF's file.
+        site: an OpenStack.
+        options: of the command line, with `variant` and `as_json`.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        UsageError, ConfigurationError, UnsupportedError: what is asked for does not exist, or does not fit.
+        OnboardError: it failed; nothing of it is left.
+    """
+    refuse_options(vnf, options, _REFUSED)
+    name, flavour = options["variant"] or site.only_variant, one_flavour(vnf, options)
+    chosen = {**options, "flavour": flavour}
+    if options["check"]:
+        if name is None:
+            raise UsageError("--check compares with a variant, and none is named", fix="give --variant VARIANT")
+        variant = project.load_variant(name, site)
+        found = _mismatches(project, vnf, (site, variant), chosen)
+        return report(
+            f"{vnf.name} (flavour {flavour}) on {variant.name} ({site.name})", found, as_json=options["as_json"]
+        )
+    place = open_site(site, project.root)
+    variant = project.load_variant(variant_name(name, place.find_deployed(), site), site)
+    request = _request(project, vnf, variant, chosen)
+    path = project.root / _MADE / f"{vnf.name}-{flavour}.yaml"
+    given = descriptor_of(
+        str(path), {**chosen, "networks": (), "flavour": None, "called": options["called"] or vnf.name}
+    )
+    if options["dry_run"]:
+        place.require(variant)
+        click.echo(f"{vnf.name} (flavour {flavour}) would be onboarded as {given.name} on {variant.name}")
+        return 0
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(dump(legacy.template(request, flavour)))
+    onboard_given(place, variant, given, options["as_json"])
+    return 0
+
+
+def _request(project: Project, vnf: MachinesVnfSpec, variant: Variant, options: Mapping[str, Any]) -> MachinesRequest:
+    direct = check.needs_direct(vnf, project.load_flavor(vnf.flavor), variant)
+    return made_request(project, vnf, options, digests=False, direct=direct)
+
+
+def _mismatches(
+    project: Project, vnf: MachinesVnfSpec, on: tuple[SiteSpec, Variant], options: Mapping[str, Any]
+) -> list[Mismatch]:
+    site, variant = on
+    document = read_document(project.vnfs_folder / vnf.name / VNF_FILE)
+    try:
+        request = _request(project, vnf, variant, options)
+    except UnsupportedError as failure:
+        return [mismatch_of(failure, "placement" if "placement" in failure.where else "ports")]
+    flavour = options["flavour"]
+    found = check.check(request, flavour, check.Checked(document, variant))
+    if isinstance(site, DevcloudSiteSpec):
+        found += check.unplaced(request, flavour, document)
+    if isinstance(site, HostSiteSpec) and not isinstance(site, CloudSiteSpec):
+        found += _on_host(request.flavour(flavour), variant, site)
+    return found
+
+
+def _on_host(flavour: Flavour, variant: Variant, site: HostSiteSpec) -> list[Mismatch]:
+    try:
+        host = host_of(variant, site, 1)
+    except (UnsupportedError, ConfigurationError) as failure:
+        return [mismatch_of(failure, "cores")]
+    pages = isinstance(site, DevcloudSiteSpec)
+    sizes = {one.name: with_pages(one.flavor) if pages else one.flavor for one in flavour.machines}
+    return hostfit.check_together(sizes, host)

@@ -1,0 +1,99 @@
+"""What `nfvbed verify` finds on a site that kolla-ansible deploys."""
+
+import contextlib
+from collections.abc import Callable
+from functools import partial
+
+from nfvbed.errors import UsageError
+from nfvbed.findings import Finding, State
+from nfvbed.sites.kolla.executor.takeover import KOLLAS_NAME
+from nfvbed.sites.kolla.measured.cloud import DeployedRack
+from nfvbed.sites.kolla.measured.opened import bare, deployed_rack
+from nfvbed.sites.kolla.pinning import pinning_of
+from nfvbed.sites.kolla.render import order_pinned
+from nfvbed.sites.kolla.site import RackSite, keep
+from nfvbed.sites.kolla.verify.rack import verify_rack
+from nfvbed.sites.openstack.tacker.connection import connect, connect_as_named
+from nfvbed.sites.verify.path import TOPIC, verify_with_path
+from nfvbed.spec.kollarelease import NEWEST
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import KollaSiteSpec
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+
+Found = tuple[Finding, ...]
+Choose = Callable[[Variant], VnfChoice | None]
+
+
+def verify_deployed(
+    project: Project, site: KollaSiteSpec, variant: str | None, choose: Choose | None
+) -> tuple[str, str, Found]:
+    """Verify a rack by its journal; what was found is written down there.
+
+    Args:
+        project: the project.
+        site: the rack.
+        variant: name of the variant that is to be there, and through whose instances frames are sent; None: all.
+        choose: returns the VNF that is booted where none runs; None: no frame is sent.
+
+    Returns:
+        The variants' name, the deployment's, and what was found.
+
+    Raises:
+        UnsupportedError: the deployment is not complete.
+        UsageError: another variant is deployed.
+    """
+    rack = deployed_rack(site, project.root)
+    if variant is not None and not rack.pinning.computes_of(variant):
+        raise UsageError(
+            f"{variant} is not deployed on site {site.name}",
+            observed=f"{rack.pinning.name} is deployed",
+            fix=f"nfvbed verify --site {site.name}; or nfvbed deploy {variant} --site {site.name} --redeploy",
+        )
+    # As a run has them: what the site's file says of a variant's ports is in it.
+    named = [project.load_variant(one.name, site) for one in rack.pinning.each if variant in (None, one.name)]
+    untold = "none was asked for" if choose is None else _without_generator(site)
+    if choose is None or untold:
+        reading = verify_rack(rack.order, connect(site.name, rack.places.clouds))
+        found = (*reading, Finding(topic=TOPIC, state=State.UNKNOWN, summary=untold, probed="not tried"))
+    else:
+        found = _with_paths(project, rack, named, choose)
+    keep(rack, found)
+    return rack.pinning.name, bare(rack, named[0]).deployment.id, found
+
+
+def _without_generator(site: KollaSiteSpec) -> str:
+    """Return why no frame can be sent; empty: it can."""
+    if site.generator is None or site.generator.nfvgen is None:
+        return "the site's file names no nfvgen on a generator (generator.nfvgen)"
+    return ""
+
+
+def _with_paths(project: Project, rack: DeployedRack, variants: list[Variant], choose: Choose) -> Found:
+    """Verify, and send frames through an instance of each variant, one after the other: each has the networks alone."""
+    found: dict[str, Finding] = {}
+    for variant in variants:
+        with contextlib.closing(RackSite(rack, project.root)) as place:
+            for one in verify_with_path(place, place.to_verify(variant), variant, partial(choose, variant)):
+                topic = f"{one.topic}: {variant.name}" if one.topic == TOPIC and len(variants) > 1 else one.topic
+                found[topic] = one.model_copy(update={"topic": topic})
+    return tuple(found.values())
+
+
+def verify_unknown(
+    project: Project, site: KollaSiteSpec, variant: str | None, options: dict[str, str | None]
+) -> tuple[str, Found]:
+    """Read a rack that nfvbed has not deployed: the variant that is on it is an argument.
+
+    Raises:
+        UsageError: no variant is named.
+    """
+    if variant is None:
+        raise UsageError(
+            f"say which variant is deployed on site {site.name}", fix=f"nfvbed verify VARIANT --site {site.name}"
+        )
+    pinning = pinning_of(project, site, variant)
+    order = order_pinned(pinning, site, project.load_kolla_release(options["release"] or NEWEST))
+    found = verify_rack(order, connect_as_named(options["os_cloud"] or KOLLAS_NAME, None))
+    reason = "no frame is sent on a rack that nfvbed did not deploy"
+    return pinning.name, (*found, Finding(topic=TOPIC, state=State.UNKNOWN, summary=reason, probed="not tried"))

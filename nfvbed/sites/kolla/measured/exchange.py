@@ -1,0 +1,82 @@
+"""Twins that exchange their variants between rounds of a run: the rack is taken down and deployed again."""
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nfvbed.compare.descriptions import differences
+from nfvbed.errors import UnsupportedError
+from nfvbed.plan.order import is_exchanged
+from nfvbed.sites.kolla.executor import deploying, destroying
+from nfvbed.sites.kolla.executor import journal as journals
+from nfvbed.sites.kolla.executor.deploying import Wish
+from nfvbed.sites.kolla.executor.events import Observer, Position
+from nfvbed.sites.kolla.measured import twins
+from nfvbed.sites.kolla.measured.cloud import DeployedRack
+from nfvbed.sites.kolla.pinning import Pinning, pinned_by
+from nfvbed.sites.kolla.preflight.checks import examine
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import KollaSiteSpec
+
+_log = logging.getLogger(__name__)
+
+
+class LoggedProgress(Observer):
+    """Writes to the log where a deployment is."""
+
+    def say(self, line: str) -> None:
+        """Write it."""
+        _log.info("%s", line)
+
+    def begin(self, number: int, total: int, name: str, summary: str) -> None:
+        """Write which stage begins."""
+        _log.info("[%d/%d] %s: %s", number, total, name, summary)
+
+    def at(self, position: Position) -> None:
+        """Tasks are in the stage's own log."""
+
+    def end(self, outcome: str, seconds: float) -> None:
+        """Write how the stage ended."""
+        _log.info("%s after %.0f s", outcome, seconds)
+
+
+def wanted_in(project: Project, site: KollaSiteSpec, number: int) -> Pinning:
+    """Return which compute has which variant in a round of a run that swaps (ABBA)."""
+    return pinned_by(project, site.exchanged() if is_exchanged(number) else site)
+
+
+def require_twins(site: KollaSiteSpec, described: Mapping[str, Mapping[str, Any]]) -> None:
+    """Make sure that two computes are alike: else their variants cannot be exchanged within one run.
+
+    Args:
+        site: the rack.
+        described: its two pinned computes, as `twins.describe` does.
+
+    Raises:
+        UnsupportedError: their host hashes differ; with what differs.
+    """
+    (one, first), (other, second) = described.items()
+    if twins.hash_of(first) == twins.hash_of(second):
+        return
+    raise UnsupportedError(
+        f"{one} and {other} are no twins: their variants are not exchanged",
+        where=f"deploy/sites/{site.name}.yml swap",
+        observed="; ".join(differences(first, second)),
+        fix="make them alike, or swap: never; what is measured on them then compares systems",
+    )
+
+
+def exchange(project: Project, rack: DeployedRack, pinning: Pinning) -> None:
+    """Take a rack down, and deploy it with variants pinned otherwise.
+
+    Raises:
+        BusyError, ConfigurationError, PrerequisiteError, StageFailed, InterruptedRunError: as `deploy` and `destroy`.
+    """
+    found = journals.read(rack.places)
+    inventory = Path(found.inventory) if found and found.inventory else None
+    progress = LoggedProgress()
+    _log.info("site %s: %s", rack.site.name, pinning.name)
+    for line in destroying.destroy(project, rack.site, progress):
+        progress.say(line)
+    deploying.deploy(project, Wish(pinning, rack.site, rack.release, inventory), progress, examine)

@@ -1,0 +1,100 @@
+"""Which compute of a rack has which variant: one variant on all of them, or pinned ones side by side."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nfvbed.errors import ConfigurationError, UsageError
+from nfvbed.spec.loader import Project
+from nfvbed.spec.site import KollaSiteSpec
+from nfvbed.spec.variant import Variant
+
+
+@dataclass(frozen=True)
+class Pinning:
+    """Variants by compute.
+
+    Args:
+        variants: of all computes, by the computes' names.
+    """
+
+    variants: Mapping[str, Variant]
+
+    @classmethod
+    def everywhere(cls, variant: Variant, site: KollaSiteSpec) -> "Pinning":
+        """Return one variant on all computes."""
+        return cls(dict.fromkeys(site.hosts_with("compute"), variant))
+
+    @property
+    def each(self) -> tuple[Variant, ...]:
+        """The variants, each once."""
+        return tuple({one.name: one for one in self.variants.values()}.values())
+
+    @property
+    def planes(self) -> tuple[str, ...]:
+        """Their data planes, each once."""
+        return tuple(dict.fromkeys(one.options.dataplane for one in self.variants.values()))
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether computes have different variants."""
+        return len(self.each) > 1
+
+    @property
+    def name(self) -> str:
+        """As messages and the journal name it: `ovs-dpdk`, or `ovs-dpdk on compute1, ovs-kernel on compute2`."""
+        if not self.is_mixed:
+            return self.each[0].name
+        return ", ".join(f"{one.name} on {host}" for host, one in self.variants.items())
+
+    def on(self, compute: str) -> Variant:
+        """Return the variant of a compute."""
+        return self.variants[compute]
+
+    def computes_of(self, variant: str) -> tuple[str, ...]:
+        """Return the computes that have a variant, by its name."""
+        return tuple(host for host, one in self.variants.items() if one.name == variant)
+
+
+def pinning_of(project: Project, site: KollaSiteSpec, variant: str) -> Pinning:
+    """Return what is deployed on a site when a variant is asked for: with it all those that its file pins beside it.
+
+    Args:
+        project: whose variants they are.
+        site: the rack.
+        variant: name of the one that is asked for.
+
+    Raises:
+        UsageError: the site's file pins computes to others, or there is no such variant.
+    """
+    if not site.pinned:
+        return Pinning.everywhere(project.load_variant(variant), site)
+    if variant not in site.pinned.values():
+        raise UsageError(
+            f"no compute of site {site.name} is pinned to {variant}",
+            where=f"deploy/sites/{site.name}.yml computes",
+            observed=", ".join(f"{name}: {one}" for name, one in site.pinned.items()),
+            fix=f"one of these, which are deployed together; or pin a compute to {variant}",
+        )
+    return pinned_by(project, site)
+
+
+def pinned_by(project: Project, site: KollaSiteSpec) -> Pinning:
+    """Return what a site's file pins its computes to."""
+    return Pinning({host: project.load_variant(name) for host, name in site.pinned.items()})
+
+
+def check_together(pinning: Pinning, site: KollaSiteSpec) -> None:
+    """Make sure that variants can be on one rack at the same time.
+
+    Raises:
+        ConfigurationError: Neutron has one agent of its switches for all machines, controllers too.
+    """
+    if "linux-bridge" in pinning.planes and len(pinning.planes) > 1:
+        others = ", ".join(plane for plane in pinning.planes if plane != "linux-bridge")
+        raise ConfigurationError(
+            f"linux-bridge and {others} cannot be on one rack at the same time",
+            where=f"deploy/sites/{site.name}.yml computes",
+            observed="kolla-ansible has one agent of switches for all machines (neutron_plugin_agent), the controller's"
+            " DHCP and routers too",
+            fix="pin computes to variants of Open vSwitch, sriov, macvtap and vpp; deploy linux-bridge alone",
+        )

@@ -1,0 +1,147 @@
+"""`vnfd/<name>/vnf.yml` of a VNF of several machines (VDUs): their ports, links between them, and their placement."""
+
+from ipaddress import IPv4Address, IPv4Network
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from nfvbed.records import VnfKind
+from nfvbed.spec.model import SpecModel
+from nfvbed.spec.vnf import ImageSpec, Name, VnfPortSpec, VnfSpec, Vnic
+
+Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:/,+-]{1,120}$")]
+"""What user data holds: plain words of one line. heat-translator writes HOT without quotes, and Tacker passes
+descriptors on as texts."""
+PortName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}\.[a-z0-9][a-z0-9-]{0,40}$")]
+"""`MACHINE.PORT`."""
+DEFAULT_FLAVOUR = "default"
+"""Deployment flavour in which every machine is one of its own, as `machines` has them."""
+WIDEST_PREFIX, LONGEST_PREFIX = 8, 28
+"""Of a link's subnet: with fewer addresses there is no room for a pool beside those of machines."""
+
+
+class LinkSpec(SpecModel):
+    """A network between machines (ETSI: virtual link)."""
+
+    name: Name
+    title: str = ""
+    carries: Literal["data", "control", "management"] = "control"
+    """Use: data of the path, whose ports are free of anti-spoofing; control, whose ports keep it; management."""
+    network: Name | None = None
+    """Network of the cloud that it is; another one is given with `--network`. None: it is made with the VNF."""
+    cidr: IPv4Network | None = None
+    """Subnet, of which the last quarter is left to DHCP; needed where the link is made with the VNF."""
+
+    @property
+    def pool(self) -> tuple[IPv4Address, IPv4Address] | None:
+        """Addresses that are left to DHCP, first and last; None: it has no subnet."""
+        if self.cidr is None:
+            return None
+        return self.cidr[-(self.cidr.num_addresses // 4)], self.cidr[-2]
+
+
+class MachinePortSpec(SpecModel):
+    """A port of one machine, on a link; their order is that of the machine's NICs."""
+
+    name: Name
+    link: Name
+    """Name in `links`."""
+    address: IPv4Address | None = None
+    """Address in the link's subnet; None: none is fixed."""
+    vnic: Vnic = "any"
+    """Kind of NIC that it needs; any: what the data plane has."""
+
+
+class MachineSpec(SpecModel):
+    """One virtual machine of the VNF (ETSI: VDU)."""
+
+    name: Name
+    title: str = ""
+    flavor: Name = "default"
+    """Name of a file in `flavors`."""
+    image: ImageSpec | None = None
+    """Disk image; None: the VNF's."""
+    ports: tuple[MachinePortSpec, ...] = Field(min_length=1)
+    """Ports in the order of its NICs."""
+    config: dict[Name, Word] = {}
+    """Settings that its user data hands to the image."""
+    asks: dict[str, Word] = {}
+    """Extra specs of Nova's that it needs its flavor to have; compared by `nfvbed onboard --check`."""
+
+
+class PlacementSpec(SpecModel):
+    """Machines that are placed together or apart; a machine is in one such group at most, as in Nova."""
+
+    name: Name
+    policy: Literal["affinity", "anti-affinity"] = "affinity"
+    """Policy of Nova's server group: all on one compute, or each on another."""
+    machines: tuple[Name, ...] = Field(min_length=1)
+    """Names of its machines."""
+    apart_from: tuple[Name, ...] = ()
+    """Names of groups whose computes are others than this one's: by availability zones, as Nova has no rule between
+    server groups."""
+
+
+class GuestSpec(SpecModel):
+    """A virtual machine of a deployment flavour that holds several machines of the VNF as its functions."""
+
+    name: Name
+    title: str = ""
+    holds: tuple[Name, ...] = Field(min_length=1)
+    """Names in `machines`; links between them stay inside the guest."""
+    flavor: Name = "default"
+    """Name of a file in `flavors`."""
+    image: ImageSpec | None = None
+    """Disk image; None: the VNF's."""
+
+
+class DeploymentFlavourSpec(SpecModel):
+    """Another form of the same VNF: fewer virtual machines with the same functions (SOL001: deployment flavour)."""
+
+    name: Name
+    title: str = ""
+    machines: tuple[GuestSpec, ...] = Field(min_length=1)
+    """Virtual machines; each of the VNF's machines is in one of them."""
+    placement: tuple[PlacementSpec, ...] = ()
+    """Groups of its virtual machines."""
+
+
+class EndSpec(VnfPortSpec):
+    """An end of the data path through a VNF of several machines."""
+
+    at: PortName
+    """Port of a machine, on the path: `MACHINE.PORT`."""
+
+
+class MachinesVnfSpec(VnfSpec):
+    """A VNF of several machines; what a VNF of one machine has, it has as a whole."""
+
+    has_own_image: ClassVar[bool] = False
+    # An image may be given with the request. Names within the file are compared by `machinerules`.
+    ports: tuple[EndSpec, ...] = Field(min_length=1)
+    """Ends of the data path."""
+    machines: tuple[MachineSpec, ...] = Field(min_length=1)
+    """Virtual machines of the VNF."""
+    links: tuple[LinkSpec, ...] = Field(min_length=1)
+    """Networks between them."""
+    path: tuple[PortName, ...] = Field(min_length=2)
+    """Ports of machines that a packet passes, in the order of the path: each two neighbours are on one machine, or on
+    one link."""
+    placement: tuple[PlacementSpec, ...] = ()
+    """Groups of machines that are placed together or apart."""
+    flavours: tuple[DeploymentFlavourSpec, ...] = ()
+    """Other forms of it, beside the one of all machines."""
+
+    def without_machines(self) -> VnfSpec:
+        """Return the ends of its path and its ways of forwarding; it must run elsewhere than in machines too."""
+        told = self.model_dump(include=set(VnfSpec.model_fields) - {"kinds", "ports"})
+        ports = tuple(VnfPortSpec(name=end.name, role=end.role, vnic=end.vnic) for end in self.ports)
+        return VnfSpec(**told, kinds=tuple(kind for kind in self.kinds if kind is not VnfKind.VM), ports=ports)
+
+    def machine(self, name: str) -> MachineSpec:
+        """Return the machine of a name, which is known."""
+        return next(one for one in self.machines if one.name == name)
+
+    def link(self, name: str) -> LinkSpec:
+        """Return the link of a name, which is known."""
+        return next(one for one in self.links if one.name == name)

@@ -1,0 +1,64 @@
+"""User data of a virtual machine: what it is, its ports in the order of NICs, addresses of its peers, settings.
+
+One line of plain words, as heat-translator writes HOT without quotes and Tacker passes descriptors on as texts:
+
+    vnf.name=vepc vnf.flavour=two-guests vnf.machine=core vnf.functions=mme,sgw vnf.nic.0=s1-mme
+    vnf.port.mme.s1-mme=s1-mme,10.77.1.11/24 vnf.peer.s1-mme.ue-enb=10.77.1.10 vnf.config.mme.plmn=00101
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from nfvbed.spec.machines import MachineSpec, MachinesVnfSpec
+
+PREFIX = "vnf."
+"""Of all words; what else is in user data is for others."""
+
+
+def text(vnf: MachinesVnfSpec, flavour: str, guest: tuple[str, Sequence[MachineSpec]], outer: Sequence[str]) -> str:
+    """Return the user data of a virtual machine.
+
+    Args:
+        vnf: the file.
+        flavour: its deployment flavour.
+        guest: its name, and the machines of the file that it is or holds.
+        outer: links that are networks in this flavour; others stay inside virtual machines.
+    """
+    name, held = guest
+    words = [
+        f"name={vnf.name}",
+        f"flavour={flavour}",
+        f"machine={name}",
+        f"functions={','.join(one.name for one in held)}",
+        *(f"nic.{number}={link}" for number, link in enumerate(nics(held, outer))),
+    ]
+    for machine in held:
+        words += _ports(vnf, machine)
+    words += _peers(vnf, held)
+    words += [f"config.{machine.name}.{key}={value}" for machine in held for key, value in machine.config.items()]
+    return " ".join(PREFIX + word for word in words)
+
+
+def nics(held: Sequence[MachineSpec], outer: Sequence[str]) -> list[str]:
+    """Return the links of a virtual machine's NICs, in their order: those of the path first, as the file has them."""
+    found = dict.fromkeys(port.link for machine in held for port in machine.ports if port.link in outer)
+    return sorted(found, key=lambda link: outer.index(link)) if len(held) > 1 else list(found)
+
+
+def _ports(vnf: MachinesVnfSpec, machine: MachineSpec) -> Iterator[str]:
+    for port in machine.ports:
+        cidr = vnf.link(port.link).cidr
+        address = f",{port.address}/{cidr.prefixlen}" if port.address is not None and cidr is not None else ""
+        yield f"port.{machine.name}.{port.name}={port.link}{address}"
+
+
+def _peers(vnf: MachinesVnfSpec, held: Sequence[MachineSpec]) -> Iterable[str]:
+    """Return the addresses of all machines on the links of these, but for their own."""
+    own = {machine.name for machine in held}
+    links = dict.fromkeys(port.link for machine in held for port in machine.ports)
+    return [
+        f"peer.{link}.{machine.name}={port.address}"
+        for link in links
+        for machine in vnf.machines
+        for port in machine.ports
+        if port.link == link and machine.name not in own and port.address is not None
+    ]

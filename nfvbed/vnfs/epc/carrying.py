@@ -1,0 +1,142 @@
+"""Whether bearers carry frames both ways: numbered ones, sent and received at the generator's ports and checked whole.
+
+The generator must not be open on them: the kernel's packet sockets send and receive here, at a pace that any gateway
+has.
+"""
+
+import select
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from nfvbed.errors import OnboardError
+from nfvbed.host.namespaces import inside
+from nfvbed.patience import patient
+from nfvbed.records import GeneratorPort, Record
+from nfvbed.spec.bearers import BearerTable
+from nfvbed.vnfs.epc.frames import Path, number_of
+
+RATE_PPS = 2_000
+_BATCH = 10
+_LAST_S = patient(0.5)
+"""How long the last frames may take."""
+_ETH_P_ALL = 0x0003
+_OUTGOING = 4
+_LONGEST = 9018
+
+
+class Direction(Record):
+    """What came of frames one way."""
+
+    sent: int
+    received: int
+    """As they must be, each once."""
+    wrong: int
+    """With the mark of these frames, but not as they must be, or twice."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every frame came, and nothing else."""
+        return self.received == self.sent and not self.wrong
+
+
+class CarriedReport(Record):
+    """What came of frames over bearers."""
+
+    uplink: Direction
+    downlink: Direction
+
+
+class Ends:
+    """The two ends: the eNB's of S1-U and the server's.
+
+    Args:
+        ports: the generator's, network devices of one namespace.
+        macs: the sources of frames from port 0 and 1, and their destinations.
+    """
+
+    def __init__(self, ports: tuple[GeneratorPort, ...], macs: tuple[tuple[str, str], tuple[str, str]]) -> None:
+        if len(ports) != 2 or any(not port.kind.is_kernel or port.netns is None for port in ports):
+            raise OnboardError(
+                "frames over bearers can only be sent from kernel ports",
+                observed=", ".join(f"{port.kind} {port.spec}" for port in ports),
+                fix="choose a variant with kernel ports: linux-bridge",
+            )
+        self._ports = ports
+        sources, destinations = ([_packed(mac) for mac in pair] for pair in macs)
+        self._macs = tuple(zip(destinations, sources, strict=True))
+
+    def carry(self, table: BearerTable, frames: int) -> CarriedReport:
+        """Send so many frames each way, over the bearers in turn.
+
+        Args:
+            table: of the bearers.
+            frames: in each direction.
+        """
+        paths = [Path(table, bearer) for bearer in table.bearers]
+        with self._opened() as (enb, server):
+            uplink = _one_way(
+                (enb, server),
+                [paths[number % len(paths)].from_enb(number, self._macs[0]) for number in range(frames)],
+                lambda number, frame: paths[number % len(paths)].arrived_at_server(frame),
+            )
+            downlink = _one_way(
+                (server, enb),
+                [paths[number % len(paths)].from_server(number, self._macs[1]) for number in range(frames)],
+                lambda number, frame: paths[number % len(paths)].arrived_at_enb(frame),
+            )
+        return CarriedReport(uplink=uplink, downlink=downlink)
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[socket.socket, socket.socket]]:
+        first, second = (inside(str(port.netns), partial(_socket, port.spec)) for port in self._ports)
+        with first, second:
+            yield first, second
+
+
+def _one_way(
+    ends: tuple[socket.socket, socket.socket], frames: list[bytes], arrived: Callable[[int, bytes], int | None]
+) -> Direction:
+    source, sink = ends
+    found, wrong = set[int](), 0
+    began = time.monotonic()
+    for number, frame in enumerate(frames):
+        source.send(frame)
+        if number % _BATCH == 0:
+            wrong += _collect(sink, max(0.0, began + number / RATE_PPS - time.monotonic()), (found, arrived))
+    deadline = time.monotonic() + _LAST_S
+    while len(found) < len(frames) and (left := deadline - time.monotonic()) > 0:
+        wrong += _collect(sink, left, (found, arrived))
+    return Direction(sent=len(frames), received=len(found), wrong=wrong)
+
+
+def _collect(sink: socket.socket, wait_s: float, into: tuple[set[int], Callable[[int, bytes], int | None]]) -> int:
+    """Take in what is there, after at most so long a wait for the first; return how many were wrong."""
+    found, arrived = into
+    wrong = 0
+    while select.select([sink], [], [], wait_s)[0]:
+        frame, address = sink.recvfrom(_LONGEST)
+        if address[2] == _OUTGOING:
+            continue
+        number = number_of(frame)
+        if number is None:
+            continue  # not of these
+        if arrived(number, frame) == number and number not in found:
+            found.add(number)
+        else:
+            wrong += 1
+        wait_s = 0.0
+    return wrong
+
+
+def _socket(device: str) -> socket.socket:
+    opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+    opened.bind((device, _ETH_P_ALL))
+    return opened
+
+
+def _packed(mac: str) -> bytes:
+    return bytes.fromhex(mac.replace(":", ""))

@@ -1,0 +1,217 @@
+"""The life of one vEPC's functions: started in their order, waited for, frozen while traffic is measured, ended.
+
+All of them are processes of one workspace, named `<VNF>-<function>`; another nfvbed finds them there by these names.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import nfvbed
+from nfvbed.errors import DeployError, OnboardError, VnfDiedError
+from nfvbed.host.processes import ManagedProcess, how_it_ended
+from nfvbed.host.workspace import Workspace
+from nfvbed.patience import patient
+from nfvbed.vnfs.epc import network, nextepc, sctp, store
+from nfvbed.vnfs.epc.configuration import ORDER, STORE_PORT, rendered
+from nfvbed.vnfs.epc.emulator import Emulator
+from nfvbed.vnfs.epc.network import Spaces
+from nfvbed.vnfs.epc.subscribers import Subscriber, new_subscribers
+
+GATEWAYS = ("sgw", "pgw")
+"""Functions that frames pass; the others are needed for attaching and detaching alone."""
+FUNCTIONS = ("store", *ORDER, "enb")
+START_S = patient(20.0)
+_LOOK_S = 0.02
+_DIAMETER = "CONNECTED TO"
+"""What a function writes when a Diameter peer of its own has answered."""
+_WAITS_FOR = {"hss": "NextEPC daemon start", "pcrf": "NextEPC daemon start", "sgw": "NextEPC daemon start"}
+
+
+@dataclass(frozen=True)
+class Seats:
+    """Where the functions run."""
+
+    gateways: tuple[int, ...]
+    """Cores of those that frames pass."""
+    others: tuple[int, ...]
+    """Cores of all others."""
+
+
+@dataclass(frozen=True)
+class Subscribers:
+    """Whom the network knows, and who asks it to be attached: the same, but where something is to go wrong."""
+
+    known: tuple[Subscriber, ...]
+    sims: tuple[Subscriber, ...]
+
+    @classmethod
+    def all_known(cls, number: int) -> "Subscribers":
+        """Make so many new ones."""
+        made = new_subscribers(number)
+        return cls(made, made)
+
+
+class Core:
+    """The functions of one VNF.
+
+    Args:
+        workspace: what they are started in.
+        name: of the VNF.
+    """
+
+    def __init__(self, workspace: Workspace, name: str) -> None:
+        self._workspace = workspace
+        self._name = name
+
+    @property
+    def emulator(self) -> Emulator:
+        """The eNB with its UEs."""
+        return Emulator(self._file("enb.sock"))
+
+    def subscribers(self) -> tuple[Subscriber, ...]:
+        """Return the SIMs of the emulated UEs."""
+        listed = json.loads(self._file("sims.json").read_text())
+        return tuple(Subscriber.model_validate(one) for one in listed)
+
+    def start(self, spaces: Spaces, seats: Seats, root: Path, subscribers: Subscribers) -> None:
+        """Start all of them, each when those that it asks are there.
+
+        Raises:
+            PrerequisiteError: nextepc or the library for SCTP is not there.
+            OnboardError: one does not come up in time.
+            VnfDiedError: one has ended.
+        """
+        self._write("subscribers.json", subscribers.known)
+        self._write("sims.json", subscribers.sims)
+        self._file("enb.sock").unlink(missing_ok=True)  # of an emulated eNB before
+        of_store = [network.STORE, str(STORE_PORT), str(self._file("subscribers.json"))]
+        self._python("store", spaces, seats, ("nfvbed.vnfs.epc.store", *of_store))
+        self._wait("store", partial(self._has_said, "store", store.READY))
+        for function in ORDER:
+            self._start_function(function, spaces, seats, root)
+            self._wait(function, partial(self._has_said, function, _WAITS_FOR.get(function, _DIAMETER)))
+        of_enb = [str(self._file("enb.sock")), str(self._file("sims.json")), network.MME, str(network.ENB_S1U)]
+        self._python("enb", spaces, seats, ("nfvbed.vnfs.epc.emulation", *of_enb), sctp.environment(root))
+        self._wait("enb", self.emulator.listens)
+
+    def _start_function(self, function: str, spaces: Spaces, seats: Seats, root: Path) -> None:
+        log, file = self._log(function), self._file(f"{function}.yml")
+        log.unlink(missing_ok=True)  # of one before, whose words would be taken for this one's
+        file.write_text(rendered(function, nextepc.libraries(root), log))
+        argv = [str(nextepc.program(function, root)), "-f", str(file), "-p", str(self._file(f"{function}.pid"))]
+        variables = nextepc.environment(root) | (sctp.environment(root) if function == "mme" else {})
+        cores = seats.gateways if function in GATEWAYS else seats.others
+        netns = spaces.functions[function]
+        self._workspace.spawn(self._process_name(function), argv, cores=cores, netns=netns, environment=variables)
+
+    def _python(
+        self, function: str, spaces: Spaces, seats: Seats, module: tuple[str, ...], more: dict[str, str] | None = None
+    ) -> None:
+        # As this nfvbed was found, so is its process's: also where it is not installed.
+        variables = {"PYTHONPATH": str(Path(nfvbed.__file__).parents[1])} | (more or {})
+        argv = [sys.executable, "-m", *module]
+        name, netns = self._process_name(function), spaces.functions[function]
+        (self._workspace.directory / f"{name}.log").unlink(missing_ok=True)
+        self._workspace.spawn(name, argv, cores=seats.others, netns=netns, environment=variables)
+
+    def _wait(self, function: str, is_there: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + START_S
+        while not is_there():
+            self.check((function,))
+            if time.monotonic() > deadline:
+                raise OnboardError(
+                    f"the {function} of {self._name} does not come up",
+                    where=str(self._log(function)),
+                    observed=f"not ready within {START_S:g} s; the last lines of its log:\n{self._said(function, 8)}",
+                    fix="nfvbed destroy, then again; with the same end, see the log",
+                )
+            time.sleep(_LOOK_S)
+
+    def check(self, functions: Iterable[str] = FUNCTIONS) -> None:
+        """Check that functions live.
+
+        Raises:
+            VnfDiedError: one has ended; with how, and the last lines of its log.
+        """
+        for function in functions:
+            process = self._process(function)
+            if not process.alive():
+                raise VnfDiedError(
+                    f"the {function} of {self._name} has ended",
+                    where=f"pid {process.pid}, log {self._log(function)}",
+                    observed=f"{how_it_ended(process)}\n{self._said(function, 8)}".rstrip(),
+                    fix="nfvbed heal starts the functions again; with the same end, see the log",
+                )
+
+    def freeze(self) -> None:
+        """Stop those that no frame passes: nextepc's poll, and would take time from what is measured."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let them go on."""
+        self._signal(signal.SIGCONT)
+
+    def pids(self, functions: Iterable[str] = FUNCTIONS) -> tuple[int, ...]:
+        """Return their process ids."""
+        return tuple(self._process(function).pid for function in functions)
+
+    def kill(self) -> None:
+        """End all that were started, at once: there is nothing that they would have to put in order. Idempotent."""
+        for function in reversed(FUNCTIONS):
+            try:
+                self._process(function).kill()
+            except VnfDiedError:
+                continue  # never started
+        for file in ("subscribers.json", "sims.json", "enb.sock"):
+            self._file(file).unlink(missing_ok=True)
+
+    def _signal(self, number: signal.Signals) -> None:
+        for function in FUNCTIONS:
+            process = self._process(function)
+            if function not in GATEWAYS and process.alive():
+                os.kill(process.pid, number)
+
+    def _process(self, function: str) -> ManagedProcess:
+        try:
+            return self._workspace.process(self._process_name(function))
+        except DeployError as failure:
+            raise VnfDiedError(
+                f"{self._name} has no {function}", where=failure.where, observed=failure.what, fix="nfvbed destroy"
+            ) from failure
+
+    def _has_said(self, function: str, words: str) -> bool:
+        try:
+            return words in self._log(function).read_text(errors="replace")
+        except FileNotFoundError:
+            return False
+
+    def _said(self, function: str, lines: int) -> str:
+        try:
+            return "\n".join(self._log(function).read_text(errors="replace").splitlines()[-lines:])
+        except FileNotFoundError:
+            return ""
+
+    def _log(self, function: str) -> Path:
+        """A program of nextepc writes its log by itself; what it prints beside is in a file that ends in `.log` too."""
+        own = ".nextepc" if function in ORDER else ""
+        return self._workspace.directory / f"{self._process_name(function)}{own}.log"
+
+    def _process_name(self, function: str) -> str:
+        return f"{self._name}-{function}"
+
+    def _file(self, name: str) -> Path:
+        return self._workspace.directory / f"{self._name}-{name}"
+
+    def _write(self, name: str, subscribers: Sequence[Subscriber]) -> None:
+        """Write what holds keys, for root alone."""
+        path = self._file(name)
+        path.unlink(missing_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(json.dumps([subscriber.model_dump() for subscriber in subscribers]))

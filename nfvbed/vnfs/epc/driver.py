@@ -1,0 +1,260 @@
+"""nextepc as one VNF: its gateways on the VNF's two ports, its other functions and the emulated eNB beside them."""
+
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from ipaddress import IPv4Address
+from pathlib import Path
+
+from pyroute2.netlink.exceptions import NetlinkError
+
+from nfvbed.dataplanes.ports import veth
+from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.host import links
+from nfvbed.host.fitness import Fitness
+from nfvbed.host.namespaces import inside
+from nfvbed.host.napi import still_there
+from nfvbed.host.timing import Steps
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Deployment, Hop, HopKind, Role, VnfHandle, VnfPort, WorkThread
+from nfvbed.spec.bearers import BearerTable
+from nfvbed.spec.layout import End
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.epc import network, nextepc, sctp
+from nfvbed.vnfs.epc.carrying import Direction, Ends
+from nfvbed.vnfs.epc.configuration import ORDER
+from nfvbed.vnfs.epc.core import GATEWAYS, Core, Seats, Subscribers
+from nfvbed.vnfs.epc.reports import AttachReport
+from nfvbed.vnfs.epc.subscribers import MOST_SUBSCRIBERS
+from nfvbed.vnfs.process import devices
+from nfvbed.vnfs.process.life import ProcessState, kernel_ports, port_title
+from nfvbed.vnfs.vnf import VnfDriver, VnfSeat
+
+ATTACHED = 16
+"""UEs that are attached when it is onboarded: the bearers that traffic goes over."""
+BEARERS = "bearers"
+"""The fact of a VNF that is the table of them."""
+_PROBE_FRAMES = 20
+
+
+class EpcState(ProcessState):
+    """What is written down of a vEPC."""
+
+    home: str
+    """Namespace of its two ports when nothing runs on them."""
+    spaces: str
+    """What the names of its own namespaces begin with."""
+
+
+class EpcVnf(VnfDriver):
+    """Serving and PDN gateway run on the VNF's core, all else on the control cores."""
+
+    def probe(self, choice: VnfChoice) -> Fitness:
+        """Make its namespaces and a tun device, and remove them."""
+        if os.geteuid() != 0:
+            raise PrerequisiteError("namespaces and tun devices can only be made by root", fix="run it with sudo")
+        try:
+            _try()
+        except (OSError, NetlinkError) as failure:
+            raise UnsupportedError(
+                "the kernel refuses a vEPC's networks", observed=str(failure), fix="modprobe tun bridge veth"
+            ) from failure
+        return Fitness()
+
+    def require_files(self, choice: VnfChoice, root: Path) -> None:
+        """Look for nextepc's programs, and for the library for SCTP where the kernel has none."""
+        for function in ORDER:
+            nextepc.program(function, root)
+        sctp.environment(root)
+
+    def start(self, seat: VnfSeat) -> VnfHandle:
+        """Make the networks, move each port to its gateway, and start the functions."""
+        home, _ = kernel_ports(seat)
+        steps = Steps()
+        with steps.timed(f"onboard.{seat.name}.networks"), _kernel_errors(seat.name, home):
+            spaces = network.make(seat.workspace, seat.name)
+            ports = tuple(
+                port.model_copy(update={"netns": spaces.functions[gateway]})
+                for gateway, port in zip(GATEWAYS, seat.ports, strict=True)
+            )
+            threads = _settle(replace(seat, ports=ports), home)
+        core = Core(seat.workspace, seat.name)
+        with steps.timed(f"onboard.{seat.name}.start"):
+            core.start(
+                spaces, Seats(seat.cores, seat.control_cores), seat.root, Subscribers.all_known(MOST_SUBSCRIBERS)
+            )
+        state = EpcState(
+            run_directory=str(seat.workspace.directory),
+            home=home,
+            spaces=spaces.prefix,
+            destination_macs=tuple(port.mac for port in ports),
+        )
+        return VnfHandle(
+            name=seat.name,
+            kind=seat.choice.kind,
+            forwarding=seat.does,
+            ports=ports,
+            pids=core.pids(),
+            cgroup=str(seat.workspace.cgroup()),
+            cores=seat.cores,
+            shares_core=seat.shares_core,
+            threads=threads,
+            control=state.as_control(),
+            versions={"nextepc": nextepc.VERSION},
+            steps=steps.done,
+            facts={"gateway": seat.does, "sctp": "linux" if sctp.kernel_has_sctp() else "usrsctp"},
+        )
+
+    def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
+        """Attach UEs; the functions that frames do not pass are frozen then."""
+        core, steps = self.core_of(handle), Steps()
+        for port in handle.ports:
+            veth.wait_until_up(str(port.netns), (port.address,))
+        with steps.timed(f"onboard.{handle.name}.attach"):
+            table = attached(core, ATTACHED)
+        core.freeze()
+        facts = handle.facts | {BEARERS: table.model_dump(mode="json")}
+        return handle.model_copy(update={"steps": (*handle.steps, *steps.done), "facts": facts})
+
+    def carry(self, seat: VnfSeat, handle: VnfHandle, deployment: Deployment) -> bool:
+        """Send frames over the bearers until they come each way, as they must be."""
+        deadline = time.monotonic() + seat.choice.vnf.readiness.within_s
+        ends = ends_of(seat, handle, deployment)
+        while True:
+            report = ends.carry(bearers_of(handle), _PROBE_FRAMES)
+            if report.uplink.complete and report.downlink.complete:
+                return True
+            self.verify(handle)
+            if time.monotonic() > deadline:
+                raise OnboardError(
+                    f"no frames come over the bearers of {handle.name}",
+                    where=f"{deployment.variant} ({deployment.topology})",
+                    observed=f"uplink {_told(report.uplink)}, downlink {_told(report.downlink)}",
+                    fix=f"see the logs {handle.name}-sgw and {handle.name}-pgw in the run directory",
+                )
+
+    def bearers(self, handle: VnfHandle) -> BearerTable:
+        """Those of the UEs that were attached when it was onboarded."""
+        return bearers_of(handle)
+
+    def verify(self, handle: VnfHandle) -> None:
+        """Check that all functions live."""
+        self.core_of(handle).check()
+
+    def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
+        """What the kernel counts at the gateways' devices."""
+        return tuple(_hop(handle, port) for port in handle.ports)
+
+    def threads(self, handle: VnfHandle) -> Sequence[WorkThread]:
+        """Those of the kernel that receive for it, and the gateways' processes."""
+        pids = self.core_of(handle).pids(GATEWAYS)
+        own = (
+            WorkThread(role=Role.VNF, pid=pid, tid=pid, core=handle.cores[0], name=f"nextepc-{gateway}d")
+            for gateway, pid in zip(GATEWAYS, pids, strict=True)
+        )
+        return (*still_there(handle.threads), *own)
+
+    def stop(self, handle: VnfHandle) -> None:
+        """End the functions; the ports go back to where they were, the other networks are removed."""
+        state = EpcState.of(handle)
+        self.core_of(handle).kill()
+        moved = [port for port in handle.ports if port.netns is not None and Path(port.netns).exists()]
+        for port in moved:
+            network.move(port.address, str(port.netns), state.home)
+        veth.prepare(state.home, tuple(port.address for port in moved), all(port.offloads for port in moved))
+        network.Spaces(state.spaces).remove()
+
+    def end(self, handle: VnfHandle) -> None:
+        """End the functions; namespaces and ports go with the workspace."""
+        self.core_of(handle).kill()
+
+    def core_of(self, handle: VnfHandle) -> Core:
+        """Return the functions of a VNF."""
+        return Core(Workspace.attach(Path(EpcState.of(handle).run_directory)), handle.name)
+
+
+def attached(core: Core, number: int, in_flight: int = 1) -> BearerTable:
+    """Attach so many UEs, the first ones, and return their bearers.
+
+    Raises:
+        OnboardError: one is refused or not answered.
+    """
+    report = core.emulator.attach([subscriber.imsi for subscriber in core.subscribers()[:number]], in_flight)
+    require_attached(report)
+    carried = core.emulator.carried()
+    return BearerTable(
+        enb=network.ENB_S1U, sgw=IPv4Address(carried.sgw), server=network.SERVER, bearers=carried.bearers
+    )
+
+
+def require_attached(report: AttachReport) -> None:
+    """Raise where not every UE was attached.
+
+    Raises:
+        OnboardError: with the causes.
+    """
+    if report.failures:
+        raise OnboardError(
+            f"{len(report.outcomes) - report.attached} of {len(report.outcomes)} UEs are not attached",
+            observed="; ".join(f"{count}: {cause}" for cause, count in report.failures.items()),
+            fix="see the logs of mme, hss and pcrf in the run directory",
+        )
+
+
+def bearers_of(handle: VnfHandle) -> BearerTable:
+    """Return the bearers of the attached UEs.
+
+    Raises:
+        OnboardError: none is.
+    """
+    if BEARERS not in handle.facts:
+        raise OnboardError(f"{handle.name} has no bearers", fix="nfvbed onboard vepc")
+    return BearerTable.model_validate_json(json.dumps(handle.facts[BEARERS]))
+
+
+def ends_of(seat: VnfSeat, handle: VnfHandle, deployment: Deployment) -> Ends:
+    """Return the ends at which frames over the bearers are sent: the generator's ports, which must be free."""
+    first, last = (port.mac for port in handle.ports)
+    return Ends(deployment.ports, (seat.beyond, (first, last)))
+
+
+def _settle(seat: VnfSeat, home: str) -> tuple[WorkThread, ...]:
+    """Move each port to its gateway, and give the gateway its addresses and ways there."""
+    threads: list[WorkThread] = []
+    leads = (network.lead_s1u, network.lead_sgi)
+    for port, lead, beyond in zip(seat.ports, leads, seat.beyond, strict=True):
+        network.move(port.address, home, str(port.netns))
+        threads += devices.prepare(replace(seat, ports=(port,)))
+        inside(str(port.netns), partial(lead, network.DataPort(port.address, beyond)))
+    return tuple(threads)
+
+
+def _hop(handle: VnfHandle, port: VnfPort) -> Hop:
+    counted = veth.read(str(port.netns), (port.address,))[port.address]
+    name = f"{port_title(handle.name, port)} ({port.address})"
+    return veth.hop(name, counted, HopKind.VNF_PORT, End(port.vnf, port.port))
+
+
+@contextmanager
+def _kernel_errors(name: str, where: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, NetlinkError) as failure:
+        raise OnboardError(f"the networks of {name} cannot be made", where=where, observed=repr(failure)) from failure
+
+
+def _told(direction: Direction) -> str:
+    return f"{direction.received} of {direction.sent} frames, {direction.wrong} wrong"
+
+
+def _try() -> None:
+    workspace = Workspace.create()
+    try:
+        spaces = network.make(workspace, "probe")
+        inside(spaces.functions["pgw"], lambda: links.add_tun(network.TUN))
+    finally:
+        workspace.close()

@@ -1,0 +1,50 @@
+"""What came of attaching and detaching UEs, and how fast and how long the functions allow it."""
+
+from collections import Counter
+
+from nfvbed.patience import patient
+from nfvbed.records import Record
+from nfvbed.spec.bearers import Bearer
+
+ANSWER_S = patient(5.0)
+"""How long the MME may take to answer: one whose pools are empty does not answer at all."""
+NO_ANSWER = "no answer"
+BURST, BURST_NS = 20, 9_500_000_000
+"""Attaches in any such time: each holds three of the serving gateway's 64 GTP transactions for 9 s, and what finds none
+free is not answered."""
+
+
+class Outcome(Record):
+    """What came of one UE's attach or detach."""
+
+    imsi: str
+    duration_ns: int
+    """From the UE's first message to its last, or until nobody waited longer."""
+    failure: str = ""
+    """Why it did not succeed, in the words of TS 24.301 and TS 36.413, or `no answer`; empty: it did."""
+
+
+class AttachReport(Record):
+    """What came of attaching UEs, or of detaching them."""
+
+    outcomes: tuple[Outcome, ...]
+    busy_ns: int
+    """In which at least one UE was on its way: pauses that the functions need are left out."""
+
+    @property
+    def attached(self) -> int:
+        """How many succeeded."""
+        return sum(1 for outcome in self.outcomes if not outcome.failure)
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """How many did not, by cause."""
+        return dict(Counter(outcome.failure for outcome in self.outcomes if outcome.failure))
+
+
+class Carried(Record):
+    """The bearers that there are."""
+
+    sgw: str
+    """The serving gateway's address on S1-U; empty: there are none."""
+    bearers: tuple[Bearer, ...]

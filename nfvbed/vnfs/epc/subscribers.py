@@ -1,0 +1,62 @@
+"""Subscribers of the core: who they are, and what the HSS and the PCRF read of them."""
+
+import secrets
+
+from bson import Int64
+from pydantic import Field
+
+from nfvbed.records import Record
+
+PLMN = "00101"
+"""Mobile country and network code of a test network (ITU-T E.212, 001-01)."""
+APN = "internet"
+MOST_SUBSCRIBERS = 40
+"""UEs of one run of the functions: MME and PCRF of nextepc 0.3.10 take everything from pools that they do not refill,
+and stop to answer at about the 50th attach."""
+_AMBR_KBITS = 10_000_000
+_PDN_IPV4 = 0
+_QCI = 9
+_PRIORITY = 8
+_RESTRICTIONS = 32
+"""Handover to non-3GPP access is not allowed, as in nextepc's own default profile."""
+
+
+class Subscriber(Record):
+    """A SIM: its number, its keys, and the network that it is allowed to reach."""
+
+    imsi: str = Field(pattern=r"^[0-9]{15}$")
+    key: str = Field(pattern=r"^[0-9a-f]{32}$", repr=False)
+    """K of TS 33.401, in hex; of this deployment alone."""
+    opc: str = Field(pattern=r"^[0-9a-f]{32}$", repr=False)
+    """OPc of TS 35.205."""
+    apn: str = APN
+
+    def document(self) -> dict[str, object]:
+        """Return it as nextepc's database has it; the functions ignore a number of another size than these."""
+        rates = {"uplink": Int64(_AMBR_KBITS), "downlink": Int64(_AMBR_KBITS)}
+        priority = {"priority_level": _PRIORITY, "pre_emption_capability": 1, "pre_emption_vulnerability": 1}
+        network = {
+            "apn": self.apn,
+            "type": _PDN_IPV4,
+            "ambr": dict(rates),
+            "qos": {"qci": _QCI, "arp": priority},
+            "pcc_rule": [],
+        }
+        return {
+            "imsi": self.imsi,
+            "access_restriction_data": _RESTRICTIONS,
+            "subscriber_status": 0,
+            "network_access_mode": 2,
+            "subscribed_rau_tau_timer": 12,
+            "ambr": dict(rates),
+            "security": {"k": self.key, "opc": self.opc, "amf": "8000", "sqn": Int64(64), "rand": "0" * 32},
+            "pdn": [network],
+        }
+
+
+def new_subscribers(number: int) -> tuple[Subscriber, ...]:
+    """Make so many, with keys of their own."""
+    return tuple(
+        Subscriber(imsi=f"{PLMN}{index:010d}", key=secrets.token_hex(16), opc=secrets.token_hex(16))
+        for index in range(1, number + 1)
+    )

@@ -1,0 +1,179 @@
+"""A mobile core of nextepc's functions: UEs attach, frames come over their bearers both ways, and what goes wrong."""
+
+import os
+import signal
+import socket
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from nfvbed.dataplanes.wiring import require_path
+from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
+from nfvbed.host.namespaces import inside
+from nfvbed.records import HopKind
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.epc import network
+from nfvbed.vnfs.epc.configuration import STORE_PORT
+from nfvbed.vnfs.epc.core import FUNCTIONS, GATEWAYS, Subscribers
+from nfvbed.vnfs.epc.driver import ATTACHED, bearers_of, ends_of, require_attached
+from nfvbed.vnfs.epc.reports import NO_ANSWER
+from nfvbed.vnfs.epc.subscribers import new_subscribers
+from tests.functional.declared import PROJECT, vnf
+from tests.functional.disturbed import retried, wait_until
+from tests.functional.epc_core import running
+
+BRIDGE = PROJECT.load_variant("linux-bridge")
+FRAMES = 1_000
+
+
+def vepc():
+    spec = PROJECT.load_vnf("vepc").without_machines()
+    return VnfChoice(
+        label="test", vnf=spec, kind=spec.kinds[0], forwarding="nextepc", flavor=PROJECT.load_flavor(spec.flavor)
+    )
+
+
+def carried(site, deployment, frames):
+    live = site._vnfs[deployment.id]
+    ends = ends_of(live.seats[0], live.handles[0], deployment)
+    return ends.carry(bearers_of(live.handles[0]), frames)
+
+
+def states(core, functions):
+    return {Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] for pid in core.pids(functions)}
+
+
+def test_ues_attach_and_a_thousand_frames_come_over_their_bearers_each_way(lab_with_vnfs):
+    site = lab_with_vnfs
+    deployment = site.deploy(BRIDGE, "vepc", vnf=vepc())
+    handle = deployment.vnfs[0]
+    table = bearers_of(handle)
+    assert len(table.bearers) == ATTACHED
+    assert {bearer.ue in network.UES for bearer in table.bearers} == {True}
+    assert (table.enb, table.sgw, table.server) == (network.ENB_S1U, network.SGW_S1U, network.SERVER)
+
+    def complete(passage):
+        return passage[0].uplink.complete and passage[0].downlink.complete
+
+    def pass_frames():
+        before = counts(site, deployment)
+        return carried(site, deployment, FRAMES), before, counts(site, deployment)
+
+    report, before, after = retried(pass_frames, complete)
+    assert complete((report,)), report
+    assert report.uplink.sent == report.downlink.sent == FRAMES
+    # As many at the gateways' devices as were sent: nothing else is on S1-U and SGi.
+    assert [tuple(b - a for a, b in zip(*pair, strict=True)) for pair in zip(before, after, strict=True)] == [
+        (FRAMES, FRAMES),
+        (FRAMES, FRAMES),
+    ]
+    core = site._vnfs[deployment.id].drivers[0].core_of(handle)
+    assert states(core, [name for name in FUNCTIONS if name not in GATEWAYS]) == {"T"}, "others poll while frames pass"
+    site.destroy(deployment)
+
+
+def counts(site, deployment):
+    hops = [hop for hop in site._vnfs[deployment.id].hops()[0] if hop.kind is HopKind.VNF_PORT]
+    return [(hop.rx_packets, hop.tx_packets) for hop in hops]
+
+
+def test_it_stays_is_healed_and_offboarded(lab_with_vnfs):
+    site = lab_with_vnfs
+    deployment, existed = site.onboard(BRIDGE, "vepc", vepc(), print)
+    assert not existed
+    directory = Path(deployment.run_directory)
+    for name in ("sims", "subscribers"):
+        file = directory / f"vnf1-{name}.json"
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600, "it holds keys"
+    mme = site._vnfs[deployment.id].drivers[0].core_of(deployment.vnfs[0]).pids(("mme",))[0]
+    os.kill(mme, signal.SIGKILL)
+    wait_until(lambda: site.dead_vnfs(deployment))
+    healed = site.heal(deployment)
+    assert site.dead_vnfs(healed) == ()
+    site.offboard(healed)
+    assert not list(directory.glob("vnf1-*.json")), "keys stay behind"
+    again, _ = site.onboard(BRIDGE, "vepc", vepc(), print)
+    assert again.id == deployment.id
+    site.destroy(again)
+    site.take_down()
+
+
+def test_a_core_is_in_no_other_topology_and_no_other_vnf_in_this_one(lab_with_vnfs):
+    for topology, choice in (("pvp", vepc()), ("vepc", vnf("bridge"))):
+        with pytest.raises(UnsupportedError, match="cannot be in topology"):
+            require_path(BRIDGE, topology, choice)
+
+
+def with_sims(**changes):
+    """One subscriber who is known, and a SIM that differs from what is known of it."""
+    known = new_subscribers(2)
+    return Subscribers(known, (known[0].model_copy(update=changes), known[1]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"imsi": "001019999999999"}, "cause"),
+        ({"key": "0" * 32}, "MAC failure"),
+        ({"apn": "nowhere"}, "cause"),
+    ],
+    ids=["unknown", "wrong-key", "apn"],
+)
+def test_a_ue_that_is_refused_is_named_with_the_cause_and_the_others_attach(lab, changes, cause):
+    subscribers = with_sims(**changes)
+    with running(subscribers) as core:
+        imsis = [sim.imsi for sim in subscribers.sims]
+        report = core.emulator.attach(imsis)
+        assert [bool(outcome.failure) for outcome in report.outcomes] == [True, False], report
+        assert cause in report.outcomes[0].failure
+        with pytest.raises(OnboardError, match="1 of 2 UEs are not attached") as refused:
+            require_attached(report)
+        assert cause in refused.value.observed
+        core.check()
+
+
+def test_ues_detach_and_attach_again(lab):
+    subscribers = Subscribers.all_known(3)
+    with running(subscribers) as core:
+        imsis = [sim.imsi for sim in subscribers.sims]
+        assert core.emulator.attach(imsis, in_flight=3).failures == {}
+        assert len(core.emulator.carried().bearers) == 3
+        assert core.emulator.detach(imsis[:2]).failures == {}
+        assert [bearer.imsi for bearer in core.emulator.carried().bearers] == imsis[2:]
+        assert core.emulator.attach(imsis[:2]).failures == {}
+        assert len({bearer.ue for bearer in core.emulator.carried().bearers}) == 3
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_that_is_killed_is_named(lab, function):
+    with running(Subscribers.all_known(1)) as core:
+        os.kill(core.pids((function,))[0], signal.SIGKILL)
+        with pytest.raises(VnfDiedError, match=f"the {function} of vnf1 has ended") as died:
+            wait_until(lambda: core.check())
+        assert died.value.exit_code == 22
+
+
+def test_a_mme_that_stalls_costs_the_attach_its_time_and_is_said(lab):
+    with running(Subscribers.all_known(2)) as core:
+        os.kill(core.pids(("mme",))[0], signal.SIGSTOP)
+        began = time.monotonic()
+        report = core.emulator.attach([core.subscribers()[0].imsi])
+        assert report.failures == {NO_ANSWER: 1}
+        assert time.monotonic() - began < 60
+
+
+def test_what_cannot_be_read_ends_that_client_alone(lab):
+    with running(Subscribers.all_known(1)) as core:
+        netns = f"/run/netns/nfvbed-{core._workspace.id}-vnf1-store"
+
+        def send(data):
+            with socket.create_connection((network.STORE, STORE_PORT), timeout=10) as connection:
+                connection.sendall(data)
+                return connection.recv(1)
+
+        for data in (b"\xff" * 16, bytes(16), b"GET / HTTP/1.1\r\n\r\n"):
+            assert inside(netns, lambda data=data: send(data)) == b"", "the connection is closed"
+        core.check()
+        assert core.emulator.attach([core.subscribers()[0].imsi]).failures == {}

@@ -1,0 +1,39 @@
+"""The descriptors of the mobile core, in both forms and flavours, and their HOT."""
+
+import pytest
+
+from nfvbed.vnfs.descriptors import translate
+from nfvbed.vnfs.descriptors.machines import legacy, package
+from nfvbed.vnfs.descriptors.typefiles import ETSI_TYPES, USER_DATA
+from nfvbed.vnfs.descriptors.yamltext import dump
+from tests.golden.test_descriptors_golden import GOLDEN, check
+from tests.unit.vnfs.descriptors.several import EIGHT, TWO, ZONES, legacy_document, request
+
+SEVERAL = "several"
+
+
+def members():
+    """Return the package's members that are made of the request: not ETSI's types, and not the script."""
+    files = package.files(request(zones=ZONES))
+    kept = (*ETSI_TYPES, USER_DATA.name)
+    return {name: data for name, data in files.items() if name.rpartition("/")[2] not in kept}
+
+
+@pytest.mark.parametrize("flavour", [EIGHT, TWO])
+def test_legacy_descriptor(flavour):
+    check(f"{SEVERAL}/{flavour}.yaml", dump(legacy.template(request(zones=ZONES), flavour)))
+
+
+@pytest.mark.parametrize("flavour", [EIGHT, TWO])
+def test_hot_of_the_legacy_descriptor(flavour):
+    check(f"{SEVERAL}/{flavour}.hot.yaml", translate.legacy_hot(legacy_document(flavour, zones=ZONES)).template)
+
+
+@pytest.mark.parametrize("name", members())
+def test_member_of_the_package(name):
+    check(f"{SEVERAL}/package/{name}", members()[name].decode())
+
+
+def test_every_golden_member_is_written():
+    folder = GOLDEN / SEVERAL / "package"
+    assert {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} == set(members())

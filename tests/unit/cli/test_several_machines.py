@@ -1,0 +1,162 @@
+"""`nfvbed package` and `nfvbed onboard` of VNFs of several machines."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nfvbed.cli import onboard_check, onboard_machines
+from nfvbed.cli.main import main
+from nfvbed.host.topology import CpuTopology
+from nfvbed.vnfs.descriptors import csar, translate
+from nfvbed.vnfs.descriptors.given import GivenInstance, GivenVnf
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.setenv("NFVBED_ROOT", str(ROOT))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.qcow2").write_bytes(b"an image")
+    eight = tuple(range(8))
+    monkeypatch.setattr(onboard_check, "read_topology", lambda: CpuTopology(allowed=eight, nodes=(eight,)))
+
+
+def test_package_has_both_flavours(tmp_path, capsys):
+    assert main(["package", "vepc", "--image-file", "own.qcow2"]) == 0
+    assert "placement is wished for and not required" in capsys.readouterr().err
+    assert list(translate.flavours(csar.read(tmp_path / "vepc.csar"))) == ["default", "two-guests"]
+    assert main(["package", "vepc.csar"]) == 0
+    assert "flavours: default, two-guests" in capsys.readouterr().out
+
+
+def test_image_is_packed_where_it_is_asked_for(tmp_path):
+    words = ["--image-file", str(tmp_path / "own.qcow2"), "--with-image", "--flavour", "two-guests"]
+    assert main(["package", "vepc", *words]) == 0
+    assert "Files/images/own.qcow2" in csar.read(tmp_path / "vepc.csar").archive.sizes
+
+
+def test_template_has_one_flavour_with_names_from_the_options(tmp_path, capsys):
+    words = ["--form", "legacy", "--output", "x.yaml", "--network", "s1-u=left", "--image", "own"]
+    assert main(["package", "vepc", *words, "--flavour", "two-guests", "--placement", "strict"]) == 0
+    assert capsys.readouterr().err == ""
+    topology = yaml.safe_load((tmp_path / "x.yaml").read_text())["topology_template"]
+    assert topology["node_templates"]["VL_s1-u"]["properties"]["network_name"] == "left"
+    assert {name: one["default"] for name, one in topology["inputs"].items()} == {
+        "image_core": "own",
+        "flavor_core": "nfvbed.hugepages",
+        "image_edge": "own",
+        "flavor_edge": "nfvbed.hugepages",
+    }
+
+
+def test_hot_goes_to_standard_output(capsysbinary):
+    zones = ["--zone", "core=left", "--zone", "edge=right"]
+    assert main(["package", "vepc", "--form", "hot", "--output", "-", *zones]) == 0
+    (hot,) = yaml.safe_load_all(capsysbinary.readouterr().out)
+    servers = [name for name, one in hot["resources"].items() if one["type"] == "OS::Nova::Server"]
+    assert len(servers) == 8
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["vepc"], 10, "--image-file"),
+        (["vepc", "--image-file", "none.qcow2"], 10, "the image cannot be read"),
+        (["vepc", "--form", "hot", "--placement", "strict"], 11, "cannot be kept apart"),
+        (["vepc", "--form", "hot", "--zone", "core"], 2, "--zone is a name and a value"),
+        (["vepc", "--form", "hot", "--zone", "cor=x", "--placement", "soft"], 10, "did you mean 'core'?"),
+        (["vepc", "--form", "hot", "--network", "s13=x"], 10, "in links: 's13'"),
+        (["vepc", "--form", "hot", "--flavour", "three"], 10, "in flavours: 'three'"),
+        (["vepc", "--flavor", "pinned"], 2, "--flavor: not of a VNF of several machines"),
+        (["vepc", "--most", "2"], 2, "--most: not of a VNF of several machines"),
+        (["vepc", "--forwarding", "io"], 2, "--forwarding: not of a VNF of several machines"),
+        (["vloop", "--placement", "soft"], 2, "placement are of a VNF of several machines"),
+        (["vloop", "--flavour", "default"], 2, "--flavour is of a VNF of several machines"),
+        (["vloop", "--image-file", "x"], 2, "--image-file is of a VNF of several machines"),
+    ],
+)
+def test_what_cannot_be_is_refused(words, code, said, capsys):
+    assert main(["package", *words]) == code
+    assert said in capsys.readouterr().err
+
+
+def check(capsys, *words):
+    code = main(["onboard", "vepc", "--check", "--json", "--site", "devcloud", *words])
+    return code, [one["subject"] for one in json.loads(capsys.readouterr().out)["mismatches"]]
+
+
+@pytest.mark.parametrize("variant", ["ovs-dpdk", "linux-bridge", "sriov"])
+def test_two_guests_fit_a_devcloud(variant, capsys):
+    assert check(capsys, "--variant", variant, "--flavour", "two-guests") == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("words", "subjects"),
+    [
+        (["--variant", "ovs-dpdk"], ["hugepages"]),
+        (["--variant", "ovs-dpdk", "--placement", "strict"], ["placement"]),
+        (["--variant", "ovs-dpdk", "--flavour", "two-guests", "--placement", "strict"], ["placement"]),
+        (["--variant", "vale", "--flavour", "two-guests"], ["ports"]),
+    ],
+)
+def test_what_does_not_fit_is_told(words, subjects, capsys):
+    assert check(capsys, *words) == (10, subjects)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--site", "devcloud", "--check"], 2, "--variant VARIANT"),
+        (["--site", "devcloud", "--check", "--variant", "ovs-dpdk", "--flavor", "pinned"], 2, "--flavor: not of"),
+        (["--site", "devcloud", "--variant", "ovs-dpdk", "--topology", "pvvp"], 2, "--topology: not of"),
+        (["--variant", "ovs-dpdk", "--kind", "vm"], 2, "a path takes VNFs of one"),
+    ],
+)
+def test_what_cannot_be_onboarded_is_refused(words, code, said, capsys):
+    assert main(["onboard", "vepc", *words]) == code
+    assert said in capsys.readouterr().err
+
+
+def test_options_of_several_machines_are_none_of_one(capsys):
+    assert main(["onboard", "vloop", "--variant", "ovs-dpdk", "--placement", "soft"]) == 2
+    assert "placement are of a VNF of several machines" in capsys.readouterr().err
+
+
+class Cloud:
+    """Double of a site that is an OpenStack: it notes what it was asked to onboard."""
+
+    def __init__(self):
+        self.asked = []
+
+    def find_deployed(self):
+        return None
+
+    def require(self, variant):
+        self.asked.append(variant.name)
+
+    def onboard_given(self, variant, given, tell):
+        self.asked.append((variant.name, given))
+        instance = GivenInstance("1", "core", "node", (("data0", "02:00:00:00:00:01"),), "login:")
+        return GivenVnf(given.name, "legacy", (instance,), (("create", 1),))
+
+    def close(self):
+        pass
+
+
+def test_template_of_a_flavour_is_onboarded_as_a_file(tmp_path, monkeypatch, capsys):
+    cloud = Cloud()
+    monkeypatch.setattr(onboard_machines, "open_site", lambda *_: cloud)
+    monkeypatch.setattr(onboard_machines, "_MADE", tmp_path / "made")
+    words = ["onboard", "vepc", "--site", "devcloud", "--variant", "ovs-dpdk", "--flavour", "two-guests"]
+    assert main([*words, "--dry-run"]) == 0
+    assert "vepc (flavour two-guests) would be onboarded as vepc on ovs-dpdk" in capsys.readouterr().out
+    assert not (tmp_path / "made").exists()
+    assert main([*words, "--network", "s1-u=left", "--param", "image_core=cirros"]) == 0
+    variant, given = cloud.asked[-1]
+    assert (variant, given.name, dict(given.parameters)) == ("ovs-dpdk", "vepc", {"image_core": "cirros"})
+    topology = yaml.safe_load(given.path.read_text())["topology_template"]
+    assert topology["node_templates"]["VL_s1-u"]["properties"]["network_name"] == "left"
+    assert "nfvbed offboard vepc" in capsys.readouterr().out

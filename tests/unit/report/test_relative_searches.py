@@ -1,0 +1,89 @@
+"""Searches relative to testpmd in the switch's place: planned beside it, paired by round, and the headline."""
+
+from pathlib import Path
+
+import pytest
+
+from nfvbed.cli.main import main
+from nfvbed.cli.results import load_runs
+from nfvbed.compare.comparison import compare
+from nfvbed.records import CellRole, Status
+from nfvbed.report.history import History
+from nfvbed.report.relative import relative_throughputs
+from nfvbed.report.throughput import headline, throughput_rows
+from nfvbed.results import ResultKind, ResultRecord
+from nfvbed.search.result import SearchResult
+from nfvbed.store import Store
+
+ROOT = Path(__file__).resolve().parents[3]
+SEARCH = "tests=[{kind: mrr}, {kind: search, preset: csit-quick, relative: true}]"
+TRUTH = 1 / 1.4
+"""What the simulated testpmd can do more."""
+
+
+@pytest.fixture(scope="module", name="store_path")
+def _store_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    store = str(tmp_path_factory.mktemp("relative") / "r.sqlite")
+    options = ("--frame-size", "64", "--repetitions", "3", "--set", SEARCH, "--root", str(ROOT), "--store", store)
+    for _ in range(2):
+        assert main(["run", "simulated", *options]) == 0
+    return store
+
+
+def test_the_ratio_is_that_of_the_known_capacities_and_the_headline(store_path: str) -> None:
+    comparison = compare(load_runs(ROOT, store_path, ()).data)
+    rows = [row for row in throughput_rows(comparison) if row.relative is not None]
+    assert rows
+    for row in rows:
+        assert row.relative is not None
+        assert row.relative.reference.startswith("reference:")
+        assert len(row.relative.ratios) + row.relative.unpaired >= 3
+        assert row.relative.ratio == pytest.approx(TRUTH, rel=0.03)
+        assert headline(row).startswith(f"{row.relative.ratio:.3f} [")
+        assert "of testpmd" in headline(row)
+
+
+def test_both_searches_are_in_one_round_and_take_turns(store_path: str) -> None:
+    (data, *_) = load_runs(ROOT, store_path, ()).data
+    order = [(entry.round, entry.cell.startswith("reference:")) for entry in data.results]
+    first = {number: [is_reference for at, is_reference in order if at == number][0] for number, _ in order}
+    assert {first[number] for number in (1, 3)} == {True}
+    assert first[2] is False
+
+
+def test_trends_have_the_ratio(store_path: str) -> None:
+    with Store.open(store_path, read_only=True) as store:
+        found = {entry.setting.test: entry for entry in History(store).series()}
+    ratio = found["search: NDR, relative"]
+    assert [one.value for one in ratio.measured] == pytest.approx([TRUTH, TRUTH], rel=0.03)
+
+
+def test_a_plan_pairs_what_passes_the_ports_in_the_same_way(store_path: str) -> None:
+    (data, *_) = load_runs(ROOT, store_path, ()).data
+    roles = {cell.id: cell.role for cell in data.cells}
+    for entry in data.results:
+        if entry.kind is ResultKind.SEARCH:
+            relative_to = SearchResult.model_validate(entry.payload).relative_to
+            assert (relative_to is None) == (roles[entry.cell] is CellRole.REFERENCE)
+
+
+def test_rounds_without_two_regular_results_in_one_class_are_no_pairs(store_path: str) -> None:
+    (data, *_) = load_runs(ROOT, store_path, ()).data
+    moved = [_in_another_class(entry) for entry in data.results]
+    before, after = relative_throughputs(data.results), relative_throughputs(moved)
+    for key, found in after.items():
+        assert before[key].ratios
+        assert (found.ratios, found.ratio) == ((), None)
+        assert found.unpaired == before[key].unpaired + len(before[key].ratios)
+    gone = [entry.model_copy(update={"status": Status.BLOCKED}) for entry in data.results]
+    assert relative_throughputs(gone) == {}
+
+
+def _in_another_class(entry: ResultRecord) -> ResultRecord:
+    return entry.model_copy(update={"placement_class": "elsewhere"}) if entry.cell.startswith("reference:") else entry
+
+
+def test_without_ceilings_there_is_nothing_to_be_relative_to(capsys: pytest.CaptureFixture[str]) -> None:
+    tests = "tests=[{kind: mrr}, {kind: search, relative: true, max_load_pps: 1000000}]"
+    assert main(["plan", "simulated", "--set", tests, "--set", "ceilings=false", "--root", str(ROOT)]) == 10
+    assert "relative to a ceiling" in capsys.readouterr().err
