@@ -44,10 +44,11 @@ def held(hold):
 def test_everything_is_there_while_it_is_deployed(held, before, mark):
     wait_for_processes(mark, 3)  # nfvbed, its switch, and the switch's runaway child
     now = snapshot(mark)
-    assert len(now["namespaces"]) == 1
-    assert HOST_LINK in now["links"]
-    assert len(now["mounts"]) == 2  # the hugetlbfs and the namespace
-    assert len(now["cgroups"]) == 1
+    new = {kind: set(now[kind]) - set(before[kind]) for kind in ("namespaces", "links", "mounts", "cgroups")}
+    assert len(new["namespaces"]) == 1
+    assert HOST_LINK in new["links"]
+    assert len(new["mounts"]) == 2  # the hugetlbfs and the namespace
+    assert len(new["cgroups"]) == 1
     assert now["run"]
 
 
