@@ -142,7 +142,10 @@ UDP_AND_PAYLOAD = [(8, "corrupted"), (4, "foreign"), (14, "corrupted")]
     [
         (UPLINK, 64, [*ETHERNET, *OUTERMOST, *UDP_AND_PAYLOAD]),
         (DOWNLINK, 64, [*ETHERNET, *OUTERMOST, *GTPU, *IPV4, *UDP_AND_PAYLOAD]),
-        (DOWNLINK, 129, [*ETHERNET, *OUTERMOST, *GTPU, *IPV4, *UDP_AND_PAYLOAD, (65, "corrupted")]),
+        pytest.param(
+            *(DOWNLINK, 129, [*ETHERNET, *OUTERMOST, *GTPU, *IPV4, *UDP_AND_PAYLOAD, (65, "corrupted")]),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_every_damaged_byte_counts_as_what_it_is(through_gateway, engine, ways, size, regions):

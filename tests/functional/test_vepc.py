@@ -79,6 +79,7 @@ def counts(site, deployment):
     return [(hop.rx_packets, hop.tx_packets) for hop in hops]
 
 
+@pytest.mark.slow
 def test_it_stays_is_healed_and_offboarded(lab_with_vnfs):
     site = lab_with_vnfs
     deployment, existed = site.onboard(BRIDGE, "vepc", vepc(), print)
@@ -146,7 +147,9 @@ def test_ues_detach_and_attach_again(lab):
         assert len({bearer.ue for bearer in core.emulator.carried().bearers}) == 3
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize(
+    "function", [pytest.param(one, marks=() if one == "sgw" else pytest.mark.slow) for one in FUNCTIONS]
+)
 def test_a_function_that_is_killed_is_named(lab, function):
     with running(Subscribers.all_known(1)) as core:
         os.kill(core.pids((function,))[0], signal.SIGKILL)
@@ -155,6 +158,7 @@ def test_a_function_that_is_killed_is_named(lab, function):
         assert died.value.exit_code == 22
 
 
+@pytest.mark.slow
 def test_a_mme_that_stalls_costs_the_attach_its_time_and_is_said(lab):
     with running(Subscribers.all_known(2)) as core:
         os.kill(core.pids(("mme",))[0], signal.SIGSTOP)
