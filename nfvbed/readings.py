@@ -33,11 +33,14 @@ class ThreadSample:
 
 @dataclass(frozen=True)
 class CoreSample:
-    """What a core has spent since boot, in ticks."""
+    """What a core has spent since boot."""
 
     softirq_ns: int
+    """In ticks."""
     steal_ns: int
-    """Taken by the hypervisor for others."""
+    """Taken by the hypervisor for others, in steps of `CpuSample.steal_step_ns`."""
+    exact_steal_ns: int | None = None
+    """The same exactly, where the kernel's own account can be read."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class CpuSample:
     threads: Mapping[ThreadId, ThreadSample]
     cores: Mapping[int, CoreSample]
     steal_step_ns: int = 0
-    """Steps in which the hypervisor's time is counted; 0: exactly, or it has taken none since the host started."""
+    """Steps of each core's `steal_ns`; 0: counted exactly, or nothing was stolen since the host started."""
 
 
 class Part(StrEnum):

@@ -2,7 +2,8 @@
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from nfvbed.readings import CoreSample, CpuSample, ThreadId, ThreadSample
@@ -13,10 +14,22 @@ _UTIME, _STIME, _GUEST_TIME = 11, 12, 40
 """Places in /proc/<pid>/task/<tid>/stat after the name in parentheses (proc(5): fields 14, 15 and 43)."""
 
 
-def read_sample(threads: Iterable[ThreadId], proc: Path = Path("/proc")) -> CpuSample:
+ExactSteal = Callable[[Mapping[int, int], int], Mapping[int, int]]
+"""Given what was stolen of each core in steps, and the step's length: returns what was stolen exactly, where known."""
+
+
+def _unknown(told_ns: Mapping[int, int], step_ns: int) -> Mapping[int, int]:
+    return {}
+
+
+def read_sample(
+    threads: Iterable[ThreadId], proc: Path = Path("/proc"), exact_steal: ExactSteal = _unknown
+) -> CpuSample:
     """Read the threads and all cores now."""
     seen = {thread: sample for thread in threads if (sample := _read_thread(thread, proc)) is not None}
     cores = _read_cores(proc)
+    exact = exact_steal({number: core.steal_ns for number, core in cores.items()}, _TICK_NS)
+    cores |= {number: replace(cores[number], exact_steal_ns=ns) for number, ns in exact.items()}
     steals = any(core.steal_ns for core in cores.values())
     return CpuSample(at_ns=time.monotonic_ns(), threads=seen, cores=cores, steal_step_ns=_TICK_NS if steals else 0)
 

@@ -54,7 +54,21 @@ class _Window:
         """Return the time that the hypervisor took from the core."""
         if core is None or core not in self.after.cores or core not in self.before.cores:
             return 0
-        return self.after.cores[core].steal_ns - self.before.cores[core].steal_ns
+        exact = self._exact_steal_ns(core)
+        return self.after.cores[core].steal_ns - self.before.cores[core].steal_ns if exact is None else exact
+
+    def steal_step_ns(self, core: int | None) -> int:
+        """Return the steps in which that time is counted; 0: exactly."""
+        if core is not None and self._exact_steal_ns(core) is not None:
+            return 0
+        return max(self.before.steal_step_ns, self.after.steal_step_ns)
+
+    def _exact_steal_ns(self, core: int) -> int | None:
+        """Return the stolen time where both readings have it exactly."""
+        first, last = (sample.cores.get(core) for sample in (self.before, self.after))
+        if first is None or last is None or first.exact_steal_ns is None or last.exact_steal_ns is None:
+            return None
+        return last.exact_steal_ns - first.exact_steal_ns
 
     def in_trial(self, thread: WorkThread, run_ns: int) -> int:
         """Leave out what a thread ran outside the trial: a poller also polls before and after it."""
@@ -88,7 +102,7 @@ def account(
                 "stolen_ns": max(stolen_ns[member] for member in members),
                 "held_ns": max(_held_ns(member, stolen_ns[member], window) for member in members),
                 "steal_ns": window.steal_ns(core),
-                "steal_step_ns": max(before.steal_step_ns, after.steal_step_ns),
+                "steal_step_ns": window.steal_step_ns(core),
             }
         )
         for (role, core), members in groups.items()

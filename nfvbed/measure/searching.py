@@ -102,7 +102,7 @@ def trial_of(record: TrialRecord) -> Trial:
         held_s=max((_held_ns(time) for time in times), default=0) / NS_PER_S,
         steal_s=max((time.steal_ns or 0 for time in times), default=0) / NS_PER_S,
         steal_step_s=max((time.steal_step_ns or 0 for time in times), default=0) / NS_PER_S,
-        gap_s=gaps.longest_ns / NS_PER_S if gaps else 0.0,
+        gap_s=None if gaps is None else gaps.longest_ns / NS_PER_S,
         generator_full=record.generator_busy_ns > GENERATOR_BUSY * record.duration_ns,
     )
 

@@ -8,7 +8,7 @@ from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.search.placement import PlacementKeeper, PlacementRule
 from nfvbed.search.result import Bound, GoalResult, LoadRange, PlacementSummary, SearchResult
 from nfvbed.search.stop import Irregularity, SearchRestarts, SearchStopped, TrialsTooShort
-from nfvbed.search.void import SETTLE_S, STEPS_A_TRIAL, Unusable, VoidTrials, against, differs
+from nfvbed.search.void import SETTLE_S, STEPS_A_TRIAL, Unusable, VoidTrials, against, differs, was_too_slow
 from nfvbed.spec.search import Search
 from nfvbed.spec.searchpresets import Goal
 
@@ -144,8 +144,10 @@ class _Trials:
             _check_length(trial, duration_s)
             self.trial_time_s += trial.duration_s
             self._overhead_s = max(0.0, ended_s - began_s - duration_s)
-            trial = replace(trial, late_is_missing=self.what.late_ratio is None)
+            too_slow = was_too_slow(trial, self.what)
+            trial = replace(trial, late_is_missing=too_slow or self.what.late_ratio is None)
             if self._is_excluded(trial, load_pps):
+                self._keeper.pass_over(trial, ended_s)
                 continue
             if self._keeper.accepts(trial, ended_s):
                 self.used_at.setdefault(load_pps, []).append(trial)

@@ -37,8 +37,8 @@ class Trial:
     """The hypervisor's part of it."""
     steal_step_s: float = 0.0
     """Steps in which that part is counted; 0: exactly."""
-    gap_s: float = 0.0
-    """Longest time in which the generator's loop was held up."""
+    gap_s: float | None = None
+    """Longest time in which the generator's loop was held up; None: it does not tell."""
     generator_full: bool = False
     """The generator's core had no time left, whatever the system under test had."""
 

@@ -81,6 +81,12 @@ class PlacementKeeper:
             self.check_patience(now_s)
         return self.used[-1]
 
+    def pass_over(self, trial: Trial, now_s: float) -> None:
+        """Take down that a trial which does not count for another reason ran in the search's class, if it did."""
+        own = {label for label, used in zip(self._labels(), self.used, strict=True) if used}
+        if trial.core_distance_ns is None or self._suits(self._classified(trial.core_distance_ns)[-1], own):
+            self.since_s = now_s
+
     def forget(self, now_s: float) -> None:
         """Use no trial so far, because the search restarts; their distances still tell the host's classes."""
         self.used = [False] * len(self.used)

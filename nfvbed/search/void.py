@@ -53,13 +53,22 @@ class Unusable:
 
 def why_void(trial: Trial, what: Search) -> Irregularity | None:
     """Return whose fault it is that a trial says nothing; None: it counts, whatever it lost."""
-    if trial.gap_s > what.clean_limit_s:
+    if (trial.gap_s or 0.0) > what.clean_limit_s:
         return Irregularity.GENERATOR_DISTURBED
     if trial.held_s > what.clean_limit_s:
         return Irregularity.SYSTEM_DISTURBED
-    # A generator that is too slow for the load is no disturbance.
-    late = what.late_ratio is not None and not trial.generator_full and trial.late_ratio > what.late_ratio
+    # A generator that is too slow for the load is no disturbance: its loop went on, or it had no time left.
+    late = trial.gap_s is None and not trial.generator_full and _is_late(trial, what)
     return Irregularity.GENERATOR_DISTURBED if late else None
+
+
+def was_too_slow(trial: Trial, what: Search) -> bool:
+    """Return whether a clean trial has late frames that no stall explains: what was not sent then is missing."""
+    return what.trials == "clean" and trial.gap_s is not None and _is_late(trial, what)
+
+
+def _is_late(trial: Trial, what: Search) -> bool:
+    return what.late_ratio is not None and trial.late_ratio > what.late_ratio
 
 
 @dataclass
@@ -187,6 +196,5 @@ def _whose(summary: VoidSummary) -> str:
 def _said(trial: Trial, why: Irregularity) -> str:
     if why is Irregularity.SYSTEM_DISTURBED:
         return f"a thread of the system was kept from its core for {trial.held_s * 1000:.1f} ms"
-    return (
-        f"the generator's loop was held up for {trial.gap_s * 1000:.2f} ms, {trial.late_ratio:.2%} of the frames late"
-    )
+    held_up = "" if trial.gap_s is None else f"the generator's loop was held up for {trial.gap_s * 1000:.2f} ms, "
+    return f"{held_up}{trial.late_ratio:.2%} of the frames late"

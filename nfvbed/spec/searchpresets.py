@@ -188,7 +188,7 @@ PRESETS: Mapping[str, SearchPreset] = MappingProxyType(
             _preset(
                 "csit-quick",
                 _LAPTOP + _CSIT,
-                tuple(_goal(n, 0.5, 0.01, (0.25, 0.25, 2.75)) for n in (NDR, PDR)),
+                tuple(_goal(n, 0.5, 0.01, (0.05, 0.05, 1.05)) for n in (NDR, PDR)),
                 _Conduct("clean", (120, 0.5, 30), _SHORT_PAUSES_S),
             ),
         )

@@ -120,6 +120,7 @@ class DoctorReport(SiteReport):
     isolation: IsolationFinding
     governor: GovernorFinding
     stalls: Finding | None = None
+    steal: Finding | None = None
     """None: not tried."""
     numa: NumaFinding
     memory: MemoryFinding

@@ -8,7 +8,7 @@ from nfvbed.dataplanes.ovs.probe import probe_ovs
 from nfvbed.dataplanes.vpp.binaries import probe_vpp
 from nfvbed.errors import BusyError, PrerequisiteError
 from nfvbed.host.hostlock import HostLock
-from nfvbed.host.probes import accelerator, cpu, devices, images, kernel, memory, software, stalls, xdp
+from nfvbed.host.probes import accelerator, cpu, devices, images, kernel, memory, software, stalls, steal, xdp
 from nfvbed.host.probes.findings import DoctorReport
 from nfvbed.host.probes.host import Host
 from nfvbed.host.reap import reap
@@ -54,6 +54,7 @@ def examine_host(root: Path, host: Host, *, try_reserving: bool = False) -> Doct
         isolation=cpu.probe_isolation(host),
         governor=cpu.probe_governor(host),
         stalls=stalls.probe_stalls() if try_reserving and host.live else None,
+        steal=steal.probe_steal() if try_reserving and host.live else None,
         numa=memory.probe_numa(host),
         memory=memory.probe_memory(host),
         hugepages=memory.probe_hugepages(host, try_reserving=try_reserving),

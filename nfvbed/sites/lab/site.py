@@ -12,9 +12,9 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import InternalError
 from nfvbed.findings import SiteReport
-from nfvbed.host.procfs import read_sample
+from nfvbed.host.cputime import read_cpu
 from nfvbed.host.workspace import Workspace
-from nfvbed.readings import CpuSample, Part, Reading, Unavailable
+from nfvbed.readings import Part, Reading, Unavailable
 from nfvbed.records import CellRole, Deployment, Hop, QualityWarning, Support, WorkThread
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.hostview import HostView
@@ -335,7 +335,7 @@ class LabSite(Site):
         planes = self._planes
         readers: dict[Part, Callable[[], Any]] = {
             Part.THREADS: lambda: self._work_threads(deployment),
-            Part.CPU: lambda: _cpu_of(self._work_threads(deployment) if threads is None else threads),
+            Part.CPU: lambda: read_cpu(self._work_threads(deployment) if threads is None else threads),
             Part.DISTANCES: lambda: planes.core_distances_ns(deployment),
             Part.COUNTERS: lambda: planes.counters(deployment) or Unavailable("no switch counts on this path"),
             Part.HOPS: lambda: self._hops(deployment),
@@ -388,10 +388,6 @@ class LabSite(Site):
         live = self._vnfs.pop(deployment.id, None)
         if live is not None:
             live.end()
-
-
-def _cpu_of(threads: Sequence[WorkThread]) -> CpuSample:
-    return read_sample((thread.pid, thread.tid) for thread in threads)
 
 
 def _close_all(generators: list[Generator]) -> None:

@@ -10,8 +10,8 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.findings import Finding, PlainReport, SiteReport
 from nfvbed.host import coredistance
+from nfvbed.host.cputime import read_cpu
 from nfvbed.host.fitness import support_of
-from nfvbed.host.procfs import read_sample
 from nfvbed.readings import Distances, Part, Reading, Unavailable
 from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Support, WorkThread
 from nfvbed.sites.chain import DeployedChain
@@ -295,7 +295,7 @@ class OpenstackSite(VerifiableSite):
 
         readers: dict[Part, Callable[[], Any]] = {
             Part.THREADS: now,
-            Part.CPU: lambda: read_sample((one.pid, one.tid) for one in (now() if threads is None else threads)),
+            Part.CPU: lambda: read_cpu(now() if threads is None else threads),
             Part.DISTANCES: lambda: self._distances(live),
             Part.COUNTERS: lambda: (
                 live.compute.counters() or Unavailable("this compute's switch counts nothing itself")

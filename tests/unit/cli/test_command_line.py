@@ -248,7 +248,7 @@ def test_tests_are_set_planned_run_and_reported(capsys: Captured, store_path: Pa
     plan = read(capsys, "plan", *options, "--json")
     assert [unit["test"] for unit in plan["first_round"]][-3:] == ["mrr", "search", "latency"]
     assert main(["plan", *options]) == 0
-    assert "search: csit-quick (clean 0.25 s trials), NDR (loss ratio 0)" in capsys.readouterr().out
+    assert "search: csit-quick (clean 0.05 s trials), NDR (loss ratio 0)" in capsys.readouterr().out
     assert main(["run", *options]) == 0
     captured = capsys.readouterr()
     assert "round 1 of 1 to 60" in captured.err
@@ -258,7 +258,7 @@ def test_tests_are_set_planned_run_and_reported(capsys: Captured, store_path: Pa
         ("search", "ok"),
         ("latency", "ok"),
     ]
-    assert exported["results"][1]["payload"]["label"] == "csit-quick (clean 0.25 s trials, 0 % void)"
+    assert exported["results"][1]["payload"]["label"] == "csit-quick (clean 0.05 s trials, 0 % void)"
     wrong = refused(capsys, 10, "plan", "simulated", "--set", "tests=[{kind: latency}]")
     assert "parts of PDR, which no test before it measures" in wrong
     assert "unknown preset" in refused(capsys, 10, "plan", "simulated", "--set", "tests=[{kind: search, preset: x}]")

@@ -1,5 +1,7 @@
 """CPU time is shared among the roles; what cannot be distinguished says so."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -131,6 +133,34 @@ def test_proc_is_read_as_the_kernel_writes_it(tmp_path: Path) -> None:
     assert (seen.user_ns, seen.system_ns) == (310 * MS, 70 * MS)
     assert (seen.run_ns, seen.wait_ns, seen.guest_ns) == (381_234_567, 4567, 40 * MS)
     assert sample.cores[0] == CoreSample(softirq_ns=700 * MS, steal_ns=800 * MS)
+    assert sample.steal_step_ns == 10 * MS
+
+
+def test_stolen_time_is_exact_where_the_kernels_account_is_proved(tmp_path: Path) -> None:
+    (tmp_path / "stat").write_text("cpu0 1 2 3 4 5 6 70 80 9 0\ncpu1 0 0 0 0 0 0 1 0 0 0\n")
+    asked: list[tuple[dict[int, int], int]] = []
+
+    def account_of(told_ns: Mapping[int, int], step_ns: int) -> dict[int, int]:
+        asked.append((dict(told_ns), step_ns))
+        return {0: 801_234_567}
+
+    sample = read_sample([], tmp_path, account_of)
+    assert asked == [({0: 800 * MS, 1: 0}, 10 * MS)]
+    assert [sample.cores[core].exact_steal_ns for core in (0, 1)] == [801_234_567, None]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "steal_ns", "step_ns"),
+    [(5_000, 95_000, 90_000, 0), (None, 95_000, 10 * MS, 10 * MS), (5_000, None, 10 * MS, 10 * MS)],
+)
+def test_a_trial_has_exact_stolen_time_of_two_exact_readings_alone(
+    before: int | None, after: int | None, steal_ns: int, step_ns: int
+) -> None:
+    first, last = window({1: used(500)})
+    first = replace(first, cores={0: CoreSample(0, 0, before)}, steal_step_ns=10 * MS)
+    last = replace(last, cores={0: CoreSample(0, 10 * MS, after)}, steal_step_ns=10 * MS)
+    (time,) = account([thread(Role.SWITCH, 1, 0)], first, last, DURATION).times
+    assert (time.steal_ns, time.steal_step_ns) == (steal_ns, step_ns)
 
 
 def kernel_vnf(vnf_ms: int, polling_switch: bool, frames: int) -> dict[Role, object]:

@@ -59,7 +59,7 @@ def test_throughput_is_the_word_for_regular_results_only(comparison: Comparison)
     regular, limited = rows["search", "NDR"], rows["bounded", "NDR"]
     assert regular.throughput_pps is not None
     assert regular.lower_pps - 1 <= regular.throughput_pps < regular.upper_pps
-    assert (regular.preset, regular.regular, regular.irregular) == ("csit-quick (clean 0.25 s trials, 0 % void)", 1, ())
+    assert (regular.preset, regular.regular, regular.irregular) == ("csit-quick (clean 0.05 s trials, 0 % void)", 1, ())
     assert (limited.throughput_pps, limited.lower_pps, limited.upper_pps) == (None, 500_000, None)
     assert [reason for reason, _ in limited.irregular] == [Irregularity.MAX_LOAD]
     assert [reason for reason, _ in rows["lost", "NDR"].irregular] == [Irregularity.MIN_LOAD]
@@ -83,7 +83,7 @@ def test_goals_are_lines_in_vsperfs_columns(tmp_path: Path, capsys: pytest.Captu
     capsys.readouterr()
     assert main(["export", "--format", "vsperf-csv", *options]) == 0
     lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    label = "csit-quick (clean 0.25 s trials, 0 % void)"
+    label = "csit-quick (clean 0.05 s trials, 0 % void)"
     assert [line["nfvbed_preset"] for line in lines] == [f"{label} NDR", f"{label} PDR"] * 2
     assert {(line["type"], line["id"]) for line in lines} == {("rfc2544_throughput", "phy2phy_tput")}
     first, *_, last = lines

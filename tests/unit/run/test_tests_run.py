@@ -73,7 +73,7 @@ def test_all_tests_in_order_with_one_result_each(store: Store) -> None:
         own = [trial for trial in trials.values() if result.holds(trial.sequence)]
         assert {trial.preset.value for trial in own} == {result.kind.value}
     found = SearchResult.model_validate(results[0].payload)
-    assert found.label == "csit-quick (clean 0.25 s trials, 0 % void)"
+    assert found.label == "csit-quick (clean 0.05 s trials, 0 % void)"
     assert found.of("NDR").conditional_throughput_pps == pytest.approx(5e6, rel=0.01)
     assert found.loads.limit is Irregularity.GENERATOR_LIMITED
     assert found.loads.max_load_pps == pytest.approx(4 * 5e6, rel=0.01)

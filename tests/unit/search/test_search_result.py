@@ -18,7 +18,7 @@ def test_a_result_is_the_same_after_a_store():
 def test_everything_that_a_report_must_state_is_in_it():
     result = find(FakeMeasurer(), "csit-quick")
     document = json.loads(result.model_dump_json())
-    assert document["label"] == "csit-quick (clean 0.25 s trials, 0 % void)"
+    assert document["label"] == "csit-quick (clean 0.05 s trials, 0 % void)"
     assert document["search"]["trials"] == "clean"
     assert len(document["excludes"]) == 2
     assert document["unit"] == "frames/s"

@@ -6,10 +6,11 @@ import pytest
 from plain_search import simulated_measurer
 
 from nfvbed.compare.placement import classify
+from nfvbed.records import CoreDistance
 from nfvbed.search.measurer import Trial
-from nfvbed.search.placement import PlacementRule
+from nfvbed.search.placement import PlacementKeeper, PlacementRule
 from nfvbed.search.result import SearchResult
-from nfvbed.search.stop import Irregularity
+from nfvbed.search.stop import Irregularity, SearchStopped
 from nfvbed.search.void import against, differs, why_void
 from nfvbed.search.voidsummary import VoidSummary
 from nfvbed.spec.search import SearchSpec
@@ -33,6 +34,7 @@ def of(**changed: object) -> Trial:
         ({"gap_s": 0.00005, "held_s": 0.00005, "stolen_s": 0.01}, None),
         ({"sent": 900, "received": 900, "unsent": 100, "late": 100}, Irregularity.GENERATOR_DISTURBED),
         ({"sent": 900, "received": 900, "unsent": 100, "late": 100, "generator_full": True}, None),
+        ({"sent": 900, "received": 900, "unsent": 100, "late": 100, "gap_s": 0.00005}, None),
     ],
 )
 @pytest.mark.parametrize("received", [1.0, 0.5])
@@ -40,6 +42,30 @@ def test_the_rule_does_not_look_at_loss(changed, why, received):
     trial = of(**changed)
     trial = of(**{**changed, "received": int(trial.received * received)})
     assert why_void(trial, CLEAN) is why
+
+
+def test_late_frames_without_a_gap_are_missing_and_named_the_generators():
+    """Its loop went on: it is too slow for the load, which no repetition changes."""
+
+    def slow(load: float, duration: float, capacity: float) -> Trial:
+        intended = int(load * duration)
+        sent = min(intended, int(capacity * duration))
+        return Trial(duration, intended, sent, sent, intended - sent, late=intended - sent, gap_s=0.00005)
+
+    result = find(FakeMeasurer(answer=slow))
+    assert result.void is not None
+    assert result.void.void_trials == 0
+    for goal in result.goals:
+        assert goal.irregularity is Irregularity.GENERATOR_DISTURBED
+        assert goal.upper_bound is not None
+
+
+def test_void_trials_in_the_class_do_not_lose_it():
+    keeper = PlacementKeeper(PlacementRule(classify), wait_s=30, final_duration_s=1, since_s=0)
+    keeper.pass_over(of(core_distance_ns=CoreDistance(before=25, after=25)), now_s=40)
+    keeper.check_patience(now_s=60)
+    with pytest.raises(SearchStopped, match="no trial within placement class"):
+        keeper.check_patience(now_s=71)
 
 
 def stalled(load: float, duration: float, capacity: float, held_s: float) -> Trial:

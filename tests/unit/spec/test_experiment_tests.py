@@ -59,7 +59,7 @@ def test_quick_is_of_the_experiment_and_is_in_the_name():
     quick = experiment({"kind": "search"}, quick=True)
     (test,) = quick.tests
     assert isinstance(test, SearchTest)
-    assert quick.search_of(test).label == "csit-quick (clean 0.25 s trials)"
+    assert quick.search_of(test).label == "csit-quick (clean 0.05 s trials)"
     assert experiment({"kind": "search"}).search_of(test).label == "csit (clean 1 s trials)"
 
 

@@ -31,7 +31,7 @@ def refused(tmp_path: Path, text: str) -> str:
         ("csit", [0.0, 0.005], 0.5, 1, 21),
         ("rfc2544-quick", [0.0], 0.0, 2, 2),
         ("tst009-quick", [0.0], 0.5, 2, 4),
-        ("csit-quick", [0.0, 0.005], 0.5, 0.25, 2.75),
+        ("csit-quick", [0.0, 0.005], 0.5, 0.05, 1.05),
     ],
 )
 def test_presets_are_those_of_their_sources(preset, losses, exceed, final_s, sum_s):

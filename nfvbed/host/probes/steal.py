@@ -1,0 +1,31 @@
+"""How finely the time that the hypervisor takes of the cores is known."""
+
+from nfvbed.findings import Finding, State
+from nfvbed.host.steal import account
+
+TOPIC = "stolen time"
+
+
+def probe_steal() -> Finding:
+    """Have the kernel keep its account for this process, as a trial does."""
+    return steal_finding(account())
+
+
+def steal_finding(found: object) -> Finding:
+    """Return what is said of an account, or of why there is none.
+
+    Args:
+        found: the account, or the reason as text.
+    """
+    known = not isinstance(found, str)
+    return Finding(
+        topic=TOPIC,
+        state=State.PRESENT if known else State.LIMITED,
+        summary="counted in ns, by core" if known else f"counted in steps of 10 ms: {found}",
+        probed="attached a BPF program that reads the kernel's account",
+        fix=""
+        if known
+        else "make build, with clang, bpftool and libbpf; a kernel with CONFIG_PARAVIRT_TIME_ACCOUNTING,"
+        " CONFIG_DEBUG_INFO_BTF and CONFIG_BPF_EVENTS; without, trials of a search by clean trials last at least 1 s"
+        " where anything was ever stolen",
+    )
