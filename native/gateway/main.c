@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: signalfd: %s\n", gateway_backend.program, strerror(-signals));
 		return GATEWAY_FAILED;
 	}
+	/* DPDK's drivers write to sockets of switches, which may be gone: that is no reason to end. */
+	signal(SIGPIPE, SIG_IGN);
 	status = gateway_backend.open(&options) || fill() ? GATEWAY_FAILED : gateway_serve(&options, &table, signals);
 	gateway_backend.close();
 	return status;

@@ -21,11 +21,12 @@ from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label
+from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.layout import VEPC
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
-from nfvbed.spec.vnf import GATEWAYS, VnfChoice
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs import offload
 

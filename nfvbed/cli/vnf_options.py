@@ -10,7 +10,9 @@ from pydantic import ValidationError
 from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.records import VnfKind
-from nfvbed.spec.choices import explicit_label, possible_forwarding, resolve
+from nfvbed.spec.bearers import MOST_BEARERS
+from nfvbed.spec.choices import default_forwarding, explicit_label, possible_forwarding, resolve
+from nfvbed.spec.gateway import refused_bearers
 from nfvbed.spec.layout import layout, without_chains
 from nfvbed.spec.loader import Project
 from nfvbed.spec.machines import MachinesVnfSpec
@@ -25,13 +27,18 @@ EXISTING_VNF = "existing"
 """Of sites on which nothing is onboarded."""
 WITHOUT_VNF = "p2p"
 """The topology of commands that name none."""
-KEYS = ("kind", "forwarding", "flavor", "vnic", "image", "offloads")
+KEYS = ("kind", "forwarding", "flavor", "vnic", "image", "offloads", "bearers")
 
 
 def vnf_options(command: Command) -> Command:
     """Add the options of a VNF; `choice_of` turns their values into one."""
     kinds = [kind.value for kind in VnfKind if kind is not VnfKind.EXISTING]
     for option in (
+        click.option(
+            "--bearers",
+            type=click.IntRange(1, MOST_BEARERS),
+            help="Bearers of a mobile core. Default: 16. More than 40: entries in the table of nfvbed's own gateway.",
+        ),
         click.option("--offloads/--no-offloads", default=None, help="Checksum offload of its ports. Default: on."),
         click.option("--image", metavar="FILE", help="Disk image of a VM. Default: the VNF's own."),
         click.option("--vnic", type=click.Choice(get_args(Vnic)), help="Kind of its ports. Default: any."),
@@ -39,7 +46,8 @@ def vnf_options(command: Command) -> Command:
         click.option(
             "--forwarding",
             type=click.Choice([NATIVE, *get_args(Forwarding)]),
-            help="What it does with frames. Default: the VNF's first; native: the variant's own.",
+            help="What it does with frames; of a mobile core: which gateway carries them. Default: the VNF's first; "
+            "native: the variant's own.",
         ),
         click.option(
             "--kind",
@@ -209,3 +217,6 @@ def _check(project: Project, use: VnfUse) -> None:
             observed=f"it has {', '.join(known)}",
             fix="choose --forwarding, or leave it out",
         )
+    why, fix = refused_bearers(use.forwarding or default_forwarding(use, spec), use.bearers)
+    if why:
+        raise UsageError(f"VNF {use.vnf} cannot have these bearers", observed=why, fix=fix)

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, Final
 
 from nfvbed.records import VnfKind
@@ -44,11 +45,18 @@ def vnf_setting(label: str, vnf: Mapping[str, Any]) -> str:
         return "vnfs=[{forwarding: native}]"
     if not vnf:
         return ""
-    for offloads in (True, False):
-        use = VnfUse(vnf=vnf["name"], kind=VnfKind(vnf["kind"]), forwarding=vnf["forwarding"], offloads=offloads)
+    for offloads, bearers in product((True, False), dict.fromkeys((None, vnf.get("bearers")))):
+        use = VnfUse(
+            vnf=vnf["name"],
+            kind=VnfKind(vnf["kind"]),
+            forwarding=vnf["forwarding"],
+            offloads=offloads,
+            bearers=bearers,
+        )
         if use.label == label:
             shown = {} if use.vnf == VnfUse().vnf else {"vnf": use.vnf}
             shown |= {"kind": use.kind.value, "forwarding": str(use.forwarding)}
             shown |= {} if offloads else {"offloads": "false"}
+            shown |= {"bearers": str(bearers)} if bearers else {}
             return f"vnfs=[{{{', '.join(f'{key}: {value}' for key, value in shown.items())}}}]"
     return ""

@@ -49,7 +49,7 @@ def find_scope(
         baseline: the cell it is judged against.
         rigs: rig descriptions by hash, to list what differs.
     """
-    obstacle = _obstacle(candidate, baseline)
+    obstacle = _obstacle(candidate, baseline) or _other_gateway(candidate, baseline, rigs or {})
     if obstacle:
         return ScopeFinding(scope=Scope.NOT_COMPARABLE, reason=obstacle)
     if candidate.vnf == NATIVE and candidate.variant != baseline.variant:
@@ -89,6 +89,16 @@ def _obstacle(candidate: CellSummary, baseline: CellSummary) -> str:
         if side.emulated:
             return f"{name} ran in an emulated guest: its rates mean nothing"
     return ""
+
+
+def _other_gateway(candidate: CellSummary, baseline: CellSummary, rigs: dict[str, dict[str, Any]]) -> str:
+    """Return why two cells are not of one scope where different gateways of a mobile core carry them, or nothing.
+
+    A label says it already; a variant's own VNF has none that does.
+    """
+    of_rigs = [rigs.get(side.rig_hash, {}).get("vnf") for side in (candidate, baseline)]
+    found = [vnf.get("gateway") if isinstance(vnf, dict) else None for vnf in of_rigs]
+    return f"through different gateways: {found[0] or 'none'} and {found[1] or 'none'}" if found[0] != found[1] else ""
 
 
 def _controlled(candidate: CellSummary, baseline: CellSummary) -> ScopeFinding:

@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.records import Deployment, PortKind, VnfKind, VnfPort
+from nfvbed.spec.gateway import GATEWAYS, require_ports
 from nfvbed.spec.layout import VEPC, End, Layout, layout
 from nfvbed.spec.variant import Variant
-from nfvbed.spec.vnf import GATEWAYS, VnfChoice, vnic_of
+from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 _FIRST_OF_VNFS = 3
 """OpenFlow number of the first VNF's port 0."""
@@ -138,5 +139,5 @@ def require_path(variant: Variant, topology: str, choice: VnfChoice | None) -> N
     if choice is not None and plan.vnfs:
         runs = on_path(plan, choice)
         _require_core(topology, runs)
-        vnf_port_kind(variant, runs)
+        require_ports(runs.forwarding, vnf_port_kind(variant, runs))
         variant.options.check(plan, runs)

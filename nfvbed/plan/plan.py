@@ -187,7 +187,7 @@ def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices
         for size in experiment.sizes_in(topology)
     ]
     by_name = {variant.name: variant for variant in variants}
-    reasons = [(cell, _absence(cell, by_name[cell.variant])) for cell in subjects]
+    reasons = [(c, _absence(c, by_name[c.variant], choices.get((c.variant, c.vnf)))) for c in subjects]
     absent = tuple((cell, reason) for cell, reason in reasons if reason)
     slow = frozenset(variant.name for variant in variants if variant.options.slow_to_deploy)
     left_out = {cell.id: _left_out(experiment, cell, choices, slow) for cell, reason in reasons if not reason}
@@ -303,12 +303,12 @@ def _left_out(experiment: Experiment, cell: CellPlan, choices: Choices, slow: Co
     return ""
 
 
-def _absence(cell: CellPlan, variant: Variant) -> str:
+def _absence(cell: CellPlan, variant: Variant, choice: VnfChoice | None) -> str:
     """Say why a variant has not got a cell; empty when it has."""
     lacking = variant.lacks(cell.topology)
     if lacking:
         return lacking
-    misfit = variant.misfit(cell.topology)
+    misfit = variant.misfit(cell.topology) or (None if choice is None else variant.without_gateway(choice))
     if misfit is not None:
         return f"{misfit.what} ({misfit.observed}); {misfit.fix}"
     if cell.vnf and not cell.vnf_resolved:

@@ -41,7 +41,7 @@ class BearerTable(SpecModel):
     """Address behind SGi that the UEs send to."""
     bearers: tuple[Bearer, ...] = Field(min_length=1, max_length=MOST_BEARERS)
     synthetic: bool = False
-    """No attach made them: they were written to the gateway's table."""
+    """Whether no attach made some of them: they were written to the gateway's table."""
 
     @model_validator(mode="after")
     def nothing_is_given_out_twice(self) -> "BearerTable":

@@ -8,6 +8,7 @@ from nfvbed.records import VnfKind
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.gateway import refused_bearers
 from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.spec.validate import name_is_known
 from nfvbed.spec.variant import Variant
@@ -58,6 +59,7 @@ def resolve(use: VnfUse, variant: Variant, catalogue: Catalogue) -> VnfChoice | 
         image=(wanted.image or vnf.image) if wanted.kind is VnfKind.VM else None,
         offloads=wanted.offloads,
         native=native,
+        bearers=wanted.bearers,
     )
 
 
@@ -79,6 +81,7 @@ def explicit_label(choice: VnfChoice) -> str:
         vnic=choice.vnic,
         image=choice.image if choice.image != choice.vnf.image else None,
         offloads=choice.offloads,
+        bearers=choice.bearers,
     )
     return use.label
 
@@ -145,6 +148,14 @@ def use_is_possible(document: Document, key: KeyPath, use: VnfUse, catalogue: Ca
         known = possible_forwarding(use, vnf)
         named = f"forwarding of {vnf.name}" + (", whose image has no agent" if known == (AS_THE_IMAGE,) else "")
         name_is_known(document, (*key, "forwarding"), (named, use.forwarding), known)
+    why, fix = refused_bearers(use.forwarding or default_forwarding(use, vnf), use.bearers)
+    if why:
+        raise ConfigurationError(
+            f"VNF {vnf.name} in {document.path.name} cannot have these bearers",
+            where=document.where((*key, "bearers")),
+            observed=why,
+            fix=fix,
+        )
     if use.image is not None and use.kind is not VnfKind.VM:
         raise ConfigurationError(
             f"a VNF of kind {use.kind.value} in {document.path.name} has an image",

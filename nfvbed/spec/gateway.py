@@ -1,7 +1,55 @@
 """Which program carries a mobile core's user plane between S1-U and SGi."""
 
-from typing import Literal
+from typing import Final, Literal
+
+from nfvbed.errors import UnsupportedError
+from nfvbed.records import PortKind
 
 GatewayKind = Literal["nextepc", "xdp", "dpdk"]
 """`nextepc`: its serving and packet gateways, unmodified. `xdp`, `dpdk`: nfvbed's own, for kernel ports, and for
 vhost-user and memif. Results through different ones are not of one scope."""
+GATEWAYS: Final[dict[str, GatewayKind]] = {"nextepc": "nextepc", "xdp-gateway": "xdp", "dpdk-gateway": "dpdk"}
+"""By the way of forwarding that names them. They take packets out of GTP-U and put them in: between S1-U and SGi alone.
+"""
+MOST_ATTACHED: Final = 40
+"""Bearers by attach: MME and PCRF of nextepc 0.3.10 take everything from pools that they do not refill."""
+SOCKETS: Final = (PortKind.VHOST_USER, PortKind.MEMIF)
+"""Ports that DPDK's drivers open, where no kernel is."""
+
+
+def refused_bearers(forwarding: str, bearers: int | None) -> tuple[str, str]:
+    """Say why a VNF cannot have so many bearers, and what to do; empty where it can, or where nothing is asked."""
+    if bearers is None:
+        return "", ""
+    gateway = GATEWAYS.get(forwarding)
+    if gateway is None:
+        return f"forwarding: {forwarding} has no bearers", "leave bearers out, or name VNF vepc in topology vepc"
+    if gateway == "nextepc" and bearers > MOST_ATTACHED:
+        return (
+            f"bearers: {bearers}; nextepc's gateways carry those of attached UEs alone, at most {MOST_ATTACHED}",
+            f"at most {MOST_ATTACHED}; or forwarding xdp-gateway or dpdk-gateway, whose tables are written to",
+        )
+    return "", ""
+
+
+def require_ports(forwarding: str, kind: PortKind) -> None:
+    """Make sure that a gateway is on ports that it is for; whatever else a VNF does passes.
+
+    Raises:
+        UnsupportedError: it is not.
+    """
+    gateway = GATEWAYS.get(forwarding)
+    if gateway == "dpdk" and kind not in SOCKETS:
+        raise UnsupportedError(
+            "the DPDK gateway takes vhost-user and memif ports",
+            where=forwarding,
+            observed=f"ports of kind {kind}",
+            fix="forwarding xdp-gateway, which is for kernel ports; or variant ovs-dpdk",
+        )
+    if gateway == "xdp" and kind is not PortKind.VETH:
+        raise UnsupportedError(
+            "the XDP gateway takes veth ports, whose driver runs XDP programs",
+            where=forwarding,
+            observed=f"ports of kind {kind}",
+            fix="forwarding nextepc; or dpdk-gateway on vhost-user and memif; or variant linux-bridge",
+        )

@@ -12,11 +12,12 @@ from typing import Annotated, Any, Self, TypeVar
 from pydantic import Field, SerializeAsAny, create_model, model_validator
 
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.records import CellRole, PortKind
+from nfvbed.records import CellRole, PortKind, VnfKind
+from nfvbed.spec.gateway import GATEWAYS, require_ports
 from nfvbed.spec.layout import CHAINS, OfferedTopology, each_of, is_chain, layout, offers
 from nfvbed.spec.model import MisfitError, SpecModel
 from nfvbed.spec.options import REFERENCE_IO_PATHS, DataPlaneOptions, kinds_named, name_of
-from nfvbed.spec.vnf import NATIVE, VnfUse
+from nfvbed.spec.vnf import NATIVE, VnfChoice, VnfUse
 
 _Options = TypeVar("_Options", bound=DataPlaneOptions)
 _Model = TypeVar("_Model", bound="VariantFile")
@@ -85,6 +86,16 @@ class Variant(VariantFile):
         """Say why its options do not fit a topology that it has; None where they do."""
         try:
             self.options.check_layout(layout(topology))
+        except UnsupportedError as failure:
+            return failure
+        return None
+
+    def without_gateway(self, choice: VnfChoice) -> UnsupportedError | None:
+        """Say why a mobile core's gateway cannot be on its ports; None where it can, and for every other VNF."""
+        if choice.kind is VnfKind.VM or choice.forwarding not in GATEWAYS:
+            return None
+        try:
+            require_ports(choice.forwarding, self.options.vnf_port_kind(choice))
         except UnsupportedError as failure:
             return failure
         return None

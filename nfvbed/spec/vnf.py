@@ -9,27 +9,43 @@ from pydantic import Field, model_validator
 
 from nfvbed.patience import patient
 from nfvbed.records import VnfKind
+from nfvbed.spec.bearers import MOST_BEARERS
 from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.rings import RingSize
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
 Vnic = Literal["any", "vhost-user", "tap", "macvtap", "vf", "e1000", "rtl8139"]
-Forwarding = Literal["io", "mac", "macswap", "5tswap", "bridge", "router", "xdp", "raw", "nextepc", "image"]
-"""testpmd's modes; a kernel bridge or router; XDP redirect; raw Ethernet through AF_PACKET; nextepc's gateways, between
-S1-U and SGi; whatever an image does."""
-KERNEL_FORWARDING = frozenset({"bridge", "router", "xdp", "raw", "nextepc"})
+Forwarding = Literal[
+    "io",
+    "mac",
+    "macswap",
+    "5tswap",
+    "bridge",
+    "router",
+    "xdp",
+    "raw",
+    "nextepc",
+    "xdp-gateway",
+    "dpdk-gateway",
+    "image",
+]
+"""testpmd's modes; a kernel bridge or router; XDP redirect; raw Ethernet through AF_PACKET; a mobile core, its bearers
+carried by nextepc's gateways or by nfvbed's own; whatever an image does."""
+KERNEL_FORWARDING = frozenset({"bridge", "router", "xdp", "raw", "nextepc", "xdp-gateway"})
 """What a process VNF does with ports that are network devices of the kernel."""
-GATEWAYS = frozenset({"nextepc"})
-"""Ways of forwarding that take packets out of GTP-U and put them in: of a mobile core, between S1-U and SGi alone."""
-ADDRESSED_FORWARDING = GATEWAYS | {"router"}
+ADDRESSED_FORWARDING = frozenset({*GATEWAYS, "router"})
 """Ways of forwarding that take only frames that are addressed to them."""
-RAW_FORWARDING = frozenset({"io", "mac", "macswap", "5tswap", "xdp", "raw"})
+RAW_FORWARDING = frozenset({"io", "mac", "macswap", "5tswap", "xdp", "raw", "xdp-gateway", "dpdk-gateway"})
 """Ways of forwarding that see a frame's bytes alone; a kernel's bridge or router passes on what a stack noted of it."""
 AS_THE_IMAGE: Literal["image"] = "image"
 """What a virtual machine does whose image has no agent of nfvbed; it need not be among a VNF's ways of forwarding."""
 NATIVE: Literal["native"] = "native"
 """In an experiment: the forwarding that belongs to the variant (`native_vnf` in its file)."""
+
+
+Bearers = Annotated[int, Field(ge=1, le=MOST_BEARERS)]
 
 
 class VnfPortSpec(SpecModel):
@@ -132,6 +148,9 @@ class VnfUse(SpecModel):
     """Image in place of the VNF's: one line for a user's own."""
     offloads: bool = True
     """Checksum and segmentation offloads of its ports."""
+    bearers: Bearers | None = None
+    """Bearers of a mobile core that traffic goes over; more than 40 are, but for 16, written to the table of nfvbed's
+    own gateway and called synthetic. None: 16, by attach."""
 
     @property
     def label(self) -> str:
@@ -144,6 +163,7 @@ class VnfUse(SpecModel):
         parts += [self.vnic] if self.vnic != "any" else []
         parts += [_slug(self.image.file)] if self.image else []
         parts += [] if self.offloads else ["no-offloads"]
+        parts += [f"{self.bearers}-bearers"] if self.bearers else []
         return "-".join(parts)
 
 
@@ -166,11 +186,14 @@ class VnfChoice(SpecModel):
     offloads: bool = True
     native: bool = False
     """Mark of the variant's own VNF, which differs from variant to variant."""
+    bearers: Bearers | None = None
+    """Bearers of a mobile core; None: the usual number."""
 
     @property
     def digest(self) -> str:
-        """Digest of everything but the label."""
-        return hashlib.sha256(self.model_dump_json(exclude={"label"}).encode()).hexdigest()
+        """Digest of everything but the label; what has no bearers has that of before there were any."""
+        left_out = {"label"} if self.bearers else {"label", "bearers"}
+        return hashlib.sha256(self.model_dump_json(exclude=left_out).encode()).hexdigest()
 
 
 def vnic_of(choice: VnfChoice) -> Vnic:

@@ -23,6 +23,8 @@ _PROCESS = {
     "xdp": "nfvbed.vnfs.process.xdp:XdpVnf",
     "raw": "nfvbed.vnfs.process.raw:RawVnf",
     "nextepc": "nfvbed.vnfs.epc.driver:EpcVnf",
+    "xdp-gateway": "nfvbed.vnfs.epc.owngateway:XdpGatewayVnf",
+    "dpdk-gateway": "nfvbed.vnfs.epc.owngateway:DpdkGatewayVnf",
 }
 _VM = "nfvbed.vnfs.vm.driver:VmVnf"
 

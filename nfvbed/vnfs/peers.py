@@ -10,8 +10,9 @@ from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, VnfHandle, VnfKind
+from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.layout import Layout
-from nfvbed.spec.vnf import GATEWAYS, VnfChoice
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 from nfvbed.vnfs.catalogue import driver
 from nfvbed.vnfs.seats import seats

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from nfvbed.errors import GeneratorError, OnboardError
 from nfvbed.records import Deployment, Hop, Record
 from nfvbed.spec.layout import layout
+from nfvbed.traffic.bearers import BearerGenerator
 from nfvbed.traffic.generator import Generator, TrafficRequest
 from nfvbed.units import NS_PER_S
 
@@ -81,6 +82,8 @@ def _attempt(generator: Generator, frames: int, so_far: tuple[int, int], ways: i
         if not all(generator.hello().link_up):
             return None  # A link went away while it sent: a VNF that restarts does that.
         raise
+    if isinstance(generator, BearerGenerator) and any(d.corrupted or d.received != d.sent for d in result.directions):
+        return None  # A frame that is not as its bearer has it says that the gateway's table is wrong.
     # Side by side: more than all VNFs but one could have passed on.
     if not all(d.received * ways > d.sent * (ways - 1) for d in result.directions):
         return None

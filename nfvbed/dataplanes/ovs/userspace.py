@@ -123,7 +123,8 @@ def refuse_unless_vhost_user(choice: VnfChoice, where: str) -> None:
             f"a VNF that forwards with {choice.forwarding!r} needs kernel ports",
             where=where,
             observed="its ports to VNFs are vhost-user sockets, which a DPDK process or a virtual machine opens",
-            fix="forwarding io, mac, macswap or 5tswap; or kind: vm, whose image can; or variant linux-bridge",
+            fix="forwarding io, mac, macswap or 5tswap, of a mobile core dpdk-gateway; or kind: vm, whose image can; "
+            "or variant linux-bridge",
         )
     if vnic not in ("any", "vhost-user"):
         raise UnsupportedError(

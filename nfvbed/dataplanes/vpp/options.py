@@ -81,7 +81,8 @@ class VppOptions(DataPlaneOptions):
                 f"a VNF that forwards with {choice.forwarding!r} needs kernel ports",
                 where="vpp, vnf_ports: vhost-user",
                 observed="its ports to VNFs are vhost-user sockets, which a DPDK process or a virtual machine opens",
-                fix="forwarding io, mac, macswap or 5tswap; or kind: vm; or variant vpp-af-packet",
+                fix="forwarding io, mac, macswap or 5tswap, of a mobile core dpdk-gateway; or kind: vm; or variant "
+                "vpp-af-packet",
             )
         if vnic not in ("any", "vhost-user"):
             raise UnsupportedError(

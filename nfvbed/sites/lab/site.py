@@ -282,7 +282,7 @@ class LabSite(Site):
         if live.carry(deployment):
             return [("onboard.first-frame", time.monotonic_ns() - began)]
         if not self._opened.get(deployment.id):
-            self._opened[deployment.id] = [self._planes.open_generator(deployment)]
+            self._opened[deployment.id] = [vnfs.over_bearers(live, self._planes.open_generator(deployment))]
         report = wait_until_forwarding(
             self._opened[deployment.id][0],
             live.choice.vnf.readiness.probe_frames,

@@ -11,6 +11,7 @@ from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.fitness import support_of
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Accelerator, Deployment, Hop, Readiness, VnfHandle, WorkThread
+from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.layout import EndKind, Layout, layout
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.bearers import BearerGenerator
@@ -137,6 +138,7 @@ class LabVnfs:
             "cores": [list(handle.cores) for handle in self.handles],
             "shares_core": [handle.shares_core for handle in self.handles],
         }
+        vnf |= _of_gateway(self.drivers[0].bearers(first), first)
         accelerator = None if first.accelerator is Accelerator.NONE else first.accelerator.value
         return {"vnf": vnf, "flavor": choice.flavor.name, "accelerator": accelerator}
 
@@ -164,6 +166,13 @@ class LabVnfs:
             restart=restart,
             sink=(lambda: read(sink_at)) if sink_at is not None else None,
         )
+
+
+def _of_gateway(table: BearerTable | None, handle: VnfHandle) -> dict[str, Any]:
+    """Return what carries the bearers of a mobile core, and how many there are; nothing of another VNF."""
+    if table is None:
+        return {}
+    return {"gateway": handle.facts["gateway"], "bearers": len(table.bearers), "synthetic": table.synthetic}
 
 
 def _lives(run: VnfDriver, handle: VnfHandle) -> bool:

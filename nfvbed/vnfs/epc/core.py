@@ -27,6 +27,8 @@ from nfvbed.vnfs.epc.subscribers import Subscriber, new_subscribers
 GATEWAYS = ("sgw", "pgw")
 """Functions that frames pass; the others are needed for attaching and detaching alone."""
 FUNCTIONS = ("store", *ORDER, "enb")
+BESIDE = tuple(name for name in FUNCTIONS if name not in GATEWAYS)
+"""Functions that no frame passes."""
 START_S = patient(20.0)
 _LOOK_S = 0.02
 _DIAMETER = "CONNECTED TO"
@@ -150,13 +152,13 @@ class Core:
                     fix="nfvbed heal starts the functions again; with the same end, see the log",
                 )
 
-    def freeze(self) -> None:
+    def freeze(self, functions: Iterable[str] = BESIDE) -> None:
         """Stop those that no frame passes: nextepc's poll, and would take time from what is measured."""
-        self._signal(signal.SIGSTOP)
+        self._signal(signal.SIGSTOP, functions)
 
-    def thaw(self) -> None:
+    def thaw(self, functions: Iterable[str] = BESIDE) -> None:
         """Let them go on."""
-        self._signal(signal.SIGCONT)
+        self._signal(signal.SIGCONT, functions)
 
     def pids(self, functions: Iterable[str] = FUNCTIONS) -> tuple[int, ...]:
         """Return their process ids."""
@@ -172,10 +174,10 @@ class Core:
         for file in ("subscribers.json", "sims.json", "enb.sock"):
             self._file(file).unlink(missing_ok=True)
 
-    def _signal(self, number: signal.Signals) -> None:
-        for function in FUNCTIONS:
+    def _signal(self, number: signal.Signals, functions: Iterable[str]) -> None:
+        for function in functions:
             process = self._process(function)
-            if function not in GATEWAYS and process.alive():
+            if process.alive():
                 os.kill(process.pid, number)
 
     def _process(self, function: str) -> ManagedProcess:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from ipaddress import IPv4Address
 from pathlib import Path
+from typing import Annotated
 
 from pyroute2.netlink.exceptions import NetlinkError
 
@@ -22,14 +23,19 @@ from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Hop, HopKind, Role, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.bearers import BearerTable
+from nfvbed.spec.gateway import GATEWAYS as GATEWAY_KINDS
+from nfvbed.spec.gateway import refused_bearers
 from nfvbed.spec.layout import End
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.state import NESTED
 from nfvbed.vnfs.epc import network, nextepc, sctp
 from nfvbed.vnfs.epc.carrying import Direction, Ends
 from nfvbed.vnfs.epc.configuration import ORDER
 from nfvbed.vnfs.epc.core import GATEWAYS, Core, Seats, Subscribers
 from nfvbed.vnfs.epc.reports import AttachReport
 from nfvbed.vnfs.epc.subscribers import MOST_SUBSCRIBERS
+from nfvbed.vnfs.epc.synthetic import with_synthetic
+from nfvbed.vnfs.gateway.process import GatewaySpec
 from nfvbed.vnfs.process import devices
 from nfvbed.vnfs.process.life import ProcessState, kernel_ports, port_title
 from nfvbed.vnfs.vnf import VnfDriver, VnfSeat
@@ -38,6 +44,8 @@ ATTACHED = 16
 """UEs that are attached when it is onboarded: the bearers that traffic goes over."""
 BEARERS = "bearers"
 """The fact of a VNF that is the table of them."""
+GATEWAY = "gateway"
+"""The fact of a VNF that names what carries them: the same fact, and the same names, in results."""
 _PROBE_FRAMES = 20
 
 
@@ -48,13 +56,19 @@ class EpcState(ProcessState):
     """Namespace of its two ports when nothing runs on them."""
     spaces: str
     """What the names of its own namespaces begin with."""
+    gateway: Annotated[GatewaySpec | None, NESTED] = None
+    """How nfvbed's own gateway is started; None: nextepc's carry."""
 
 
 class EpcVnf(VnfDriver):
-    """Serving and PDN gateway run on the VNF's core, all else on the control cores."""
+    """Serving and PDN gateway run on the VNF's core, all else on the control cores.
+
+    What concerns the gateways alone is in methods of their own: `owngateway.py` has others.
+    """
 
     def probe(self, choice: VnfChoice) -> Fitness:
         """Make its namespaces and a tun device, and remove them."""
+        _require_bearers(choice)
         if os.geteuid() != 0:
             raise PrerequisiteError("namespaces and tun devices can only be made by root", fix="run it with sudo")
         try:
@@ -72,26 +86,20 @@ class EpcVnf(VnfDriver):
         sctp.environment(root)
 
     def start(self, seat: VnfSeat) -> VnfHandle:
-        """Make the networks, move each port to its gateway, and start the functions."""
-        home, _ = kernel_ports(seat)
-        steps = Steps()
+        """Make the networks, lay the gateways' ports, and start the functions."""
+        home, steps = self.home_of(seat), Steps()
         with steps.timed(f"onboard.{seat.name}.networks"), _kernel_errors(seat.name, home):
             spaces = network.make(seat.workspace, seat.name)
-            ports = tuple(
-                port.model_copy(update={"netns": spaces.functions[gateway]})
-                for gateway, port in zip(GATEWAYS, seat.ports, strict=True)
-            )
-            threads = _settle(replace(seat, ports=ports), home)
+            ports, threads = self.lay_ports(seat, spaces)
         core = Core(seat.workspace, seat.name)
         with steps.timed(f"onboard.{seat.name}.start"):
-            core.start(
-                spaces, Seats(seat.cores, seat.control_cores), seat.root, Subscribers.all_known(MOST_SUBSCRIBERS)
-            )
+            core.start(spaces, self.places(seat), seat.root, Subscribers.all_known(MOST_SUBSCRIBERS))
         state = EpcState(
             run_directory=str(seat.workspace.directory),
             home=home,
             spaces=spaces.prefix,
             destination_macs=tuple(port.mac for port in ports),
+            gateway=self.own_gateway(seat),
         )
         return VnfHandle(
             name=seat.name,
@@ -106,19 +114,54 @@ class EpcVnf(VnfDriver):
             control=state.as_control(),
             versions={"nextepc": nextepc.VERSION},
             steps=steps.done,
-            facts={"gateway": seat.does, "sctp": "linux" if sctp.kernel_has_sctp() else "usrsctp"},
+            facts={GATEWAY: GATEWAY_KINDS[seat.does], "sctp": "linux" if sctp.kernel_has_sctp() else "usrsctp"},
         )
 
+    def home_of(self, seat: VnfSeat) -> str:
+        """Return the namespace that its ports are in.
+
+        Raises:
+            OnboardError: they are no network devices of one namespace.
+        """
+        return kernel_ports(seat)[0]
+
+    def lay_ports(self, seat: VnfSeat, spaces: network.Spaces) -> tuple[tuple[VnfPort, ...], tuple[WorkThread, ...]]:
+        """Move each port to its gateway; return the ports as they are then, and the threads that receive there."""
+        ports = tuple(
+            port.model_copy(update={"netns": spaces.functions[gateway]})
+            for gateway, port in zip(GATEWAYS, seat.ports, strict=True)
+        )
+        return ports, _settle(replace(seat, ports=ports), self.home_of(seat))
+
+    def places(self, seat: VnfSeat) -> Seats:
+        """Say where functions run: those that frames pass on the VNF's core."""
+        return Seats(seat.cores, seat.control_cores)
+
+    def own_gateway(self, seat: VnfSeat) -> GatewaySpec | None:
+        """Describe nfvbed's own gateway; None: nextepc's carry."""
+        return None
+
     def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
-        """Attach UEs; the functions that frames do not pass are frozen then."""
+        """Attach UEs, and have their bearers carried; the functions that frames do not pass are frozen then."""
         core, steps = self.core_of(handle), Steps()
+        wanted = seat.choice.bearers or ATTACHED
         for port in handle.ports:
-            veth.wait_until_up(str(port.netns), (port.address,))
+            if port.netns is not None:
+                veth.wait_until_up(port.netns, (port.address,))
         with steps.timed(f"onboard.{handle.name}.attach"):
-            table = attached(core, ATTACHED)
-        core.freeze()
-        facts = handle.facts | {BEARERS: table.model_dump(mode="json")}
-        return handle.model_copy(update={"steps": (*handle.steps, *steps.done), "facts": facts})
+            table = attached(core, wanted if wanted <= MOST_SUBSCRIBERS else ATTACHED)
+        made = len(table.bearers)
+        table = with_synthetic(table, wanted)
+        facts = {BEARERS: table.model_dump(mode="json"), "attached": made, "synthetic": len(table.bearers) - made}
+        with steps.timed(f"onboard.{handle.name}.gateway"):
+            threads = self.take_up(handle, table)
+        known = {"facts": handle.facts | facts, "threads": (*handle.threads, *threads)}
+        return handle.model_copy(update={"steps": (*handle.steps, *steps.done), **known})
+
+    def take_up(self, handle: VnfHandle, table: BearerTable) -> tuple[WorkThread, ...]:
+        """Have the bearers carried, by nextepc's gateways as they are; return threads that were started for it."""
+        self.core_of(handle).freeze()
+        return ()
 
     def carry(self, seat: VnfSeat, handle: VnfHandle, deployment: Deployment) -> bool:
         """Send frames over the bearers until they come each way, as they must be."""
@@ -160,13 +203,16 @@ class EpcVnf(VnfDriver):
 
     def stop(self, handle: VnfHandle) -> None:
         """End the functions; the ports go back to where they were, the other networks are removed."""
-        state = EpcState.of(handle)
         self.core_of(handle).kill()
+        self.give_back(handle, EpcState.of(handle))
+        network.Spaces(EpcState.of(handle).spaces).remove()
+
+    def give_back(self, handle: VnfHandle, state: EpcState) -> None:
+        """Move the ports back to where they were."""
         moved = [port for port in handle.ports if port.netns is not None and Path(port.netns).exists()]
         for port in moved:
             network.move(port.address, str(port.netns), state.home)
         veth.prepare(state.home, tuple(port.address for port in moved), all(port.offloads for port in moved))
-        network.Spaces(state.spaces).remove()
 
     def end(self, handle: VnfHandle) -> None:
         """End the functions; namespaces and ports go with the workspace."""
@@ -220,6 +266,12 @@ def ends_of(seat: VnfSeat, handle: VnfHandle, deployment: Deployment) -> Ends:
     """Return the ends at which frames over the bearers are sent: the generator's ports, which must be free."""
     first, last = (port.mac for port in handle.ports)
     return Ends(deployment.ports, (seat.beyond, (first, last)))
+
+
+def _require_bearers(choice: VnfChoice) -> None:
+    why, fix = refused_bearers(choice.forwarding, choice.bearers)
+    if why:
+        raise UnsupportedError(f"{choice.label} cannot have these bearers", observed=why, fix=fix)
 
 
 def _settle(seat: VnfSeat, home: str) -> tuple[WorkThread, ...]:

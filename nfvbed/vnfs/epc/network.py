@@ -28,12 +28,19 @@ SGW_S5 = str(S5[2])
 ENB_S1U, SERVER = (IPv4Address(address) for address in GENERATOR_ADDRESSES)
 """The ends of the path are the generator's ports: the eNB's of S1-U and the server behind SGi."""
 SGW_S1U = IPv4Address("198.18.255.1")
+GATEWAY_SGI = IPv4Address("198.19.255.1")
+"""Of nfvbed's own gateway on SGi; nextepc's has none there."""
 UES = IPv4Network("10.231.0.0/24")
 UE_GATEWAY = UES[1]
 TUN = "pgwtun"
 _BRIDGE = "control"
 _LINK = "ctl"
 _S5_LINK = "s5"
+_ASIDE = {
+    "sgw": ("s1u", "02:4e:46:57:03:00", "02:4e:46:57:03:01"),
+    "pgw": ("sgi", "02:4e:46:57:03:02", "02:4e:46:57:03:03"),
+}
+"""Ports of nextepc's gateways that lead nowhere: the device, its address, and that of its other end."""
 _ROUTING = {
     "ip_forward": "1",
     "conf/all/rp_filter": "0",
@@ -124,6 +131,25 @@ def lead_sgi(port: DataPort) -> None:
     with IPRoute() as route:
         _lead(route, route.link_lookup(ifname=port.device)[0], str(SERVER), port.beyond)
         route.route("add", dst=f"{SGW_S1U}/32", gateway=SGW_S5)
+
+
+def set_aside(spaces: Spaces) -> None:
+    """Give nextepc's gateways ports of their own that lead nowhere: they set bearers up, and another gateway carries
+    them.
+
+    Raises:
+        OSError, NetlinkError: the kernel refuses.
+    """
+    for function, lead in (("sgw", lead_s1u), ("pgw", lead_sgi)):
+        device, mac, beyond = _ASIDE[function]
+        inside(spaces.functions[function], partial(_add_aside, device, (mac, beyond)))
+        inside(spaces.functions[function], partial(lead, DataPort(device, beyond)))
+
+
+def _add_aside(device: str, macs: tuple[str, str]) -> None:
+    links.silence_ipv6()
+    links.add_veth(device, f"{device}-end", macs)
+    links.set_up((device, f"{device}-end"))
 
 
 def move(device: str, source: str, target: str) -> None:

@@ -1,13 +1,14 @@
 """Rows through VNFs: the same VNF is controlled, native stacks are systems, and the two are never judged together."""
 
 import dataclasses
+import itertools
 
 import pytest
 
 from nfvbed.compare.comparison import Comparison, compare
 from nfvbed.compare.ranking import leaders
 from nfvbed.compare.rundata import RunData
-from nfvbed.compare.scope import Scope
+from nfvbed.compare.scope import Scope, find_scope
 from nfvbed.compare.verdict import Bound, Verdict
 from nfvbed.records import CellRole, PortKind, QualityWarning, Status
 from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, System, build, with_vnf
@@ -156,3 +157,41 @@ def test_an_emulated_guest_has_frames_and_no_rates():
     assert all(row.emulated and row.status is Status.OK for row in comparison.rows)
     assert [entry.judgement.verdict for entry in comparison.differences] == [Verdict.NOT_COMPARABLE]
     assert leaders(comparison.rows, comparison.rules) == ()
+
+
+GATEWAYS = ("nextepc", "xdp", "dpdk")
+VEPC = tuple(
+    with_vnf(system, f"process-{name}-vepc", f"process-{name}-vepc", rates, "vepc")
+    for system, rates in ((BRIDGE, (0.4e6, 0.4e6)), (OVS, (2e6, 2e6)))
+    for name in ("nextepc", "xdp-gateway", "dpdk-gateway")
+)
+
+
+def test_results_through_different_gateways_are_never_judged_against_each_other():
+    """Of one run each gateway is judged by itself, whatever the rates are."""
+    comparison = found(*VEPC)
+    pairs = {(entry.baseline_cell, entry.cell) for entry in comparison.differences}
+    assert pairs == {
+        (f"linux-bridge/vepc+process-{name}-vepc/64", f"ovs-dpdk/vepc+process-{name}-vepc/64")
+        for name in ("nextepc", "xdp-gateway", "dpdk-gateway")
+    }
+    for one, other in itertools.permutations(comparison.rows, 2):
+        if one.vnf != other.vnf:
+            assert find_scope(one, other, {}).scope is Scope.NOT_COMPARABLE
+
+
+@pytest.mark.parametrize(("one", "other"), [*itertools.permutations(GATEWAYS, 2), ("xdp", None)])
+def test_a_gateway_that_no_label_tells_is_told_by_the_rig(one: str, other: str | None):
+    """A variant's own VNF is `native` on both sides; of one scope they are with the same gateway alone."""
+    native = [with_vnf(system, "native", "native", (4e6, 4e6), "vepc") for system in (BRIDGE, OVS)]
+    first, second = found(*native).rows
+    gateways = {first.rig_hash: {"gateway": one}, second.rig_hash: {"gateway": other}}
+    rigs = {digest: {"vnf": vnf} for digest, vnf in gateways.items()}
+    assert first.rig_hash != second.rig_hash
+    finding = find_scope(first, second, rigs)
+    assert (finding.scope, finding.reason) == (
+        Scope.NOT_COMPARABLE,
+        f"through different gateways: {one} and {other or 'none'}",
+    )
+    same = {digest: {"vnf": {"gateway": one}} for digest in rigs}
+    assert find_scope(first, second, same).scope is Scope.SYSTEM

@@ -134,3 +134,22 @@ def test_at_each_path_all_variants_are_next_to_each_other(tmp_path: Path) -> Non
                 own = next(later for later in keys[place:] if later.role is CellRole.SUBJECT)
                 assert (own.topology, own.vnf) == (key.topology, key.vnf), "a ceiling is next to what it bounds"
     assert firsts[:3] == paths
+
+
+def test_a_gateway_is_missing_where_no_ports_are_for_it_and_the_reason_is_given(tmp_path: Path) -> None:
+    names = ("nextepc", "xdp-gateway", "dpdk-gateway")
+    vnfs = ", ".join(f"{{vnf: vepc, forwarding: {name}}}" for name in names)
+    plan = plan_of(tmp_path, f"topologies: [vepc]\nceilings: false\nvnfs: [{vnfs}]")
+    assert [cell.id for cell in plan.cells] == [
+        "linux-bridge/vepc+process-nextepc-vepc/64",
+        "linux-bridge/vepc+process-xdp-gateway-vepc/64",
+        "ovs-dpdk/vepc+process-dpdk-gateway-vepc/64",
+    ]
+    absent = {cell.id: reason for cell, reason in plan.absent}
+    assert list(absent) == [
+        "linux-bridge/vepc+process-dpdk-gateway-vepc/64",
+        "ovs-dpdk/vepc+process-nextepc-vepc/64",
+        "ovs-dpdk/vepc+process-xdp-gateway-vepc/64",
+    ]
+    assert "vhost-user and memif ports" in absent["linux-bridge/vepc+process-dpdk-gateway-vepc/64"]
+    assert all("kernel ports" in absent[f"ovs-dpdk/vepc+process-{name}-vepc/64"] for name in names[:2])

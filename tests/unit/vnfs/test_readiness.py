@@ -5,8 +5,11 @@ from types import SimpleNamespace
 import pytest
 
 from nfvbed.errors import OnboardError
-from nfvbed.records import Deployment, DirectionCounts, Hop, HopKind
+from nfvbed.records import Deployment, DirectionCounts, Engine, Hop, HopKind
+from nfvbed.spec.bearers import Bearer, BearerTable
 from nfvbed.spec.layout import End
+from nfvbed.traffic.bearers import BearerGenerator
+from nfvbed.traffic.generator import BearerPath, GeneratorInfo
 from nfvbed.vnfs.path import woven
 from nfvbed.vnfs.readiness import wait_until_forwarding
 
@@ -29,6 +32,36 @@ class Probed:
         return SimpleNamespace(directions=directions)
 
 
+class OverBearers:
+    """The same below a generator whose frames go over bearers."""
+
+    ports = ()
+
+    def __init__(self, probed):
+        self.probed = probed
+
+    def hello(self):
+        return GeneratorInfo(
+            engine=Engine(name="e", version="1"),
+            pid=0,
+            thread_id=0,
+            core=0,
+            tsc_hz=0,
+            min_frame_size_bytes=64,
+            max_frame_size_bytes=1518,
+            max_flows=1,
+            link_up=(True, True),
+        )
+
+    def run(self, request):
+        assert request.bearers is PATH
+        return self.probed.run(request)
+
+
+BEARER = Bearer(imsi="001010000000001", ue="10.231.0.2", uplink_teid=1, downlink_teid=2)
+PATH = BearerPath(BearerTable(enb="198.18.0.1", sgw="198.18.255.1", server="198.19.0.1", bearers=(BEARER,)))
+
+
 def probe(topology, *received):
     generator = Probed(*received)
     deployment = Deployment(id="d", variant="v", site="s", topology=topology, ports=())
@@ -40,6 +73,23 @@ def test_one_way_is_open_when_a_frame_comes():
     assert probe("pvp", 1, 1) == (1, 2)
     with pytest.raises(OnboardError, match="no frame comes through"):
         probe("pvp", 10, 0)
+
+
+@pytest.mark.parametrize(("received", "corrupted"), [(9, 0), (10, 1)])
+def test_over_bearers_every_frame_must_be_as_its_bearer_has_it(received, corrupted):
+    """One that is lost or wrong says that the gateway's table has a bearer that no attach gave."""
+
+    class Harmed(Probed):
+        def run(self, request):
+            directions = super().run(request).directions
+            return SimpleNamespace(directions=tuple(d.model_copy(update={"corrupted": corrupted}) for d in directions))
+
+    deployment = Deployment(id="d", variant="v", site="s", topology="vepc", ports=())
+    whole = BearerGenerator(OverBearers(Probed(10, 10)), PATH)
+    assert wait_until_forwarding(whole, 10, 0.0, (tuple, lambda: None), deployment).received == 20
+    harmed = BearerGenerator(OverBearers(Harmed(received, 10)), PATH)
+    with pytest.raises(OnboardError):
+        wait_until_forwarding(harmed, 10, 0.0, (tuple, lambda: None), deployment)
 
 
 def test_side_by_side_more_must_come_than_one_vnf_could_pass_on():

@@ -1,0 +1,211 @@
+"""A mobile core whose bearers nfvbed's own gateway carries: UEs attach through nextepc, whose gateways stand aside.
+
+nextepc's serving and packet gateways have ports that lead nowhere, so that they can answer on S11 and S5 wherever the
+VNF's ports are; with the others they are stopped when the UEs are attached. The own gateway then opens the VNF's ports,
+with the bearers that the attaches gave, and synthetic ones where more are wanted.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from nfvbed.dataplanes.ports import memif
+from nfvbed.errors import DeployError, InternalError, OnboardError
+from nfvbed.host.fitness import Fitness
+from nfvbed.host.napi import still_there
+from nfvbed.host.native import native_binary
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Deployment, Hop, HopKind, PortKind, Role, VnfHandle, VnfPort, WorkThread
+from nfvbed.spec.bearers import BearerTable
+from nfvbed.spec.gateway import SOCKETS
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.epc import network
+from nfvbed.vnfs.epc.core import FUNCTIONS, Seats
+from nfvbed.vnfs.epc.driver import EpcState, EpcVnf
+from nfvbed.vnfs.gateway.client import PortCounts
+from nfvbed.vnfs.gateway.process import PROGRAMS, Gateway, GatewaySpec, probe
+from nfvbed.vnfs.process import devices
+from nfvbed.vnfs.process.life import kernel_ports, port_title
+from nfvbed.vnfs.vnf import VnfSeat
+
+DESCRIPTORS = 1024
+"""Of each ring of the DPDK gateway's ports: what its program sets up (`native/gateway/polling.c`)."""
+_CAUSES = tuple(name for name in PortCounts.model_fields if name not in ("name", "neighbour", "received", "forwarded"))
+
+
+class OwnGatewayVnf(EpcVnf):
+    """What both kinds of own gateway share."""
+
+    kind: ClassVar[Literal["xdp", "dpdk"]]
+
+    def probe(self, choice: VnfChoice) -> Fitness:
+        """Try what nextepc needs, and what the gateway does."""
+        probe(self.kind)
+        return super().probe(choice)
+
+    def require_files(self, choice: VnfChoice, root: Path) -> None:
+        """Look for nextepc's programs and the gateway."""
+        super().require_files(choice, root)
+        native_binary(PROGRAMS[self.kind], root)
+
+    def places(self, seat: VnfSeat) -> Seats:
+        """Put nextepc's gateways beside the others: no frame passes them."""
+        return Seats(seat.control_cores, seat.control_cores)
+
+    def take_up(self, handle: VnfHandle, table: BearerTable) -> tuple[WorkThread, ...]:
+        """Stop all of nextepc, and start the gateway with the bearers."""
+        self.core_of(handle).freeze(FUNCTIONS)
+        gateway_of(handle).start(table)
+        return self.own_threads(handle)
+
+    def own_threads(self, handle: VnfHandle) -> tuple[WorkThread, ...]:
+        """Return the gateway's own threads that forward, beside those of the kernel."""
+        return ()
+
+    def threads(self, handle: VnfHandle) -> Sequence[WorkThread]:
+        """Those of the kernel that receive for it, or the gateway's."""
+        pid = gateway_of(handle).process.pid
+        of_kernel = tuple(thread for thread in handle.threads if thread.pid != pid)
+        return (*still_there(of_kernel), *self.own_threads(handle))
+
+    def verify(self, handle: VnfHandle) -> None:
+        """Check that the gateway and all functions live."""
+        gateway_of(handle).verify()
+        super().verify(handle)
+
+    def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
+        """What the gateway saw come in at its ports, and what became of it."""
+        counts = _counts(self, handle)
+        return tuple(
+            Hop(
+                name=port_title(handle.name, port),
+                kind=HopKind.VNF_PORT,
+                port=port.port,
+                vnf=port.vnf,
+                rx_packets=mine.received,
+                tx_packets=other.forwarded + mine.echo,
+                drops={cause: getattr(mine, cause) for cause in _CAUSES if cause not in ("arp", "echo")},
+            )
+            for port, mine, other in zip(handle.ports, counts, reversed(counts), strict=True)
+        )
+
+    def give_back(self, handle: VnfHandle, state: EpcState) -> None:
+        """End the gateway; the ports are where they were."""
+        try:
+            process = gateway_of(handle).process
+        except DeployError:
+            return  # never started
+        process.stop()
+
+    def end(self, handle: VnfHandle) -> None:
+        """End all of it; namespaces and ports go with the workspace."""
+        self.give_back(handle, EpcState.of(handle))
+        super().end(handle)
+
+
+class XdpGatewayVnf(OwnGatewayVnf):
+    """The gateway's programs run where the VNF's veths receive: in their NAPI threads on the VNF's core."""
+
+    kind = "xdp"
+
+    def lay_ports(self, seat: VnfSeat, spaces: network.Spaces) -> tuple[tuple[VnfPort, ...], tuple[WorkThread, ...]]:
+        """Leave the VNF's ports where they are, up and silent."""
+        network.set_aside(spaces)
+        return seat.ports, devices.prepare(seat)
+
+    def own_gateway(self, seat: VnfSeat) -> GatewaySpec:
+        """Describe it: on the VNF's devices."""
+        netns, (s1u, sgi) = kernel_ports(seat)
+        return GatewaySpec(
+            kind="xdp",
+            s1u=s1u,
+            sgi=sgi,
+            sgi_address=str(network.GATEWAY_SGI),
+            enb_mac=seat.beyond[0],
+            next_hop_mac=seat.beyond[1],
+            netns=netns,
+            core=seat.control_cores[0],
+        )
+
+
+class DpdkGatewayVnf(OwnGatewayVnf):
+    """The gateway polls the VNF's sockets on its core, and gives that away when idle where others share it."""
+
+    kind = "dpdk"
+
+    def home_of(self, seat: VnfSeat) -> str:
+        """None: sockets are in no namespace."""
+        return ""
+
+    def lay_ports(self, seat: VnfSeat, spaces: network.Spaces) -> tuple[tuple[VnfPort, ...], tuple[WorkThread, ...]]:
+        """Nothing of the host's network is changed for sockets."""
+        network.set_aside(spaces)
+        return seat.ports, ()
+
+    def own_gateway(self, seat: VnfSeat) -> GatewaySpec:
+        """Describe it: on the VNF's sockets."""
+        s1u, sgi = (_vdev(index, port) for index, port in enumerate(seat.ports))
+        return GatewaySpec(
+            kind="dpdk",
+            s1u=s1u,
+            sgi=sgi,
+            sgi_address=str(network.GATEWAY_SGI),
+            enb_mac=seat.beyond[0],
+            next_hop_mac=seat.beyond[1],
+            core=seat.cores[0],
+            macs=(seat.ports[0].mac, seat.ports[1].mac),
+            yield_when_idle=seat.shares_core,
+        )
+
+    def own_threads(self, handle: VnfHandle) -> tuple[WorkThread, ...]:
+        """Find the thread that polls: of the program's own threads the one that does not answer on the socket."""
+        pid = gateway_of(handle).process.pid
+        tasks = Path(f"/proc/{pid}/task")
+        try:
+            program = (tasks / str(pid) / "comm").read_text()
+            found = [int(task.name) for task in tasks.glob("*") if (task / "comm").read_text() == program]
+        except (FileNotFoundError, ProcessLookupError):
+            return ()  # it has just ended: whoever verifies says how
+        return tuple(
+            WorkThread(role=Role.VNF, pid=pid, tid=tid, core=handle.cores[0], name=PROGRAMS["dpdk"], polling=True)
+            for tid in sorted(found)
+            if tid != pid
+        )
+
+    def carry(self, seat: VnfSeat, handle: VnfHandle, deployment: Deployment) -> bool:
+        """Send frames of the kernel's from kernel ports; where the generator's ports are DPDK's, it alone can."""
+        if any(port.kind in SOCKETS for port in deployment.ports):
+            return False
+        return super().carry(seat, handle, deployment)
+
+
+def gateway_of(handle: VnfHandle) -> Gateway:
+    """Return a VNF's own gateway.
+
+    Raises:
+        InternalError: nextepc's carry its bearers.
+    """
+    state = EpcState.of(handle)
+    if state.gateway is None:
+        raise InternalError(f"{handle.name} has no gateway of nfvbed's own", where=handle.forwarding)
+    return Gateway(Workspace.attach(Path(state.run_directory)), state.gateway)
+
+
+def _counts(driver: EpcVnf, handle: VnfHandle) -> tuple[PortCounts, PortCounts]:
+    try:
+        return gateway_of(handle).client.counters().ports
+    except OnboardError:
+        driver.verify(handle)
+        raise
+
+
+def _vdev(index: int, port: VnfPort) -> str:
+    """Return a socket as the gateway's engine opens it."""
+    if port.kind is PortKind.MEMIF:
+        arguments = memif.devargs(f"net_memif{index}", port.address, DESCRIPTORS, listens=port.listens)
+        queues = "" if port.queues == 1 else f",rx_queues={port.queues}"
+        return f"{arguments},mac={port.mac}{queues}"
+    return (
+        f"net_virtio_user{index},path={port.address},server=1,queues={port.queues},"
+        f"queue_size={DESCRIPTORS},mac={port.mac}"
+    )
