@@ -13,6 +13,7 @@ _PLACES = {
     "nfvbed-coredistance": "coredistance/nfvbed-coredistance",
     "nfvgen": "nfvgen/nfvgen",
     "nfvbed-yield": "yield/nfvbed-yield.so",
+    "nfvbed-enb": "enb/nfvbed-enb",
     "nfvbed-sctp": "sctp/nfvbed-sctp.so",
     "nfvbed-raw-forwarder": "forwarders/nfvbed-raw-forwarder",
     "nfvbed-xdp-forwarder": "forwarders/nfvbed-xdp-forwarder",

@@ -168,6 +168,11 @@ class VnfChoice(SpecModel):
     """Mark of the variant's own VNF, which differs from variant to variant."""
 
     @property
+    def is_raw(self) -> bool:
+        """Whether it sees a frame's bytes alone, so that a checksum left to hardware stays undone."""
+        return self.vnf.raw_ethernet or self.forwarding in RAW_FORWARDING
+
+    @property
     def digest(self) -> str:
         """Digest of everything but the label."""
         return hashlib.sha256(self.model_dump_json(exclude={"label"}).encode()).hexdigest()
