@@ -29,6 +29,8 @@ from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs import offload
+from nfvbed.vnfs.epc.checksums import probe_downlink
+from nfvbed.vnfs.epc.driver import bearers_of
 
 _PVP = "pvp"
 _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
@@ -169,13 +171,13 @@ def _require_onboarding(site: SiteSpec) -> None:
 def _checksums(site: Site, deployment: Deployment) -> offload.OffloadReport | None:
     """Look for the checksum trap where kernel ports of this host allow it."""
     ports = site.generator_ports(deployment)
-    if deployment.topology == VEPC:
-        return None  # its frames come through in GTP-U alone
     kernel = len(ports) == 2 and all(port.kind is PortKind.VETH for port in ports)
     host = site.host_view(deployment) if kernel else None
     if host is None:
         return None
     host.close_generators()
+    if deployment.topology == VEPC:
+        return probe_downlink(deployment, bearers_of(deployment.vnfs[0]))
     wanted = destination_macs(deployment)
     return offload.probe_checksums(deployment, (_PROBE_MACS[0], wanted[0] if wanted else _PROBE_MACS[1]))
 

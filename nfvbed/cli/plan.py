@@ -11,10 +11,13 @@ from rich.table import Table
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.progress import span
 from nfvbed.cli.settings import json_option, root_option
+from nfvbed.compare.advice import ADVICE
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.plan.estimate import SIMULATED, Overheads, length_s, shortest
 from nfvbed.plan.order import is_exchanged
 from nfvbed.plan.plan import Plan, Unit, expand
+from nfvbed.quality import QualityWarning
+from nfvbed.records import CellRole
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import KollaSiteSpec, SiteSpec
 from nfvbed.spec.testkinds.base import MRR
@@ -63,6 +66,10 @@ def show_plan(study: Study, as_json: bool) -> None:
         console.print(f"not applicable: {cell.id}: {reason}", highlight=False)
     for cell, reason in plan.skipped:
         console.print(f"skipped: {cell.id}: {reason}", highlight=False)
+    for cells in _incomplete(plan, study).values():
+        advice = ADVICE[QualityWarning.OFFLOADS_ON]
+        told = f"{QualityWarning.OFFLOADS_ON.value}: {', '.join(cells)}: {advice.meaning} {advice.remedy}"
+        console.print(told, highlight=False, soft_wrap=True)
     for line in _exchanges(plan, study.site):
         console.print(line, highlight=False, soft_wrap=True)
     whole_s = length_s(plan, shortest(plan), overheads)
@@ -77,6 +84,17 @@ def show_plan(study: Study, as_json: bool) -> None:
         highlight=False,
         soft_wrap=True,
     )
+
+
+def _incomplete(plan: Plan, study: Study) -> dict[str, list[str]]:
+    """Return by variant the cells whose raw-Ethernet VNF will be given frames without complete checksums."""
+    found: dict[str, list[str]] = {}
+    variants = {variant.name: variant for variant in study.variants}
+    for cell in plan.cells:
+        choice = study.choice(cell.variant, cell.vnf) if cell.role is CellRole.SUBJECT else None
+        if choice is not None and variants[cell.variant].options.leaves_checksums_out(choice):
+            found.setdefault(cell.variant, []).append(cell.id)
+    return found
 
 
 def _exchanges(plan: Plan, site: SiteSpec) -> list[str]:
@@ -125,6 +143,7 @@ def _document(plan: Plan, study: Study, length: tuple[float, float]) -> dict[str
         "cells": [{**c.model_dump(mode="json"), "needed": plan.needed(c.id)} for c in plan.cells],
         "not_applicable": [{"cell": cell.id, "reason": reason} for cell, reason in plan.absent],
         "skipped": [{"cell": cell.id, "reason": reason} for cell, reason in plan.skipped],
+        "offloads_on": [cell for cells in _incomplete(plan, study).values() for cell in cells],
         "first_round": [
             {"sequence": trial.sequence, "cell": trial.cell, "preset": trial.preset.value, "test": trial.test}
             for trial in plan.round(1)

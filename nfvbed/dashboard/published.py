@@ -7,7 +7,7 @@ import numpy as np
 
 from nfvbed.compare.statistics import MeanAndIntervals, mean_with_intervals
 from nfvbed.compare.tables import KistiInterval, TableDifference, compare_tables, kisti_interval
-from nfvbed.records import CellRole, QualityWarning, Record, RunRecord, Status
+from nfvbed.records import CellRecord, CellRole, QualityWarning, Record, RunRecord, Status
 from nfvbed.report.load import described
 from nfvbed.report.page.head import machine
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
@@ -16,7 +16,7 @@ from nfvbed.store import Store
 
 NEWEST_RUNS: Final = 500
 """So many runs are looked through."""
-TOOL, STREAMS = "iperf3", 1
+TOOL, STREAMS, FORWARD = "iperf3", 1, "forward"
 """Of the tests that measure the like of the tables."""
 FIGURE: Final = "throughput"
 EMULATED: Final = QualityWarning.EMULATED_ACCELERATOR
@@ -180,16 +180,16 @@ def _figures(store: Store, run: RunRecord, table: PublishedTable) -> tuple[OwnFi
     cells = {cell.id: cell for cell in store.cells(run.id) if cell.role is CellRole.SUBJECT and not cell.simulated}
     found = []
     for column in table.columns:
-        own = [
-            entry
-            for entry in results
-            if entry.cell in cells
-            and (cells[entry.cell].variant, cells[entry.cell].topology) == (column.variant, column.topology)
-        ]
+        own = [entry for entry in results if entry.cell in cells and _is_of(column, cells[entry.cell])]
         figures = [_figure(column, cells[entry.cell].vnf, entry, table.unit) for entry in own]
         measured = [figure for figure in figures if figure.value is not None]
         found.append((measured or figures or [_missing(column)])[-1])
     return tuple(found)
+
+
+def _is_of(column: PublishedColumn, cell: CellRecord) -> bool:
+    same_path = (cell.variant, cell.topology) == (column.variant, column.topology)
+    return same_path and column.vnf in ("", cell.vnf)
 
 
 def _missing(column: PublishedColumn) -> OwnFigure:
@@ -226,7 +226,8 @@ def _condition(row: MeasuredRow) -> str:
 
 
 def _fits(row: MeasuredRow) -> bool:
-    return (row.parameters.get("tool"), row.parameters.get("streams")) == (TOOL, STREAMS) and row.status is Status.OK
+    asked = (row.parameters.get("tool"), row.parameters.get("streams"), row.parameters.get("direction", FORWARD))
+    return asked == (TOOL, STREAMS, FORWARD) and row.status is Status.OK
 
 
 def _quantity(row: MeasuredRow) -> Quantity | None:

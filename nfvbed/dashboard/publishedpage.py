@@ -20,6 +20,7 @@ from nfvbed.report import wording
 from nfvbed.report.figures.published import published_figure, stated_figure
 from nfvbed.report.figures.theme import Drawing
 from nfvbed.report.page.values import Cell, Table
+from nfvbed.report.publishedlines import stated
 from nfvbed.spec.published import Publication, PublishedTable, publications
 from nfvbed.store import Store
 
@@ -171,8 +172,7 @@ def _stated_table(table: SeenTable) -> Table:
 
 
 def _about(ends: tuple[float, float] | None) -> str:
-    low, high = ends or (0.0, 0.0)
-    return f"about {low:g}" if low == high else f"{low:g}–{high:g}"
+    return wording.NOTHING if ends is None else stated(ends)
 
 
 def verdicts_table(table: SeenTable) -> Table:

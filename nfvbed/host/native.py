@@ -14,6 +14,7 @@ _PLACES = {
     "nfvbed-steal": "steal/nfvbed-steal",
     "nfvgen": "nfvgen/nfvgen",
     "nfvbed-yield": "yield/nfvbed-yield.so",
+    "nfvbed-enb": "enb/nfvbed-enb",
     "nfvbed-sctp": "sctp/nfvbed-sctp.so",
     "nfvbed-raw-forwarder": "forwarders/nfvbed-raw-forwarder",
     "nfvbed-xdp-forwarder": "forwarders/nfvbed-xdp-forwarder",

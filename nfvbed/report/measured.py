@@ -10,6 +10,7 @@ from nfvbed.records import QualityWarning, Status
 from nfvbed.report import throughput, wording
 from nfvbed.report.labels import labels_of
 from nfvbed.report.loadtables import bound_lines_of_tables
+from nfvbed.report.publishedlines import published_lines
 from nfvbed.results import MeasuredRow, Quantity, ResultKind
 
 MANY = 6
@@ -66,7 +67,8 @@ def _table(comparison: Comparison, kind: ResultKind, tests: list[MeasuredTest]) 
     lines = tuple(line for group in groups.values() for line in _lines(group, several))
     if len(names) > MANY:
         names, lines = (TOGETHER,), tuple(_together(line) for line in lines)
-    return MeasuredTable(kind, names, lines, (*notes, *bound_lines_of_tables(comparison, tests)))
+    published = published_lines(comparison.experiments) if kind is ResultKind.TCP_THROUGHPUT else ()
+    return MeasuredTable(kind, names, lines, (*notes, *bound_lines_of_tables(comparison, tests), *published))
 
 
 def _together(line: MeasuredLine) -> MeasuredLine:

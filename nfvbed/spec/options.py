@@ -111,6 +111,13 @@ class DataPlaneOptions(SpecModel):
             observed=f"{type(self).__name__}; VNF {choice.label or choice.vnf.name}",
         )
 
+    def leaves_checksums_out(self, choice: VnfChoice) -> bool:
+        """Whether a raw-Ethernet VNF will be given frames without complete checksums, as far as options tell.
+
+        Of a virtual machine they do not: what its NIC offers is known when QEMU runs.
+        """
+        return False
+
     def check_layout(self, plan: Layout) -> None:
         """Refuse a topology that these options do not fit, whatever its VNFs are.
 

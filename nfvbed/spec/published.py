@@ -26,6 +26,8 @@ class PublishedColumn(SpecModel):
     """Variant that is measured here."""
     topology: str
     """Path that is measured here."""
+    vnf: str = ""
+    """Label of the VNF that is measured here; empty: any."""
     results: tuple[float, ...] = ()
     """Results, one for each repetition, two at least; none where the source gives no more than `about`."""
     about: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] | None = None
@@ -44,7 +46,7 @@ class PublishedColumn(SpecModel):
 
 
 class PublishedTable(SpecModel):
-    """One table, with the experiment that measures the like here: TCP between sockets (iperf3), one stream."""
+    """One table, with the experiment that measures the like here: TCP between sockets (iperf3), one stream, forward."""
 
     key: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     """Name in addresses."""

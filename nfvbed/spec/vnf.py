@@ -190,6 +190,11 @@ class VnfChoice(SpecModel):
     """Bearers of a mobile core; None: the usual number."""
 
     @property
+    def is_raw(self) -> bool:
+        """Whether it sees a frame's bytes alone, so that a checksum left to hardware stays undone."""
+        return self.vnf.raw_ethernet or self.forwarding in RAW_FORWARDING
+
+    @property
     def digest(self) -> str:
         """Digest of everything but the label; what has no bearers has that of before there were any."""
         left_out = {"label"} if self.bearers else {"label", "bearers"}

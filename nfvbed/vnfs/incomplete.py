@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from nfvbed.host import links
 from nfvbed.host.namespaces import inside
 from nfvbed.records import Deployment, PortKind, VnfHandle, VnfPort
-from nfvbed.spec.vnf import RAW_FORWARDING, VnfChoice
+from nfvbed.spec.vnf import VnfChoice
 from nfvbed.state import PlaneState
 
 
@@ -21,7 +21,7 @@ def leave_checksums_out(deployment: Deployment, handles: Iterable[VnfHandle], ch
         handles: the VNFs that run.
         choice: what they are.
     """
-    if not (choice.vnf.raw_ethernet or choice.forwarding in RAW_FORWARDING):
+    if not choice.is_raw:
         return False
     return any(_is_incomplete(deployment, port) for handle in handles for port in handle.ports)
 

@@ -9,6 +9,7 @@ whose checksums are complete, goes through unharmed; so the trap is only found b
 import socket
 import struct
 import time
+from collections.abc import Callable
 from enum import StrEnum
 
 from nfvbed.errors import OnboardError
@@ -71,6 +72,27 @@ def probe_checksums(deployment: Deployment, macs: tuple[str, str]) -> OffloadRep
     Raises:
         OnboardError: the ports are no kernel links, so no stack could leave a checksum to them.
     """
+    return probe_frame(deployment, (0, 1), incomplete_frame(*macs), lambda header, frame: (judge(header, frame), frame))
+
+
+def probe_frame(
+    deployment: Deployment,
+    way: tuple[int, int],
+    frame: bytes,
+    read: Callable[[bytes, bytes], tuple[ChecksumPath, bytes]],
+) -> OffloadReport:
+    """Send a frame with an incomplete checksum until it arrives, and say what became of it.
+
+    Args:
+        deployment: with kernel ports (veth) on both ends.
+        way: the port that it is sent from, and the one where it arrives.
+        frame: as `incomplete_frame` makes it.
+        read: gives what became of its checksum, and the frame that this checksum is in, of the virtio_net_hdr and the
+            frame that arrived.
+
+    Raises:
+        OnboardError: the ports are no kernel links, so no stack could leave a checksum to them.
+    """
     if len(deployment.ports) != 2 or any(port.kind is not PortKind.VETH for port in deployment.ports):
         kinds = ", ".join(port.kind for port in deployment.ports)
         raise OnboardError(
@@ -79,17 +101,23 @@ def probe_checksums(deployment: Deployment, macs: tuple[str, str]) -> OffloadRep
             observed=f"the generator's ports are {kinds or 'none'}",
             fix="probe on a variant with kernel ports: linux-bridge",
         )
-    first, second = deployment.ports
+    first, second = (deployment.ports[number] for number in way)
     if first.netns is None or first.netns != second.netns:
         raise OnboardError("the generator's ports are not in one namespace", observed=f"{first.netns}, {second.netns}")
     netns = first.netns
-    return inside(netns, lambda: _probe(first.spec, second.spec, incomplete_frame(*macs)))
+    return inside(netns, lambda: _probe((first.spec, second.spec), frame, read))
 
 
-def incomplete_frame(source: str, destination: str) -> bytes:
-    """Make a UDP frame as a stack leaves it to a NIC: the checksum field holds the sum of the pseudo header only."""
+def incomplete_frame(source: str, destination: str, ends: tuple[str, str] = ("198.18.0.1", "198.19.0.1")) -> bytes:
+    """Make a UDP frame as a stack leaves it to a NIC: the checksum field holds the sum of the pseudo header only.
+
+    Args:
+        source: a MAC address.
+        destination: a MAC address.
+        ends: IPv4 addresses of both.
+    """
     payload = _MARK
-    addresses = socket.inet_aton("198.18.0.1") + socket.inet_aton("198.19.0.1")
+    addresses = b"".join(socket.inet_aton(end) for end in ends)
     length = 8 + len(payload)
     pseudo = _folded(addresses + struct.pack("!HH", socket.IPPROTO_UDP, length))
     udp = struct.pack("!HHHH", 49152, 9, length, pseudo) + payload
@@ -114,15 +142,18 @@ def judge(header: bytes, frame: bytes) -> ChecksumPath:
     return ChecksumPath.COMPLETED if whole == 0xFFFF else ChecksumPath.BROKEN
 
 
-def _probe(first: str, second: str, frame: bytes) -> OffloadReport:
+def _probe(
+    ports: tuple[str, str], frame: bytes, read: Callable[[bytes, bytes], tuple[ChecksumPath, bytes]]
+) -> OffloadReport:
+    first, second = ports
     with _raw(first) as sender, _raw(second) as receiver:
         note = _VNET_HEADER.pack(_NEEDS_CHECKSUM, 0, 0, 0, _UDP_OFFSET, _CHECKSUM_IN_UDP)
         for attempt in range(1, _ATTEMPTS + 1):
             sender.send(note + frame)
             found = _await(receiver)
             if found is not None:
-                result = judge(*found)
-                checksum = found[1][_UDP_OFFSET + 6 : _UDP_OFFSET + 8].hex()
+                result, seen = read(*found)
+                checksum = seen[_UDP_OFFSET + 6 : _UDP_OFFSET + 8].hex()
                 flags = "needs-checksum" if result is ChecksumPath.KEPT else "none"
                 return OffloadReport(
                     result=result,

@@ -26,7 +26,7 @@ from nfvbed.traffic.sockets.hosts import SocketPair
 from nfvbed.traffic.sockets.netperf import NetperfPrograms
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs.sockets.ends import socket_ends, why_not
-from nfvbed.vnfs.sockets.hosts import MTU, SocketEnds, Surroundings
+from nfvbed.vnfs.sockets.hosts import SocketEnds, Surroundings
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 _REOPENED_NS = NS_PER_S // 20
@@ -61,7 +61,7 @@ def between_sockets(
     if reason:
         return Outcome(None, Status.NOT_APPLICABLE, reason)
     try:
-        wanted = conditions()
+        wanted = [_directed(condition, spec) for condition in conditions()]
         with _ports_free(cell_test), socket_ends(deployment, _place(cell_test)) as ends:
             measured = _Rows(cell_test, spec, SocketMeter(site, deployment, ends))
             rows = tuple(measured.row(condition) for condition in wanted)
@@ -70,9 +70,22 @@ def between_sockets(
         return Outcome(None, Status.UNSUPPORTED, str(failure))
     notes = (
         *_notes(deployment.variant, ends),
+        *ends.told(),
         *dict.fromkeys(note for condition in wanted for note in condition.notes),
     )
     return Outcome(TablePayload(rows=rows, notes=notes))
+
+
+def _directed(condition: Condition, spec: SocketTest) -> Condition:
+    """Return a condition as it is in the test's direction; forward it stays what it was in runs before."""
+    if spec.direction == "forward":
+        return condition
+    return replace(
+        condition,
+        label=f"{condition.label}, {spec.direction}",
+        parameters={**condition.parameters, "direction": spec.direction},
+        traffic=lambda pair: condition.traffic(pair.turned()),
+    )
 
 
 @contextmanager
@@ -148,7 +161,7 @@ def _notes(variant: str, ends: SocketEnds) -> tuple[str, ...]:
     cores = ends.cores
     polls = "" if cores.poller is None else f", their polling process on core {cores.poller}"
     return (
-        f"Hosts on {variant}: {ends.what}; MTU {MTU}; client on core {cores.client}, server on core {cores.server}"
+        f"Hosts on {variant}: {ends.what}; MTU {ends.mtu}; end 0 on core {cores.client}, end 1 on core {cores.server}"
         f"{polls}.",
         "A figure is the median of the runs, with the least and the greatest.",
     )

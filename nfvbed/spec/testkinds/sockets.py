@@ -22,6 +22,9 @@ class SocketTest(NamedTest):
     """Length of each run of the tool, in whole seconds, as the tools take them."""
     repetitions: int = Field(3, ge=1, le=100)
     """Runs under each condition; a row is their median, with the least and the greatest."""
+    direction: Literal["forward", "reverse"] = "forward"
+    """Direction of what the client sends: from end 0 to end 1, or back. In topology `vepc` forward is uplink, from
+    a UE to the server."""
 
     @property
     @abstractmethod
@@ -38,7 +41,7 @@ StreamCount = Annotated[int, Field(ge=1, le=128)]
 
 
 class TcpThroughputTest(SocketTest):
-    """Bulk TCP from the host at end 0 to the host at end 1, by number of streams and size of writes."""
+    """Bulk TCP from one host to the other, by number of streams and size of writes."""
 
     kind: Literal["tcp-throughput"]
     tool: Literal["iperf3", "netperf"] = "iperf3"
@@ -83,7 +86,7 @@ class RequestResponseTest(SocketTest):
 
 
 class UdpThroughputTest(SocketTest):
-    """Datagrams from the host at end 0 to the host at end 1, by size: sent, received, lost."""
+    """Datagrams from one host to the other, by size: sent, received, lost."""
 
     kind: Literal["udp-throughput"]
     tool: Literal["iperf3", "netperf"] = "iperf3"

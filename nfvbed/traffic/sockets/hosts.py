@@ -4,7 +4,7 @@ import contextlib
 import ipaddress
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -59,6 +59,10 @@ class SocketPair:
     server: SocketHost
     directory: Path
     """Where tools may write files; the owner's, removed with it."""
+
+    def turned(self) -> "SocketPair":
+        """Return the pair with its ends exchanged: what the client sends goes the other way."""
+        return replace(self, client=self.server, server=self.client)
 
 
 @dataclass(frozen=True)

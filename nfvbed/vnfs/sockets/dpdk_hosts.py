@@ -12,6 +12,7 @@ from pathlib import Path
 
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.errors import DeployError, GeneratorError, UnsupportedError
+from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.testpmd import command, telemetry
 from nfvbed.host.testpmd.threads import forwarding_threads
@@ -123,9 +124,9 @@ def _taps(spaces: tuple[str, str]) -> tuple[Host, Host]:
 
     It forwards to and from a tap wherever that is.
     """
-    first, second = DEVICES
-    move(second, spaces[0], spaces[1])
-    return Host(spaces[0], first, vhost_user.MACS[0]), Host(spaces[1], second, vhost_user.MACS[1])
+    move(DEVICES[1], spaces[0], spaces[1])
+    first, second = (Host(*of) for of in zip(spaces, DEVICES, vhost_user.MACS, GENERATOR_ADDRESSES, strict=True))
+    return first, second
 
 
 def _wait_for_ports(process: ManagedProcess, around: Surroundings) -> None:

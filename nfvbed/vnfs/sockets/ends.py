@@ -7,11 +7,14 @@ from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS, MACS
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.generator import destination_macs
 from nfvbed.records import Deployment, PortKind
-from nfvbed.spec.layout import layout
+from nfvbed.spec.layout import VEPC, layout
+from nfvbed.vnfs.epc.checksums import probe_downlink
+from nfvbed.vnfs.epc.driver import bearers_of
 from nfvbed.vnfs.offload import REMEDY, ChecksumPath, probe_checksums
 from nfvbed.vnfs.sockets.dpdk_hosts import dpdk_hosts
 from nfvbed.vnfs.sockets.hosts import SocketEnds, Surroundings
 from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
+from nfvbed.vnfs.sockets.ue import behind_enb
 from nfvbed.words import CHECKSUM_TRAP
 
 KERNEL = (PortKind.VETH,)
@@ -49,20 +52,25 @@ def socket_ends(deployment: Deployment, around: Surroundings) -> Iterator[Socket
         GeneratorError: the hosts do not come up.
         PrerequisiteError: a program is missing, or hugepage memory.
     """
-    if deployment.ports[0].kind in DPDK:
-        with dpdk_hosts(deployment, around) as ends:
-            yield ends
-        return
-    if deployment.vnfs:
+    on_kernel = deployment.ports[0].kind in KERNEL
+    if on_kernel and deployment.vnfs:
         _refuse_trap(deployment)
-    with kernel_hosts(deployment, around) as ends:
-        yield ends
+    hosts = kernel_hosts if on_kernel else dpdk_hosts
+    with hosts(deployment, around) as ends:
+        if deployment.topology != VEPC:
+            yield ends
+            return
+        with behind_enb(deployment, around, ends) as with_ue:
+            yield with_ue
 
 
 def _refuse_trap(deployment: Deployment) -> None:
-    first, second = (MACS[name] for name in GENERATOR_LINKS)
-    towards = destination_macs(deployment)
-    report = probe_checksums(deployment, (first, towards[0] if towards else second))
+    if deployment.topology == VEPC:
+        report = probe_downlink(deployment, bearers_of(deployment.vnfs[0]))
+    else:
+        first, second = (MACS[name] for name in GENERATOR_LINKS)
+        towards = destination_macs(deployment)
+        report = probe_checksums(deployment, (first, towards[0] if towards else second))
     if report.result is ChecksumPath.BROKEN:
         raise UnsupportedError(
             f"{CHECKSUM_TRAP}: it sends frames whose checksum was left to a NIC",

@@ -1,12 +1,13 @@
 """The two hosts: a network namespace each, with a device that leads into the path, an address and a way to the other.
 
 Both have one address. The other one's is reached over the device, and its neighbour entry is permanent: no ARP is among
-the traffic, and the path may lead through a router, whose own address frames then have.
+the traffic, and the path may lead through a router, whose own address frames then have. Around a mobile core they are
+the eNB, which sends to the serving gateway, and the server, which sends to a UE (`ue.py`).
 """
 
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,22 +18,27 @@ from pyroute2.netlink.rtnl import ndmsg
 from nfvbed.errors import GeneratorError
 from nfvbed.host import links, namespaces
 from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.generator import GENERATOR_ADDRESSES, destination_macs
+from nfvbed.host.generator import destination_macs
 from nfvbed.host.links import LinkCounters
 from nfvbed.host.namespaces import inside
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, WorkThread
+from nfvbed.spec.layout import VEPC
 from nfvbed.traffic.sockets.hosts import SocketHost, SocketPair
 from nfvbed.traffic.sockets.sockettools import PROJECT_ROOT
+from nfvbed.units import GTPU_BYTES
+from nfvbed.vnfs.epc.driver import bearers_of
 from nfvbed.vnfs.process import sharing
 
 MTU = 1500
 """Of both hosts, whatever the ports take: variants differ in that, and TCP cuts its segments by it."""
+UE_MTU = MTU - GTPU_BYTES
+"""Of a UE, and of packets to it: with its tunnel's headers they are no longer than S1-U takes."""
 DEVICES = ("end0", "end1")
-_PRECEDENCE = ("nice", "-n", str(sharing.NICE))
+PRECEDENCE = ("nice", "-n", str(sharing.NICE))
 """The generator's, whose place the tools take: whatever else the machine does comes after them."""
-_numbers = itertools.count(1)
+numbers = itertools.count(1)
 """A namespace's name is used once in a workspace."""
 
 
@@ -74,6 +80,8 @@ class Host:
     netns: str
     device: str
     mac: str
+    """Empty where the device has none."""
+    address: str
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,10 @@ class SocketEnds:
     """That move frames between the hosts and the path's ports."""
     what: str
     """How the hosts are joined to the path, in words."""
+    mtu: int = MTU
+    """The smaller one of both."""
+    told: Callable[[], tuple[str, ...]] = tuple
+    """Gives what is known of the traffic when the hosts are gone."""
 
     def counters(self) -> tuple[LinkCounters, LinkCounters]:
         """Read what the kernel counts at both devices.
@@ -111,7 +123,7 @@ def place(arrangement: Arrangement, polls: bool) -> Cores:
 
 def make_spaces(workspace: Workspace) -> tuple[str, str]:
     """Make the namespaces of both hosts, and return their paths."""
-    number = next(_numbers)
+    number = next(numbers)
     return workspace.network_namespace(f"client{number}"), workspace.network_namespace(f"server{number}")
 
 
@@ -137,22 +149,29 @@ def move(device: str, source: str, target: str) -> None:
 
 def set_up(deployment: Deployment, hosts: tuple[Host, Host]) -> None:
     """Give both hosts their address and the way to the other one, and bring their devices up."""
-    towards = destination_macs(deployment) or (hosts[1].mac, hosts[0].mac)
-    for own, host in enumerate(hosts):
-        other = 1 - own
+    macs = destination_macs(deployment) or (hosts[1].mac, hosts[0].mac)
+    for host, (address, mtu), mac in zip(hosts, _beyond(deployment, hosts), macs, strict=True):
+        inside(host.netns, partial(_lead, host, address, mac, mtu))
 
-        def work(host: Host = host, own: int = own, other: int = other) -> None:
-            links.silence_ipv6(("all", "default", host.device))
-            with IPRoute() as route:
-                index = route.link_lookup(ifname=host.device)[0]
-                route.link("set", index=index, mtu=MTU)
-                route.link("set", index=index, state="up")
-                route.addr("add", index=index, address=GENERATOR_ADDRESSES[own], prefixlen=32)
-                route.route("add", dst=f"{GENERATOR_ADDRESSES[other]}/32", oif=index, scope="link")
-                lladdr, state = towards[own], ndmsg.NUD_PERMANENT
-                route.neigh("add", dst=GENERATOR_ADDRESSES[other], lladdr=lladdr, ifindex=index, state=state)
 
-        inside(host.netns, work)
+def _beyond(deployment: Deployment, hosts: tuple[Host, Host]) -> tuple[tuple[str, int], tuple[str, int]]:
+    """Return whom each host sends to, and the longest packet on the way there."""
+    if deployment.topology != VEPC:
+        return (hosts[1].address, MTU), (hosts[0].address, MTU)
+    table = bearers_of(deployment.vnfs[0])
+    return (str(table.sgw), MTU), (str(table.bearers[0].ue), UE_MTU)
+
+
+def _lead(host: Host, address: str, mac: str, mtu: int) -> None:
+    links.silence_ipv6(("all", "default", host.device))
+    with IPRoute() as route:
+        index = route.link_lookup(ifname=host.device)[0]
+        route.link("set", index=index, mtu=MTU)
+        route.link("set", index=index, state="up")
+        route.addr("add", index=index, address=host.address, prefixlen=32)
+        metrics = {} if mtu == MTU else {"metrics": {"mtu": mtu}}
+        route.route("add", dst=f"{address}/32", oif=index, scope="link", **metrics)
+        route.neigh("add", dst=address, lladdr=mac, ifindex=index, state=ndmsg.NUD_PERMANENT)
 
 
 def pair_of(around: Surroundings, hosts: tuple[Host, Host], cores: Cores) -> SocketPair:
@@ -162,9 +181,9 @@ def pair_of(around: Surroundings, hosts: tuple[Host, Host], cores: Cores) -> Soc
     def host(number: int, core: int) -> SocketHost:
         def start(name: str, argv: Sequence[str]) -> ManagedProcess:
             unique = f"{Path(hosts[number].netns).name.rpartition('-')[2]}-{name}-{next(started)}"
-            first = [*_PRECEDENCE, *argv]
+            first = [*PRECEDENCE, *argv]
             return around.workspace.spawn(unique, first, cores=[core], netns=hosts[number].netns)
 
-        return SocketHost(GENERATOR_ADDRESSES[number], start)
+        return SocketHost(hosts[number].address, start)
 
     return SocketPair(host(0, cores.client), host(1, cores.server), around.workspace.directory)

@@ -15,8 +15,9 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.host import links
+from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.namespaces import inside
-from nfvbed.records import Deployment
+from nfvbed.records import Deployment, GeneratorPort
 from nfvbed.vnfs.sockets.hosts import (
     DEVICES,
     Host,
@@ -43,8 +44,10 @@ def kernel_hosts(deployment: Deployment, around: Surroundings) -> Iterator[Socke
     try:
         cores = place(around.arrangement, polls=False)
         first, second = (
-            _make(port.spec, port.netns or "/proc/1/ns/net", target, device)
-            for port, target, device in zip(deployment.ports, spaces, DEVICES, strict=True)
+            Host(target, device, _make(port, target, device), address)
+            for port, target, device, address in zip(
+                deployment.ports, spaces, DEVICES, GENERATOR_ADDRESSES, strict=True
+            )
         )
         hosts = (first, second)
         set_up(deployment, hosts)
@@ -56,14 +59,14 @@ def kernel_hosts(deployment: Deployment, around: Surroundings) -> Iterator[Socke
         remove_spaces(spaces)
 
 
-def _make(port: str, source: str, target: str, device: str) -> Host:
-    """Make a macvlan on a port, in another namespace."""
+def _make(port: GeneratorPort, target: str, device: str) -> str:
+    """Make a macvlan on a port, in another namespace, and return its address."""
 
     def work() -> str:
         handle = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
         try:
             with IPRoute() as route:
-                lower = route.link_lookup(ifname=port)[0]
+                lower = route.link_lookup(ifname=port.spec)[0]
                 mac = str(next(iter(route.get_links(lower))).get_attr("IFLA_ADDRESS"))
                 route.link("add", ifname=device, kind="macvlan", link=lower, macvlan_mode="passthru", net_ns_fd=handle)
                 return mac
@@ -71,11 +74,11 @@ def _make(port: str, source: str, target: str, device: str) -> Host:
             os.close(handle)
 
     try:
-        return Host(target, device, inside(source, work))
+        return inside(port.netns or "/proc/1/ns/net", work)
     except NetlinkError as failure:
         raise UnsupportedError(
             "a host for socket traffic cannot be put on a kernel port",
-            where=f"macvlan on {port}",
+            where=f"macvlan on {port.spec}",
             observed=str(failure),
             fix="modprobe macvlan",
         ) from failure

@@ -242,6 +242,19 @@ def test_a_killed_run_is_found_and_goes_on(capsys: Captured, store_path: Path) -
     assert set(list(visits.values())[:-1]) == {3}, "a visit that was cut short is completed, not repeated"
 
 
+def test_a_plan_says_where_checksums_are_left_out_before_anything_is_measured(capsys: Captured) -> None:
+    vnfs = "vnfs=[{forwarding: raw}, {forwarding: raw, offloads: false}, {forwarding: bridge}]"
+    options = ("pvp", "--set", "variants=[linux-bridge, xdp]", "--set", "topologies=[pvp]", "--set", vnfs)
+    options += ("--frame-size", "64")
+    document = read(capsys, "plan", *options, "--json")
+    assert document["offloads_on"] == ["linux-bridge/pvp+process-raw/64"]
+    assert main(["plan", *options]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "offloads-on: linux-bridge/pvp+process-raw/64: A raw-Ethernet VNF is on ports" in text
+    # nextepc's gateways are sockets: the kernel completes a checksum before a packet is in the tunnel.
+    assert read(capsys, "plan", "seed-vepc", "--json")["offloads_on"] == []
+
+
 def test_tests_are_set_planned_run_and_reported(capsys: Captured, store_path: Path) -> None:
     tests = "tests=[{kind: mrr}, {kind: search}, {kind: latency, duration_s: 0.1}]"
     options = ("simulated", "--frame-size", "64", "--repetitions", "1", "--quick", "--set", tests)

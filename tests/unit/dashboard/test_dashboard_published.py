@@ -58,7 +58,7 @@ def asked(path: Path) -> TestClient:
 
 
 def test_the_tables_name_their_source_and_their_experiments_are_there():
-    (found,) = publications()
+    found, other = publications()
     assert "KISTI" in found.source and [len(table.columns) for table in found.tables] == [3, 4]
     assert all(len(column.results) == 10 for table in found.tables for column in table.columns)
     project = open_project(None)
@@ -68,10 +68,16 @@ def test_the_tables_name_their_source_and_their_experiments_are_there():
         assert {column.variant for column in table.columns} == set(experiment.variants)
         (test,) = experiment.tests
         assert (test.kind, test.stream_counts, test.duration_s, test.repetitions) == ("tcp-throughput", (1,), 60, 10)
+    (vepc,) = other.tables
+    study = project.load_study(vepc.experiment)
+    assert {column.variant for column in vepc.columns} <= set(study.experiment.variants)
+    labels = {use.label for use in study.experiment.uses}
+    assert {column.vnf for column in vepc.columns} - {""} == labels
+    assert not vepc.has_repetitions, "a text states them"
 
 
 def test_published_results_are_judged_among_themselves(client: TestClient):
-    (found,) = client.get("/api/published").json()["publications"]
+    found = client.get("/api/published").json()["publications"][0]
     vswitches = found["tables"][0]
     verdicts = {
         (entry["candidate"], entry["baseline"]): (entry["judgement"]["verdict"], entry["spread"]["verdict"])
@@ -88,7 +94,7 @@ def test_published_results_are_judged_among_themselves(client: TestClient):
 
 
 def test_what_was_not_measured_here_has_its_command(client: TestClient):
-    (found,) = client.get("/api/published").json()["publications"]
+    found = client.get("/api/published").json()["publications"][0]
     assert [table["own"] for table in found["tables"]] == [None, None]
     page = client.get("/published").text
     for name in ("published-vswitches", "published-chains"):
@@ -98,7 +104,7 @@ def test_what_was_not_measured_here_has_its_command(client: TestClient):
 def test_the_run_that_measured_most_is_beside_the_table_and_in_no_verdict(tmp_path: Path):
     both = [result(OLDER, name, gbits) for name, gbits in (("linux-bridge", 30.0), ("ovs-dpdk", 0.7))]
     client = asked(measured(tmp_path / "x.sqlite", *both, result(RUN, "ovs-dpdk", 0.8)))
-    (found,) = client.get("/api/published").json()["publications"]
+    found = client.get("/api/published").json()["publications"][0]
     own = found["tables"][0]["own"]
     assert own["run"] == OLDER and own["machine"].startswith("Example CPU")
     figures = {entry["label"]: entry for entry in own["figures"]}
@@ -127,8 +133,48 @@ def test_what_failed_or_was_emulated_has_its_reason_and_no_figure(tmp_path: Path
 def test_published_results_are_files_too(client: TestClient):
     found = client.get("/api/published").json()
     rows = list(csv.DictReader(io.StringIO(client.get(found["csv"]).text)))
-    assert len(rows) == 70 and rows[0]["value"] == "6.15" and "KISTI" in rows[0]["source"]
-    assert len(found["figures"]) == 2
+    repetitions = [row for row in rows if row["repetition"] != "about"]
+    assert (
+        len(repetitions) == 70
+        and len(rows) == 70 + 2 * 8
+        and rows[0]["value"] == "6.15"
+        and "KISTI" in rows[0]["source"]
+    )
+    assert len(found["figures"]) == 3
     assert client.get(found["figures"][0]["svg"]).text.startswith("<svg")
     assert client.get(found["figures"][1]["png"]).content.startswith(b"\x89PNG")
     assert client.get("/published/figures/nothing.svg").status_code == 404
+
+
+def through_a_core(vnf: str, mbits: float, reverse: bool = False) -> ResultRecord:
+    """TCP from a UE to the server, or back."""
+    found = row(1, mbits / 1000)
+    found = found.model_copy(
+        update={"parameters": {**found.parameters, **({"direction": "reverse"} if reverse else {})}}
+    )
+    payload = TablePayload(rows=(found,)).model_dump(mode="json")
+    test = "tcp-downlink" if reverse else "tcp-uplink"
+    return result(RUN, "linux-bridge", 1.0, cell=f"linux-bridge/vepc+{vnf}/1518", test=test, payload=payload)
+
+
+def test_a_column_is_of_its_vnf_and_of_what_a_ue_sends(tmp_path: Path):
+    native, without = "process-nextepc-vepc", "process-nextepc-vepc-no-offloads"
+    results = [through_a_core(native, 300), through_a_core(native, 999, reverse=True), through_a_core(without, 150)]
+    path = tmp_path / "x.sqlite"
+    with Store.open(path) as store:
+        data = build(Scenario(run=RUN, systems=(BRIDGE, OVS), rounds=1))
+        cell = next(cell for cell in data.cells if cell.variant == "linux-bridge")
+        added = [
+            cell.model_copy(update={"id": f"linux-bridge/vepc+{vnf}/1518", "topology": "vepc", "vnf": vnf})
+            for vnf in (native, without)
+        ]
+        put(store, dataclasses.replace(data, cells=(*data.cells, *added), results=tuple(results)))
+    client = asked(path)
+    table = client.get("/api/published").json()["publications"][1]["tables"][0]
+    figures = {entry["label"]: entry for entry in table["own"]["figures"]}
+    assert figures["virtio and vhost-net"]["value"] == pytest.approx(300)
+    assert figures["virtio and vhost-net without checksum and segmentation offloads"]["value"] == pytest.approx(150)
+    assert figures["SR-IOV"]["value"] is None
+    assert table["differences"] == [], "figures that a text states are never tested"
+    page = client.get("/published").text
+    assert "about 180" in page and "50–60" in page and "process-nextepc-vepc-no-offloads" in page
