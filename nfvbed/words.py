@@ -122,6 +122,12 @@ class ResultKind(StrEnum):
     """What forwarding a packet costs: CPU time, cycles, context switches."""
     XDP_TASKS = "xdp-tasks"
     """What XDP programs cost by what they do with a frame."""
+    ATTACH_RATE = "attach-rate"
+    """UEs that attach to a mobile core: how many a second, and how long it takes."""
+    SESSIONS = "sessions"
+    """UEs that stay attached, with frames over the bearer of each."""
+    RESTORATION = "restoration"
+    """Functions of a mobile core that are killed: which bearers go on, and how long until all do (TS 23.007)."""
     VSPERF = "vsperf"
     """A test that the user's own VSPERF ran: its numbers, by its method."""
 

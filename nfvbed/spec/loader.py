@@ -200,6 +200,7 @@ class Project:
         rules.topologies_are_offered(document, experiment, variants)
         rules.frames_hold_their_headers(document, experiment)
         rules.flows_reach_every_vnf(document, experiment)
+        rules.core_tests_have_a_core(document, experiment)
         files = {name: change.variant for name, change in experiment.altered.items()}
         self._check_vnfs(document, experiment, {files.get(v.name, v.name): v for v in variants})
         experiment = choices.with_forwarding(experiment, self)

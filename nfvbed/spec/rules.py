@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from nfvbed.errors import ConfigurationError, InternalError
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.spec.experiment import Experiment
-from nfvbed.spec.layout import layout, offers
+from nfvbed.spec.layout import VEPC, layout, offers
 from nfvbed.spec.options import kinds_named
 from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.tests import label_of, of_core
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import Variant, VariantFile
 from nfvbed.spec.vnf import NATIVE, VnfChoice
@@ -175,6 +176,18 @@ def flows_reach_every_vnf(document: Document, experiment: Experiment) -> None:
                 where=document.where(("traffic", "flows")),
                 observed=f"flows: {flows}; {ways} VNFs side by side take a share of them each",
                 fix=f"write `traffic: {{flows: {ways}}}` or more (--flows {ways}), or choose a chain",
+            )
+
+
+def core_tests_have_a_core(document: Document, experiment: Experiment) -> None:
+    """A test of a mobile core is measured in topology `vepc`; where there is none of it, the test is a mistake."""
+    for index, test in enumerate(experiment.tests):
+        if of_core(test) and VEPC not in experiment.laid_out:
+            raise ConfigurationError(
+                f"test {label_of(test)} of {document.path.name} needs a mobile core, which only topology {VEPC} has",
+                where=document.where(("tests", index)),
+                observed=f"topologies: {', '.join(experiment.laid_out)}",
+                fix=f"write `topologies: [{VEPC}]` and `vnfs: [{{vnf: {VEPC}, forwarding: nextepc}}]`, or leave it out",
             )
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.search import Search
 from nfvbed.spec.testkinds.addresses import AddressCachingTest, AddressLearningTest
+from nfvbed.spec.testkinds.attaches import AttachRateTest, CoreTest, RestorationTest, SessionsTest
 from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.bursts import BackToBackTest, BurstTest
 from nfvbed.spec.testkinds.cost import CostTest, XdpTasksTest
@@ -56,6 +57,9 @@ AnyTest = (
     | UdpThroughputTest
     | SocketLatencyTest
     | XdpTasksTest
+    | AttachRateTest
+    | SessionsTest
+    | RestorationTest
 )
 TestSpec = Annotated[AnyTest, Field(discriminator="kind")]
 MRR_TEST = MrrTest(kind="mrr")
@@ -102,6 +106,11 @@ def check_together(tests: Sequence[AnyTest], ceilings: bool) -> None:
                     f"test {label} is at parts of {of}, which no test before it measures"
                     f" ({', '.join(known) or 'nothing'} is)"
                 )
+
+
+def of_core(test: AnyTest) -> bool:
+    """Whether it is a test of a mobile core, which only topology `vepc` has."""
+    return isinstance(test, CoreTest)
 
 
 def expected_s(test: AnyTest, search: Search | None = None) -> tuple[float, int]:

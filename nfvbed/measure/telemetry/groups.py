@@ -41,7 +41,9 @@ def groups_of(deployment: Deployment, threads: Sequence[WorkThread], switch_core
     by_role = {role: tuple(thread for thread in threads if thread.role is role) for role in Role}
     found = [Group(SWITCH, Role.SWITCH, by_role[Role.SWITCH], frozenset(switch_cores))]
     for index, handle in enumerate(deployment.vnfs):
-        own = tuple(thread for thread in by_role[Role.VNF] if _belongs(thread, handle))
+        # A single VNF has all threads of VNFs, also those of processes that were started again since.
+        alone = len(deployment.vnfs) == 1
+        own = tuple(thread for thread in by_role[Role.VNF] if alone or _belongs(thread, handle))
         found.append(Group(f"VNF {index + 1}", Role.VNF, own))
     return (*found, Group(GENERATOR, Role.GENERATOR, by_role[Role.GENERATOR]))
 

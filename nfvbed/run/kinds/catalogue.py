@@ -10,10 +10,11 @@ from typing import Any, TypeVar, get_args
 
 from nfvbed.records import Record
 from nfvbed.results import LoadsPayload, ResultKind, TablePayload
-from nfvbed.run.kinds import addresses, bursts, cost, guests, loads, resets, scaling, sockets
+from nfvbed.run.kinds import addresses, attaches, bursts, cost, guests, loads, resets, scaling, sockets
 from nfvbed.run.kinds.celltest import CellTest, Outcome, Payload
 from nfvbed.search.result import SearchResult
 from nfvbed.spec.testkinds.addresses import AddressCachingTest, AddressLearningTest
+from nfvbed.spec.testkinds.attaches import AttachRateTest, RestorationTest, SessionsTest
 from nfvbed.spec.testkinds.base import NamedTest
 from nfvbed.spec.testkinds.bursts import BackToBackTest, BurstTest
 from nfvbed.spec.testkinds.cost import CostTest, XdpTasksTest
@@ -88,6 +89,9 @@ KINDS = {
         _kind(RequestResponseTest, sockets.request_response, TablePayload, needs_source=False),
         _kind(UdpThroughputTest, sockets.udp_throughput, TablePayload, needs_source=False),
         _kind(SocketLatencyTest, sockets.socket_latency, TablePayload, needs_source=False),
+        _kind(AttachRateTest, attaches.attach_rate, TablePayload, needs_source=False),
+        _kind(SessionsTest, attaches.sessions, TablePayload, needs_source=False),
+        _kind(RestorationTest, attaches.restoration, TablePayload, needs_source=False),
     )
 }
 """By name."""

@@ -1,7 +1,6 @@
 """Executes the tests between sockets: the ports are freed for them, hosts are put on, every condition is run."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -10,8 +9,8 @@ from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.measure.sockettrial import SocketMeter, Traffic
 from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, TablePayload
-from nfvbed.run import requests
 from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
+from nfvbed.run.kinds.freeports import ports_free
 from nfvbed.sites.hosted import require_host
 from nfvbed.spec.testkinds.sockets import (
     RequestResponseTest,
@@ -24,12 +23,10 @@ from nfvbed.traffic.sockets import iperf3, netperf, sockettools, sockperf
 from nfvbed.traffic.sockets.figures import SocketFigures, over_runs
 from nfvbed.traffic.sockets.hosts import SocketPair
 from nfvbed.traffic.sockets.netperf import NetperfPrograms
-from nfvbed.units import NS_PER_S
 from nfvbed.vnfs.sockets.ends import socket_ends, why_not
 from nfvbed.vnfs.sockets.hosts import SocketEnds, Surroundings
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
-_REOPENED_NS = NS_PER_S // 20
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ def between_sockets(
         return Outcome(None, Status.NOT_APPLICABLE, reason)
     try:
         wanted = [_directed(condition, spec) for condition in conditions()]
-        with _ports_free(cell_test), socket_ends(deployment, _place(cell_test)) as ends:
+        with ports_free(cell_test), socket_ends(deployment, _place(cell_test)) as ends:
             measured = _Rows(cell_test, spec, SocketMeter(site, deployment, ends))
             rows = tuple(measured.row(condition) for condition in wanted)
     except PrerequisiteError as failure:
@@ -86,21 +83,6 @@ def _directed(condition: Condition, spec: SocketTest) -> Condition:
         parameters={**condition.parameters, "direction": spec.direction},
         traffic=lambda pair: condition.traffic(pair.turned()),
     )
-
-
-@contextmanager
-def _ports_free(cell_test: CellTest) -> Iterator[None]:
-    """Close the generator as long as the block lasts; what measures with it then learns of its new process."""
-    setup, experiment = cell_test.setup, cell_test.plan.experiment
-    short = replace(requests.plain(experiment, cell_test.cell), duration_ns=_REOPENED_NS)
-    warm_up = requests.warm_up(experiment, cell_test.cell) or short
-    try:
-        with setup.generator.ports_free():
-            yield
-    except (UnsupportedError, PrerequisiteError):
-        setup.measures.warm_up(warm_up)
-        raise
-    setup.measures.warm_up(warm_up)
 
 
 def _place(cell_test: CellTest) -> Surroundings:

@@ -152,6 +152,12 @@ class Core:
                     fix="nfvbed heal starts the functions again; with the same end, see the log",
                 )
 
+    def wait_for_end(self, function: str) -> None:
+        """Wait until a function that was killed has ended: the kernel frees its memory first."""
+        deadline = time.monotonic() + START_S
+        while self._process(function).alive() and time.monotonic() < deadline:
+            time.sleep(_LOOK_S)
+
     def freeze(self, functions: Iterable[str] = BESIDE) -> None:
         """Stop those that no frame passes: nextepc's poll, and would take time from what is measured."""
         self._signal(signal.SIGSTOP, functions)

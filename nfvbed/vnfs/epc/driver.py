@@ -14,7 +14,7 @@ from typing import Annotated
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.ports import veth
-from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.host import links
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
@@ -27,12 +27,12 @@ from nfvbed.spec.gateway import GATEWAYS as GATEWAY_KINDS
 from nfvbed.spec.gateway import refused_bearers
 from nfvbed.spec.layout import End
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.state import NESTED
+from nfvbed.state import NESTED, Cores, Words
 from nfvbed.vnfs.epc import network, nextepc, sctp
 from nfvbed.vnfs.epc.carrying import Direction, Ends
 from nfvbed.vnfs.epc.configuration import ORDER
 from nfvbed.vnfs.epc.core import GATEWAYS, Core, Seats, Subscribers
-from nfvbed.vnfs.epc.reports import AttachReport
+from nfvbed.vnfs.epc.reports import NO_ANSWER, AttachReport
 from nfvbed.vnfs.epc.subscribers import MOST_SUBSCRIBERS
 from nfvbed.vnfs.epc.synthetic import with_synthetic
 from nfvbed.vnfs.gateway.process import GatewaySpec
@@ -56,6 +56,12 @@ class EpcState(ProcessState):
     """Namespace of its two ports when nothing runs on them."""
     spaces: str
     """What the names of its own namespaces begin with."""
+    others: Cores
+    """Of the functions that frames do not pass."""
+    beyond: Words
+    """The MAC addresses behind port 0 and port 1."""
+    root: str
+    """Of the project."""
     gateway: Annotated[GatewaySpec | None, NESTED] = None
     """How nfvbed's own gateway is started; None: nextepc's carry."""
 
@@ -98,6 +104,9 @@ class EpcVnf(VnfDriver):
             run_directory=str(seat.workspace.directory),
             home=home,
             spaces=spaces.prefix,
+            others=seat.control_cores,
+            beyond=seat.beyond,
+            root=str(seat.root),
             destination_macs=tuple(port.mac for port in ports),
             gateway=self.own_gateway(seat),
         )
@@ -228,13 +237,38 @@ def attached(core: Core, number: int, in_flight: int = 1) -> BearerTable:
 
     Raises:
         OnboardError: one is refused or not answered.
+        VnfDiedError: a function has ended, or does not answer any more.
     """
     report = core.emulator.attach([subscriber.imsi for subscriber in core.subscribers()[:number]], in_flight)
+    require_alive(core, report)
     require_attached(report)
+    return table_of(core)
+
+
+def table_of(core: Core) -> BearerTable:
+    """Return the bearers of the UEs that are attached."""
     carried = core.emulator.carried()
     return BearerTable(
         enb=network.ENB_S1U, sgw=IPv4Address(carried.sgw), server=network.SERVER, bearers=carried.bearers
     )
+
+
+def require_alive(core: Core, report: AttachReport) -> None:
+    """Raise where a UE got no answer because a function has ended, or because the MME answers nobody.
+
+    Raises:
+        VnfDiedError: with which.
+    """
+    if NO_ANSWER not in report.failures:
+        return
+    core.check()
+    if not report.mme_answers:
+        raise VnfDiedError(
+            "the mme runs and does not answer any more",
+            observed=f"{report.attached} of {len(report.outcomes)} UEs attached, then neither a UE nor the eNB is"
+            f" answered; one start of the functions takes {MOST_SUBSCRIBERS} attaches",
+            fix="end and start the functions: nfvbed offboard, then nfvbed onboard vepc",
+        )
 
 
 def require_attached(report: AttachReport) -> None:

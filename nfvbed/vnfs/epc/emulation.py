@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nfvbed.errors import NfvbedError, UsageError
+from nfvbed.patience import patient
 from nfvbed.records import Record
 from nfvbed.vnfs.epc.enb import Enb
 from nfvbed.vnfs.epc.reports import Carried
@@ -20,6 +21,8 @@ from nfvbed.vnfs.epc.sctp import S1AP_PORT, Association
 from nfvbed.vnfs.epc.subscribers import MOST_SUBSCRIBERS, Subscriber
 
 LONGEST_LINE = 65536
+_LINE_S = patient(5.0)
+"""How long whoever connects may take to ask: the eNB answers one at a time."""
 
 
 class Service:
@@ -47,7 +50,7 @@ class Service:
         except NfvbedError as failure:
             told = {"where": failure.where, "observed": failure.observed, "fix": failure.fix}
             return {"error": failure.what, **told}
-        except (ValueError, KeyError, TypeError) as failure:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as failure:
             return {"error": "the emulated eNB is asked for something else than it does", "observed": repr(failure)}
 
     def _attach(self, request: dict[str, Any]) -> Record:
@@ -71,10 +74,19 @@ def serve(listening: socket.socket, service: Service) -> None:
     """Answer whoever connects, until the process is ended."""
     while True:
         connection, _ = listening.accept()
-        with connection, connection.makefile("rb") as lines:
-            line = lines.readline(LONGEST_LINE)
-            if line:
-                connection.sendall(json.dumps(service.answer(line)).encode())
+        with connection:
+            try:
+                _serve_one(connection, service)
+            except OSError as failure:
+                print(f"nfvbed-enb: whoever asked has gone: {failure}", flush=True)
+
+
+def _serve_one(connection: socket.socket, service: Service) -> None:
+    connection.settimeout(_LINE_S)
+    with connection.makefile("rb") as lines:
+        line = lines.readline(LONGEST_LINE)
+    if line:
+        connection.sendall(json.dumps(service.answer(line)).encode())
 
 
 def main(path: str, sims: str, mme: str, address: str) -> None:

@@ -33,7 +33,7 @@ class Emulator:
             VnfDiedError: it does not answer, or its association is gone.
         """
         # Each may wait for its answer, and for the functions to be able to take it.
-        patience_s = _PATIENCE_S + len(imsis) * (ANSWER_S + BURST_NS / NS_PER_S)
+        patience_s = _PATIENCE_S + ANSWER_S + len(imsis) * (ANSWER_S + BURST_NS / NS_PER_S)
         return AttachReport.model_validate(
             self._ask({"do": "attach", "imsis": imsis, "in_flight": in_flight}, patience_s)
         )

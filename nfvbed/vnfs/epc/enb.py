@@ -18,6 +18,7 @@ from nfvbed.vnfs.epc.subscribers import Subscriber
 from nfvbed.vnfs.epc.ue import PLMN_BYTES, Ue, UeState
 
 FIRST_TEID = 0x1000
+_TAKEN_IN = "S1SetupResponse"
 
 
 class Link(Protocol):
@@ -58,6 +59,7 @@ class Enb:
         self._next = 1
         self._recent: deque[int] = deque(maxlen=BURST)
         """When the last ones began, ns."""
+        self._malformed = 0
 
     def set_up(self) -> None:
         """Present itself.
@@ -68,7 +70,7 @@ class Enb:
         self._link.send(s1ap.setup_request(PLMN_BYTES), of_ue=False)
         data = self._link.receive(ANSWER_S)
         answer = s1ap.decoded(data) if data is not None else None
-        if answer is None or answer.name != "S1SetupResponse":
+        if answer is None or answer.name != _TAKEN_IN:
             raise VnfDiedError(
                 "the MME does not take the eNB in",
                 observed=f"{answer.name} {answer.cause}" if answer else f"{NO_ANSWER} within {ANSWER_S:g} s",
@@ -78,13 +80,15 @@ class Enb:
     def attach(self, subscribers: Iterable[Subscriber], in_flight: int = 1) -> AttachReport:
         """Attach UEs, so many at a time.
 
-        One that is not answered within `ANSWER_S` has failed; the others go on.
+        One that is not answered within `ANSWER_S` has failed; the others go on. Then the MME is asked whether it
+        answers anything at all.
 
         Raises:
             VnfDiedError: the association is gone.
         """
         waiting, busy_ns, done = list(subscribers), 0, list[Outcome]()
         running: list[_Context] = []
+        malformed = self._malformed
         while waiting or running:
             if not running:
                 self._pause()
@@ -97,7 +101,19 @@ class Enb:
             done += [_outcome(context, now) for context in ended]
             running = [context for context in running if context not in ended]
             busy_ns += now - began
-        return AttachReport(outcomes=tuple(done), busy_ns=busy_ns)
+        answers = all(outcome.failure != NO_ANSWER for outcome in done) or self._mme_answers()
+        return AttachReport(
+            outcomes=tuple(done), busy_ns=busy_ns, mme_answers=answers, malformed=self._malformed - malformed
+        )
+
+    def _mme_answers(self) -> bool:
+        """Present the eNB once more: an MME that does anything answers it, whatever became of its UEs."""
+        self._link.send(s1ap.setup_request(PLMN_BYTES), of_ue=False)
+        deadline = time.monotonic() + ANSWER_S
+        while (data := self._link.receive(max(0.0, deadline - time.monotonic()))) is not None:
+            if self._take(data) == _TAKEN_IN:
+                return True
+        return False
 
     def _may_begin(self) -> bool:
         return len(self._recent) < BURST or time.monotonic_ns() - self._recent[0] > BURST_NS
@@ -157,7 +173,21 @@ class Enb:
         left_s = ANSWER_S - (time.monotonic_ns() - first) / NS_PER_S
         data = self._link.receive(max(left_s, 0.0))
         if data is not None:
-            self._act(s1ap.decoded(data))
+            self._take(data)
+
+    def _take(self, data: bytes) -> str:
+        """Act on a message, and return its name; one that cannot be read is logged and left out (empty)."""
+        try:
+            message = s1ap.decoded(data)
+            self._act(message)
+        except MalformedMessage as failure:
+            self._leave_out(failure)
+            return ""
+        return message.name
+
+    def _leave_out(self, failure: MalformedMessage) -> None:
+        self._malformed += 1
+        print(f"nfvbed-enb: {failure.what}, it is left out: {failure.observed}", flush=True)
 
     def _act(self, message: FromMme) -> None:
         context = self._context_of(message)
@@ -167,12 +197,20 @@ class Enb:
         if message.tunnel is not None:
             self._connect(context, message.tunnel)
         for data in message.nas:
-            for answer in context.ue.receive(data):
-                self._uplink(context, answer)
+            self._pass_on(context, data)
         if message.name == "UEContextReleaseCommand":
             self._release(context, message)
         elif message.name == "ErrorIndication" and context.ue.state is UeState.ATTACHING:
             _reject(context, message.cause)
+
+    def _pass_on(self, context: _Context, data: bytes) -> None:
+        """Pass a message on to its UE; one that it cannot read is left out, and is why it failed if it does."""
+        try:
+            for answer in context.ue.receive(data):
+                self._uplink(context, answer)
+        except MalformedMessage as failure:
+            self._leave_out(failure)
+            context.ue.failure = context.ue.failure or f"a message of the MME's cannot be read: {failure.observed}"
 
     def _context_of(self, message: FromMme) -> _Context | None:
         if message.enb_ue is not None:

@@ -1,8 +1,14 @@
 """Signalling between a UE and its MME (TS 24.301): the messages of an attach and a detach, and their protection."""
 
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from ipaddress import IPv4Address
 from typing import Any
 
+from pycrate_asn1rt.err import ASN1Err
+from pycrate_core.charpy import CharpyErr
+from pycrate_core.utils import PycrateErr
 from pycrate_mobile.NASLTE import parse_NASLTE_MT
 from pycrate_mobile.TS24301_EMM import (
     EMMAttachComplete,
@@ -31,6 +37,13 @@ _HEADER = 6
 """Security header, signature (4) and sequence number of a protected message."""
 _PROTECTED, _NEW_CONTEXT_PROTECTED, _NEW_CONTEXT_COMPLETE = 1, 3, 4
 _EMM = 7
+_CHALLENGE = 16
+"""Bytes of RAND, and of AUTN."""
+UNREADABLE = (
+    *(PycrateErr, CharpyErr, ASN1Err, struct.error),
+    *(KeyError, IndexError, ValueError, TypeError, AttributeError, OverflowError, RecursionError),
+)
+"""What pycrate raises depends on where in a broken message it is."""
 _TRANSACTION = 1
 
 
@@ -44,6 +57,15 @@ class MalformedMessage(VnfDiedError):
             observed=observed,
             fix="see the MME's log in the run directory",
         )
+
+
+@contextmanager
+def _reading(what: str) -> Iterator[None]:
+    """Take whatever goes wrong in reading a part of a message for a message that cannot be read."""
+    try:
+        yield
+    except UNREADABLE as failure:
+        raise MalformedMessage("NAS", f"{type(failure).__name__} in {what}") from failure
 
 
 class Security:
@@ -140,7 +162,8 @@ class Downlink:
         self.security = data[0] >> 4
         if self.security and len(data) <= _HEADER:
             raise MalformedMessage("NAS", f"a protected message of {len(data)} B")
-        message, error = parse_NASLTE_MT(data[_HEADER:] if self.security else data, inner=True)
+        with _reading(f"{len(data)} B"):
+            message, error = parse_NASLTE_MT(data[_HEADER:] if self.security else data, inner=True)
         if message is None:
             raise MalformedMessage("NAS", f"error {error} (TS 24.301, annex A)")
         self._message = message
@@ -155,28 +178,39 @@ class Downlink:
     @property
     def transaction(self) -> int:
         """Of session management: which of the UE's requests it answers."""
-        return int(self._message["ESMHeader"]["PTI"].get_val())
+        with _reading("the transaction"):
+            return int(self._message["ESMHeader"]["PTI"].get_val())
 
     @property
     def challenge(self) -> tuple[bytes, bytes]:
-        """RAND and AUTN of an authentication request."""
-        return bytes(self._message["RAND"][-1].to_bytes()), bytes(self._message["AUTN"][-1].to_bytes())
+        """RAND and AUTN of an authentication request.
+
+        Raises:
+            MalformedMessage: they are not as long as they must be.
+        """
+        with _reading("the challenge"):
+            rand, autn = (bytes(self._message[name][-1].to_bytes()) for name in ("RAND", "AUTN"))
+        if (len(rand), len(autn)) != (_CHALLENGE, _CHALLENGE):
+            raise MalformedMessage("NAS", f"a challenge with a RAND of {len(rand)} B and an AUTN of {len(autn)} B")
+        return rand, autn
 
     @property
     def integrity_algorithm(self) -> int:
         """Of a security mode command."""
-        return int(self._message["NASSecAlgo"][-1].to_bytes()[0]) & 7
+        with _reading("the algorithms"):
+            return int(self._message["NASSecAlgo"][-1].to_bytes()[0]) & 7
 
     @property
     def cause(self) -> str:
         """Why something is rejected, in the words of TS 24.301."""
-        if self.name.startswith("ESM"):
-            return _named(ESMCause._dic, self._message["ESMCause"][-1].to_bytes()[0])
-        causes = [_named(EMMCause._dic, self._message["EMMCause"][-1].to_bytes()[0])]
-        container = self._inner()
-        if container is not None:
-            causes.append(_named(ESMCause._dic, container["ESMCause"][-1].to_bytes()[0]))
-        return ", ".join(causes)
+        with _reading("the cause"):
+            if self.name.startswith("ESM"):
+                return _named(ESMCause._dic, self._message["ESMCause"][-1].to_bytes()[0])
+            causes = [_named(EMMCause._dic, self._message["EMMCause"][-1].to_bytes()[0])]
+            container = self._inner()
+            if container is not None:
+                causes.append(_named(ESMCause._dic, container["ESMCause"][-1].to_bytes()[0]))
+            return ", ".join(causes)
 
     @property
     def bearer(self) -> tuple[int, IPv4Address, bytes]:
@@ -185,13 +219,15 @@ class Downlink:
         Raises:
             MalformedMessage: it has none of them, or another kind of address.
         """
-        inner = self._inner()
-        if inner is None or inner._name != "ESMActDefaultEPSBearerCtxtRequest":
-            raise MalformedMessage("NAS", "an attach accept without a default bearer")
-        address, guti = bytes(inner["PDNAddr"][-1].to_bytes()), bytes(self._message["GUTI"][-1].to_bytes())
+        with _reading("the default bearer"):
+            inner = self._inner()
+            if inner is None or inner._name != "ESMActDefaultEPSBearerCtxtRequest":
+                raise MalformedMessage("NAS", "an attach accept without a default bearer")
+            address, guti = bytes(inner["PDNAddr"][-1].to_bytes()), bytes(self._message["GUTI"][-1].to_bytes())
+            number = int(inner["ESMHeader"]["EPSBearerId"].get_val())
         if len(address) != 5 or address[0] & 7 != _IPV4 or len(guti) != _GUTI_BYTES:
             raise MalformedMessage("NAS", "an attach accept without an IPv4 address or a temporary identity")
-        return int(inner["ESMHeader"]["EPSBearerId"].get_val()), IPv4Address(address[1:]), guti
+        return number, IPv4Address(address[1:]), guti
 
     def _inner(self) -> Any | None:
         container = self._message["ESMContainer"]

@@ -30,6 +30,10 @@ class AttachReport(Record):
     outcomes: tuple[Outcome, ...]
     busy_ns: int
     """In which at least one UE was on its way: pauses that the functions need are left out."""
+    mme_answers: bool = True
+    """Whether the MME answered an S1 Setup after a UE had got no answer; True as well where nobody asked."""
+    malformed: int = 0
+    """Messages of the MME's that could not be read, or were not signed: they are left out and logged."""
 
     @property
     def attached(self) -> int:

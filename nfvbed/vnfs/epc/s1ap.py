@@ -6,11 +6,8 @@ from ipaddress import IPv4Address
 from typing import Any
 
 from pycrate_asn1dir import S1AP
-from pycrate_asn1rt.err import ASN1Err
-from pycrate_core.charpy import CharpyErr
-from pycrate_core.utils import PycrateErr
 
-from nfvbed.vnfs.epc.nas import MalformedMessage
+from nfvbed.vnfs.epc.nas import UNREADABLE, MalformedMessage
 
 _TAC = 1
 _ENB_ID = (1, 20)
@@ -108,8 +105,7 @@ def decoded(data: bytes) -> FromMme:
         name, body = content["value"]
         elements = {element["value"][0]: element["value"][1] for element in body["protocolIEs"]}
         return _read(str(name), elements)
-    except (ASN1Err, CharpyErr, PycrateErr, KeyError, TypeError, ValueError, IndexError, AttributeError) as failure:
-        # What pycrate raises depends on where in a broken message it is.
+    except UNREADABLE as failure:
         raise MalformedMessage("S1AP", f"{type(failure).__name__} in {len(data)} B") from failure
 
 
@@ -126,6 +122,8 @@ def _read(name: str, elements: Mapping[str, Any]) -> FromMme:
         if bits != 32:
             raise ValueError("the serving gateway has no IPv4 address")
         tunnel = Tunnel(item["e-RAB-ID"], IPv4Address(address), int.from_bytes(item["gTP-TEID"], "big"))
+        if not tunnel.teid:
+            raise ValueError("the serving gateway gives out the TEID 0")
         nas += [item["nAS-PDU"]] if "nAS-PDU" in item else []
     cause = elements.get("Cause")
     return FromMme(

@@ -11,12 +11,15 @@ from typing import Any
 
 from bson import Int64
 
+from nfvbed.patience import patient
 from nfvbed.vnfs.epc import wire
 from nfvbed.vnfs.epc.collection import Collection, Refused
 from nfvbed.vnfs.epc.subscribers import Subscriber
 
 COLLECTION = "subscribers"
 MOST_CONNECTIONS = 16
+MESSAGE_S = patient(10.0)
+"""How long a client may take for what follows a header."""
 READY = "nfvbed-store: ready"
 _COMMAND_NOT_FOUND, _BAD_VALUE = 59, 2
 _VERSION = "4.4.0"
@@ -101,9 +104,10 @@ class Server:
         """Answer one client until it goes."""
         self._clients += 1
         try:
-            while self._clients <= MOST_CONNECTIONS:
-                header = await reader.readexactly(wire.HEADER.size)
-                request = wire.request(header, await reader.readexactly(wire.length_of(header)))
+            if self._clients > MOST_CONNECTIONS:
+                raise wire.BadRequest(f"there are more than {MOST_CONNECTIONS} clients")
+            while True:
+                request = await _next_request(reader)
                 if request.wants_answer:
                     writer.write(wire.answer(request, reply(self._collection, request)))
                     await writer.drain()
@@ -114,6 +118,16 @@ class Server:
         finally:
             self._clients -= 1
             writer.close()
+
+
+async def _next_request(reader: asyncio.StreamReader) -> wire.Request:
+    """Wait for a header as long as the client likes, and for what it announces not so long."""
+    header = await reader.readexactly(wire.HEADER.size)
+    try:
+        body = await asyncio.wait_for(reader.readexactly(wire.length_of(header)), MESSAGE_S)
+    except TimeoutError as failure:
+        raise wire.BadRequest("it stopped in the middle of a message") from failure
+    return wire.request(header, body)
 
 
 async def _run(address: str, port: int, subscribers: list[Subscriber]) -> None:

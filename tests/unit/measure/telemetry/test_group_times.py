@@ -3,6 +3,7 @@
 import pytest
 
 from nfvbed.measure.telemetry.times import LEAST_TICKS, Span, Traffic, group_times
+from nfvbed.records import Role
 from tests.unit.measure.telemetry.telemetry_samples import (
     FRAMES,
     GENERATOR,
@@ -13,6 +14,7 @@ from tests.unit.measure.telemetry.telemetry_samples import (
     core,
     groups,
     readings,
+    thread,
     traced,
     use,
 )
@@ -29,6 +31,14 @@ def test_a_bridge_works_in_threads_of_the_kernel_and_its_softirqs():
     # 100 of the 150 ms of softirq were in the thread's own time, and are counted once.
     assert (found.user, found.system, found.softirq) == (Span(0.0), Span(500_000_000), Span(150_000_000))
     assert (found.total, found.reasons, found.ticks) == (650_000_000, (), None)
+
+
+def test_a_single_vnf_has_its_threads_also_when_its_process_was_started_again():
+    restarted = thread(Role.VNF, 77, 1)
+    alone, *_ = [group for group in groups(SWITCH, restarted, vnfs=1) if group.label == "VNF 1"]
+    assert alone.threads == (restarted,)
+    several = [group for group in groups(SWITCH, restarted, vnfs=2) if group.role is Role.VNF]
+    assert [group.threads for group in several] == [(), ()], "whose it is is not known"
 
 
 def test_ticks_split_user_from_system_with_an_interval():

@@ -1,0 +1,181 @@
+"""The mobile core of a deployment, for tests that put its functions to work; afterwards it is as it was."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from nfvbed.errors import VnfDiedError
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Deployment, VnfHandle
+from nfvbed.spec.bearers import BearerTable
+from nfvbed.spec.layout import VEPC
+from nfvbed.units import NS_PER_S
+from nfvbed.vnfs.epc.carrying import CarriedReport, Ends
+from nfvbed.vnfs.epc.core import BESIDE, FUNCTIONS, Core, Seats, Subscribers
+from nfvbed.vnfs.epc.driver import EpcState, attached, bearers_of, require_alive, table_of
+from nfvbed.vnfs.epc.network import Spaces
+from nfvbed.vnfs.epc.reports import AttachReport
+from nfvbed.vnfs.epc.subscribers import MOST_SUBSCRIBERS
+
+NEXTEPC = "nextepc"
+"""The gateway whose bearers are its own: another one's table would have to be written for each attach."""
+
+
+class LiveCore:
+    """A mobile core whose functions are started anew, again and again.
+
+    Args:
+        handle: of the VNF.
+        workspace: in which its functions run.
+    """
+
+    def __init__(self, handle: VnfHandle, workspace: Workspace) -> None:
+        self._handle = handle
+        self._state = EpcState.of(handle)
+        self._core = Core(workspace, handle.name)
+
+    def begin(self) -> float:
+        """End all functions and start them, so that their pools are full; return how long that took, s.
+
+        Raises:
+            OnboardError, VnfDiedError: one does not come up.
+        """
+        began = time.monotonic_ns()
+        self._core.kill()
+        others = self._state.others
+        # Where nfvbed's own gateway has the VNF's core, no frame passes nextepc's.
+        seats = Seats(others if self._state.gateway else self._handle.cores, others)
+        subscribers = Subscribers.all_known(MOST_SUBSCRIBERS)
+        self._core.start(Spaces(self._state.spaces), seats, Path(self._state.root), subscribers)
+        return (time.monotonic_ns() - began) / NS_PER_S
+
+    def attach(self, number: int, in_flight: int = 1) -> AttachReport:
+        """Attach so many UEs, the first ones.
+
+        Raises:
+            VnfDiedError: a function has ended, or the MME answers nobody.
+        """
+        report = self._core.emulator.attach(self._imsis(number), in_flight)
+        require_alive(self._core, report)
+        return report
+
+    def attached(self, number: int) -> BearerTable:
+        """Attach so many UEs, and return their bearers.
+
+        Raises:
+            OnboardError: one is refused.
+            VnfDiedError: as `attach`.
+        """
+        return attached(self._core, number)
+
+    def detach(self, number: int) -> AttachReport:
+        """Detach so many UEs, the first ones.
+
+        Raises:
+            VnfDiedError: the eNB's association is gone.
+        """
+        return self._core.emulator.detach(self._imsis(number))
+
+    def bearers(self) -> BearerTable:
+        """Return the bearers of the UEs that are attached now."""
+        return table_of(self._core)
+
+    def freeze(self) -> None:
+        """Stop the functions that no frame passes."""
+        self._core.freeze(FUNCTIONS if self._state.gateway else BESIDE)
+
+    def kill(self, function: str) -> None:
+        """Kill one function, and wait until its end is noticed."""
+        (pid,) = self._core.pids((function,))
+        os.kill(pid, signal.SIGKILL)
+        self._core.wait_for_end(function)
+
+    def end(self) -> None:
+        """End all functions: nobody is to find half of them; `nfvbed heal` starts them."""
+        self._core.kill()
+
+    def put_back(self) -> None:
+        """Start all functions, and attach the UEs that were attached when it was onboarded, over the same bearers.
+
+        Raises:
+            OnboardError, VnfDiedError: it does not succeed.
+        """
+        table = bearers_of(self._handle)
+        # Those beyond were written to nfvbed's own gateway, and are there still.
+        number = len(table.bearers) - int(self._handle.facts.get("synthetic", 0))
+        before = table.model_copy(update={"bearers": table.bearers[:number]})
+        self.begin()
+        found = self.attached(number)
+        if found != before:
+            raise VnfDiedError(
+                f"{self._handle.name} has other bearers than before its functions were started again",
+                observed=f"{sum(a != b for a, b in zip(found.bearers, before.bearers, strict=True))} of"
+                f" {number} differ",
+                fix="nfvbed offboard, then nfvbed onboard vepc",
+            )
+        self.freeze()
+
+    def _imsis(self, number: int) -> list[str]:
+        return [subscriber.imsi for subscriber in self._core.subscribers()[:number]]
+
+
+def absence(deployment: Deployment) -> str:
+    """Say why a deployment has no mobile core to put to work; empty where it has one."""
+    if deployment.topology != VEPC or not deployment.vnfs:
+        return f"topology {deployment.topology} has no mobile core; topology {VEPC} has"
+    return ""
+
+
+def absence_of_bearers(deployment: Deployment) -> str:
+    """Say why the bearers of single UEs cannot be tried from here; empty where they can."""
+    gateway = str(deployment.vnfs[0].facts.get("gateway", ""))
+    if gateway != NEXTEPC:
+        return f"gateway {gateway} has the bearers that were there when it was onboarded, not those of each attach"
+    others = [port for port in deployment.ports if not port.kind.is_kernel or port.netns is None]
+    if others:
+        kinds = ", ".join(f"{port.kind} {port.spec}" for port in others)
+        return f"frames over single bearers are sent from kernel ports, and the generator's are {kinds}"
+    return ""
+
+
+@contextmanager
+def at_work(deployment: Deployment, workspace: Workspace) -> Iterator[LiveCore]:
+    """Put a deployment's mobile core to work for as long as the block lasts; then it is as it was.
+
+    Where the block or that fails, its functions are ended.
+
+    Args:
+        deployment: of topology vepc.
+        workspace: that processes beside the deployment are started in: the deployment's own, but for one that stays.
+
+    Raises:
+        OnboardError, VnfDiedError: it could not be put back.
+    """
+    handle = deployment.vnfs[0]
+    directory = Path(EpcState.of(handle).run_directory)
+    own = workspace if workspace.directory == directory else Workspace.attach(directory)
+    core, whole = LiveCore(handle, own), False
+    try:
+        yield core
+        core.put_back()
+        whole = True
+    finally:
+        if not whole:
+            core.end()
+
+
+def carry_each(deployment: Deployment, table: BearerTable, frames: int) -> tuple[CarriedReport, ...]:
+    """Send so many frames each way over each bearer, one bearer after the other; the generator is closed then.
+
+    Raises:
+        OnboardError: its ports are no kernel ports.
+    """
+    handle = deployment.vnfs[0]
+    first, last = (port.mac for port in handle.ports)
+    beyond, other = EpcState.of(handle).beyond
+    ends = Ends(deployment.ports, ((beyond, other), (first, last)))
+    singles = (table.model_copy(update={"bearers": (bearer,)}) for bearer in table.bearers)
+    return tuple(ends.carry(single, frames) for single in singles)
