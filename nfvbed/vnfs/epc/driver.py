@@ -24,7 +24,7 @@ from nfvbed.records import Deployment, Hop, HopKind, Role, VnfHandle, VnfPort, W
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.layout import End
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs.epc import network, nextepc, sctp
+from nfvbed.vnfs.epc import network, nextepc, sctp, shim
 from nfvbed.vnfs.epc.carrying import Direction, Ends
 from nfvbed.vnfs.epc.configuration import ORDER
 from nfvbed.vnfs.epc.core import GATEWAYS, Core, Seats, Subscribers
@@ -69,7 +69,7 @@ class EpcVnf(VnfDriver):
         """Look for nextepc's programs, and for the library for SCTP where the kernel has none."""
         for function in ORDER:
             nextepc.program(function, root)
-        sctp.environment(root)
+        shim.environment(root)
 
     def start(self, seat: VnfSeat) -> VnfHandle:
         """Make the networks, move each port to its gateway, and start the functions."""
