@@ -115,9 +115,9 @@ class RootFs:
         for name in ("var/cache/ldconfig", "etc/resolv.conf"):
             _remove(root / name)
         own = f"/usr/lib/{self.recipe.name}"
-        path = f"{own}:{own}/python:/usr/lib/python3/dist-packages"
-        python = ["chroot", root, "/usr/bin/python3", "-E", "-s", "-S"]
-        self._tool.run([*python, "-c", _COMPILE, path, *self.recipe.compiles])
+        search = f"{own}:{own}/python:/usr/lib/python3/dist-packages"
+        python: tuple[str | Path, ...] = ("chroot", root, "/usr/bin/python3", "-E", "-s", "-S")
+        self._tool.run([*python, "-c", _COMPILE, search, *self.recipe.compiles])
 
     def _found(self, program: str) -> str:
         """Return where the root has a program."""

@@ -77,12 +77,12 @@ class End(threading.Thread):
     def run(self) -> None:
         """Carry."""
         while True:
-            ready, _, _ = select.select([self._tun, self._socket], [], [])
+            ready, _, _ = select.select([self._tun, self._socket.fileno()], [], [])
             if self._tun in ready:
                 packet = os.read(self._tun, _LONGEST)
                 self._socket.sendto(wrapped(packet, self._tunnel.uplink_teid), (self._tunnel.far, PORT))
                 self.sent += 1
-            if self._socket in ready:
+            if self._socket.fileno() in ready:
                 self._take()
 
     def _take(self) -> None:
