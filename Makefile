@@ -78,6 +78,10 @@ build: setup ## build the native programs
 images: setup ## build the image of the VNF vloop from Debian packages; cached
 	@setup/images
 
+.PHONY: image-vepc
+image-vepc: setup ## build the image of the VNF vepc from Debian packages, nextepc among them; cached
+	@setup/images vepc
+
 .PHONY: node
 node: build ## unpack the kernel of the guest compute node; cached
 	@setup/node
@@ -152,6 +156,10 @@ $(addprefix deploy-,$(GUESTS)) $(addprefix trace-,$(GUESTS)): images
 $(ONBOARDS): onboard-%: build $(FOR_SITE) ## start the VNF NAME on the deployed data plane (pvp)
 	@$(NFVBED) onboard $* $(AT)
 
+ifneq ($(filter-out lab,$(SITE)),)
+onboard-vepc: image-vepc
+endif
+
 .PHONY: $(PACKAGES)
 $(PACKAGES): package-%: images ## write the package of the VNF NAME for Tacker, NAME.csar
 	@$(NFVBED) package $*
@@ -211,9 +219,9 @@ test-browser: setup-test ## the tiers browser and dashboard
 	@$(PYTHON) tests/tiers.py browser dashboard
 
 .PHONY: test-slow
-test-slow: setup-test ## what takes long and seldom breaks: the image built twice, old NICs, own images, tests inside guests, a kernel in a guest node, bearers on DPDK; 5 minutes, no part of test
+test-slow: setup-test ## what takes long and seldom breaks: images built twice, a mobile core in two guests, old NICs, own images, tests inside guests, a kernel in a guest node, bearers on DPDK; 5 minutes, no part of test
 	@setup/native
-	@setup/images
+	@setup/images vloop vepc
 	@setup/node
 	@$(PYTHON) tests/tiers.py slow
 
@@ -252,7 +260,7 @@ test-openstack: setup-test ## a real OpenStack: start, boot, onboard, measure, k
 .PHONY: test-openstack-all
 test-openstack-all: setup-test ## as test-openstack, with all faults; one to two hours
 	@setup/packages devcloud
-	@setup/images
+	@setup/images vloop vepc
 	@$(PYTHON) tests/tiers.py openstack-all
 
 .PHONY: lint

@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from builder import pythonparts
 from builder.cpio import archive
 from builder.disk import Disk
 from builder.packages import Package, PackageSource
@@ -57,7 +58,7 @@ class Builder:
 
     def key(self, packages: tuple[Package, ...]) -> str:
         """Return the hash of all that decides the image: recipe, builder, package contents, QEMU's version."""
-        extra = tuple(sorted((ROOT / "images" / "builder").glob("*.py")))
+        extra = (*sorted((ROOT / "images" / "builder").glob("*.py")), *pythonparts.files(self.recipe).values())
         lines = [f"{package.name} {package.version}\n" for package in packages]
         return Sidecar.hash("".join([self.recipe.digest(extra), "\n", *lines, self.qemu.version]))
 

@@ -17,8 +17,8 @@ _MBR = Path("/usr/lib/syslinux/mbr/mbr.bin")
 _MBR_CODE = 440
 _FAT, _LINUX = 0x0E, 0x83
 _LOADER = (
-    "DEFAULT vloop\nPROMPT 0\nTIMEOUT 0\nSERIAL 0 115200\n"
-    "LABEL vloop\n  KERNEL /vmlinuz\n  INITRD /initrd\n  APPEND {}\n"
+    "DEFAULT guest\nPROMPT 0\nTIMEOUT 0\nSERIAL 0 115200\n"
+    "LABEL guest\n  KERNEL /vmlinuz\n  INITRD /initrd\n  APPEND {}\n"
 )
 
 

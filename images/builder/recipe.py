@@ -3,12 +3,13 @@
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from nfvbed.errors import ConfigurationError
 
 INITRAMFS_FLAG = "initramfs"
+RAMDISK_INIT = "initramfs/init"
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,28 @@ class Recipe:
     """Of the partition table, eight hexadecimal digits; also the serial number of the boot file system."""
     boot_partition_mib: int
     size_limit_mib: int
+    programs: list[str]
+    """Programs that are run in the guest: each must find its libraries in what is left."""
+    compiles: list[str]
+    """Python modules that are compiled with all that they import: under TCG that saves seconds of every boot."""
+    shares: dict[str, str] = field(default_factory=dict)
+    """Files of other recipes, below `images`, by the place that they have in this one's folder."""
+
+    @property
+    def shared(self) -> dict[str, Path]:
+        """The files of other recipes, by their place in this one's folder."""
+        return {place: self.folder.parent / source for place, source in self.shares.items()}
+
+    @property
+    def ramdisk_init(self) -> Path:
+        """The first program of the initial ramdisk."""
+        return self.shared.get(RAMDISK_INIT, self.folder / RAMDISK_INIT)
+
+    @property
+    def python(self) -> tuple[str, ...]:
+        """Python files and folders that come from this project and from the libraries that it runs with."""
+        path = self.folder / "python.txt"
+        return tuple(_lines(path)) if path.exists() else ()
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -45,9 +68,10 @@ class Recipe:
         return tuple(_lines(self.folder / "prune.txt"))
 
     def digest(self, extra: tuple[Path, ...]) -> str:
-        """Hash names, modes and contents of the recipe's files and of the extra ones."""
+        """Hash names, modes and contents of the recipe's files, of those that it shares, and of the extra ones."""
         total = hashlib.sha256()
         named = [(str(path.relative_to(self.folder)), path) for path in _files(self.folder)]
+        named += sorted(self.shared.items())
         named += [(f"{path.parent.name}/{path.name}", path) for path in sorted(extra)]
         for name, path in named:
             executable = bool(path.stat().st_mode & 0o100)

@@ -9,6 +9,7 @@ import lzma
 import shutil
 from pathlib import Path
 
+from builder import pythonparts
 from builder.modules import ModuleTree
 from builder.packages import Package
 from builder.recipe import Recipe
@@ -16,31 +17,18 @@ from builder.tool import Tool
 from nfvbed.errors import ConfigurationError, InternalError
 
 _HOOKS = Path("/usr/share/mmdebstrap/hooks/merged-usr")
-_PROGRAMS = (
-    "dpdk-testpmd",
-    "iperf3",
-    "netserver",
-    "netperf",
-    "sockperf",
-    "sysbench",
-    "python3",
-    "ip",
-    "bridge",
-    "ethtool",
-    "kmod",
-)
-"""Those that the agent runs: each must find its libraries in what is left."""
 _XZ = b"\xfd7zXZ\x00"
 _COMPILE = """
-import py_compile, sys
-sys.path[:0] = ["/usr/lib/vloop"]
-import agent.__main__
+import importlib, py_compile, sys
+sys.path[:0] = sys.argv[1].split(":")
+for name in sys.argv[2:]:
+    importlib.import_module(name)
 for module in sorted(sys.modules):
     file = getattr(sys.modules[module], "__file__", None) or ""
     if file.endswith(".py"):
         py_compile.compile(file, doraise=True, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
 """
-"""Compiles what the agent imports: under TCG that saves seconds of every boot."""
+"""Compiles what the named modules import."""
 
 
 class RootFs:
@@ -78,7 +66,9 @@ class RootFs:
     def describe(self, version: str, packages: tuple[Package, ...]) -> None:
         """Leave in the guest what it is, for the agent to say."""
         document = {"name": self.recipe.name, "version": version, "packages": {p.name: p.version for p in packages}}
-        (self.folder / "etc" / "vloop.json").write_text(json.dumps(document, indent=1, sort_keys=True) + "\n")
+        (self.folder / "etc" / f"{self.recipe.name}.json").write_text(
+            json.dumps(document, indent=1, sort_keys=True) + "\n"
+        )
 
     def _prune(self) -> None:
         patterns = self.recipe.prune
@@ -103,6 +93,12 @@ class RootFs:
         root = self.folder
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(self.recipe.folder / "root", root, symlinks=True, dirs_exist_ok=True, ignore=ignored)
+        for place, source in self.recipe.shared.items():
+            if place.startswith("root/"):
+                target = root / place.removeprefix("root/")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, target, follow_symlinks=False)
+        pythonparts.copy(self.recipe, root / "usr/lib" / self.recipe.name / "python")
         for name in ("proc", "sys", "run", "dev", "tmp", "root", "var/log", "mnt"):
             (root / name).mkdir(parents=True, exist_ok=True)
         shutil.rmtree(root / "dev")
@@ -114,11 +110,14 @@ class RootFs:
         if not (root / "sbin/init").is_symlink():
             raise InternalError("busybox gave no init", where=str(root / "sbin/init"))
         self._tool.run(["ldconfig", "-X", "-r", root])
-        for program in _PROGRAMS:
+        for program in self.recipe.programs:
             self._tool.run(["chroot", root, "/lib64/ld-linux-x86-64.so.2", "--list", self._found(program)])
         for name in ("var/cache/ldconfig", "etc/resolv.conf"):
             _remove(root / name)
-        self._tool.run(["chroot", root, "/usr/bin/python3", "-E", "-s", "-S", "-c", _COMPILE])
+        own = f"/usr/lib/{self.recipe.name}"
+        search = f"{own}:{own}/python:/usr/lib/python3/dist-packages"
+        python: tuple[str | Path, ...] = ("chroot", root, "/usr/bin/python3", "-E", "-s", "-S")
+        self._tool.run([*python, "-c", _COMPILE, search, *self.recipe.compiles])
 
     def _found(self, program: str) -> str:
         """Return where the root has a program."""
@@ -131,7 +130,8 @@ class RootFs:
         for name in ("bin", "proc", "sys", "dev", "lower", "upper", "root"):
             (ramdisk / name).mkdir(parents=True, exist_ok=True)
         shutil.copy(self.folder / "bin/busybox", ramdisk / "bin/busybox")
-        shutil.copy(self.recipe.folder / "initramfs/init", ramdisk / "init")
+        shutil.copy(self.recipe.ramdisk_init, ramdisk / "init")
+        (ramdisk / "name").write_text(f"{self.recipe.name}\n")
 
 
 def uncompressed(kernel: Path) -> bytes:

@@ -122,7 +122,10 @@ def _print(vnf: GivenVnf) -> None:
         click.echo(f"    console: {one.printed or 'it has printed nothing: whether it has booted is not known'}")
     if not was:
         click.echo(f"  took: {', '.join(f'{name} {ns / NS_PER_S:.1f} s' for name, ns in vnf.steps)}")
-    click.echo("  Whether it forwards is not known: nfvbed does not know what this VNF does with frames.")
+    for line in vnf.said:
+        click.echo(f"  said: {line}")
+    if not vnf.said:
+        click.echo("  Whether it forwards is not known: nfvbed does not know what this VNF does with frames.")
     click.echo(f"  next: nfvbed offboard {vnf.name}")
 
 

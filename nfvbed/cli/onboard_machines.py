@@ -1,6 +1,7 @@
 """`nfvbed onboard` of a VNF of several machines, on a site that is an OpenStack: compared, described, and onboarded."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from nfvbed.cli.onboard_check import host_of, mismatch_of, report, with_pages
 from nfvbed.cli.support import variant_name
 from nfvbed.cli.vnf_options import KEYS as VNF_KEYS
 from nfvbed.errors import ConfigurationError, UnsupportedError, UsageError
+from nfvbed.host.qemu import images as image_files
 from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.document import read_document
 from nfvbed.spec.loader import VNF_FILE, Project
@@ -20,6 +22,7 @@ from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec, HostSiteSpec, Site
 from nfvbed.spec.variant import Variant
 from nfvbed.vnfs.descriptors import hostfit
 from nfvbed.vnfs.descriptors.epa import Mismatch
+from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenImage
 from nfvbed.vnfs.descriptors.machines import check, legacy
 from nfvbed.vnfs.descriptors.machines.model import Flavour, MachinesRequest
 from nfvbed.vnfs.descriptors.yamltext import dump
@@ -46,7 +49,7 @@ def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, opt
         OnboardError: it failed; nothing of it is left.
     """
     refuse_options(vnf, options, _REFUSED)
-    name, flavour = options["variant"] or site.only_variant, one_flavour(vnf, options)
+    name, flavour = options["variant"] or site.only_variant, options["flavour"] or _usual_flavour(vnf, options)
     chosen = {**options, "flavour": flavour}
     if options["check"]:
         if name is None:
@@ -63,6 +66,7 @@ def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, opt
     given = descriptor_of(
         str(path), {**chosen, "networks": (), "flavour": None, "called": options["called"] or vnf.name}
     )
+    given = _with_own_image(project, request, given)
     if options["dry_run"]:
         place.require(variant)
         click.echo(f"{vnf.name} (flavour {flavour}) would be onboarded as {given.name} on {variant.name}")
@@ -71,6 +75,27 @@ def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, opt
     path.write_text(dump(legacy.template(request, flavour)))
     onboard_given(place, variant, given, options["as_json"])
     return 0
+
+
+def _usual_flavour(vnf: MachinesVnfSpec, options: Mapping[str, Any]) -> str:
+    """Return the deployment flavour for which there is an image; where none has one, or one is named, that of all."""
+    own = next((one.name for one in vnf.flavours if one.image is not None), "")
+    return own if own and not options["parameters"] else one_flavour(vnf, options)
+
+
+def _with_own_image(project: Project, request: MachinesRequest, given: GivenDescriptor) -> GivenDescriptor:
+    """Return what is given with the flavour's own image, and what its consoles say, unless other images are named.
+
+    Raises:
+        PrerequisiteError, OnboardError: the image is not there, or is another one.
+    """
+    vnf, (flavour,) = request.vnf, request.flavours
+    declared = next((one for one in vnf.flavours if one.name == flavour.name), None)
+    inputs = tuple(legacy.image_input(one) for one in flavour.machines)
+    if declared is None or declared.image is None or set(inputs) & set(given.parameters):
+        return given
+    file = image_files.find(declared.image, project.root, f"vnfd/{vnf.name}/{VNF_FILE}")
+    return replace(given, image=GivenImage(vnf.name, file, inputs), console=declared.console)
 
 
 def _request(project: Project, vnf: MachinesVnfSpec, variant: Variant, options: Mapping[str, Any]) -> MachinesRequest:

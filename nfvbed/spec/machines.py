@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from nfvbed.patience import patient
 from nfvbed.records import VnfKind
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import ImageSpec, Name, VnfPortSpec, VnfSpec, Vnic
@@ -95,6 +96,31 @@ class GuestSpec(SpecModel):
     """Disk image; None: the VNF's."""
 
 
+class MarkSpec(SpecModel):
+    """A line on a console that shows that a step of the start is done."""
+
+    step: Name
+    """Name of the step, with which its time is told."""
+    says: str = Field(min_length=1)
+    """Beginning of the line."""
+
+
+class ConsoleSpec(SpecModel):
+    """What its virtual machines print when they are ready, whichever of them."""
+
+    marks: tuple[MarkSpec, ...] = Field(min_length=1)
+    """Lines that all must come, in the order of the steps."""
+    failed: str = Field(min_length=1)
+    """Beginning of a line that says why it will not be ready."""
+    timeout_s: float = Field(600, gt=0, le=3600)
+    """Longest time from ACTIVE instances to the last line, s."""
+
+    @property
+    def within_s(self) -> float:
+        """The time-out as it is on this machine."""
+        return patient(self.timeout_s)
+
+
 class DeploymentFlavourSpec(SpecModel):
     """Another form of the same VNF: fewer virtual machines with the same functions (SOL001: deployment flavour)."""
 
@@ -104,6 +130,10 @@ class DeploymentFlavourSpec(SpecModel):
     """Virtual machines; each of the VNF's machines is in one of them."""
     placement: tuple[PlacementSpec, ...] = ()
     """Groups of its virtual machines."""
+    image: ImageSpec | None = None
+    """Disk image of its virtual machines that is put into the cloud where none is named; None: the cloud has it."""
+    console: ConsoleSpec | None = None
+    """Lines on consoles by which it is ready; None: it is when its instances are ACTIVE."""
 
 
 class EndSpec(VnfPortSpec):
@@ -131,6 +161,9 @@ class MachinesVnfSpec(VnfSpec):
     """Groups of machines that are placed together or apart."""
     flavours: tuple[DeploymentFlavourSpec, ...] = ()
     """Other forms of it, beside the one of all machines."""
+    seed: bool = False
+    """Presence of a secret of each deployment in user data (`vnf.seed`), from which all its machines make the same
+    keys."""
 
     def without_machines(self) -> VnfSpec:
         """Return the ends of its path and its ways of forwarding; it must run elsewhere than in machines too."""

@@ -66,9 +66,10 @@ def test_built_image_is_not_built_again():
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("built again")
-def test_same_input_gives_the_same_image():
+@pytest.mark.parametrize("name", ["vloop", "vepc"])
+def test_same_input_gives_the_same_image(name):
     done = subprocess.run(
-        [sys.executable, "-m", "builder", "--again", "vloop"],
+        [sys.executable, "-m", "builder", "--again", name],
         cwd=ROOT / "images",
         env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONPATH": str(ROOT)},
         capture_output=True,

@@ -1,15 +1,18 @@
 """VNFs of descriptors that someone gives: onboarded through the API that takes them, and removed by their names."""
 
+import hmac
 import json
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nfvbed.errors import ConfigurationError, NfvbedError, UsageError
-from nfvbed.sites.openstack import remembered
+from nfvbed.host.timing import Steps
+from nfvbed.sites.openstack import images, remembered
 from nfvbed.sites.openstack.devcloud.places import write_private
+from nfvbed.sites.openstack.marks import Consoles, Marked
 from nfvbed.sites.openstack.tacker import console, left
 from nfvbed.sites.openstack.tacker.api import OnboardingApi, OnboardRequest, TackerVnf, Tell
 from nfvbed.sites.openstack.tacker.connection import asking
@@ -23,9 +26,12 @@ from nfvbed.spec.validate import suggestion
 from nfvbed.vnfs.descriptors import given as descriptors
 from nfvbed.vnfs.descriptors import naming
 from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenInstance, GivenVnf
+from nfvbed.vnfs.descriptors.machines.userdata import with_seed
 from nfvbed.vnfs.descriptors.naming import CloudNames
 
 _NAME = "given.json"
+_SECRET = "given.secret"
+_SEED_CHARACTERS = 32
 
 
 @dataclass(frozen=True)
@@ -49,14 +55,17 @@ class GivenVnfs:
             OnboardError: it failed; with the chain of causes, and nothing of it is left.
             UnsupportedError: these credentials are not enough.
         """
-        owners = self._owners()
+        owners, steps = self._owners(), Steps()
         owner = owners.get(given.name) or secrets.token_hex(4)
+        with steps.timed("image"):
+            given = self._with_image(given)
         request = self._request(given, owner)
         # Should this nfvbed be killed, the next one removes all that this owner has: its name is free again then.
         self._write({name: one for name, one in owners.items() if name != given.name})
         remembered.note(self.target.folder, owner)
         try:
             vnf = self._api(given).onboard(request, tell)
+            marked = self._marked(given, vnf, tell)
             printed = {one.id: self._printed(one.id) for one in vnf.instances}
         except BaseException:
             with suppress(NfvbedError):  # what is under way stays written down: the next command tries again
@@ -65,7 +74,8 @@ class GivenVnfs:
             raise
         self._write({**self._owners(), given.name: owner})
         remembered.done(self.target.folder)
-        return _described(vnf, printed)
+        made = vnf if _was_found(vnf) else replace(vnf, steps=(*_of(given, steps), *vnf.steps, *marked.steps))
+        return replace(_described(made, printed), said=marked.said)
 
     def offboard(self, name: str, tell: Tell) -> None:
         """Remove one with all that is of it.
@@ -99,7 +109,26 @@ class GivenVnfs:
             return OnboardRequest(given.name, owner, content, networks, flavour, given.level, parameters)
         template = descriptors.template(given)
         self._require_names(template)
-        return OnboardRequest(given.name, owner, template.data)
+        return OnboardRequest(given.name, owner, with_seed(template.data, self._seed(owner)))
+
+    def _with_image(self, given: GivenDescriptor) -> GivenDescriptor:
+        """Put the image that it brings into Glance, and name it in the template."""
+        if given.image is None:
+            return given
+        name = images.keep(self.target, self.journal, given.image.vnf, given.image.file)
+        return replace(given, parameters={**given.parameters, **dict.fromkeys(given.image.inputs, name)})
+
+    def _marked(self, given: GivenDescriptor, vnf: TackerVnf, tell: Tell) -> Marked:
+        if given.console is None:
+            return Marked((), ())
+        return Consoles(self.target.connection, vnf.instances).wait(given.console, given.name, tell)
+
+    def _seed(self, owner: str) -> str:
+        """Return the secret of a deployment, the same as long as it is there; it cannot be told from its owner."""
+        path = self.target.folder / _SECRET
+        if not path.exists():
+            write_private(path, secrets.token_hex(32))
+        return hmac.digest(path.read_bytes(), owner.encode(), "sha256").hex()[:_SEED_CHARACTERS]
 
     def _require_names(self, template: Document) -> None:
         try:
@@ -141,6 +170,15 @@ class GivenVnfs:
 
     def _write(self, owners: Mapping[str, str]) -> None:
         write_private(self._path, json.dumps(dict(owners)))
+
+
+def _was_found(vnf: TackerVnf) -> bool:
+    return [name for name, _ in vnf.steps] == ["found"]
+
+
+def _of(given: GivenDescriptor, steps: Steps) -> tuple[tuple[str, int], ...]:
+    """Return the time that its image took; a VNF that brings none has no such step."""
+    return steps.done if given.image is not None else ()
 
 
 def _described(vnf: TackerVnf, printed: Mapping[str, str]) -> GivenVnf:

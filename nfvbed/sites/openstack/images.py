@@ -4,10 +4,14 @@ from openstack.connection import Connection
 
 from nfvbed.errors import OnboardError
 from nfvbed.host.qemu.images import Image
-from nfvbed.sites.openstack.tacker.connection import asking
+from nfvbed.sites.openstack.tacker.connection import asking, identity
+from nfvbed.sites.openstack.tacker.journal import Journal, Note
+from nfvbed.sites.openstack.target import Target
 from nfvbed.vnfs.descriptors.model import checksums
 
 PREFIX = "nfvbed-"
+KEPT, KIND = "kept", "image"
+"""In the journal: the owner of what outlives deployments, and what it is."""
 _DIGITS = 12
 _ROLE = "the role `member` in this project, with which a project has private images of its own"
 
@@ -34,6 +38,24 @@ def provide(connection: Connection, vnf: str, image: Image) -> tuple[str, bool]:
     """
     with asking(f"the image of {vnf} in Glance", _ROLE):
         return _provide(connection, name_of(vnf, image), image)
+
+
+def keep(target: Target, journal: Journal, vnf: str, image: Image) -> str:
+    """Have an image in Glance and return its name there; one that is put into someone's cloud is written down.
+
+    Args:
+        target: the OpenStack.
+        journal: of what is made there.
+        vnf: name of the VNF that it is of.
+        image: the file, already checked.
+
+    Raises:
+        OnboardError, UnsupportedError: as `provide`.
+    """
+    name, made = provide(target.connection, vnf, image)
+    if made and not target.ours:
+        journal.write(Note(KIND, name, KEPT, vnf, identity(target.connection)))
+    return name
 
 
 def _provide(connection: Connection, name: str, image: Image) -> tuple[str, bool]:

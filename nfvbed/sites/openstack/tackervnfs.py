@@ -17,16 +17,13 @@ from nfvbed.sites.openstack.requests import VnfPlace
 from nfvbed.sites.openstack.tacker import journal, left
 from nfvbed.sites.openstack.tacker.api import OnboardingApi
 from nfvbed.sites.openstack.tacker.connection import asking, identity
-from nfvbed.sites.openstack.tacker.journal import Journal, Note
+from nfvbed.sites.openstack.tacker.journal import Journal
 from nfvbed.sites.openstack.tacker.legacy import LegacyApi
 from nfvbed.sites.openstack.tacker.sol import SolApi
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.vnf import VnfChoice
 
-_KEPT = "kept"
-"""In the journal, as the owner of what outlives deployments."""
-_KIND = "image"
 _log = logging.getLogger(__name__)
 
 
@@ -74,9 +71,7 @@ class TackerVnfs(VnfProvider):
         file, owner, target = self._image_file(choice), live.deployment.id, self._target
         target.require_room(choice, live.wanted.plan.vnfs)
         with steps.timed("onboard.image"):
-            image, made = images.provide(target.connection, choice.vnf.name, file)
-        if made and not target.ours:
-            self._journal.write(Note(_KIND, image, _KEPT, choice.vnf.name, identity(target.connection)))
+            image = images.keep(target, self._journal, choice.vnf.name, file)
         handles: list[VnfHandle] = []
         for number, networks in enumerate(paths.networks_of(live.wanted.plan, target.networks)):
             place = VnfPlace(networks, target.inherits_port_security)
@@ -104,13 +99,13 @@ class TackerVnfs(VnfProvider):
         connection = self._target.connection
         with asking("Keystone's token"):
             cloud = identity(connection)
-        names = [note.id for note in self._journal.read(cloud, _KEPT) if note.kind == _KIND]
+        names = [note.id for note in self._journal.read(cloud, images.KEPT) if note.kind == images.KIND]
         for name in names:
             with asking(f"removing image {name}"):
                 found = connection.image.find_image(name)
                 if found is not None:
                     connection.image.delete_image(found.id)
-        self._journal.drop(cloud, _KEPT)
+        self._journal.drop(cloud, images.KEPT)
         return tuple(f"image {name} is removed" for name in names)
 
     def check_removal(self) -> None:

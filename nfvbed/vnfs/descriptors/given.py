@@ -8,13 +8,26 @@ from pathlib import Path
 from typing import Any
 
 from nfvbed.errors import ConfigurationError, UsageError
+from nfvbed.host.qemu.images import Image
 from nfvbed.spec.document import Document, KeyPath, read_document
+from nfvbed.spec.machines import ConsoleSpec
 from nfvbed.spec.validate import suggestion
 from nfvbed.vnfs.descriptors import csar, naming, parsing, translate
 from nfvbed.vnfs.descriptors.archive import MOST_BYTES
 from nfvbed.vnfs.descriptors.csar import Package
 
 _INPUTS = ("topology_template", "inputs")
+
+
+@dataclass(frozen=True)
+class GivenImage:
+    """An image that the cloud is to have for such a VNF."""
+
+    vnf: str
+    """Name of the VNF that it is of."""
+    file: Image
+    inputs: tuple[str, ...]
+    """Inputs of the template that take its name."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +47,10 @@ class GivenDescriptor:
     """Package: the deployment flavour; empty: its only one."""
     level: str = ""
     """Package: the instantiation level; empty: the descriptor's default."""
+    image: GivenImage | None = None
+    """Legacy template: what is put into Glance before; None: the cloud has what it names."""
+    console: ConsoleSpec | None = None
+    """What its consoles say when it is ready; None: it is when its instances are ACTIVE."""
 
     @property
     def is_package(self) -> bool:
@@ -66,6 +83,8 @@ class GivenVnf:
     instances: tuple[GivenInstance, ...]
     steps: tuple[tuple[str, int], ...]
     """What was done for it, with nanoseconds, in order; the one step `found`: it was onboarded already."""
+    said: tuple[str, ...] = ()
+    """Lines of its consoles by which it is ready; empty: it is onboarded when its instances are ACTIVE."""
 
 
 def template(given: GivenDescriptor) -> Document:

@@ -1,83 +1,111 @@
 """The configuration of each of nextepc's functions, rendered as YAML."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
-from nfvbed.vnfs.epc import network
 from nfvbed.vnfs.epc.subscribers import PLMN
 
 ORDER = ("hss", "pcrf", "sgw", "pgw", "mme")
 """In which they are started: each finds there what it asks when it starts."""
+_STARTED, _DIAMETER = "NextEPC daemon start", "CONNECTED TO"
+SAYS_WHEN_UP = {"hss": _STARTED, "pcrf": _STARTED, "sgw": _STARTED, "pgw": _DIAMETER, "mme": _DIAMETER}
+"""What a function writes into its log when it has come up: that of a Diameter client, when its peer has answered."""
 STORE_PORT = 27017
 REALM = "nfvbed"
 _MCC, _MNC = PLMN[:3], PLMN[3:]
 _EXTENSIONS = ("dict_rfc5777", "dict_mip6i", "dict_nasreq", "dict_nas_mipv6", "dict_dcca", "dict_dcca_3gpp")
 _S6A = "dict_s6a"
-_PEERS = {
-    "mme": ("hss", network.HSS),
-    "hss": ("mme", network.MME),
-    "pgw": ("pcrf", network.PCRF),
-    "pcrf": ("pgw", network.PGW),
-}
+_PEERS = {"mme": "hss", "hss": "mme", "pgw": "pcrf", "pcrf": "pgw"}
 """Who speaks Diameter with whom: S6a and Gx."""
 
 
-def rendered(function: str, libraries: Path, log: Path) -> str:
+@dataclass(frozen=True)
+class Addresses:
+    """Where the functions are."""
+
+    store: str
+    diameter: dict[str, str]
+    """Of HSS, PCRF, MME and PGW, on S6a and Gx."""
+    gtpc: dict[str, str]
+    """Of MME, SGW and PGW, on S11 and S5-C."""
+    gtpu: dict[str, str]
+    """Of SGW and PGW, on S1-U and S5-U."""
+    s1ap: str
+    """Of the MME on S1-MME."""
+    ues: str
+    """The UEs' network, as the PDN gateway's address in it with the prefix length."""
+    tun: str
+    """Device of the PDN gateway behind which UEs are."""
+    dns: str
+    """What UEs are told to ask for names."""
+
+
+@dataclass(frozen=True)
+class Installed:
+    """Where nextepc is, and writes."""
+
+    libraries: Path
+    """Folder of its own libraries, which has freeDiameter's extensions."""
+    log: Path
+    """File that the function writes into."""
+
+
+def rendered(function: str, installed: Installed, addresses: Addresses) -> str:
     """Return a function's configuration.
 
     Args:
         function: one of `ORDER`.
-        libraries: folder of nextepc's, which has freeDiameter's extensions.
-        log: where it writes.
+        installed: where its libraries and its log are.
+        addresses: where it and the others are.
     """
-    document: dict[str, object] = {"logger": {"file": str(log)}, "parameter": {"no_ipv6": True}}
+    document: dict[str, object] = {"logger": {"file": str(installed.log)}, "parameter": {"no_ipv6": True}}
     if function in ("hss", "pcrf"):
-        document["db_uri"] = f"mongodb://{network.STORE}:{STORE_PORT}/nextepc"
-    document[function] = _diameter(function, libraries) | _own(function)
+        document["db_uri"] = f"mongodb://{addresses.store}:{STORE_PORT}/nextepc"
+    document[function] = _diameter(function, installed.libraries, addresses) | _own(function, addresses)
     if function == "mme":
-        document["sgw"] = {"gtpc": [{"addr": network.SGW}]}
-        document["pgw"] = {"gtpc": [{"addr": network.PGW}]}
+        document["sgw"] = {"gtpc": [{"addr": addresses.gtpc["sgw"]}]}
+        document["pgw"] = {"gtpc": [{"addr": addresses.gtpc["pgw"]}]}
     return str(yaml.safe_dump(document, sort_keys=False))
 
 
-def _own(function: str) -> dict[str, object]:
+def _own(function: str, addresses: Addresses) -> dict[str, object]:
     match function:
         case "mme":
             plmn = {"mcc": _MCC, "mnc": _MNC}
             return {
-                "s1ap": [{"addr": network.MME}],
-                "gtpc": [{"addr": network.MME}],
+                "s1ap": [{"addr": addresses.s1ap}],
+                "gtpc": [{"addr": addresses.gtpc["mme"]}],
                 "gummei": {"plmn_id": plmn, "mme_gid": 2, "mme_code": 1},
                 "tai": {"plmn_id": dict(plmn), "tac": 1},
                 "security": {"integrity_order": ["EIA2"], "ciphering_order": ["EEA0"]},
                 "network_name": {"full": "nfvbed"},
             }
         case "sgw":
-            return {"gtpc": [{"addr": network.SGW}], "gtpu": [{"addr": str(network.SGW_S1U)}]}
+            return {"gtpc": [{"addr": addresses.gtpc["sgw"]}], "gtpu": [{"addr": addresses.gtpu["sgw"]}]}
         case "pgw":
-            pool = {"addr": f"{network.UE_GATEWAY}/{network.UES.prefixlen}", "dev": network.TUN}
             return {
-                "gtpc": [{"addr": network.PGW}],
-                "gtpu": [{"addr": network.PGW_S5}],
-                "ue_pool": [pool],
-                "dns": [str(network.SERVER)],
+                "gtpc": [{"addr": addresses.gtpc["pgw"]}],
+                "gtpu": [{"addr": addresses.gtpu["pgw"]}],
+                "ue_pool": [{"addr": addresses.ues, "dev": addresses.tun}],
+                "dns": [addresses.dns],
             }
     return {}
 
 
-def _diameter(function: str, libraries: Path) -> dict[str, object]:
+def _diameter(function: str, libraries: Path, addresses: Addresses) -> dict[str, object]:
     if function not in _PEERS:
         return {}
-    peer, address = _PEERS[function]
+    peer = _PEERS[function]
     names: Iterable[str] = (*_EXTENSIONS, _S6A) if "hss" in (function, peer) else _EXTENSIONS
     settings = {
         "identity": f"{function}.{REALM}",
         "realm": REALM,
         "no_sctp": True,
-        "listen_on": network.FUNCTIONS[function],
+        "listen_on": addresses.diameter[function],
         "load_extension": [{"module": str(libraries / "freeDiameter" / f"{name}.so")} for name in names],
-        "connect": [{"identity": f"{peer}.{REALM}", "addr": address}],
+        "connect": [{"identity": f"{peer}.{REALM}", "addr": addresses.diameter[peer]}],
     }
     return {"freeDiameter": settings}

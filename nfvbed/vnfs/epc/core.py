@@ -18,8 +18,8 @@ from nfvbed.errors import DeployError, OnboardError, VnfDiedError
 from nfvbed.host.processes import ManagedProcess, how_it_ended
 from nfvbed.host.workspace import Workspace
 from nfvbed.patience import patient
-from nfvbed.vnfs.epc import network, nextepc, sctp, store
-from nfvbed.vnfs.epc.configuration import ORDER, STORE_PORT, rendered
+from nfvbed.vnfs.epc import network, nextepc, shim, store
+from nfvbed.vnfs.epc.configuration import ORDER, SAYS_WHEN_UP, STORE_PORT, Installed, rendered
 from nfvbed.vnfs.epc.emulator import Emulator
 from nfvbed.vnfs.epc.network import Spaces
 from nfvbed.vnfs.epc.subscribers import Subscriber, new_subscribers
@@ -31,9 +31,6 @@ BESIDE = tuple(name for name in FUNCTIONS if name not in GATEWAYS)
 """Functions that no frame passes."""
 START_S = patient(20.0)
 _LOOK_S = 0.02
-_DIAMETER = "CONNECTED TO"
-"""What a function writes when a Diameter peer of its own has answered."""
-_WAITS_FOR = {"hss": "NextEPC daemon start", "pcrf": "NextEPC daemon start", "sgw": "NextEPC daemon start"}
 
 
 @dataclass(frozen=True)
@@ -98,17 +95,17 @@ class Core:
         self._wait("store", partial(self._has_said, "store", store.READY))
         for function in ORDER:
             self._start_function(function, spaces, seats, root)
-            self._wait(function, partial(self._has_said, function, _WAITS_FOR.get(function, _DIAMETER)))
+            self._wait(function, partial(self._has_said, function, SAYS_WHEN_UP[function]))
         of_enb = [str(self._file("enb.sock")), str(self._file("sims.json")), network.MME, str(network.ENB_S1U)]
-        self._python("enb", spaces, seats, ("nfvbed.vnfs.epc.emulation", *of_enb), sctp.environment(root))
+        self._python("enb", spaces, seats, ("nfvbed.vnfs.epc.emulation", *of_enb), shim.environment(root))
         self._wait("enb", self.emulator.listens)
 
     def _start_function(self, function: str, spaces: Spaces, seats: Seats, root: Path) -> None:
         log, file = self._log(function), self._file(f"{function}.yml")
         log.unlink(missing_ok=True)  # of one before, whose words would be taken for this one's
-        file.write_text(rendered(function, nextepc.libraries(root), log))
+        file.write_text(rendered(function, Installed(nextepc.libraries(root), log), network.ADDRESSES))
         argv = [str(nextepc.program(function, root)), "-f", str(file), "-p", str(self._file(f"{function}.pid"))]
-        variables = nextepc.environment(root) | (sctp.environment(root) if function == "mme" else {})
+        variables = nextepc.environment(root) | (shim.environment(root) if function == "mme" else {})
         cores = seats.gateways if function in GATEWAYS else seats.others
         netns = spaces.functions[function]
         self._workspace.spawn(self._process_name(function), argv, cores=cores, netns=netns, environment=variables)

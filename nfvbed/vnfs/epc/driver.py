@@ -28,7 +28,7 @@ from nfvbed.spec.gateway import refused_bearers
 from nfvbed.spec.layout import End
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.state import NESTED, Cores, Words
-from nfvbed.vnfs.epc import network, nextepc, sctp
+from nfvbed.vnfs.epc import network, nextepc, sctp, shim
 from nfvbed.vnfs.epc.carrying import Direction, Ends
 from nfvbed.vnfs.epc.configuration import ORDER
 from nfvbed.vnfs.epc.core import GATEWAYS, Core, Seats, Subscribers
@@ -89,7 +89,7 @@ class EpcVnf(VnfDriver):
         """Look for nextepc's programs, and for the library for SCTP where the kernel has none."""
         for function in ORDER:
             nextepc.program(function, root)
-        sctp.environment(root)
+        shim.environment(root)
 
     def start(self, seat: VnfSeat) -> VnfHandle:
         """Make the networks, lay the gateways' ports, and start the functions."""

@@ -16,6 +16,7 @@ from nfvbed.host import links, namespaces
 from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.namespaces import inside
 from nfvbed.host.workspace import Workspace
+from nfvbed.vnfs.epc.configuration import Addresses
 
 CONTROL = IPv4Network("10.230.0.0/24")
 S5 = IPv4Network("10.230.1.0/30")
@@ -33,6 +34,17 @@ GATEWAY_SGI = IPv4Address("198.19.255.1")
 UES = IPv4Network("10.231.0.0/24")
 UE_GATEWAY = UES[1]
 TUN = "pgwtun"
+ADDRESSES = Addresses(
+    store=STORE,
+    diameter={"hss": HSS, "pcrf": PCRF, "mme": MME, "pgw": PGW},
+    gtpc={"mme": MME, "sgw": SGW, "pgw": PGW},
+    gtpu={"sgw": str(SGW_S1U), "pgw": PGW_S5},
+    s1ap=MME,
+    ues=f"{UE_GATEWAY}/{UES.prefixlen}",
+    tun=TUN,
+    dns=str(SERVER),
+)
+"""Of the functions, for their configuration."""
 _BRIDGE = "control"
 _LINK = "ctl"
 _S5_LINK = "s5"

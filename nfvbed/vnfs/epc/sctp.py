@@ -4,12 +4,9 @@ import ctypes
 import os
 import select
 import socket
-from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError, VnfDiedError
-from nfvbed.host.native import native_binary
 
-SHIM = "nfvbed-sctp"
 S1AP_PORT, PPID = 36412, 18
 """Of S1AP (TS 36.412)."""
 LONGEST = 65536
@@ -28,15 +25,6 @@ def kernel_has_sctp() -> bool:
     except OSError:
         return False
     return True
-
-
-def environment(root: Path) -> dict[str, str]:
-    """Return the variables that give a program SCTP: none where the kernel has it.
-
-    Raises:
-        PrerequisiteError: the library for it is not built.
-    """
-    return {} if kernel_has_sctp() else {"LD_PRELOAD": str(native_binary(SHIM, root))}
 
 
 class Association:

@@ -96,8 +96,8 @@ def test_two_guests_fit_a_devcloud(variant, capsys):
 @pytest.mark.parametrize(
     ("words", "subjects"),
     [
-        (["--variant", "ovs-dpdk"], ["hugepages"]),
-        (["--variant", "ovs-dpdk", "--placement", "strict"], ["placement"]),
+        (["--variant", "ovs-dpdk", "--flavour", "default"], ["hugepages"]),
+        (["--variant", "ovs-dpdk", "--flavour", "default", "--placement", "strict"], ["placement"]),
         (["--variant", "ovs-dpdk", "--flavour", "two-guests", "--placement", "strict"], ["placement"]),
         (["--variant", "vale", "--flavour", "two-guests"], ["ports"]),
     ],

@@ -35,6 +35,11 @@ def group_name(group: str) -> str:
     return f"PG_{group}"
 
 
+def image_input(one: Machine) -> str:
+    """Return the input that names a machine's image."""
+    return _input("image", one)
+
+
 def _inputs(flavour: Flavour) -> dict[str, Any]:
     inputs: dict[str, Any] = {}
     for one in flavour.machines:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from nfvbed.spec.document import parse_document, read_document
 from nfvbed.vnfs.descriptors.machines import legacy
+from nfvbed.vnfs.descriptors.machines import userdata as userdata  # Others import it from here.
 from nfvbed.vnfs.descriptors.machines.model import Given
 from nfvbed.vnfs.descriptors.machines.request import request_of
 from nfvbed.vnfs.descriptors.model import CloudImage

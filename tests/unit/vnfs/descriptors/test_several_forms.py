@@ -206,6 +206,7 @@ def test_user_data_says_what_a_guest_holds_and_where_its_peers_are():
         "peer.s6a.hss": "10.77.4.11",
         "config.mme.plmn": "00101",
         "config.mme.tac": "1",
+        "seed": "none",
     }
 
 

@@ -1,0 +1,99 @@
+"""The agent of the mobile core's image: user data, keys, the functions' addresses, GTP-U."""
+
+import pytest
+from agent.refusal import Refusal
+from vepcagent import core, edge, gtpu
+from vepcagent.given import read
+from vepcagent.sims import subscribers
+
+from nfvbed.vnfs.descriptors.machines.userdata import with_seed
+from nfvbed.vnfs.epc.configuration import ORDER, Installed, rendered
+from tests.unit.vnfs.descriptors import several
+
+SEED = "0123456789abcdef" * 2
+MACHINES = {one.name: one for one in several.request(several.TWO, soft=True).flavour(several.TWO).machines}
+
+
+def given(name, seed=SEED):
+    return read(with_seed(MACHINES[name].user_data, seed))
+
+
+def test_user_data_of_descriptors_is_what_the_agent_reads():
+    found = given("core")
+    assert (found.machine, found.nics) == ("core", ("s1-u", "sgi", "s1-mme"))
+    assert str(found.port("sgw.s1-u")) == "10.77.2.11/24"
+    assert found.peer("sgi.igw") == "10.77.9.11"
+    assert found.setting("pgw.apn") == "internet"
+    assert set(found.functions) == core.HOLDS
+    assert set(given("edge").functions) == edge.HOLDS
+    assert found.nics == tuple(port.link for port in MACHINES["core"].ports)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("", "no user data"),
+        ("vloop.forward=io", "no user data"),
+        (MACHINES["core"].user_data, "no vnf.seed"),
+        (f"vnf.seed={SEED} vnf.port.mme.s11=s11,10.0.0.1", "length of its prefix"),
+    ],
+)
+def test_user_data_that_lacks_something_is_refused(words, said):
+    with pytest.raises(Refusal, match=said) as failure:
+        read(words)
+    assert SEED not in str(failure.value.document)
+
+
+def test_an_address_that_is_missing_is_named():
+    with pytest.raises(Refusal, match=r"vnf\.peer\.sgi\.server"):
+        given("core").peer("sgi.server")
+    with pytest.raises(Refusal, match=r"vnf\.config\.mme\.plmn can be 26201 alone"):
+        given("core").require("mme.plmn", "26201")
+
+
+def test_both_guests_make_the_same_keys_and_another_deployment_makes_others():
+    ours, others = subscribers(given("core").seed, "internet"), subscribers("f" * 32, "internet")
+    assert ours == subscribers(given("edge").seed, "internet")
+    assert {ours[0].key, ours[0].opc}.isdisjoint({others[0].key, others[0].opc})
+    assert SEED not in ours[0].key + ours[0].opc
+    assert ours[0].key not in repr(ours)
+
+
+def test_functions_are_configured_with_their_addresses(tmp_path):
+    addresses = core.addresses_of(given("core"))
+    texts = {one: rendered(one, Installed(tmp_path, tmp_path / f"{one}.log"), addresses) for one in ORDER}
+    assert "mongodb://10.77.6.10:27017/nextepc" in texts["hss"]
+    assert "10.77.1.11" in texts["mme"]
+    assert "10.77.2.11" in texts["sgw"]
+    assert "10.45.0.1/16" in texts["pgw"]
+    assert "10.230." not in "".join(texts.values())
+
+
+def test_a_packet_goes_into_the_tunnel_and_comes_out_of_it():
+    message = gtpu.wrapped(b"packet", 7)
+    assert message[:2] == b"\x30\xff"
+    assert gtpu.unwrapped(message, 7) == b"packet"
+    numbered = b"\x32\xff\x00\x0a\x00\x00\x00\x07\x00\x01\x00\x00packet"
+    assert gtpu.unwrapped(numbered, 7) == b"packet"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"",
+        b"\x30\xff\x00",
+        gtpu.wrapped(b"packet", 8),
+        gtpu.wrapped(b"packet", 7)[:-1],
+        b"\x30\x1a" + gtpu.wrapped(b"packet", 7)[2:],
+        b"\x34\xff\x00\x0a\x00\x00\x00\x07\x00\x00\x00\x85packet",
+    ],
+    ids=["empty", "short", "another tunnel", "cut off", "an error indication", "an extension header"],
+)
+def test_what_carries_no_packet_of_the_ue_is_dropped(message):
+    assert gtpu.unwrapped(message, 7) is None
+
+
+def test_an_echo_request_is_answered_with_its_number():
+    assert gtpu.answered(b"\x32\x01\x00\x04\x00\x00\x00\x00\x12\x34\x00\x00")[:2] == b"\x32\x02"
+    assert gtpu.answered(b"\x32\x01\x00\x04\x00\x00\x00\x00\x12\x34\x00\x00")[8:10] == b"\x12\x34"
+    assert gtpu.answered(gtpu.wrapped(b"packet", 7)) is None
