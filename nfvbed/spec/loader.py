@@ -1,6 +1,7 @@
 """Reads the user's files, once each, into frozen models that fit together."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -118,6 +119,8 @@ class Project:
         Raises:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
         """
+        if name not in self.site_names:
+            self._refuse_a_kind(name)
         document = read_document(self._file(self.sites_folder, name, "site"))
         site: SiteSpec = build_one_of(document, AnySite)
         rules.name_is_the_files_name(document, site.name)
@@ -257,6 +260,22 @@ class Project:
         if "/" in text or text.endswith((".yml", ".yaml")):
             return Path(text)
         return self._file(self.experiments_folder, text, "experiment")
+
+    def _refuse_a_kind(self, name: str) -> None:
+        """Say which sites are of a kind, where somebody names the kind (`--site kolla`) and no site has that name."""
+        these = list[str]()
+        for site in self.site_names:
+            # A damaged file is the fault of whoever names it, not of this name.
+            with suppress(ConfigurationError):
+                if read_document(self.sites_folder / f"{site}.yml").data.get("kind") == name:
+                    these.append(site)
+        if these:
+            raise ConfigurationError(
+                f"no site is named {name}: that is a kind of sites",
+                where=str(self.sites_folder / f"{name}.yml"),
+                observed=f"sites of that kind: {', '.join(these)}",
+                fix=f"copy {these[0]}.yml to {name}.yml, write name: {name} in it, and your machines; or name a site",
+            )
 
     def _file(self, folder: Path, name: str, kind: str) -> Path:
         _require(folder, name, kind, _names(folder))

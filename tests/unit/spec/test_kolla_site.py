@@ -1,5 +1,6 @@
 """Files of machines, and of releases: what is wrong is named with file, key, what was seen and what to do."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,26 @@ def test_examples_are_sites():
     assert list(rack.hosts_with("compute")) == ["compute1", "compute2"]
     two = PROJECT.load_site("rack-two-machines")
     assert list(two.hosts_with("controller")) == ["compute1"] and len(two.hosts) == 2
+
+
+def test_the_kind_in_place_of_a_name_leads_to_the_sites_of_that_kind(tmp_path):
+    with pytest.raises(ConfigurationError) as failure:
+        PROJECT.load_site("kolla")
+    assert failure.value.observed == "sites of that kind: rack, rack-connectx, rack-two-machines"
+    assert "rack.yml to kolla.yml" in failure.value.fix
+
+    shutil.copytree(PROJECT.root / "deploy" / "variants", tmp_path / "deploy" / "variants")
+    (tmp_path / "deploy" / "sites").mkdir()
+    (tmp_path / "deploy" / "sites" / "damaged.yml").write_text("kind: [")
+    (tmp_path / "deploy" / "sites" / "mine.yml").write_text(TEXT.replace("name: rack", "name: mine"))
+    mine = open_project(tmp_path)
+    with pytest.raises(ConfigurationError, match="no site is named kolla"):
+        mine.load_site("kolla")
+    with pytest.raises(ConfigurationError, match="unknown site 'openstack'"):
+        mine.load_site("openstack")
+    # As the error says.
+    (tmp_path / "deploy" / "sites" / "kolla.yml").write_text(TEXT.replace("name: rack", "name: kolla"))
+    assert open_project(tmp_path).load_site("kolla").name == "kolla"
 
 
 def test_nics_have_no_names():

@@ -64,6 +64,15 @@ def _check_generator(site: KollaSiteSpec) -> Iterator[Finding]:
                 observed=f"networks.{nic.network}.vlans: {first} to {last}",
                 fix=f"a VLAN of {first} to {last}, or other vlans of the network",
             )
+    if site.generator.engine != "nfvgen":
+        yield Finding(
+            machine=site.generator.host,
+            what="variants are deployed, and not measured: nfvbed has no driver for the generator's engine",
+            key=f"deploy/sites/{site.name}.yml generator.engine",
+            observed=site.generator.engine,
+            fix="engine: nfvgen, and nfvgen: the path of the program there",
+            stops=False,
+        )
 
 
 def check_flavors(

@@ -179,6 +179,16 @@ def test_networks_that_no_nic_reaches_and_that_nobody_serves():
     assert "instances reach it on compute1, compute2" in found["hosts.controller.nics"].observed
 
 
+def test_a_generator_that_nfvbed_cannot_drive_stops_nothing_but_measuring():
+    found = only(findings(at=site(changed(lambda data: data["generator"].update(engine="trex")))))
+    assert (found.machine, found.key, found.observed) == (
+        "generator",
+        "deploy/sites/rack.yml generator.engine",
+        "trex",
+    )
+    assert "not measured" in found.what and blocking([found]) == []
+
+
 def test_what_the_release_cannot_and_what_a_compute_cannot():
     found = only(findings("linux-bridge"))
     assert (found.machine, found.fix) == ("", "--release ocata")
