@@ -53,7 +53,8 @@ class Places:
     """Below it each figure by its name."""
     query: str
     """Which says what the page shows."""
-    csv: str
+    csv: str = ""
+    """Rows of all of them together; empty: each has its own."""
 
 
 class Pictures:
@@ -89,8 +90,7 @@ class Pictures:
 
 def linked(drawn: Mapping[str, Drawing], choice: Choice) -> tuple[Picture, ...]:
     """Return the figures of a comparison with the addresses of their pictures."""
-    query = query_of(choice)
-    return linked_at(drawn, Places("/compare/figures", query, f"/compare/rows.csv?{query}"))
+    return linked_at(drawn, Places("/compare/figures", query_of(choice)))
 
 
 def linked_at(drawn: Mapping[str, Drawing], places: Places) -> tuple[Picture, ...]:
@@ -104,7 +104,7 @@ def linked_at(drawn: Mapping[str, Drawing], places: Places) -> tuple[Picture, ..
             dark=f"{places.path}/{name}.svg?theme=dark{query}",
             svg=f"{places.path}/{name}.svg{whole}",
             png=f"{places.path}/{name}.png{whole}",
-            csv=places.csv,
+            csv=places.csv or f"{places.path}/{name}.csv{whole}",
         )
         for name, drawing in drawn.items()
     )

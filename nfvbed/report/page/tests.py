@@ -37,6 +37,8 @@ class Searches:
 
     sentence: str
     table: Table
+    excludes: tuple[str, ...]
+    """What each does not count."""
     reasons: tuple[Notice, ...]
 
 
@@ -81,7 +83,7 @@ def _searches(comparison: Comparison) -> Searches | None:
         return None
     title = "Throughput searches, both directions together"
     table = _table(comparison, title, THROUGHPUT_HEADINGS, (_search(row) for row in rows))
-    return Searches(throughput.SENTENCE, table, tuple(_reasons(rows)))
+    return Searches(throughput.SENTENCE, table, throughput.exclusions(rows), tuple(_reasons(rows)))
 
 
 def _search(row: throughput.ThroughputRow) -> Row:

@@ -79,7 +79,7 @@ def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableTy
         f"{goal.name} of {preset}: {throughput.attributes(goal)}."
         for preset, goal in sorted(goals, key=lambda entry: (entry[0], entry[1].name))
     ]
-    parts: list[RenderableType] = [table, *_notes((throughput.SENTENCE, *lines))]
+    parts: list[RenderableType] = [table, *_notes((throughput.SENTENCE, *lines, *throughput.exclusions(rows)))]
     for row in rows:
         name = row.goal.name if row.goal else ""
         parts += [

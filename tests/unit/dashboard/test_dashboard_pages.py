@@ -118,6 +118,8 @@ def test_why_says_of_each_trial_what_became_of_it(client: TestClient):
     assert "Visits, one a round." in page and "Scope system" in page
     assert "not sent: refused" in page and "lost after sending" in page
     assert "Matched in" in page
+    assert "Throughput searches, a line for each goal." in page and "irregular, generator-limited" in page
+    assert "csit-quick leaves out: frames that the generator was late with" in page
     assert "Matched in" not in client.get(f"/runs/{RUN}/why?cell=linux-bridge/p2p/64").text, "a baseline has no pairs"
 
 
@@ -133,6 +135,18 @@ def test_a_comparison_has_the_reports_tables_and_its_figures(client: TestClient)
     assert "/compare/figures/rate.svg?theme=dark&amp;runs=" in page
     assert '<option value="ovs-dpdk" selected>' in page
     assert re.search(r'<svg class="bar[^"]*" width="100.0%" color="#D55E00"', page)
+
+
+def test_each_figure_has_its_own_numbers_as_csv(client: TestClient):
+    figures = client.get(f"/api/compare?runs={RUN}").json()["figures"]
+    assert {"rate", "by-frame-size", "cpu", "cycles-per-packet", "throughput"} <= {found["name"] for found in figures}
+    for found in figures:
+        answer = client.get(found["csv"])
+        assert answer.headers["content-type"].startswith("text/csv"), found["name"]
+        assert len(answer.text.splitlines()) > 1, found["name"]
+    cpu = client.get(f"/compare/figures/cpu.csv?runs={RUN}").text
+    assert cpu.splitlines()[0] == "variant,point,kind,role,cores,place,label"
+    assert client.get(f"/compare/figures/none.csv?runs={RUN}").status_code == 404
 
 
 def test_rows_are_grouped_by_what_is_asked_for(client: TestClient):
