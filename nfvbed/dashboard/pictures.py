@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final
 from urllib.parse import urlencode
 
+from nfvbed.compare.chains import Hold
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dashboard.source import Choice
 from nfvbed.report.figures.catalogue import to_png, to_svg, to_themed_svg
@@ -113,7 +114,8 @@ def linked_at(drawn: Mapping[str, Drawing], places: Places) -> tuple[Picture, ..
 def query_of(choice: Choice) -> str:
     """Return the query that asks for the same comparison again."""
     pairs = [("runs", run) for run in choice.runs] + [("variants", name) for name in choice.variants]
-    return urlencode([*pairs, *([("baseline", choice.baseline)] if choice.baseline else [])])
+    hold = [("share", f"{choice.hold.share:g}"), ("of", choice.hold.of.value)] if choice.hold != Hold() else []
+    return urlencode([*pairs, *([("baseline", choice.baseline)] if choice.baseline else []), *hold])
 
 
 def spec_of(drawn: Mapping[str, Drawing], name: str) -> Spec:

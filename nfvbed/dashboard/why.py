@@ -48,13 +48,14 @@ def _searches(found: Explanation) -> tuple[Table, ...]:
     if not lines:
         return ()
     rows = tuple(tuple(_search_cells(line)) for line in lines)
-    return (Table("Throughput searches, a line for each goal.", tuple(Cell(name) for name in HEADINGS), rows),)
+    return (Table("Throughput searches, a line for each goal.", SEARCH_HEADINGS, rows),)
 
 
 def _search_cells(line: SearchLine) -> Sequence[Cell]:
     *texts, used, why = line.texts
     tone = "" if line.used else "warning"
-    return (*(Cell(text, "n" if text[:1].isdigit() else "") for text in texts), Cell(used, tone=tone), Cell(why))
+    named, numbers = texts[:NAMING], texts[NAMING:]
+    return (*map(Cell, named), *(Cell(text, "n") for text in numbers), Cell(used, tone=tone), Cell(why))
 
 
 def _visits(found: Explanation) -> tuple[Table, ...]:
@@ -75,6 +76,11 @@ def _visits(found: Explanation) -> tuple[Table, ...]:
     return (plain_table("Visits, one a round.", headings, rows),)
 
 
+NAMING = 4
+"""Columns of searches before those of numbers."""
+SEARCH_HEADINGS = tuple(
+    Cell(name, "n" if NAMING <= place < len(HEADINGS) - 2 else "") for place, name in enumerate(HEADINGS)
+)
 VISITS = ("Round", "Trials", "Mpps")
 PAIRS = ("Ratio", "Matched in")
 TRIALS = (

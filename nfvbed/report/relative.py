@@ -25,6 +25,8 @@ class RoundsRatio(Record):
     round: int
     reference: str
     """The cell of testpmd."""
+    search: str
+    """Label of the search."""
     ratio: float | None
     """None: one of both has no regular result, or they are of different placement classes."""
 
@@ -34,6 +36,8 @@ class RelativeThroughput(Record):
 
     reference: str
     """The cell of testpmd."""
+    search: str
+    """Label of the searches."""
     ratios: tuple[float, ...]
     """By round."""
     unpaired: int
@@ -70,6 +74,7 @@ def relative_throughputs(results: Iterable[ResultRecord]) -> Mapping[Key, Relati
     return {
         key: RelativeThroughput(
             reference=rounds[0].reference,
+            search=rounds[0].search,
             ratios=tuple(one.ratio for one in rounds if one.ratio is not None),
             unpaired=sum(one.ratio is None for one in rounds),
         )
@@ -96,7 +101,15 @@ def rounds_ratios(results: Iterable[ResultRecord]) -> Iterable[RoundsRatio]:
         for goal in own.goals:
             name = goal.goal.name
             ratio = _ratio(goal, partner.of(name)) if partner is not None and alike else None
-            yield RoundsRatio(cell=cell, test=test, goal=name, round=number, reference=own.relative_to, ratio=ratio)
+            yield RoundsRatio(
+                cell=cell,
+                test=test,
+                goal=name,
+                round=number,
+                reference=own.relative_to,
+                search=own.search.label,
+                ratio=ratio,
+            )
 
 
 def _class(searches: Mapping[tuple[str, str, int], ResultRecord], cell: str, test: str, number: int) -> str:

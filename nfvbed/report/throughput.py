@@ -195,6 +195,12 @@ def reasons(rows: Iterable[ThroughputRow]) -> tuple[Irregularity, ...]:
     return tuple(dict.fromkeys(reason for row in rows for reason, _ in row.irregular))
 
 
+def goal_lines(rows: Iterable[ThroughputRow]) -> tuple[str, ...]:
+    """Say of every search what its goals ask, as RFC 9971 asks; each once."""
+    goals = {(row.preset, row.goal.name): row.goal for row in rows if row.goal is not None}
+    return tuple(f"{name} of {preset}: {attributes(goal)}." for (preset, name), goal in sorted(goals.items()))
+
+
 def exclusions(rows: Iterable[ThroughputRow]) -> tuple[str, ...]:
     """Say of every search what it leaves out, as RFC 9971 asks; each once."""
     return tuple(dict.fromkeys(exclusion(row.preset, row.excludes) for row in rows if row.goal is not None))

@@ -63,7 +63,10 @@ def test_rates_are_drawn_over_flows_that_differ():
 
 def test_searches_are_drawn_with_what_they_leave_out(comparison: Comparison):
     drawing = throughput_figure(comparison)
-    assert drawing is not None and "csit-quick leaves out: frames that the generator was late with" in drawing.caption
+    assert (
+        drawing is not None
+        and "csit-quick (all trials) leaves out: frames that the generator was late with" in drawing.caption
+    )
     rows = {(row["variant"], row["goal"]): row for row in rows_of(drawing)}
     assert rows["ovs-dpdk", "NDR"]["regular"] == "True"
     irregular = rows["ovs-dpdk", "PDR"]
