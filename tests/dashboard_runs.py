@@ -8,7 +8,7 @@ from nfvbed.records import FactRecord, QualityWarning, Readiness, Status, Suppor
 from nfvbed.store import Store
 from tests.sample_many import many_variants
 from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, RUN, SIMULATED, Scenario, build
-from tests.sample_results import with_tests
+from tests.sample_results import with_relative, with_tests
 from tests.stored_runs import put
 
 MANY = "01950000-0000-7000-8000-000000000001"
@@ -49,7 +49,7 @@ def two_variants(path: Path) -> None:
     )
     with Store.open(path) as store:
         put(store, other)
-        put(store, with_tests(data), DOCTOR)
+        put(store, with_relative(with_tests(data)), DOCTOR)
         store.add_fact(fact)
 
 

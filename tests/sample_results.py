@@ -19,11 +19,12 @@ from nfvbed.results import (
 )
 from nfvbed.search.result import Bound, GoalResult, LoadRange, PlacementSummary, SearchResult
 from nfvbed.search.stop import Irregularity
-from nfvbed.spec.search import Search
+from nfvbed.search.voidsummary import VoidSummary
+from nfvbed.spec.search import Search, SearchSpec
 from nfvbed.spec.searchpresets import PRESETS
 from tests.sample_records import NS, RUN
 
-BRIDGE, OVS = "linux-bridge/p2p/64", "ovs-dpdk/p2p/64"
+BRIDGE, OVS, TESTPMD = "linux-bridge/p2p/64", "ovs-dpdk/p2p/64", "reference:vhost-user/p2p/64"
 PDR_OF = {BRIDGE: 960_000, OVS: 11_200_000}
 START = "2026-01-02T03:10:00Z"
 
@@ -43,6 +44,36 @@ def with_tests(data: RunData, rounds: int = 3) -> RunData:
     blocked = _result(OVS, ResultKind.CONTINUOUS, 1, None)
     results.append(blocked.model_copy(update={"status": Status.BLOCKED, "reason": "no <NDR> was found to go by"}))
     return dataclasses.replace(data, trials=tuple(trials), results=tuple(results))
+
+
+def with_relative(data: RunData, rounds: int = 6) -> RunData:
+    """Return the run with clean-trial searches on Open vSwitch and on testpmd in its place; one round makes no pair."""
+    found = [
+        _clean_search(cell, number, pdr)
+        for number in range(1, rounds + 1)
+        for cell, pdr in ((OVS, 8_000_000 + 40_000 * (number % 3)), (TESTPMD, 11_000_000))
+    ]
+    return dataclasses.replace(data, results=(*data.results, *found))
+
+
+def _clean_search(cell: str, number: int, pdr: int) -> ResultRecord:
+    search = SearchSpec(preset="csit-quick").resolved()
+    void = VoidSummary(limit_s=search.clean_limit_s, trials=70, void_trials=7 + number, generator_trials=3,
+                       system_trials=4 + number, steal_step_s=0.0, share_at_most=0.2)  # fmt: skip
+    base = SearchResult.model_validate(_search(cell, number, pdr).payload)
+    lacking = (Irregularity.VOID_TRIALS, "more than half of the trials were void") if number == 2 else (None, "")
+    goals = tuple(
+        goal.model_copy(
+            update={"irregularity": lacking[0], "explanation": lacking[1], "upper_bound": goal.upper_bound or low}
+        )
+        for goal in base.goals
+        if (low := goal.lower_bound) is not None
+    )
+    changes = {"search": search, "label": search.labelled(void.words), "excludes": search.excludes, "void": void}
+    found = base.model_copy(
+        update={**changes, "goals": goals, "relative_to": TESTPMD if cell == OVS else None, "trials": 60}
+    )
+    return _result(cell, ResultKind.SEARCH, number, found).model_copy(update={"test": "relative"})
 
 
 def _result(cell: str, kind: ResultKind, number: int, payload: Record | None, *trials: TrialRecord) -> ResultRecord:

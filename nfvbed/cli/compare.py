@@ -6,7 +6,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from nfvbed.cli.results import comparison_options, load_runs, text_width
+from nfvbed.cli.results import chain_options, comparison_options, load_runs, text_width
 from nfvbed.cli.settings import json_option, root_option, store_option
 from nfvbed.compare.comparison import Comparison, compare, require_comparable
 from nfvbed.dataplanes.catalogue import open_project
@@ -25,6 +25,7 @@ FILE_WIDTH = 140
 @click.command(name="compare")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @comparison_options
+@chain_options
 @click.option("--details", is_flag=True, help="Print all columns, limits, warnings with advice, and tests.")
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a line for each row and ceiling, unrounded.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from nfvbed.cli.results import comparison_options, load_runs
+from nfvbed.cli.results import chain_options, comparison_options, load_runs
 from nfvbed.cli.settings import json_option, root_option, store_option
 from nfvbed.compare.comparison import compare
 from nfvbed.dataplanes.catalogue import open_project
@@ -25,6 +25,7 @@ from nfvbed.report.wording import SIMULATED_MARK
 )
 @click.option("--quiet", is_flag=True, help="Print nothing: `nfvbed compare` then names the page.")
 @comparison_options
+@chain_options
 @json_option
 @root_option
 @store_option

@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 
 from nfvbed.cli.settings import open_store
+from nfvbed.compare.chains import HALF, Of
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.report.load import LoadedRuns, load
@@ -50,6 +51,30 @@ def comparison_options(function: Function) -> Function:
                 default=Rules().margin,
                 show_default=True,
                 help="Rates are the same where they are shown to differ by less than this part.",
+            ),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def chain_options(function: Function) -> Function:
+    """Add what chains are asked to hold: `--chain-share`, `--chain-of`."""
+    for option in reversed(
+        (
+            click.option(
+                "--chain-share",
+                type=click.FloatRange(min=0, min_open=True, max=1),
+                default=HALF,
+                show_default=True,
+                help="Name the longest chain that holds this part of a shorter path's rate.",
+            ),
+            click.option(
+                "--chain-of",
+                type=click.Choice([of.value for of in Of]),
+                default=Of.ONE_VNF.value,
+                show_default=True,
+                help="The path whose rate a chain's is a part of.",
             ),
         )
     ):

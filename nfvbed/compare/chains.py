@@ -81,6 +81,8 @@ class Chain(Record):
     """Longer ones of which it is not decided."""
     hold: Hold = Hold()
     """What it was asked to hold."""
+    whole_pps: float
+    """The rate that a share of is asked for: the one-VNF chain's, or that of p2p."""
 
     @property
     def exhausted(self) -> bool:
@@ -138,6 +140,7 @@ def _chain(rows: Sequence[CellSummary], whole: CellSummary, hold: Hold) -> Chain
         longest=longest,
         undecided=tuple(link.length for link in links if link.length > longest and link.holding is Holding.UNDECIDED),
         hold=hold,
+        whole_pps=whole.mrr.median_pps,
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 from nfvbed.compare.advice import Advice, advice_for
 from nfvbed.compare.agreement import disagreements, outcomes_of
-from nfvbed.compare.chains import Chain, find_chains
+from nfvbed.compare.chains import Chain, Hold, find_chains
 from nfvbed.compare.changes import Ends
 from nfvbed.compare.choice import AUTO, ClassChoice, choose_class, every_state
 from nfvbed.compare.differences import Difference, choose_baseline, find_differences
@@ -50,6 +50,8 @@ class Options(Record):
     rules: Rules = Rules()
     variants: tuple[str, ...] = ()
     """Only these are judged and shown; empty: all. Placement classes and limits rest on all trials of the runs."""
+    hold: Hold = Hold()
+    """Share that chains are asked to hold."""
 
 
 class DistancePoint(Record):
@@ -176,7 +178,7 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         rows=rows,
         ceilings=ceilings,
         differences=differences,
-        chains=find_chains(rows),
+        chains=find_chains(rows, options.hold),
         tests=tests,
         hidden=tuple(share for _, runs in hosts for share in hidden_shares(runs, ends)),
         advice=advice_on(rows, tests, data),
@@ -188,7 +190,12 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
 
 def _placed(data: Sequence[RunData], labels: Labels, names: Mapping[str, str], options: Options) -> list[MeasuredTest]:
     placed = [test for entry in data for test in place_results(entry, labels, names[entry.run.host_hash])]
-    return [test for test in placed if not options.variants or test.variant in options.variants]
+    if not options.variants:
+        return placed
+    own = [test for test in placed if test.variant in options.variants]
+    # What their searches are relative to is no variant, and belongs to them all the same.
+    partners = {(test.run, test.result.payload.get("relative_to")) for test in own}
+    return [test for test in placed if test.variant in options.variants or (test.run, test.cell) in partners]
 
 
 def require_comparable(comparison: Comparison) -> None:

@@ -1,6 +1,6 @@
 """One row taken apart: each of its trials with what became of it, then visits, pairs and the verdict that they make."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from nfvbed.compare.choice import AUTO
@@ -12,10 +12,12 @@ from nfvbed.compare.paced import NEAR_COMMON, common_loads, traffic_of
 from nfvbed.compare.placement import MIXED, ONLY
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.verdict import Pair, Rules
 from nfvbed.compare.visits import ALL_STATES
 from nfvbed.errors import UsageError
 from nfvbed.records import Preset, QualityWarning, Record, Role, Status, TrialPreset, TrialRecord
+from nfvbed.results import ResultKind
 
 
 class Use(StrEnum):
@@ -76,6 +78,8 @@ class Explanation(Record):
     rules: Rules
     """Those of the verdicts."""
     notes: tuple[str, ...] = ()
+    searches: tuple[MeasuredTest, ...] = ()
+    """Throughput searches of its cell, and those of testpmd that they are relative to, in the order they ended."""
 
 
 def explain(data: Sequence[RunData], cell: str, options: Options | None = None) -> Explanation:
@@ -118,7 +122,14 @@ def explain(data: Sequence[RunData], cell: str, options: Options | None = None) 
         common_load_pps=load,
         rules=comparison.rules,
         notes=_notes(comparison, row),
+        searches=tuple(_searches(comparison, row)),
     )
+
+
+def _searches(comparison: Comparison, row: CellSummary) -> Iterable[MeasuredTest]:
+    found = [test for test in comparison.tests if test.result.kind is ResultKind.SEARCH and test.run == row.run]
+    partners = {test.result.payload.get("relative_to") for test in found if test.cell == row.cell}
+    return (test for test in found if test.cell == row.cell or test.cell in partners)
 
 
 def _find(rows: Sequence[CellSummary], cell: str) -> CellSummary:

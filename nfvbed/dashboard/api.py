@@ -66,6 +66,8 @@ class FigureAnswer(Record):
     svg: str
     """Where it is."""
     png: str
+    csv: str
+    """Its numbers."""
 
 
 class ComparisonAnswer(Record):
@@ -98,6 +100,7 @@ def figure_answer(picture: Picture) -> FigureAnswer:
         caption=picture.text.caption,
         svg=picture.svg,
         png=picture.png,
+        csv=picture.csv,
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from nfvbed.compare.chains import Of
 from nfvbed.dashboard.parameters import Asked
 from nfvbed.dashboard.source import MOST_SETTINGS, Source
 from nfvbed.report import wording
@@ -12,6 +13,9 @@ from nfvbed.store.summaries import Part
 
 OFFERED: Final = 12
 """Newest runs among which one chooses."""
+
+
+PATHS: Final = {Of.ONE_VNF: "one VNF", Of.P2P: "no VNF (p2p)"}
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,10 @@ class Form:
     variants: tuple[Option, ...]
     baselines: tuple[Option, ...]
     groupings: tuple[Option, ...]
+    share: str
+    """Part of a rate that a chain is asked to hold."""
+    paths: tuple[Option, ...]
+    """Paths whose rate that is a part of."""
     most: int
 
 
@@ -59,5 +67,7 @@ def form_of(source: Source, asked: Asked, shown: tuple[str, ...]) -> Form:
             *(Option(name, name, asked.baseline == name) for name in known),
         ),
         groupings=tuple(Option(by.value, by.value.replace("-", " "), by is asked.by) for by in Grouping),
+        share=f"{asked.hold.share:g}",
+        paths=tuple(Option(of.value, text, of is asked.hold.of) for of, text in PATHS.items()),
         most=MOST_SETTINGS,
     )  # fmt: skip

@@ -34,6 +34,7 @@ from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.records import RunRecord
 from nfvbed.report.csv.export import to_csv
 from nfvbed.report.csv.tests import tests_to_csv
+from nfvbed.report.figures.catalogue import to_csv as figure_to_csv
 from nfvbed.report.page.environment import environment
 from nfvbed.report.page.method import method_of
 from nfvbed.report.page.sections import page_values
@@ -41,6 +42,7 @@ from nfvbed.report.page.warnings import warnings_section
 from nfvbed.report.wording import SIMULATED_MARK
 
 NOT_YET = "they are made when the run has ended, as to compare takes time of the cores that are measured"
+CSV_TYPE = "text/csv; charset=utf-8"
 FIGURE = r"^[a-z-]{1,40}$"
 
 
@@ -196,14 +198,19 @@ def files_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
         spec = spec_of(source.compared(asked.choice(source)).drawn, figure)
         return Response(pictures.draw(spec, Form.PNG), media_type="image/png", headers=saved(figure, "png"))
 
+    @router.get("/figures/{figure}.csv")
+    def send_figure_rows(figure: Annotated[str, Path(pattern=FIGURE)], asked: AskedFor) -> Response:
+        spec = spec_of(source.compared(asked.choice(source)).drawn, figure)
+        return Response(figure_to_csv(spec), media_type=CSV_TYPE, headers=saved(figure, "csv"))
+
     @router.get("/rows.csv")
     def send_rows(asked: AskedFor) -> Response:
         comparison = source.compared(asked.choice(source)).comparison
-        return Response(to_csv(comparison), media_type="text/csv; charset=utf-8", headers=saved("comparison", "csv"))
+        return Response(to_csv(comparison), media_type=CSV_TYPE, headers=saved("comparison", "csv"))
 
     @router.get("/tests.csv")
     def send_tests(asked: AskedFor) -> Response:
         comparison = source.compared(asked.choice(source)).comparison
-        return Response(tests_to_csv(comparison), media_type="text/csv; charset=utf-8", headers=saved("tests", "csv"))
+        return Response(tests_to_csv(comparison), media_type=CSV_TYPE, headers=saved("tests", "csv"))
 
     return router

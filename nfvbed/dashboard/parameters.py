@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from fastapi import Depends, Path, Query
 from pydantic import StringConstraints
 
+from nfvbed.compare.chains import HALF, Hold, Of
 from nfvbed.dashboard.source import MOST_SETTINGS, Choice, Source
 from nfvbed.records import Record
 from nfvbed.report.page.comparison import Grouping
@@ -34,6 +35,7 @@ class Asked(Record):
     """None: all that there are."""
     baseline: str | None = None
     by: Grouping = Grouping.POINT
+    hold: Hold = Hold()
 
     def choice(self, source: Source) -> Choice:
         """Resolve it.
@@ -41,16 +43,28 @@ class Asked(Record):
         Raises:
             UsageError: no such run, or too many settings.
         """
-        return source.chosen(self.runs, self.variants, self.baseline)
+        found = source.chosen(self.runs, self.variants, self.baseline)
+        return found.model_copy(update={"hold": self.hold})
+
+
+def _hold(
+    share: Annotated[float, Query(gt=0, le=1, description="part of a rate that a chain is asked to hold")] = HALF,
+    of: Annotated[Of, Query(description="path whose rate that is a part of")] = Of.ONE_VNF,
+) -> Hold:
+    return Hold(share=share, of=of)
+
+
+HoldAskedFor = Annotated[Hold, Depends(_hold)]
 
 
 def _asked(
+    hold: HoldAskedFor,
     runs: Names = None,
     variants: Names = None,
     baseline: Annotated[str, Query(max_length=64, description="a variant, or `best`; empty: the experiment's")] = "",
     by: Grouping = Grouping.POINT,
 ) -> Asked:
-    return Asked(runs=tuple(runs or ()), variants=tuple(variants or ()), baseline=baseline or None, by=by)
+    return Asked(runs=tuple(runs or ()), variants=tuple(variants or ()), baseline=baseline or None, by=by, hold=hold)
 
 
 AskedFor = Annotated[Asked, Depends(_asked)]

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final
 from urllib.parse import urlencode
 
+from nfvbed.compare.chains import Hold
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dashboard.source import Choice
 from nfvbed.report.figures.catalogue import to_png, to_svg, to_themed_svg
@@ -53,7 +54,8 @@ class Places:
     """Below it each figure by its name."""
     query: str
     """Which says what the page shows."""
-    csv: str
+    csv: str = ""
+    """Rows of all of them together; empty: each has its own."""
 
 
 class Pictures:
@@ -89,8 +91,7 @@ class Pictures:
 
 def linked(drawn: Mapping[str, Drawing], choice: Choice) -> tuple[Picture, ...]:
     """Return the figures of a comparison with the addresses of their pictures."""
-    query = query_of(choice)
-    return linked_at(drawn, Places("/compare/figures", query, f"/compare/rows.csv?{query}"))
+    return linked_at(drawn, Places("/compare/figures", query_of(choice)))
 
 
 def linked_at(drawn: Mapping[str, Drawing], places: Places) -> tuple[Picture, ...]:
@@ -104,7 +105,7 @@ def linked_at(drawn: Mapping[str, Drawing], places: Places) -> tuple[Picture, ..
             dark=f"{places.path}/{name}.svg?theme=dark{query}",
             svg=f"{places.path}/{name}.svg{whole}",
             png=f"{places.path}/{name}.png{whole}",
-            csv=places.csv,
+            csv=places.csv or f"{places.path}/{name}.csv{whole}",
         )
         for name, drawing in drawn.items()
     )
@@ -113,7 +114,8 @@ def linked_at(drawn: Mapping[str, Drawing], places: Places) -> tuple[Picture, ..
 def query_of(choice: Choice) -> str:
     """Return the query that asks for the same comparison again."""
     pairs = [("runs", run) for run in choice.runs] + [("variants", name) for name in choice.variants]
-    return urlencode([*pairs, *([("baseline", choice.baseline)] if choice.baseline else [])])
+    hold = [("share", f"{choice.hold.share:g}"), ("of", choice.hold.of.value)] if choice.hold != Hold() else []
+    return urlencode([*pairs, *([("baseline", choice.baseline)] if choice.baseline else []), *hold])
 
 
 def spec_of(drawn: Mapping[str, Drawing], name: str) -> Spec:

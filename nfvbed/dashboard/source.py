@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from nfvbed.compare.chains import Hold
 from nfvbed.compare.choice import AUTO
 from nfvbed.compare.comparison import Comparison, compare
 from nfvbed.compare.explain import Explanation, explain
@@ -37,6 +38,8 @@ class Choice(Record):
     """Ids."""
     variants: tuple[str, ...] = ()
     baseline: str | None = None
+    hold: Hold = Hold()
+    """What chains are asked to hold."""
     latency: bool = True
     """Whether latency is shown: only then histograms are read, those of the variants shown."""
 
@@ -150,6 +153,7 @@ class Source:
         latency_of = choice.variants if choice.latency else ()
         loaded = load(self.store, choice.runs, VariantModel, latency_of)
         options = make_options(loaded, _options(choice.baseline, choice.variants))
+        options = options.model_copy(update={"hold": choice.hold})
         if choice.baseline is None and choice.variants and options.baseline not in (*choice.variants, BEST):
             options = options.model_copy(update={"baseline": None})  # The experiment's, which is not shown.
         try:

@@ -7,6 +7,7 @@ from nfvbed.compare.explain import ExplainedTrial, Explanation, Use
 from nfvbed.compare.lostframes import LostFrames
 from nfvbed.report import explanation, wording
 from nfvbed.report.page.values import Cell, Table, plain_table
+from nfvbed.report.searchlines import HEADINGS, SearchLine, exclusions_of, search_lines
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ def why(found: Explanation, lost: Sequence[LostFrames]) -> Why:
     """Return what the page shows of a row."""
     said = (
         Said("Rate", tuple(explanation.rate_sentences(found))),
+        Said("Searches leave out", exclusions_of(found.searches, found.row.cell)),
         Said("Limits", tuple(explanation.limit_sentences(found))),
         Said("Verdict", tuple(explanation.judged_sentences(found))),
         Said("Notes", found.notes),
@@ -37,8 +39,23 @@ def why(found: Explanation, lost: Sequence[LostFrames]) -> Why:
     return Why(
         title=explanation.title(found),
         said=tuple(part for part in said if part.sentences),
-        tables=(*_visits(found), _trials(found.trials), _lost(lost)),
+        tables=(*_searches(found), *_visits(found), _trials(found.trials), _lost(lost)),
     )
+
+
+def _searches(found: Explanation) -> tuple[Table, ...]:
+    lines = search_lines(found.searches, found.row.cell)
+    if not lines:
+        return ()
+    rows = tuple(tuple(_search_cells(line)) for line in lines)
+    return (Table("Throughput searches, a line for each goal.", SEARCH_HEADINGS, rows),)
+
+
+def _search_cells(line: SearchLine) -> Sequence[Cell]:
+    *texts, used, why = line.texts
+    tone = "" if line.used else "warning"
+    named, numbers = texts[:NAMING], texts[NAMING:]
+    return (*map(Cell, named), *(Cell(text, "n") for text in numbers), Cell(used, tone=tone), Cell(why))
 
 
 def _visits(found: Explanation) -> tuple[Table, ...]:
@@ -59,6 +76,11 @@ def _visits(found: Explanation) -> tuple[Table, ...]:
     return (plain_table("Visits, one a round.", headings, rows),)
 
 
+NAMING = 4
+"""Columns of searches before those of numbers."""
+SEARCH_HEADINGS = tuple(
+    Cell(name, "n" if NAMING <= place < len(HEADINGS) - 2 else "") for place, name in enumerate(HEADINGS)
+)
 VISITS = ("Round", "Trials", "Mpps")
 PAIRS = ("Ratio", "Matched in")
 TRIALS = (

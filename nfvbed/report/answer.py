@@ -121,7 +121,7 @@ def _chains(chains: Sequence[Chain]) -> str:
         f"{chain.longest} VNF{'s' if chain.longest > 1 else ''} ({chain.vnf}, {wording.frame_size(chain.frame_size)})"
         for chain in chains
     ]
-    return f"{chains[0].variant} holds half of its one-VNF rate through a chain of {', of '.join(parts)}."
+    return f"{chains[0].variant} holds {wording.held(chains[0].hold)} through a chain of {', of '.join(parts)}."
 
 
 def _rest(points: Sequence[Leader], clear: Sequence[Leader]) -> str:

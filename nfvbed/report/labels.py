@@ -42,7 +42,7 @@ def class_ratios(judged: Judgement) -> str:
 
 
 def holds_up_to(chain: Chain) -> str:
-    """Write the longest chain that holds half of the one-VNF rate, and of which longer ones it is not decided."""
+    """Write the longest chain that holds the share that is asked for, and of which longer ones it is not decided."""
     undecided = f" ({', '.join(str(length) for length in chain.undecided)}?)" if chain.undecided else ""
     return f"{chain.longest}{undecided}" if chain.undecided or chain.exhausted else f"{chain.longest} or more"
 

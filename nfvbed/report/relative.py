@@ -16,11 +16,28 @@ Key = tuple[str, str, str]
 """Cell, test and goal."""
 
 
+class RoundsRatio(Record):
+    """Of one goal of one cell in one round."""
+
+    cell: str
+    test: str
+    goal: str
+    round: int
+    reference: str
+    """The cell of testpmd."""
+    search: str
+    """Label of the search."""
+    ratio: float | None
+    """None: one of both has no regular result, or they are of different placement classes."""
+
+
 class RelativeThroughput(Record):
     """Of one goal of one cell, over the rounds in which both searches have regular results in one placement class."""
 
     reference: str
     """The cell of testpmd."""
+    search: str
+    """Label of the searches."""
     ratios: tuple[float, ...]
     """By round."""
     unpaired: int
@@ -51,12 +68,29 @@ def relative_throughputs(results: Iterable[ResultRecord]) -> Mapping[Key, Relati
     Args:
         results: of all its cells.
     """
+    by_key: dict[Key, list[RoundsRatio]] = {}
+    for one in rounds_ratios(results):
+        by_key.setdefault((one.cell, one.test, one.goal), []).append(one)
+    return {
+        key: RelativeThroughput(
+            reference=rounds[0].reference,
+            search=rounds[0].search,
+            ratios=tuple(one.ratio for one in rounds if one.ratio is not None),
+            unpaired=sum(one.ratio is None for one in rounds),
+        )
+        for key, rounds in by_key.items()
+    }
+
+
+def rounds_ratios(results: Iterable[ResultRecord]) -> Iterable[RoundsRatio]:
+    """Pair the searches of one run, and return each round apart.
+
+    Args:
+        results: of all its cells.
+    """
     ended = [entry for entry in results if (entry.kind, entry.status) == (ResultKind.SEARCH, Status.OK)]
     searches = {(entry.cell, entry.test, entry.round): entry for entry in ended if entry.payload}
     found = {key: SearchResult.model_validate(entry.payload) for key, entry in searches.items()}
-    ratios: dict[Key, list[float]] = {}
-    missing: dict[Key, int] = {}
-    of: dict[Key, str] = {}
     for (cell, test, number), own in found.items():
         if own.relative_to is None:
             continue
@@ -65,17 +99,17 @@ def relative_throughputs(results: Iterable[ResultRecord]) -> Mapping[Key, Relati
             searches, own.relative_to, test, number
         )
         for goal in own.goals:
-            key = cell, test, goal.goal.name
-            of[key] = own.relative_to
-            ratio = _ratio(goal, partner.of(goal.goal.name)) if partner is not None and alike else None
-            if ratio is None:
-                missing[key] = missing.get(key, 0) + 1
-            else:
-                ratios.setdefault(key, []).append(ratio)
-    return {
-        key: RelativeThroughput(reference=reference, ratios=tuple(ratios.get(key, ())), unpaired=missing.get(key, 0))
-        for key, reference in of.items()
-    }
+            name = goal.goal.name
+            ratio = _ratio(goal, partner.of(name)) if partner is not None and alike else None
+            yield RoundsRatio(
+                cell=cell,
+                test=test,
+                goal=name,
+                round=number,
+                reference=own.relative_to,
+                search=own.search.label,
+                ratio=ratio,
+            )
 
 
 def _class(searches: Mapping[tuple[str, str, int], ResultRecord], cell: str, test: str, number: int) -> str:

@@ -58,6 +58,10 @@ class ThroughputRow:
     """To testpmd in the switch's place, where the search asks for it."""
     as_delivered: bool = False
     """Nothing is excluded: the result is the range over at least `SEARCHES_AS_DELIVERED` searches."""
+    excludes: tuple[str, ...] = ()
+    """What does not count."""
+    run: str = ""
+    cell: str = ""
 
 
 def throughput_rows(comparison: Comparison) -> tuple[ThroughputRow, ...]:
@@ -116,6 +120,9 @@ def _rows(tests: list[MeasuredTest], several: bool) -> Iterable[ThroughputRow]:
             warnings=warnings_of(shown),
             status="" if enough else f"{len(rates)} of at least {SEARCHES_AS_DELIVERED} searches as delivered",
             as_delivered=delivered,
+            excludes=found[0].left_out,
+            run=tests[0].run,
+            cell=tests[0].cell,
         )
 
 
@@ -186,6 +193,22 @@ def further_advice(comparison: Comparison) -> tuple[tuple[QualityWarning, Advice
 def reasons(rows: Iterable[ThroughputRow]) -> tuple[Irregularity, ...]:
     """Return every reason that occurs, once."""
     return tuple(dict.fromkeys(reason for row in rows for reason, _ in row.irregular))
+
+
+def goal_lines(rows: Iterable[ThroughputRow]) -> tuple[str, ...]:
+    """Say of every search what its goals ask, as RFC 9971 asks; each once."""
+    goals = {(row.preset, row.goal.name): row.goal for row in rows if row.goal is not None}
+    return tuple(f"{name} of {preset}: {attributes(goal)}." for (preset, name), goal in sorted(goals.items()))
+
+
+def exclusions(rows: Iterable[ThroughputRow]) -> tuple[str, ...]:
+    """Say of every search what it leaves out, as RFC 9971 asks; each once."""
+    return tuple(dict.fromkeys(exclusion(row.preset, row.excludes) for row in rows if row.goal is not None))
+
+
+def exclusion(label: str, excludes: Iterable[str]) -> str:
+    """Say what the results of searches of one name leave out."""
+    return f"{label} leaves out: {'; '.join(excludes) or 'nothing'}."
 
 
 def headline(row: ThroughputRow) -> str:

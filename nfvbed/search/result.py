@@ -139,6 +139,11 @@ class SearchResult(Record):
         """Whether all goals have regular results."""
         return all(goal.regular for goal in self.goals)
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What does not count, also of a result of a version that did not say; empty: nothing is left out."""
+        return self.excludes or self.search.excludes
+
     def of(self, name: str) -> GoalResult:
         """Return the result of the goal of a name.
 

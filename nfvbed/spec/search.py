@@ -181,6 +181,8 @@ class Search(SpecModel):
             said.append(f"clean {self.final_trial_duration_s:g} s trials" + (f", {void}" if void else ""))
         elif self.is_as_delivered:
             said.append("as delivered")
+        elif self.preset in PRESETS and PRESETS[self.preset].trials != self.trials:
+            said.append("all trials")
         said += [f"changed: {', '.join(self.changed)}"] if self.changed else []
         return f"{self.preset} ({'; '.join(said)})" if said else self.preset
 

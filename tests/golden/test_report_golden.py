@@ -16,7 +16,15 @@ from nfvbed.report.terminal.table import render
 from tests.sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
 
 FOLDER = Path(__file__).parent / "report"
-FIGURES = ("rate", "latency", "switching-overhead", "core-distance")
+FIGURES = (
+    "rate",
+    "by-frame-size",
+    "latency",
+    "cpu",
+    "cycles-per-packet",
+    "switching-overhead",
+    "core-distance",
+)
 
 
 @pytest.fixture(scope="module", name="comparison")

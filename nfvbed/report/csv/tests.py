@@ -8,6 +8,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.latency import DueLatency, LatencySummary
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report.csv.export import Value, guarded
+from nfvbed.report.relative import rounds_ratios
 from nfvbed.results import Reference, ResultKind, TablePayload
 from nfvbed.search.result import SearchResult
 
@@ -21,8 +22,15 @@ COLUMNS = (
     ),
     "condition", "condition_status", "condition_reason", "quantity", "value", "unit", "low", "high",
     "interval_from_s", "reference_regular", "due_frames", "due_p50_ns", "due_p99_ns",
+    "excludes", "void_ratio", "relative_to", "relative_ratio",
 )  # fmt: skip
 """Latency first of both directions together, then of each. New columns come last: readers by place go on working."""
+
+
+NOTHING_EXCLUDED = "nothing"
+"""Of a search by whose rule every frame and every trial counts; empty where there is no search."""
+
+Ratios = dict[tuple[str, str, str, int, str], float | None]
 
 
 def tests_to_csv(comparison: Comparison) -> str:
@@ -30,16 +38,26 @@ def tests_to_csv(comparison: Comparison) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
+    ratios = _ratios(comparison)
     for test in comparison.tests:
         first = _first(test)
-        for fields in list(_details(test)) or [{}]:
+        for fields in list(_details(test, ratios)) or [{}]:
             writer.writerow({name: guarded(value) for name, value in (first | fields).items()})
     return text.getvalue()
 
 
-def _details(test: MeasuredTest) -> Iterable[dict[str, Value]]:
+def _ratios(comparison: Comparison) -> Ratios:
+    """Return what was found relative to testpmd, by run, cell, test, round and goal."""
+    found: Ratios = {}
+    for run in dict.fromkeys(test.run for test in comparison.tests):
+        for one in rounds_ratios(test.result for test in comparison.tests if test.run == run):
+            found[run, one.cell, one.test, one.round, one.goal] = one.ratio
+    return found
+
+
+def _details(test: MeasuredTest, ratios: Ratios) -> Iterable[dict[str, Value]]:
     if test.result.kind is ResultKind.SEARCH:
-        return _goals(test)
+        return _goals(test, ratios)
     return _quantities(test.table) if test.table else _loads(test)
 
 
@@ -86,7 +104,7 @@ def _first(test: MeasuredTest) -> dict[str, Value]:
     }
 
 
-def _goals(test: MeasuredTest) -> Iterable[dict[str, Value]]:
+def _goals(test: MeasuredTest, ratios: Ratios) -> Iterable[dict[str, Value]]:
     if not test.result.payload:
         return
     found = SearchResult.model_validate(test.result.payload)
@@ -101,6 +119,10 @@ def _goals(test: MeasuredTest) -> Iterable[dict[str, Value]]:
             "conditional_throughput_pps": goal.conditional_throughput_pps if goal.regular else None,
             "lower_bound_pps": goal.lower_bound.load_pps if goal.lower_bound else None,
             "upper_bound_pps": goal.upper_bound.load_pps if goal.upper_bound else None,
+            "excludes": "; ".join(found.left_out) or NOTHING_EXCLUDED,
+            "void_ratio": found.void.share if found.void else None,
+            "relative_to": found.relative_to,
+            "relative_ratio": ratios.get((test.run, test.cell, test.result.test, test.result.round, goal.goal.name)),
         }
 
 

@@ -1,10 +1,10 @@
-"""Figure: the rate over the number of VNFs behind each other, with intervals, and half of the one-VNF rate."""
+"""Figure: the rate over the number of VNFs behind each other, with intervals, and the share that is asked for."""
 
 from typing import Any, Final
 
 import altair as alt
 
-from nfvbed.compare.chains import HALF, Chain
+from nfvbed.compare.chains import Chain
 from nfvbed.compare.comparison import Comparison
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption
@@ -37,7 +37,7 @@ def chain_figure(comparison: Comparison) -> Drawing | None:
             alt.Tooltip("holding:N"),
         ]
         layers = alt.layer(
-            base.mark_line(strokeDash=[4, 3], strokeWidth=1.5).encode(y=alt.Y("half:Q"), color=color),
+            base.mark_line(strokeDash=[4, 3], strokeWidth=1.5).encode(y=alt.Y("held:Q"), color=color),
             base.mark_line(strokeWidth=2).encode(y=rate, color=color),
             base.mark_rule(strokeWidth=3).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=color),
             base.mark_point(filled=True, size=70, opacity=1).encode(y=rate, color=color, tooltip=tooltip),
@@ -49,7 +49,8 @@ def chain_figure(comparison: Comparison) -> Drawing | None:
     cells = {link.cell for chain in comparison.chains for link in chain.links}
     rows = [row for row in comparison.rows if row.cell in cells]
     said = " ".join(wording.chain(chain) for chain in comparison.chains)
-    legend = "Medians with 95 % intervals; dashed: half of the one-VNF rate; ≥: limited, a lower bound."
+    held = wording.held(comparison.chains[0].hold)
+    legend = f"Medians with 95 % intervals; dashed: {held}; ≥: limited, a lower bound."
     caption = f"{legend} {said} {short_caption(comparison, rows)}"
     return Drawing("Rate by length of the chain", caption, said, draw, comparison.simulated, MARGIN, columns)
 
@@ -63,7 +64,7 @@ def _records(chain: Chain, several: bool) -> list[dict[str, Any]]:
             "mpps": link.rate_pps / 1e6,
             "low": (link.interval.low if link.interval else link.rate_pps) / 1e6,
             "high": (link.interval.high if link.interval else link.rate_pps) / 1e6,
-            "half": HALF * chain.links[0].rate_pps / 1e6,
+            "held": chain.hold.share * chain.whole_pps / 1e6,
             "label": f"{'≥ ' if link.limited else ''}{wording.mpps(link.rate_pps)}",
             "holding": link.holding.value,
         }

@@ -90,7 +90,7 @@ def chains(comparison: Comparison) -> Drawing | None:
             "value": link.rate_pps / 1e6,
             "low": (link.interval.low if link.interval else link.rate_pps) / 1e6,
             "high": (link.interval.high if link.interval else link.rate_pps) / 1e6,
-            "half": chain.links[0].rate_pps / 2e6,
+            "held": chain.hold.share * chain.whole_pps / 1e6,
             "label": f"{'≥ ' if link.limited else ''}{wording.mpps(link.rate_pps)}",
         }
         for chain in comparison.chains
@@ -105,7 +105,7 @@ def chains(comparison: Comparison) -> Drawing | None:
         base = alt.Chart().encode(x=alt.X("length:O", title=None, axis=alt.Axis(labelAngle=0)))
         rate = alt.Y("value:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=3))
         layers = alt.layer(
-            base.mark_line(strokeDash=[4, 3], strokeWidth=1.5).encode(y=alt.Y("half:Q")),
+            base.mark_line(strokeDash=[4, 3], strokeWidth=1.5).encode(y=alt.Y("held:Q")),
             base.mark_line(strokeWidth=2, color=PALETTE[0]).encode(y=rate),
             base.mark_rule(strokeWidth=3, color=PALETTE[0]).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
             base.mark_point(filled=True, size=45, opacity=1, color=PALETTE[0]).encode(y=rate),
@@ -118,8 +118,8 @@ def chains(comparison: Comparison) -> Drawing | None:
 
     size = wording.frame_size(comparison.chains[0].frame_size)
     caption = (
-        f"Million frames/s by the number of VNFs behind each other, {size}; medians with intervals; dashed: half "
-        f"of the one-VNF rate. Scales differ. {short_caption(comparison)}"
+        f"Million frames/s by the number of VNFs behind each other, {size}; medians with intervals; dashed: "
+        f"{wording.held(comparison.chains[0].hold)}. Scales differ. {short_caption(comparison)}"
     )
     said = f"Rate by length of the chain, {size}, of {', '.join(panels)}."
     return Drawing("Rate by length of the chain", caption, said, draw, comparison.simulated, 45, CHAIN_COLUMNS)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.limits import WITHIN
 from nfvbed.compare.verdict import MANY_COMPARISONS, Rules
+from nfvbed.report.throughput import SEARCHES_AS_DELIVERED
+from nfvbed.spec.searchpresets import CLEAN_LIMIT_S
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,10 @@ class Method:
     alpha: str
     margin: str
     many: int
+    as_delivered: int
+    """Searches of a range as delivered."""
+    clean_limit: str
+    """Longest time without a core in a clean trial."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,8 @@ def method_of(rules: Rules, placement_rule: int) -> Method:
         alpha=f"{rules.alpha:.0%}",
         margin=f"{rules.margin:.0%}",
         many=MANY_COMPARISONS,
+        as_delivered=SEARCHES_AS_DELIVERED,
+        clean_limit=f"{CLEAN_LIMIT_S * 1e6:g} µs",
     )
 
 

@@ -76,7 +76,8 @@ def _chains(comparison: Comparison) -> tuple[Table, ...]:
         rates = {link.length: f"{'≥ ' if link.limited else ''}{wording.mpps(link.rate_pps)}" for link in chain.links}
         name = f"{chain.variant}, {chain.vnf}, {wording.frame_size(chain.frame_size)}"
         rows.append((name, *(rates.get(length, wording.NOTHING) for length in lengths), holds_up_to(chain)))
-    headings = ("Variant, VNF, size", *(f"{length}" for length in lengths), "Longest that holds half of the first")
+    held = wording.held(comparison.chains[0].hold)
+    headings = ("Variant, VNF, size", *(f"{length}" for length in lengths), f"Longest that holds {held}")
     return (plain_table("Mpps by the number of VNFs behind each other.", headings, rows),)
 
 

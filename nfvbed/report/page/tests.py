@@ -16,7 +16,7 @@ from nfvbed.report.page.values import Cell, Notice, Table
 
 THROUGHPUT_HEADINGS: Final = (
     "Variant", "Traffic", "Search", "Goal", "Class", "Throughput, Mpps", "Lower and upper bound, Mpps", "Regular",
-    "Warnings", "Goal attributes",
+    "Warnings",
 )  # fmt: skip
 LOAD_HEADINGS: Final = (
     "Variant", "Traffic", "Test", "Class", "Intended load, Mpps", "Of", "Missing frames", *wording.LATENCY_HEADINGS,
@@ -37,6 +37,8 @@ class Searches:
 
     sentence: str
     table: Table
+    lines: tuple[str, ...]
+    """What the goals ask, and what each search does not count."""
     reasons: tuple[Notice, ...]
 
 
@@ -81,7 +83,8 @@ def _searches(comparison: Comparison) -> Searches | None:
         return None
     title = "Throughput searches, both directions together"
     table = _table(comparison, title, THROUGHPUT_HEADINGS, (_search(row) for row in rows))
-    return Searches(throughput.SENTENCE, table, tuple(_reasons(rows)))
+    lines = (*throughput.goal_lines(rows), *throughput.exclusions(rows))
+    return Searches(throughput.SENTENCE, table, lines, tuple(_reasons(rows)))
 
 
 def _search(row: throughput.ThroughputRow) -> Row:
@@ -89,14 +92,13 @@ def _search(row: throughput.ThroughputRow) -> Row:
     return (
         Cell(row.variant),
         Cell(row.point),
-        Cell(row.preset),
+        Cell(row.preset, "limits"),
         Cell(row.goal.name if row.goal else wording.NOTHING),
         Cell(row.placement_class),
         Cell(throughput.headline(row), "n", tone="" if row.throughput_pps is not None else "warning", below=spread),
         Cell(throughput.bounds(row), "n"),
         Cell(f"{row.regular} of {row.repetitions}", "n"),
         Cell(throughput.warnings_in_a_line(row.warnings), "limits"),
-        Cell("", below=throughput.attributes(row.goal) if row.goal else wording.NOTHING),
     )
 
 

@@ -2,14 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 from string import ascii_uppercase
+from typing import Final
 
 from rich.text import Text
 
 from nfvbed.compare.explain import ExplainedTrial, Explanation, Use
 from nfvbed.records import QualityWarning
 from nfvbed.report import explanation, wording
-from nfvbed.report.terminal.columns import Cell, Column, Row, lay_out, paragraph
+from nfvbed.report.searchlines import HEADINGS, exclusions_of, search_lines
+from nfvbed.report.terminal.columns import Banner, Cell, Column, Line, Row, lay_out, paragraph
 from nfvbed.report.terminal.screen_warnings import SHORT
+
+DROPPED: Final = {"used": 1, "trials": 2, "void": 3, "class": 4}
+"""Columns of searches that go where the terminal is narrow, the first ones first."""
 
 
 def explained(found: Explanation, width: int) -> list[Text]:
@@ -18,6 +23,8 @@ def explained(found: Explanation, width: int) -> list[Text]:
         [Text(line, "bold") for line in paragraph(explanation.title(found), width, "  ")],
         _trials(found, width),
         _visits(found, width),
+        _searches(found, width),
+        _said("Searches leave out", exclusions_of(found.searches, found.row.cell), width),
         _said("Rate", explanation.rate_sentences(found), width),
         _said("Limits", explanation.limit_sentences(found), width),
         _said("Verdict", explanation.judged_sentences(found), width),
@@ -29,6 +36,17 @@ def explained(found: Explanation, width: int) -> list[Text]:
 def _said(heading: str, sentences: Iterable[str], width: int) -> list[Text]:
     lines = [Text(line) for text in sentences for line in paragraph(f"  {text}", width, "    ")]
     return [Text(heading, "bold"), *lines] if lines else []
+
+
+def _searches(found: Explanation, width: int) -> list[Text]:
+    """Write a line for each goal of each search; why one is not used, or has no pair, stands below it."""
+    headings = [name.replace(", Mpps", " Mpps").lower().replace("mpps", "Mpps") for name in HEADINGS[:-1]]
+    columns = tuple(Column(name, dropped=DROPPED.get(name, 0)) for name in headings)
+    rows: list[Line] = []
+    for line in search_lines(found.searches, found.row.cell):
+        rows.append(Row(tuple(Cell(text, "" if line.used else "yellow") for text in line.texts[:-1])))
+        rows += [] if line.used else [Banner(f"round {line.round}, {line.goal}: {line.why}", "yellow", indent=4)]
+    return [Text("Throughput searches", "bold"), *lay_out(columns, rows, width)] if rows else []
 
 
 def _trials(found: Explanation, width: int) -> list[Text]:

@@ -9,7 +9,7 @@ from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report import loadtables, throughput, wording
 from nfvbed.report.measured import MeasuredLine, measured_tables
-from nfvbed.report.terminal.columns import Banner, Cell, Column, Line, Row, lay_out
+from nfvbed.report.terminal.columns import Banner, Cell, Column, Line, Row, lay_out, paragraph
 
 NAMED = (Column("variant"), Column("traffic"), Column("test", dropped=2))
 
@@ -36,7 +36,10 @@ def _searches(comparison: Comparison, width: int) -> list[Text]:
         )
         for row in rows
     ]
-    return _titled("Throughput searches", columns, lines, width)
+    left_out = [
+        Text(line, "dim") for text in throughput.exclusions(rows) for line in paragraph(f"  {text}", width, "    ")
+    ]
+    return [*_titled("Throughput searches", columns, lines, width), *left_out]
 
 
 def _loads(tests: Iterable[MeasuredTest], width: int) -> list[Text]:

@@ -87,7 +87,7 @@ def _chains(chains: Iterable[Chain]) -> Table:
     table.add_column("variant, VNF, size", overflow="fold")
     for length in lengths:
         table.add_column(str(length), justify="right")
-    table.add_column("holds half up to", justify="right")
+    table.add_column(f"holds {wording.held(found[0].hold)} up to", justify="right")
     for chain in found:
         rates = {link.length: f"{'≥ ' if link.limited else ''}{wording.mpps(link.rate_pps)}" for link in chain.links}
         name = f"{chain.variant}, {chain.vnf}, {wording.frame_size(chain.frame_size)}"

@@ -74,12 +74,10 @@ def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableTy
             Text(f"{row.regular} of {row.repetitions}"),
             Text(throughput.warnings_in_a_line(row.warnings), style="yellow" if row.warnings else ""),
         )
-    goals = {(row.preset, row.goal) for row in rows if row.goal}
-    lines = [
-        f"{goal.name} of {preset}: {throughput.attributes(goal)}."
-        for preset, goal in sorted(goals, key=lambda entry: (entry[0], entry[1].name))
+    parts: list[RenderableType] = [
+        table,
+        *_notes((throughput.SENTENCE, *throughput.goal_lines(rows), *throughput.exclusions(rows))),
     ]
-    parts: list[RenderableType] = [table, *_notes((throughput.SENTENCE, *lines))]
     for row in rows:
         name = row.goal.name if row.goal else ""
         parts += [

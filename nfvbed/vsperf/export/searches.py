@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.report.csv.export import Value
+from nfvbed.report.csv.tests import NOTHING_EXCLUDED
 from nfvbed.search.result import GoalResult, SearchResult
 from nfvbed.vsperf.export.fields import own_of_test, sent_and_received, span_of_test, times
 
@@ -41,4 +42,5 @@ def _own(row: CellSummary, test: MeasuredTest, found: SearchResult, goal: GoalRe
         rx_low_fps=goal.lower_bound.load_pps if goal.lower_bound else None,
         rx_high_fps=goal.upper_bound.load_pps if goal.upper_bound else None,
         limits=goal.irregularity.value if goal.irregularity else "",
+        excludes="; ".join(found.left_out) or NOTHING_EXCLUDED,
     )

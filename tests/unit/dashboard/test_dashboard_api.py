@@ -59,6 +59,7 @@ def test_why_has_the_trials_and_the_frames(client: TestClient):
     assert found["explanation"]["row"]["cell"] == "ovs-dpdk/p2p/64" and found["explanation"]["trials"]
     frames = {entry["place"]: entry["frames"] for entry in found["frames"]}
     assert frames["sent"] == frames["received"] + frames["lost after sending"]
+    assert {entry["result"]["kind"] for entry in found["explanation"]["searches"]} == {"search"}
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,27 @@ def test_why_says_of_each_trial_what_became_of_it(client: TestClient):
     assert "Visits, one a round." in page and "Scope system" in page
     assert "not sent: refused" in page and "lost after sending" in page
     assert "Matched in" in page
+    assert "Throughput searches, a line for each goal." in page and "irregular, generator-limited" in page
+    assert "csit-quick (all trials) leaves out: frames that the generator was late with" in page
     assert "Matched in" not in client.get(f"/runs/{RUN}/why?cell=linux-bridge/p2p/64").text, "a baseline has no pairs"
+
+
+def test_relative_throughput_is_on_every_page_that_has_searches(client: TestClient):
+    for address in (f"/compare?runs={RUN}", f"/compare?runs={RUN}&variants=ovs-dpdk"):
+        page = client.get(address).text
+        assert re.search(r"0\.7\d\d \[0\.7\d\d, 0\.7\d\d\] of testpmd", page), "the headline of the search"
+        assert "11 to 19 % void" in page
+        assert "for more than 100 us, whatever they lost" in page
+        assert "Relative throughput" in page
+    why = client.get(f"/runs/{RUN}/why?cell=ovs-dpdk/p2p/64").text
+    assert "paired with reference:vhost-user/p2p/64" in why and "13 of 70" in why
+    assert "irregular, void-trials: more than half of the trials were void" in why
+    method = client.get("/method").text
+    assert (
+        "As delivered: nothing is left out, and the result is the range over 5 searches" in " ".join(method.split())
+        and "Relative throughput is the ratio to testpmd" in method
+        and "100 µs" in method
+    )
 
 
 def test_the_doctors_report_is_the_stored_one(client: TestClient):
@@ -133,6 +153,28 @@ def test_a_comparison_has_the_reports_tables_and_its_figures(client: TestClient)
     assert "/compare/figures/rate.svg?theme=dark&amp;runs=" in page
     assert '<option value="ovs-dpdk" selected>' in page
     assert re.search(r'<svg class="bar[^"]*" width="100.0%" color="#D55E00"', page)
+
+
+def test_each_figure_has_its_own_numbers_as_csv(client: TestClient):
+    figures = client.get(f"/api/compare?runs={RUN}").json()["figures"]
+    assert {"rate", "by-frame-size", "cpu", "cycles-per-packet", "throughput"} <= {found["name"] for found in figures}
+    for found in figures:
+        answer = client.get(found["csv"])
+        assert answer.headers["content-type"].startswith("text/csv"), found["name"]
+        assert len(answer.text.splitlines()) > 1, found["name"]
+    cpu = client.get(f"/compare/figures/cpu.csv?runs={RUN}").text
+    assert cpu.splitlines()[0] == "variant,point,kind,role,cores,place,label"
+    assert client.get(f"/compare/figures/none.csv?runs={RUN}").status_code == 404
+
+
+def test_another_share_of_chains_is_asked_for_in_the_address(client: TestClient):
+    page = client.get(f"/compare?runs={RUN}&share=0.8&of=p2p").text
+    assert '<input type="number" name="share" min="0.01" max="1" step="0.01" value="0.8">' in page
+    assert '<option value="p2p" selected>' in page
+    assert "share=0.8&amp;of=p2p" in page, "figures and files are of the same comparison"
+    assert "share=" not in client.get(f"/api/compare?runs={RUN}").json()["csv"]
+    for wrong in ("share=0", "share=1.1", "share=nan", "of=pvp"):
+        assert client.get(f"/compare?runs={RUN}&{wrong}").status_code == 422, wrong
 
 
 def test_rows_are_grouped_by_what_is_asked_for(client: TestClient):

@@ -68,7 +68,7 @@ def test_paths_of_one_variant_alone_do_not_blur_the_answer():
 def test_chains_of_one_variant_are_the_answer():
     found = said(*CHAIN, far_rounds=(), changing=())
     assert re.fullmatch(
-        r"ovs-dpdk holds half of its one-VNF rate through a chain of [23] VNFs \(.*\)\.", found.headline
+        r"ovs-dpdk holds half of the one-VNF rate through a chain of [23] VNFs \(.*\)\.", found.headline
     )
 
 

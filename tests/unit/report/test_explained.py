@@ -7,6 +7,7 @@ from nfvbed.compare.explain import Explanation, explain
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report.terminal.explained import explained
 from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, build
+from tests.sample_results import with_tests
 
 OPTIONS = Options(baseline="linux-bridge")
 DATA = build(
@@ -52,6 +53,21 @@ def test_visits_rate_limits_and_verdict_follow(found: Explanation) -> None:
     assert "8 of 8 pairs of rounds, " in text and "error of this look 2.34 %" in text
     assert "By class: near ×" in text
     assert "Scope system: whole native stacks" in text
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_searches_have_a_line_for_each_goal_and_say_what_they_leave_out(width: int) -> None:
+    data = with_tests(DATA)
+    lines = text_of(explain([data], "ovs-dpdk/p2p/64", OPTIONS), width)
+    at = lines.index("Throughput searches")
+    searches = [line for line in lines[at + 2 : lines.index("Searches leave out")] if line]
+    assert sum(line.split()[1:3] == ["csit-quick", "NDR"] for line in searches) == 3
+    irregular = [line for line in searches if "irregular, generator-limited" in line]
+    assert len(irregular) == 3, "each PDR is the generator's ceiling"
+    assert "csit-quick (all trials) leaves out: frames that the generator was late with" in " ".join(
+        " ".join(lines).split()
+    )
+    assert max(map(len, searches)) <= width
 
 
 def test_the_baseline_names_who_is_judged_against_it() -> None:

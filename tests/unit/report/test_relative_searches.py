@@ -1,5 +1,7 @@
 """Searches relative to testpmd in the switch's place: planned beside it, paired by round, and the headline."""
 
+import csv
+import io
 from pathlib import Path
 
 import pytest
@@ -7,10 +9,15 @@ import pytest
 from nfvbed.cli.main import main
 from nfvbed.cli.results import load_runs
 from nfvbed.compare.comparison import compare
+from nfvbed.compare.explain import explain
 from nfvbed.records import CellRole, Status
+from nfvbed.report import wording
+from nfvbed.report.csv.tests import tests_to_csv as csv_of
+from nfvbed.report.figures.searches import relative_figure
 from nfvbed.report.history import History
 from nfvbed.report.relative import relative_throughputs
-from nfvbed.report.throughput import headline, throughput_rows
+from nfvbed.report.searchlines import exclusions_of, search_lines
+from nfvbed.report.throughput import exclusion, headline, throughput_rows
 from nfvbed.results import ResultKind, ResultRecord
 from nfvbed.search.result import SearchResult
 from nfvbed.store import Store
@@ -43,6 +50,12 @@ def test_the_ratio_is_that_of_the_known_capacities_and_the_headline(store_path: 
         assert "of testpmd" in headline(row)
 
 
+def test_the_ratios_are_drawn(store_path: str) -> None:
+    drawing = relative_figure(compare(load_runs(ROOT, store_path, ()).data))
+    assert drawing is not None and "simulated, p2p, 64 B, search, NDR: 0.7" in drawing.description
+    assert "of testpmd" in str(drawing.make(checked=True))
+
+
 def test_both_searches_are_in_one_round_and_take_turns(store_path: str) -> None:
     (data, *_) = load_runs(ROOT, store_path, ()).data
     order = [(entry.round, entry.cell.startswith("reference:")) for entry in data.results]
@@ -51,10 +64,33 @@ def test_both_searches_are_in_one_round_and_take_turns(store_path: str) -> None:
     assert first[2] is False
 
 
+def test_each_search_says_its_ratio_and_what_it_leaves_out(store_path: str) -> None:
+    data = load_runs(ROOT, store_path, ()).data
+    found = [row for row in csv.DictReader(io.StringIO(csv_of(compare(data)))) if row["kind"] == "search"]
+    own = [row for row in found if row["relative_to"]]
+    assert {row["relative_to"].split(":")[0] for row in own} == {"reference"}
+    paired = [float(row["relative_ratio"]) for row in own if row["relative_ratio"]]
+    (throughput, *_) = [row for row in throughput_rows(compare(data)) if row.relative is not None]
+    assert throughput.relative is not None and set(throughput.relative.ratios) <= set(paired)
+    assert all(row["excludes"].startswith("trials in which") and row["void_ratio"] for row in found)
+    explained = explain(data, own[0]["cell"])
+    lines = search_lines(explained.searches, own[0]["cell"])
+    assert [line.relative for line in lines if line.relative != wording.NOTHING]
+    assert any("paired with reference:" in line.why for line in lines)
+    (said,) = exclusions_of(explained.searches, own[0]["cell"])
+    assert said.startswith("csit-quick (clean ") and "for more than 100 us, whatever they lost" in said
+
+
+def test_as_the_document_says_nothing_is_left_out() -> None:
+    assert exclusion("rfc2544", ()) == "rfc2544 leaves out: nothing."
+
+
 def test_trends_have_the_ratio(store_path: str) -> None:
     with Store.open(store_path, read_only=True) as store:
         found = {entry.setting.test: entry for entry in History(store).series()}
-    ratio = found["search: NDR, relative"]
+    (name,) = [name for name in found if name.startswith("search: NDR, csit-quick (clean ") and "relative" in name]
+    ratio = found[name]
+    assert name.removesuffix(", relative") in found, "the label tells searches apart that ask something else"
     assert [one.value for one in ratio.measured] == pytest.approx([TRUTH, TRUTH], rel=0.03)
 
 

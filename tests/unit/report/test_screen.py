@@ -158,7 +158,7 @@ def test_many_traffic_points_are_cut_to_the_screen() -> None:
 
 def test_chains_of_one_variant_are_answered() -> None:
     data = build(Scenario(systems=CHAIN, far_rounds=(), changing=()))
-    assert any("holds half of its one-VNF rate" in line for line in shown(compare([data])))
+    assert any("holds half of the one-VNF rate" in line for line in shown(compare([data])))
 
 
 def test_several_runs_are_distinguished() -> None:

@@ -100,7 +100,7 @@ def test_the_names_of_documents_exclude_nothing_and_wait_as_they_say(preset):
         ({"clean_limit_s": 0.001, "preset": "csit"}, "csit (clean 1 s trials; changed: clean_limit_s)"),
         ({"trials": "all", "preset": "csit"}, "csit (as delivered)"),
         ({"late_ratio": 0.02, "preset": "csit"}, "csit (clean 1 s trials)"),
-        ({"trials": "all", "late_ratio": 0.02, "preset": "csit"}, "csit (changed: late_ratio)"),
+        ({"trials": "all", "late_ratio": 0.02, "preset": "csit"}, "csit (all trials; changed: late_ratio)"),
     ],
 )
 def test_whatever_excludes_more_or_less_than_the_preset_is_in_the_label(changed, label):
