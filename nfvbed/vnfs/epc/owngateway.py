@@ -1,4 +1,4 @@
-"""A mobile core whose bearers nfvbed's own gateway carries: UEs attach through nextepc, whose gateways are left without traffic.
+"""A mobile core whose bearers nfvbed's own gateway carries: UEs attach through nextepc, whose gateways carry nothing.
 
 nextepc's serving and packet gateways have ports that lead nowhere, so that they can answer on S11 and S5 wherever the
 VNF's ports are; with the others they are stopped when the UEs are attached. The own gateway then opens the VNF's ports,
