@@ -40,5 +40,7 @@ def show_vnfs(deployment: Deployment) -> None:
         shared = ", a core shared with others" if handle.shares_core else ""
         cores = ", ".join(map(str, handle.cores))
         click.echo(f"  {handle.name}: {handle.kind}, {handle.forwarding}{accelerator}; cores {cores}{shared}")
+        if "attached" in handle.facts:
+            click.echo(f"    bearers: {handle.facts['attached']} attached, {handle.facts['synthetic']} synthetic")
         for name, address in shown(handle.control):
             click.echo(f"    {name}: {address}")

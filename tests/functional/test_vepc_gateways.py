@@ -224,12 +224,18 @@ def packets(source, destination):
     return made
 
 
-def without_identification(frame):
-    """The frame with an outer identification of 0; its header's checksum, right before, covers it."""
-    head = frame[14:34]
-    assert gtpu_frames.checksum(head) == 0, frame.hex()
-    head = head[:4] + b"\0\0" + head[6:10] + b"\0\0" + head[12:]
-    return frame[:14] + head[:10] + struct.pack("!H", gtpu_frames.checksum(head)) + head[12:] + frame[34:]
+def as_of_port_2152(frame):
+    """The frame with an outer identification of 0 and the outer source port 2152, all outer checksums right before.
+
+    nextepc's source port is the kernel's choice (TS 29.281, 4.4.2.3 lets it be any), and the checksum covers it.
+    """
+    head, datagram = frame[14:34], frame[34:]
+    source, destination = (socket.inet_ntoa(head[at : at + 4]) for at in (12, 16))
+    pseudo = head[12:20] + struct.pack("!HH", head[9], len(datagram))
+    assert (gtpu_frames.checksum(head), gtpu_frames.checksum(pseudo + datagram)) == (0, 0), frame.hex()
+    service, flags, ttl = head[1], struct.unpack("!H", head[6:8])[0], head[8]
+    outer = Ip(source, destination, protocol=head[9], ttl=ttl, flags=flags, service=service)
+    return frame[:14] + gtpu_frames.udp(outer, (2152, struct.unpack("!H", datagram[2:4])[0]), datagram[8:])
 
 
 def inputs(table: BearerTable):
@@ -244,13 +250,14 @@ def inputs(table: BearerTable):
 
 
 def test_the_own_gateway_makes_of_frames_what_nextepc_makes_of_them(lab):
-    """The same bearers, the same frames in, and out byte for byte the same but for the outer identification."""
+    """The same bearers, the same frames in, and out byte for byte the same: uplink wholly, downlink but for the outer
+    identification and source port."""
     with both_gateways() as (nextepc, xdp, table):
         compared = {"sgi": 0, "s1u": 0}
         for first, second, frame in inputs(table):
             theirs, ours = (ends.through(first, second, frame) for ends in (nextepc, xdp))
             if second == "s1u":
-                theirs, ours = without_identification(theirs), without_identification(ours)
+                theirs, ours = as_of_port_2152(theirs), as_of_port_2152(ours)
             assert ours == theirs, f"{first} to {second}: {frame.hex()}\nnextepc: {theirs.hex()}\nxdp: {ours.hex()}"
             compared[second] += 1
         assert compared == {"sgi": 15 * 4, "s1u": 15 * 4}

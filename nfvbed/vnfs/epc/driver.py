@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from ipaddress import IPv4Address
 from pathlib import Path
-from typing import Annotated
 
 from pyroute2.netlink.exceptions import NetlinkError
 
@@ -27,7 +26,7 @@ from nfvbed.spec.gateway import GATEWAYS as GATEWAY_KINDS
 from nfvbed.spec.gateway import refused_bearers
 from nfvbed.spec.layout import End
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.state import NESTED, Cores, Words
+from nfvbed.state import Cores, Words
 from nfvbed.vnfs.epc import network, nextepc, sctp, shim
 from nfvbed.vnfs.epc.carrying import Direction, Ends
 from nfvbed.vnfs.epc.configuration import ORDER
@@ -35,7 +34,6 @@ from nfvbed.vnfs.epc.core import GATEWAYS, Core, Seats, Subscribers
 from nfvbed.vnfs.epc.reports import NO_ANSWER, AttachReport
 from nfvbed.vnfs.epc.subscribers import MOST_SUBSCRIBERS
 from nfvbed.vnfs.epc.synthetic import with_synthetic
-from nfvbed.vnfs.gateway.process import GatewaySpec
 from nfvbed.vnfs.process import devices
 from nfvbed.vnfs.process.life import ProcessState, kernel_ports, port_title
 from nfvbed.vnfs.vnf import VnfDriver, VnfSeat
@@ -62,8 +60,6 @@ class EpcState(ProcessState):
     """The MAC addresses behind port 0 and port 1."""
     root: str
     """Of the project."""
-    gateway: Annotated[GatewaySpec | None, NESTED] = None
-    """How nfvbed's own gateway is started; None: nextepc's carry."""
 
 
 class EpcVnf(VnfDriver):
@@ -108,7 +104,6 @@ class EpcVnf(VnfDriver):
             beyond=seat.beyond,
             root=str(seat.root),
             destination_macs=tuple(port.mac for port in ports),
-            gateway=self.own_gateway(seat),
         )
         return VnfHandle(
             name=seat.name,
@@ -146,10 +141,6 @@ class EpcVnf(VnfDriver):
         """Say where functions run: those that frames pass on the VNF's core."""
         return Seats(seat.cores, seat.control_cores)
 
-    def own_gateway(self, seat: VnfSeat) -> GatewaySpec | None:
-        """Describe nfvbed's own gateway; None: nextepc's carry."""
-        return None
-
     def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
         """Attach UEs, and have their bearers carried; the functions that frames do not pass are frozen then."""
         core, steps = self.core_of(handle), Steps()
@@ -163,11 +154,11 @@ class EpcVnf(VnfDriver):
         table = with_synthetic(table, wanted)
         facts = {BEARERS: table.model_dump(mode="json"), "attached": made, "synthetic": len(table.bearers) - made}
         with steps.timed(f"onboard.{handle.name}.gateway"):
-            threads = self.take_up(handle, table)
+            threads = self.take_up(seat, handle, table)
         known = {"facts": handle.facts | facts, "threads": (*handle.threads, *threads)}
         return handle.model_copy(update={"steps": (*handle.steps, *steps.done), **known})
 
-    def take_up(self, handle: VnfHandle, table: BearerTable) -> tuple[WorkThread, ...]:
+    def take_up(self, seat: VnfSeat, handle: VnfHandle, table: BearerTable) -> tuple[WorkThread, ...]:
         """Have the bearers carried, by nextepc's gateways as they are; return threads that were started for it."""
         self.core_of(handle).freeze()
         return ()

@@ -15,7 +15,7 @@ from nfvbed.spec.layout import VEPC
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs.epc.carrying import CarriedReport, Ends
 from nfvbed.vnfs.epc.core import BESIDE, FUNCTIONS, Core, Seats, Subscribers
-from nfvbed.vnfs.epc.driver import EpcState, attached, bearers_of, require_alive, table_of
+from nfvbed.vnfs.epc.driver import GATEWAY, EpcState, attached, bearers_of, require_alive, table_of
 from nfvbed.vnfs.epc.network import Spaces
 from nfvbed.vnfs.epc.reports import AttachReport
 from nfvbed.vnfs.epc.subscribers import MOST_SUBSCRIBERS
@@ -36,6 +36,7 @@ class LiveCore:
         self._handle = handle
         self._state = EpcState.of(handle)
         self._core = Core(workspace, handle.name)
+        self._has_own_gateway = handle.facts.get(GATEWAY) != NEXTEPC
 
     def begin(self) -> float:
         """End all functions and start them, so that their pools are full; return how long that took, s.
@@ -47,7 +48,7 @@ class LiveCore:
         self._core.kill()
         others = self._state.others
         # Where nfvbed's own gateway has the VNF's core, no frame passes nextepc's.
-        seats = Seats(others if self._state.gateway else self._handle.cores, others)
+        seats = Seats(others if self._has_own_gateway else self._handle.cores, others)
         subscribers = Subscribers.all_known(MOST_SUBSCRIBERS)
         self._core.start(Spaces(self._state.spaces), seats, Path(self._state.root), subscribers)
         return (time.monotonic_ns() - began) / NS_PER_S
@@ -85,7 +86,7 @@ class LiveCore:
 
     def freeze(self) -> None:
         """Stop the functions that no frame passes."""
-        self._core.freeze(FUNCTIONS if self._state.gateway else BESIDE)
+        self._core.freeze(FUNCTIONS if self._has_own_gateway else BESIDE)
 
     def kill(self, function: str) -> None:
         """Kill one function, and wait until its end is noticed."""

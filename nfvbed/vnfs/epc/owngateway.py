@@ -1,16 +1,17 @@
-"""A mobile core whose bearers nfvbed's own gateway carries: UEs attach through nextepc, whose gateways stand aside.
+"""A mobile core whose bearers nfvbed's own gateway carries: UEs attach through nextepc, whose gateways carry nothing.
 
 nextepc's serving and packet gateways have ports that lead nowhere, so that they can answer on S11 and S5 wherever the
 VNF's ports are; with the others they are stopped when the UEs are attached. The own gateway then opens the VNF's ports,
 with the bearers that the attaches gave, and synthetic ones where more are wanted.
 """
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from nfvbed.dataplanes.ports import memif
-from nfvbed.errors import DeployError, InternalError, OnboardError
+from nfvbed.errors import DeployError, OnboardError
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.napi import still_there
 from nfvbed.host.native import native_binary
@@ -23,7 +24,7 @@ from nfvbed.vnfs.epc import network
 from nfvbed.vnfs.epc.core import FUNCTIONS, Seats
 from nfvbed.vnfs.epc.driver import EpcState, EpcVnf
 from nfvbed.vnfs.gateway.client import PortCounts
-from nfvbed.vnfs.gateway.process import PROGRAMS, Gateway, GatewaySpec, probe
+from nfvbed.vnfs.gateway.process import PROGRAMS, Gateway, GatewaySpec, RunningGateway, probe
 from nfvbed.vnfs.process import devices
 from nfvbed.vnfs.process.life import kernel_ports, port_title
 from nfvbed.vnfs.vnf import VnfSeat
@@ -52,11 +53,15 @@ class OwnGatewayVnf(EpcVnf):
         """Put nextepc's gateways beside the others: no frame passes them."""
         return Seats(seat.control_cores, seat.control_cores)
 
-    def take_up(self, handle: VnfHandle, table: BearerTable) -> tuple[WorkThread, ...]:
+    def take_up(self, seat: VnfSeat, handle: VnfHandle, table: BearerTable) -> tuple[WorkThread, ...]:
         """Stop all of nextepc, and start the gateway with the bearers."""
         self.core_of(handle).freeze(FUNCTIONS)
-        gateway_of(handle).start(table)
+        Gateway(seat.workspace, self.described(seat)).start(table)
         return self.own_threads(handle)
+
+    @abstractmethod
+    def described(self, seat: VnfSeat) -> GatewaySpec:
+        """Say how the gateway is started on the VNF's ports."""
 
     def own_threads(self, handle: VnfHandle) -> tuple[WorkThread, ...]:
         """Return the gateway's own threads that forward, beside those of the kernel."""
@@ -113,8 +118,8 @@ class XdpGatewayVnf(OwnGatewayVnf):
         network.set_aside(spaces)
         return seat.ports, devices.prepare(seat)
 
-    def own_gateway(self, seat: VnfSeat) -> GatewaySpec:
-        """Describe it: on the VNF's devices."""
+    def described(self, seat: VnfSeat) -> GatewaySpec:
+        """On the VNF's devices."""
         netns, (s1u, sgi) = kernel_ports(seat)
         return GatewaySpec(
             kind="xdp",
@@ -142,8 +147,8 @@ class DpdkGatewayVnf(OwnGatewayVnf):
         network.set_aside(spaces)
         return seat.ports, ()
 
-    def own_gateway(self, seat: VnfSeat) -> GatewaySpec:
-        """Describe it: on the VNF's sockets."""
+    def described(self, seat: VnfSeat) -> GatewaySpec:
+        """On the VNF's sockets."""
         s1u, sgi = (_vdev(index, port) for index, port in enumerate(seat.ports))
         return GatewaySpec(
             kind="dpdk",
@@ -179,16 +184,9 @@ class DpdkGatewayVnf(OwnGatewayVnf):
         return super().carry(seat, handle, deployment)
 
 
-def gateway_of(handle: VnfHandle) -> Gateway:
-    """Return a VNF's own gateway.
-
-    Raises:
-        InternalError: nextepc's carry its bearers.
-    """
-    state = EpcState.of(handle)
-    if state.gateway is None:
-        raise InternalError(f"{handle.name} has no gateway of nfvbed's own", where=handle.forwarding)
-    return Gateway(Workspace.attach(Path(state.run_directory)), state.gateway)
+def gateway_of(handle: VnfHandle) -> RunningGateway:
+    """Return the own gateway of a VNF that has one."""
+    return RunningGateway(Workspace.attach(Path(EpcState.of(handle).run_directory)))
 
 
 def _counts(driver: EpcVnf, handle: VnfHandle) -> tuple[PortCounts, PortCounts]:

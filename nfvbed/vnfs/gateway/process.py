@@ -64,11 +64,10 @@ class GatewaySpec(Record):
 
 
 @dataclass(frozen=True)
-class Gateway:
-    """One gateway in its workspace."""
+class RunningGateway:
+    """One gateway in its workspace, whoever started it."""
 
     workspace: Workspace
-    spec: GatewaySpec
 
     @property
     def client(self) -> GatewayClient:
@@ -79,6 +78,30 @@ class Gateway:
     def process(self) -> ManagedProcess:
         """Its process, the last one that was started."""
         return self.workspace.process(NAME)
+
+    def verify(self) -> None:
+        """Check that it lives.
+
+        Raises:
+            VnfDiedError: it has ended; with its exit status and the last lines of its log.
+        """
+        try:
+            check_alive(self.process, "the gateway has ended, and its bearers with it")
+        except SwitchDiedError as failure:
+            raise VnfDiedError(
+                failure.what, where=failure.where, observed=failure.observed, fix="start it again"
+            ) from failure
+
+    def stop(self) -> None:
+        """End it; idempotent."""
+        self.process.stop()
+
+
+@dataclass(frozen=True)
+class Gateway(RunningGateway):
+    """One that is to be started."""
+
+    spec: GatewaySpec
 
     def start(self, table: BearerTable) -> None:
         """Write the table's file, start the program and wait until its ports are open.
@@ -106,23 +129,6 @@ class Gateway:
                     fix="see its log",
                 )
             time.sleep(_LOOK_S)
-
-    def verify(self) -> None:
-        """Check that it lives.
-
-        Raises:
-            VnfDiedError: it has ended; with its exit status and the last lines of its log.
-        """
-        try:
-            check_alive(self.process, "the gateway has ended, and its bearers with it")
-        except SwitchDiedError as failure:
-            raise VnfDiedError(
-                failure.what, where=failure.where, observed=failure.observed, fix="start it again"
-            ) from failure
-
-    def stop(self) -> None:
-        """End it; idempotent."""
-        self.process.stop()
 
 
 def probe(kind: Literal["xdp", "dpdk"]) -> None:

@@ -1,4 +1,4 @@
-"""Synthetic bearers stand beside those of attached UEs, and are none of them."""
+"""Synthetic bearers come after those of attached UEs, and are none of them."""
 
 from ipaddress import IPv4Address
 
