@@ -28,7 +28,7 @@ _PACED = (
     "The emulated eNB begins at most 20 attaches in 9.5 s: the serving gateway has transactions for no more. These"
     " pauses are left out of the attach rate and of latency."
 )
-_RESTARTS = "Functions are started anew before each 40 attaches at most: MME and PCRF do not refill their pools."
+_RESTARTS = "Functions are restarted before each 40 attaches at most: MME and PCRF do not refill their pools."
 _CONTROL = "Signalling goes over the control network, beside the switch under test."
 
 

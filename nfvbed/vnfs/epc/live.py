@@ -25,7 +25,7 @@ NEXTEPC = "nextepc"
 
 
 class LiveCore:
-    """A mobile core whose functions are started anew, again and again.
+    """A mobile core whose functions are restarted, again and again.
 
     Args:
         handle: of the VNF.
