@@ -32,6 +32,7 @@ from nfvbed.vnfs.descriptors.naming import CloudNames
 _NAME = "given.json"
 _SECRET = "given.secret"
 _SEED_CHARACTERS = 32
+_LAST_LINES = 5
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,8 @@ class GivenVnfs:
         """Put the image that it brings into Glance, and name it in the template."""
         if given.image is None:
             return given
-        name = images.keep(self.target, self.journal, given.image.vnf, given.image.file)
+        kept = None if self.target.ours else self.journal
+        name = images.keep(self.target.connection, kept, given.image.vnf, given.image.file)
         return replace(given, parameters={**given.parameters, **dict.fromkeys(given.image.inputs, name)})
 
     def _marked(self, given: GivenDescriptor, vnf: TackerVnf, tell: Tell) -> Marked:
@@ -151,11 +153,12 @@ class GivenVnfs:
         found: list[str] = []
 
         def some() -> bool:
-            found[:] = console.last_lines(self.target.connection, instance, 1)
+            # The very last one may be empty.
+            found[:] = console.last_lines(self.target.connection, instance, _LAST_LINES)
             return bool(found)
 
         wait("console", some)
-        return found[0] if found else ""
+        return found[-1] if found else ""
 
     @property
     def _path(self) -> Path:
