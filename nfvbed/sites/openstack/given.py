@@ -12,12 +12,12 @@ from nfvbed.errors import ConfigurationError, NfvbedError, UsageError
 from nfvbed.host.timing import Steps
 from nfvbed.sites.openstack import images, remembered
 from nfvbed.sites.openstack.devcloud.places import write_private
-from nfvbed.sites.openstack.marks import Consoles, Marked
 from nfvbed.sites.openstack.tacker import console, left
 from nfvbed.sites.openstack.tacker.api import OnboardingApi, OnboardRequest, TackerVnf, Tell
 from nfvbed.sites.openstack.tacker.connection import asking
 from nfvbed.sites.openstack.tacker.journal import Journal
 from nfvbed.sites.openstack.tacker.legacy import LegacyApi
+from nfvbed.sites.openstack.tacker.marks import Consoles, Marked
 from nfvbed.sites.openstack.tacker.sol import SolApi
 from nfvbed.sites.openstack.tacker.waits import wait
 from nfvbed.sites.openstack.target import Target
@@ -126,7 +126,7 @@ class GivenVnfs:
         return Consoles(self.target.connection, vnf.instances).wait(given.console, given.name, tell)
 
     def _seed(self, owner: str) -> str:
-        """Return the secret of a deployment, the same as long as it is there; it cannot be told from its owner."""
+        """Return the secret of a deployment, the same as long as it is there; its owner does not give it away."""
         path = self.target.folder / _SECRET
         if not path.exists():
             write_private(path, secrets.token_hex(32))
