@@ -100,7 +100,7 @@ class MarkSpec(SpecModel):
     """A line on a console that shows that a step of the start is done."""
 
     step: Name
-    """Name of the step, with which its time is told."""
+    """Name of the step, of which the time is shown."""
     says: str = Field(min_length=1)
     """Beginning of the line."""
 

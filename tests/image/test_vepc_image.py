@@ -1,4 +1,4 @@
-"""The mobile core as two guests of its image: a UE attaches and its pings are carried, or the cause is told.
+"""The mobile core as two guests of its image: a UE attaches and its pings are carried, or the cause is on the console.
 
 What nextepc does is not compared here: only that its functions, unmodified, carry a UE's packets in these guests.
 """

@@ -12,12 +12,12 @@ from nfvbed.errors import ConfigurationError, NfvbedError, UsageError
 from nfvbed.host.timing import Steps
 from nfvbed.sites.openstack import images, remembered
 from nfvbed.sites.openstack.devcloud.places import write_private
-from nfvbed.sites.openstack.marks import Consoles, Marked
 from nfvbed.sites.openstack.tacker import console, left
 from nfvbed.sites.openstack.tacker.api import OnboardingApi, OnboardRequest, TackerVnf, Tell
 from nfvbed.sites.openstack.tacker.connection import asking
 from nfvbed.sites.openstack.tacker.journal import Journal
 from nfvbed.sites.openstack.tacker.legacy import LegacyApi
+from nfvbed.sites.openstack.tacker.marks import Consoles, Marked
 from nfvbed.sites.openstack.tacker.sol import SolApi
 from nfvbed.sites.openstack.tacker.waits import wait
 from nfvbed.sites.openstack.target import Target
@@ -32,6 +32,7 @@ from nfvbed.vnfs.descriptors.naming import CloudNames
 _NAME = "given.json"
 _SECRET = "given.secret"
 _SEED_CHARACTERS = 32
+_LAST_LINES = 5
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,8 @@ class GivenVnfs:
         """Put the image that it brings into Glance, and name it in the template."""
         if given.image is None:
             return given
-        name = images.keep(self.target, self.journal, given.image.vnf, given.image.file)
+        kept = None if self.target.ours else self.journal
+        name = images.keep(self.target.connection, kept, given.image.vnf, given.image.file)
         return replace(given, parameters={**given.parameters, **dict.fromkeys(given.image.inputs, name)})
 
     def _marked(self, given: GivenDescriptor, vnf: TackerVnf, tell: Tell) -> Marked:
@@ -124,7 +126,7 @@ class GivenVnfs:
         return Consoles(self.target.connection, vnf.instances).wait(given.console, given.name, tell)
 
     def _seed(self, owner: str) -> str:
-        """Return the secret of a deployment, the same as long as it is there; it cannot be told from its owner."""
+        """Return the secret of a deployment, the same as long as it is there; its owner does not give it away."""
         path = self.target.folder / _SECRET
         if not path.exists():
             write_private(path, secrets.token_hex(32))
@@ -151,11 +153,12 @@ class GivenVnfs:
         found: list[str] = []
 
         def some() -> bool:
-            found[:] = console.last_lines(self.target.connection, instance, 1)
+            # The very last one may be empty.
+            found[:] = console.last_lines(self.target.connection, instance, _LAST_LINES)
             return bool(found)
 
         wait("console", some)
-        return found[0] if found else ""
+        return found[-1] if found else ""
 
     @property
     def _path(self) -> Path:

@@ -6,7 +6,6 @@ from nfvbed.errors import OnboardError
 from nfvbed.host.qemu.images import Image
 from nfvbed.sites.openstack.tacker.connection import asking, identity
 from nfvbed.sites.openstack.tacker.journal import Journal, Note
-from nfvbed.sites.openstack.target import Target
 from nfvbed.vnfs.descriptors.model import checksums
 
 PREFIX = "nfvbed-"
@@ -40,21 +39,21 @@ def provide(connection: Connection, vnf: str, image: Image) -> tuple[str, bool]:
         return _provide(connection, name_of(vnf, image), image)
 
 
-def keep(target: Target, journal: Journal, vnf: str, image: Image) -> str:
+def keep(connection: Connection, journal: Journal | None, vnf: str, image: Image) -> str:
     """Have an image in Glance and return its name there; one that is put into someone's cloud is written down.
 
     Args:
-        target: the OpenStack.
-        journal: of what is made there.
+        connection: to the cloud.
+        journal: of what is made in someone's cloud; None: the cloud is nfvbed's own.
         vnf: name of the VNF that it is of.
         image: the file, already checked.
 
     Raises:
         OnboardError, UnsupportedError: as `provide`.
     """
-    name, made = provide(target.connection, vnf, image)
-    if made and not target.ours:
-        journal.write(Note(KIND, name, KEPT, vnf, identity(target.connection)))
+    name, made = provide(connection, vnf, image)
+    if made and journal is not None:
+        journal.write(Note(KIND, name, KEPT, vnf, identity(connection)))
     return name
 
 

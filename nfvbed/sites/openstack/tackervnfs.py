@@ -71,7 +71,8 @@ class TackerVnfs(VnfProvider):
         file, owner, target = self._image_file(choice), live.deployment.id, self._target
         target.require_room(choice, live.wanted.plan.vnfs)
         with steps.timed("onboard.image"):
-            image = images.keep(target, self._journal, choice.vnf.name, file)
+            kept = None if target.ours else self._journal
+            image = images.keep(target.connection, kept, choice.vnf.name, file)
         handles: list[VnfHandle] = []
         for number, networks in enumerate(paths.networks_of(live.wanted.plan, target.networks)):
             place = VnfPlace(networks, target.inherits_port_security)

@@ -40,7 +40,7 @@ class Addresses:
     tun: str
     """Device of the PDN gateway behind which UEs are."""
     dns: str
-    """What UEs are told to ask for names."""
+    """Name server that UEs get."""
 
 
 @dataclass(frozen=True)

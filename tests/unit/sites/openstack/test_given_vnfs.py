@@ -11,7 +11,10 @@ from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.tacker import waits
 from nfvbed.sites.openstack.tacker.api import TackerVnf
 from nfvbed.sites.openstack.tacker.journal import Journal
-from nfvbed.vnfs.descriptors.given import GivenDescriptor
+from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenImage
+from nfvbed.vnfs.descriptors.machines import legacy
+from nfvbed.vnfs.descriptors.yamltext import dump
+from tests.unit.vnfs.descriptors import several
 from tests.unit.vnfs.descriptors.test_given_descriptors import IMAGE, NAMES, TEMPLATE
 
 PLACED = PlacedInstance("i-1", "VDU1", "controller", (InstancePort("p-1", "mgmt", "fa:16:3e:00:00:01"),))
@@ -127,3 +130,59 @@ def test_a_name_that_nobody_onboarded_is_refused(tmp_path, monkeypatch, descript
     with pytest.raises(UsageError, match="thier") as failure:
         place.offboard("thier", str)
     assert "their" in failure.value.observed
+
+
+@pytest.fixture(name="core")
+def _core(tmp_path, monkeypatch):
+    """The mobile core as two guests, as a command gives it, with an image of its own."""
+    path = tmp_path / "vepc.yaml"
+    path.write_text(dump(legacy.template(several.request(several.TWO, soft=True), several.TWO)))
+    (declared,) = several.vepc().flavours
+    monkeypatch.setattr(given.images, "keep", lambda connection, journal, vnf, file: f"{vnf}-{journal}-{file}")
+    monkeypatch.setattr(given.naming, "require_names", lambda template, names: None)
+    return GivenDescriptor(
+        path, "vepc", image=GivenImage("vepc", "file", ("image_core", "image_edge")), console=declared.console
+    )
+
+
+SAID = "vepc: functions up: store hss\nvepc: attached: UE\nvepc: ping carried: 10 of 10\n\n"
+
+
+def of_core(tmp_path, monkeypatch, api, printed=SAID):
+    place = vnfs(tmp_path, monkeypatch, api, printed)
+    place.target.ours = True
+    return place
+
+
+def test_a_core_is_ready_by_its_consoles_and_has_a_secret_of_its_own(tmp_path, monkeypatch, core):
+    api = FakeApi()
+    place = of_core(tmp_path, monkeypatch, api)
+    found = place.onboard(core, str)
+    assert [name for name, _ in found.steps] == ["image", "create", "functions", "attach", "ping"]
+    assert found.said[-1] == "vepc: ping carried: 10 of 10"
+    assert found.instances[0].printed == "vepc: ping carried: 10 of 10", "the last line that is not empty"
+    place.onboard(core, str)
+    place.offboard("vepc", str)
+    place.onboard(core, str)
+    first, again, other = (request.descriptor["topology_template"]["node_templates"] for request in api.requests)
+    assert first == again, "the same deployment"
+    assert first["core"]["properties"]["image"] == "vepc-None-file"
+    seeds = [
+        nodes[name]["properties"]["user_data"].rpartition("vnf.seed=")[2]
+        for nodes in (first, other)
+        for name in ("core", "edge")
+    ]
+    assert [len(seed) for seed in seeds] == [32] * 4
+    assert seeds[0] == seeds[1] != seeds[2] == seeds[3]
+    assert seeds[0] not in core.path.read_text() + repr(found)
+    assert (tmp_path / "given.secret").stat().st_mode & 0o077 == 0
+
+
+def test_a_core_that_says_that_it_failed_is_removed(tmp_path, monkeypatch, core, removed):
+    api = FakeApi()
+    place = of_core(tmp_path, monkeypatch, api, "vepc: functions up: store\nvepc: failed: no MME\n")
+    with pytest.raises(OnboardError, match="vepc is not ready") as failure:
+        place.onboard(core, str)
+    assert "vepc: failed: no MME" in failure.value.observed
+    assert removed == [api.requests[0].owner]
+    assert place.names() == ()

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from nfvbed.errors import OnboardError
-from nfvbed.sites.openstack import marks
 from nfvbed.sites.openstack.instances import PlacedInstance
+from nfvbed.sites.openstack.tacker import marks
 from nfvbed.spec.machines import ConsoleSpec, MarkSpec
 
 WANTED = ConsoleSpec(
