@@ -248,6 +248,7 @@ test-kolla: setup-test ## kolla-ansible makes services' files of what nfvbed ren
 test-kolla-all: setup-test ## as test-kolla, with every combination, and Ansible's roles on emulated machines; an hour, no part of test
 	@setup/kolla
 	@setup/kolla-guest
+	@setup/kolla-agents
 	@setup/kolla-ocata
 	@$(PYTHON) tests/tiers.py kolla-all
 

@@ -58,11 +58,15 @@ class Guest:
     Args:
         folder: of the test's: disk, keys, console and Ansible's files.
         nodes_mib: memory of the two NUMA nodes.
+        archives: files that it has as disks which are only read, `/dev/disk/by-id/virtio-NAME`.
     """
 
-    def __init__(self, folder: Path, nodes_mib: tuple[int, int] = NODES_MIB) -> None:
+    def __init__(
+        self, folder: Path, nodes_mib: tuple[int, int] = NODES_MIB, archives: Mapping[str, Path] | None = None
+    ) -> None:
         self.folder = folder
         self.nodes_mib = nodes_mib
+        self.archives = {"keys": folder / "keys.tar"} | dict(archives or {})
         self._process: subprocess.Popen[bytes] | None = None
         self._port = 0
 
@@ -256,15 +260,16 @@ class Guest:
         kind, value, *_ = (self.folder / "host.pub").read_text().split()
         (self.folder / "known_hosts").write_text(f"[127.0.0.1]:{self._port} {kind} {value}\n")
         # It ends with the test, however that ends.
-        argv = ["setpriv", "--pdeathsig", "KILL", "--", *machine(binaries, self.folder, self._port, self.nodes_mib)]
+        argv = ["setpriv", "--pdeathsig", "KILL", "--", *machine(binaries, self, self._port)]
         with (self.folder / "qemu.log").open("wb") as log:
             self._process = subprocess.Popen(
                 argv, env=os.environ | binaries.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
 
 
-def machine(binaries: QemuBinaries, folder: Path, port: int, nodes_mib: tuple[int, int]) -> list[str]:
+def machine(binaries: QemuBinaries, guest: Guest, port: int) -> list[str]:
     """Return QEMU's command line."""
+    folder, nodes_mib = guest.folder, guest.nodes_mib
     kinds = devices(("iommu", "igb"))
     options = dict.fromkeys(option for kind in kinds for option in kind.machine)
     words = [str(binaries.program), *binaries.firmware, "-nodefaults", "-no-user-config", "-display", "none"]
@@ -276,8 +281,9 @@ def machine(binaries: QemuBinaries, folder: Path, port: int, nodes_mib: tuple[in
     words += ["-serial", f"file:{folder / 'console.log'}", "-device", "virtio-rng-pci"]
     words += ["-drive", f"if=none,id=disk,format=qcow2,cache=unsafe,file={folder / 'disk.qcow2'}"]
     words += ["-device", "virtio-blk-pci,drive=disk,bootindex=0"]
-    words += ["-drive", f"if=none,id=keys,format=raw,readonly=on,file={folder / 'keys.tar'}"]
-    words += ["-device", "virtio-blk-pci,drive=keys,serial=keys"]
+    for name, file in guest.archives.items():
+        words += ["-drive", f"if=none,id={name},format=raw,readonly=on,file={file}"]
+        words += ["-device", f"virtio-blk-pci,drive={name},serial={name}"]
     words += ["-netdev", f"user,id=management,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"]
     words += ["-device", "virtio-net-pci,netdev=management,mac=52:54:00:4e:46:00"]
     return words + [word for kind in kinds for word in kind.arguments]

@@ -121,7 +121,7 @@ def test_ovs_dpdk(guest):
     moved = DPDK | {"nfvbed_ovs_dpdk_other_config": {"pmd-cpu-mask": "0x1", "dpdk-lcore-mask": "0x1"}}
     moved |= {"nfvbed_ovs_dpdk_polling_cores": [0]}
     moved["nfvbed_ovs_dpdk_ports"] = [DPDK["nfvbed_ovs_dpdk_ports"][0] | {"affinity": ""}]
-    converged(guest, moved)
+    assert play(guest, "tune.yml", moved).counts["changed"] > 0
     assert vswitchd(guest) == daemon, "the mask of polling threads is taken while it runs"
     assert re.findall(r"pmd thread numa_id \d+ core_id (\d+)", threads(guest)) == ["0"]
 
@@ -169,7 +169,7 @@ def test_afxdp(guest):
     # As Nova and Neutron make a port of an instance.
     guest.run("ip", "tuntap", "add", "tap1", "mode", "tap")
     vsctl(guest, "add-port", "br-data", "tap1", "--", "set", "Interface", "tap1", "external_ids:iface-id=x")
-    guest.run("timeout", "30", "sh", "-c", "until ovs-vsctl get Interface tap1 type | grep -q afxdp; do sleep 1; done")
+    guest.run("timeout", "150", "sh", "-c", "until ovs-vsctl get Interface tap1 type | grep -q afxdp; do sleep 1; done")
 
     play(guest, "undo-tune.yml", AFXDP)
     assert {vsctl(guest, "get", "Interface", name, "type") for name in ("uplink0", "tap1")} == {'""'}
