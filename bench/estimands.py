@@ -3,7 +3,7 @@
 It runs the experiment `estimands` (or reads runs of it) and prints of each goal the median, the interquartile range
 and the whole range of its searches: of clean trials, relative to testpmd in the switch's place, and as delivered; with
 the void shares, and what may be claimed. A/A is the ratio of each search to the one before, of which nothing but the
-host differs; with `--runs 2` the newest two runs stand beside each other, with the ratio of their medians.
+host differs; with `--runs 2` the newest two runs are beside each other, with the ratio of their medians.
 """
 
 import argparse
