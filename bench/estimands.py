@@ -189,6 +189,8 @@ def main() -> int:
     arguments = _arguments()
     Path(arguments.store).parent.mkdir(parents=True, exist_ok=True)
     status = 0 if arguments.read else _measure(arguments)
+    if status and not Path(arguments.store).exists():
+        return status
     runs = _stored(arguments.store, arguments.runs)
     show(runs)
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
