@@ -3,7 +3,7 @@
 It runs the experiment `estimands` (or reads runs of it) and prints of each goal the median, the interquartile range
 and the whole range of its searches: of clean trials, relative to testpmd in the switch's place, and as delivered; with
 the void shares, and what may be claimed. A/A is the ratio of each search to the one before, of which nothing but the
-host differs; with `--runs 2` the newest two runs stand beside each other, with the ratio of their medians.
+host differs; with `--runs 2` the newest two runs are beside each other, with the ratio of their medians.
 """
 
 import argparse
@@ -189,6 +189,8 @@ def main() -> int:
     arguments = _arguments()
     Path(arguments.store).parent.mkdir(parents=True, exist_ok=True)
     status = 0 if arguments.read else _measure(arguments)
+    if status and not Path(arguments.store).exists():
+        return status
     runs = _stored(arguments.store, arguments.runs)
     show(runs)
     arguments.json.parent.mkdir(parents=True, exist_ok=True)

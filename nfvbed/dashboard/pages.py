@@ -33,8 +33,8 @@ from nfvbed.dashboard.why import why
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.records import RunRecord
 from nfvbed.report.csv.export import to_csv
+from nfvbed.report.csv.figure import figure_to_csv
 from nfvbed.report.csv.tests import tests_to_csv
-from nfvbed.report.figures.catalogue import to_csv as figure_to_csv
 from nfvbed.report.page.environment import environment
 from nfvbed.report.page.method import method_of
 from nfvbed.report.page.sections import page_values

@@ -1,14 +1,10 @@
 """All figures of a comparison, in the order in which they are read; and their SVG and PNG files."""
 
-import csv
-import io
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import vl_convert
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.report.csv.export import guarded
 from nfvbed.report.figures import survey
 from nfvbed.report.figures.bytraffic import by_flows_figure, by_frame_size_figure
 from nfvbed.report.figures.chain import chain_figure
@@ -63,30 +59,6 @@ def drawings(comparison: Comparison) -> dict[str, Drawing]:
 def figures(comparison: Comparison) -> dict[str, Spec]:
     """Return the specification of every figure that has something to show, by name, checked by Altair."""
     return {name: drawing.make(checked=True) for name, drawing in drawings(comparison).items()}
-
-
-def to_csv(spec: Spec) -> str:
-    """Return what a figure draws, as rows, unrounded; those of different marks have different fields."""
-    rows = [row for values in spec.get("datasets", {}).values() for row in values] + list(_data_of(spec))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({name: guarded(value) for name, value in row.items()})
-    return text.getvalue()
-
-
-def _data_of(part: object) -> Iterable[dict[str, Any]]:
-    """Find the data of a specification and of its parts."""
-    if isinstance(part, Mapping):
-        data = part.get("data")
-        if isinstance(data, Mapping):
-            yield from data.get("values", ())
-        for value in part.values():
-            yield from _data_of(value) if value is not data else ()
-    elif isinstance(part, list | tuple):
-        for value in part:
-            yield from _data_of(value)
 
 
 def to_svg(spec: Spec) -> str:

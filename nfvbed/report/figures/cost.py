@@ -103,7 +103,10 @@ def _faceted(layers: list[alt.Chart], records: Records, rows: list[CellSummary])
 
 def _numbers(base: alt.Chart) -> alt.Chart:
     labels = base.transform_filter("datum.kind == 'label'")
-    return labels.mark_text(align="left", dx=10, fontSize=13).encode(x=alt.value("width"), text=alt.Text("label:N"))
+    chart: alt.Chart = labels.mark_text(align="left", dx=10, fontSize=13).encode(
+        x=alt.value("width"), text=alt.Text("label:N")
+    )
+    return chart
 
 
 def _parts(row: CellSummary) -> dict[Role, float]:

@@ -13,7 +13,7 @@ from nfvbed.report.searchlines import HEADINGS, exclusions_of, search_lines
 from nfvbed.report.terminal.columns import Banner, Cell, Column, Line, Row, lay_out, paragraph
 from nfvbed.report.terminal.screen_warnings import SHORT
 
-DROPPED: Final = {"used": 1, "trials": 2, "void": 3, "class": 4}
+DROPPED: Final = {"used": 1, "trials": 2, "void": 3, "class": 4, "search": 5}
 """Columns of searches that go where the terminal is narrow, the first ones first."""
 
 
@@ -39,7 +39,7 @@ def _said(heading: str, sentences: Iterable[str], width: int) -> list[Text]:
 
 
 def _searches(found: Explanation, width: int) -> list[Text]:
-    """Write a line for each goal of each search; why one is not used, or has no pair, stands below it."""
+    """Write a line for each goal of each search; why one is not used, or has no pair, is below it."""
     headings = [name.replace(", Mpps", " Mpps").lower().replace("mpps", "Mpps") for name in HEADINGS[:-1]]
     columns = tuple(Column(name, dropped=DROPPED.get(name, 0)) for name in headings)
     rows: list[Line] = []

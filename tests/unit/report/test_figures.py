@@ -10,8 +10,9 @@ import pytest
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import NOT_SEPARABLE
+from nfvbed.report.csv.figure import figure_to_csv
 from nfvbed.report.figures.bytraffic import by_flows_figure, by_frame_size_figure
-from nfvbed.report.figures.catalogue import drawings, to_csv, to_svg
+from nfvbed.report.figures.catalogue import drawings, to_svg
 from nfvbed.report.figures.cost import cpu_figure, cycles_figure
 from nfvbed.report.figures.searches import relative_figure, throughput_figure
 from nfvbed.report.figures.theme import Drawing
@@ -29,7 +30,7 @@ def _comparison() -> Comparison:
 
 def rows_of(drawing: Drawing | None) -> list[dict[str, str]]:
     assert drawing is not None
-    return list(csv.DictReader(io.StringIO(to_csv(drawing.make(checked=True)))))
+    return list(csv.DictReader(io.StringIO(figure_to_csv(drawing.make(checked=True)))))
 
 
 def test_rates_are_drawn_over_the_frame_size(comparison: Comparison):
@@ -105,4 +106,4 @@ def test_every_figure_can_be_drawn_and_has_rows(comparison: Comparison):
     assert {"rate", "throughput", "by-frame-size", "latency", "cpu", "cycles-per-packet"} <= set(found)
     for name, drawing in found.items():
         assert to_svg(drawing.spec).startswith("<svg"), name
-        assert len(to_csv(drawing.spec).splitlines()) > 1, name
+        assert len(figure_to_csv(drawing.spec).splitlines()) > 1, name

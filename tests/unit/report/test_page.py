@@ -136,7 +136,15 @@ def test_headings_are_in_order_and_the_answer_comes_first(page: str):
 def test_the_figures_data_is_json(page: str):
     text = re.search(r'id="figures-data">(.*?)</script>', page, re.DOTALL)
     assert text is not None
-    assert set(json.loads(text[1])) == {"rate", "latency", "switching-overhead", "core-distance"}
+    assert set(json.loads(text[1])) == {
+        "rate",
+        "by-frame-size",
+        "latency",
+        "cpu",
+        "cycles-per-packet",
+        "switching-overhead",
+        "core-distance",
+    }
 
 
 def test_embedded_json_cannot_end_its_element():

@@ -134,7 +134,8 @@ def test_a_test_that_came_to_nothing_says_why(kind: ResultKind):
 
 def test_searches_have_their_times():
     found = [line for line in lines(bare()) if line["type"] == "rfc2544_throughput"]
-    assert [line["nfvbed_preset"] for line in found] == ["csit-quick NDR", "csit-quick PDR"]
+    assert [line["nfvbed_preset"] for line in found] == ["csit-quick (all trials) NDR", "csit-quick (all trials) PDR"]
+    assert all(line["nfvbed_excludes"].startswith("frames that the generator was late with") for line in found)
     assert {timed(line) for line in found} == {("00:00:00", "2026-01-02 03:10:00", "2026-01-02 03:10:00")}
 
 
