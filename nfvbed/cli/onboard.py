@@ -202,8 +202,9 @@ def _advice(trap: offload.OffloadReport, deployment: Deployment) -> list[str]:
         return ["What becomes of ordinary traffic is not known: see whether frames come through (nfvbed trace)."]
     if not trap.trap:
         return []
-    price = f"nfvbed onboard vloop --variant {deployment.variant} --topology {deployment.topology}"
+    vnf, ordinary = ("vepc", "nextepc") if deployment.topology == VEPC else ("vloop", "bridge")
+    price = f"nfvbed onboard {vnf} --variant {deployment.variant} --topology {deployment.topology}"
     return [
         f"WARNING: ordinary traffic would be lost in silence. Remedy: {trap.remedy}",
-        f"What that costs an ordinary VNF: nfvbed destroy; {price} --forwarding bridge --offload-price",
+        f"What that costs an ordinary VNF: nfvbed destroy; {price} --forwarding {ordinary} --offload-price",
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pyroute2 import IPRoute
-from pyroute2.ethtool.ioctl import IoctlEthtool
+from pyroute2.ethtool.ioctl import IoctlEthtool, NotSupportedError
 from pyroute2.netlink.rtnl import ndmsg
 from pyroute2.netlink.rtnl.ifinfmsg import ifinfbase
 
@@ -232,14 +232,23 @@ def forget_learnt(bridge: str) -> None:
 
 
 def set_features(name: str, wanted: Mapping[str, bool]) -> None:
-    """Turn offloads on or off; one that this kernel or device does not have is left out."""
+    """Turn offloads on or off; one that this kernel or device does not have is left out.
+
+    So is one that the device keeps as it is: a macvlan has its transmit offloads always, as its lower link does their
+    work.
+    """
     device = IoctlEthtool(name)
     try:
         features = device.get_features()
         for feature, value in wanted.items():
             if feature in features and features.is_available(feature):
                 features[feature] = value
-        device.set_features(features)
+        try:
+            device.set_features(features)
+        except NotSupportedError as failure:
+            # Without words it is no error of the kernel's: the call says that not every wish came true.
+            if failure.args:
+                raise
     finally:
         device.close()
 

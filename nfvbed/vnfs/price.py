@@ -14,8 +14,8 @@ from nfvbed.records import Deployment, PortKind, Record
 from nfvbed.state import PlaneState
 from nfvbed.traffic.sockets import iperf3, sockettools
 from nfvbed.traffic.sockets.figures import THROUGHPUT
+from nfvbed.vnfs.sockets.ends import socket_ends
 from nfvbed.vnfs.sockets.hosts import Surroundings
-from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
 
 Ports = tuple[str, str]
 """A link's name and its namespace's path."""
@@ -47,7 +47,8 @@ class OffloadPricer:
     """
 
     def __init__(self, deployment: Deployment, around: Surroundings) -> None:
-        inner = [port for ports in deployment.vnf_ports for port in ports]
+        # As the VNFs have them: a mobile core moves each into the namespace of its gateway.
+        inner = [port for handle in deployment.vnfs for port in handle.ports]
         kinds = [*(port.kind for port in deployment.ports), *(port.kind for port in inner)]
         if len(deployment.ports) != 2 or set(kinds) != {PortKind.VETH}:
             raise OnboardError(
@@ -68,11 +69,12 @@ class OffloadPricer:
 
         Raises:
             PrerequisiteError: iperf3 is not there.
+            UnsupportedError: the VNF breaks the checksums of ordinary traffic.
             GeneratorError: iperf3 failed; the message holds its words.
         """
         program = sockettools.program(iperf3.NAME)
         found: dict[bool, list[int]] = {True: [], False: []}
-        with kernel_hosts(self._deployment, self._around) as ends:
+        with socket_ends(self._deployment, self._around) as ends:
             for _ in range(repeats):
                 for offloads in (True, False):
                     for name, netns in self._of_vnfs:

@@ -64,6 +64,22 @@ def test_the_price_is_measured_with_an_ordinary_vnf_and_leaves_nothing(ask, befo
     assert_back_to(before, mark)
 
 
+@pytest.mark.slow
+def test_nextepc_is_no_trap_and_its_price_is_measured(ask, before, mark):
+    core = ("onboard", "vepc", "--variant", "linux-bridge")
+    status, out, err = ask(*core)
+    assert status == 0, err
+    assert FRAMES + "completed" in out, "the PDN gateway's kernel does it before the tunnel"
+    assert "WARNING" not in out
+    assert ask("destroy")[0] == 0
+    status, out, err = ask(*core, "--offload-price", "--json", program=("-c", THREE_RUNS))
+    assert status == 0, err
+    price = json.loads(out)
+    assert len(price["on_bits_per_s"]) == len(price["off_bits_per_s"]) == 3
+    assert min(price["on_bits_per_s"] + price["off_bits_per_s"]) > 0
+    assert_back_to(before, mark)
+
+
 def test_no_price_where_it_would_mean_nothing_or_take_apart_what_is_deployed(ask, mark):
     status, _, err = ask(*BRIDGE, "--forwarding", "raw", "--offload-price")
     assert status == 2

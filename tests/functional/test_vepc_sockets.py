@@ -92,6 +92,23 @@ def fragments(deployment):
     return {space.name: inside(str(space), read) for space in spaces}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variant", "offloads"), [("macvtap", True), ("macvtap", False), ("ovs-afxdp", True), ("xdp", True)]
+)
+def test_other_data_planes_carry_a_ues_tcp(lab_with_vnfs, variant, offloads):
+    site = lab_with_vnfs
+    deployment = site.deploy(PROJECT.load_variant(variant), "vepc", vnf=vepc(offloads))
+    with socket_ends(deployment, around(site, deployment)) as ends:
+        ue, server = ends.hosts
+        for sender, receiver in ((ue, server), (server, ue)):
+            transfer(sender, receiver)
+        assert set(fragments(deployment).values()) == {(0, 0, 0)}
+        # The links are looked at where the core has moved them.
+        site.verify(deployment)
+    site.destroy(deployment)
+
+
 @pytest.mark.parametrize("offloads", [True, False], ids=["native", "offloads-off"])
 def test_every_byte_arrives_each_way_and_nothing_is_cut(lab_with_vnfs, offloads):
     site = lab_with_vnfs

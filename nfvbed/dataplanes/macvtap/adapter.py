@@ -193,8 +193,10 @@ def _place(plan: MacvtapPlan, spaces: MacvtapSpaces, arrangement: Arrangement) -
 
 def _devices(deployment: Deployment) -> dict[str, links.LinkCounters]:
     found: dict[str, links.LinkCounters] = {}
-    for ports in deployment.vnf_ports:
-        found |= veth.read(_space_of(ports[0]), tuple(port.address for port in ports))
+    # A VNF may have moved its ports: a mobile core does, each into the namespace of its gateway.
+    now = {(port.vnf, port.port): port for handle in deployment.vnfs for port in handle.ports}
+    for port in (port for ports in deployment.vnf_ports for port in ports):
+        found |= veth.read(_space_of(now.get((port.vnf, port.port), port)), (port.address,))
     return found
 
 
