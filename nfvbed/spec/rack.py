@@ -238,5 +238,5 @@ class RackGeneratorSpec(SpecModel):
     hugepages_mib: int = Field(256, ge=128)
     """Hugepage memory that nfvgen takes there; the machine has it ready."""
     engine: Literal["nfvgen", "trex"] = "nfvgen"
-    """Program that sends: `nfvgen`, over SSH. A site whose generator is `trex` is deployed and verified, and not measured:
-    nfvbed has no driver for it, and `doctor` says so."""
+    """Program that sends: `nfvgen`, over SSH. A site whose generator is `trex` is deployed and verified, and not
+    measured: nfvbed has no driver for it, and `doctor` says so."""
