@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nfvbed.compare.chains import Chain, Hold, Holding, Of, find_chains
-from nfvbed.compare.comparison import compare
+from nfvbed.compare.comparison import Options, compare
 from nfvbed.compare.summary import CellSummary, Limit
 from nfvbed.records import QualityWarning
 from tests.sample_records import CEILINGS, CHAIN, OVS, Scenario, System, build, with_vnf
@@ -107,3 +107,12 @@ def test_the_comparison_has_the_chains():
     assert [(chain.variant, chain.vnf, chain.frame_size) for chain in comparison.chains] == [
         ("ovs-dpdk", "process-io", 64)
     ]
+
+
+def test_a_comparison_asks_for_another_share():
+    data = build(Scenario(systems=CHAIN, far_rounds=(), changing=()))
+    (half,) = compare([data]).chains
+    (most,) = compare([data], Options(hold=Hold(share=0.9))).chains
+    assert most.hold == Hold(share=0.9)
+    assert most.longest < half.longest
+    assert most.whole_pps == half.whole_pps == most.links[0].rate_pps
