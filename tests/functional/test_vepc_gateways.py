@@ -53,7 +53,6 @@ def own(variant, forwarding, **use):
         ("ovs-dpdk", "dpdk-gateway", MANY),
         pytest.param("xdp", "xdp-gateway", 4_096, marks=pytest.mark.slow),
         pytest.param("ovs-afxdp", "xdp-gateway", None, marks=pytest.mark.slow),
-        pytest.param("ovs-dpdk-memif", "dpdk-gateway", None, marks=pytest.mark.slow),
     ],
 )
 def test_every_frame_of_a_paced_trial_arrives_both_ways(lab_with_vnfs, variant, forwarding, bearers):
