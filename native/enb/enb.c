@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stands between a UE's tun device and S1-U: packets of the device are sent to the serving gateway in GTP-U, and those
+ * Is between a UE's tun device and S1-U: packets of the device are sent to the serving gateway in GTP-U, and those
  * that come from there go into the device. It sleeps while there is nothing to do, so it may share its core.
  *
  * The device has no virtio header: the UE's kernel has computed every checksum and cut every segment when a packet is

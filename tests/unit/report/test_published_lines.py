@@ -1,4 +1,4 @@
-"""What others published is told below the table of an experiment that measures the like, and of no other."""
+"""What others published is shown below the table of an experiment that measures the like, and of no other."""
 
 from nfvbed.report.publishedlines import published_lines, stated
 
