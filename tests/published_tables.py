@@ -2,7 +2,7 @@
 
 from nfvbed.spec.published import publications
 
-(KISTI,) = publications()
+(KISTI,) = (one for one in publications() if one.name.startswith("kisti"))
 (_VSWITCHES, _CHAINS) = KISTI.tables
 
 VSWITCHES = dict(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
 /*
- * What the hypervisor took of each core, in ns. /proc/stat has it in steps of 10 ms, though the kernel is told it
+ * What the hypervisor took of each core, in ns. /proc/stat has it in steps of 10 ms, though the kernel knows it
  * exactly, and adds it to its account at each timer tick: this reads that account when the tick has ended.
  */
 #include <linux/bpf.h>

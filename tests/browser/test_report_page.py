@@ -33,7 +33,7 @@ SCENARIOS = {
         warnings=(("", QualityWarning.CPU_STOLEN), ("", QualityWarning.UNSENT), ("pvp", QualityWarning.CORES_SHARED)),
     ),
 }
-FIGURES = {"measured": 4, "simulated": 3, "vnfs": 5, "tests": 7, "demo": 4}
+FIGURES = {"measured": 7, "simulated": 6, "vnfs": 8, "tests": 11, "demo": 7}
 ROWS = {"measured": 4, "simulated": 2, "vnfs": 12, "tests": 4, "demo": 8}
 
 

@@ -5,16 +5,18 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nfvbed.errors import ConfigurationError, UsageError
-from nfvbed.host.qemu.images import Image
 from nfvbed.spec.document import Document, KeyPath, read_document
 from nfvbed.spec.machines import ConsoleSpec
 from nfvbed.spec.validate import suggestion
 from nfvbed.vnfs.descriptors import csar, naming, parsing, translate
 from nfvbed.vnfs.descriptors.archive import MOST_BYTES
 from nfvbed.vnfs.descriptors.csar import Package
+
+if TYPE_CHECKING:  # The sites' interface imports this, and needs nothing of a host.
+    from nfvbed.host.qemu.images import Image
 
 _INPUTS = ("topology_template", "inputs")
 
@@ -25,7 +27,7 @@ class GivenImage:
 
     vnf: str
     """Name of the VNF that it is of."""
-    file: Image
+    file: "Image"
     inputs: tuple[str, ...]
     """Inputs of the template that take its name."""
 

@@ -151,7 +151,7 @@ def test_template_of_a_flavour_is_onboarded_as_a_file(tmp_path, monkeypatch, cap
     monkeypatch.setattr(onboard_machines, "open_site", lambda *_: cloud)
     monkeypatch.setattr(onboard_machines, "_MADE", tmp_path / "made")
     words = ["onboard", "vepc", "--site", "devcloud", "--variant", "ovs-dpdk", "--flavour", "two-guests"]
-    assert main([*words, "--dry-run"]) == 0
+    assert main([*words, "--dry-run", "--param", "image_core=cirros"]) == 0
     assert "vepc (flavour two-guests) would be onboarded as vepc on ovs-dpdk" in capsys.readouterr().out
     assert not (tmp_path / "made").exists()
     assert main([*words, "--network", "s1-u=left", "--param", "image_core=cirros"]) == 0

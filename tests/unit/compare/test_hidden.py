@@ -8,7 +8,7 @@ from nfvbed.compare.comparison import Comparison, compare
 from nfvbed.report.hiddenlines import hidden_lines
 
 ROOT = Path(__file__).resolve().parents[3]
-TESTS = "tests=[{kind: mrr}, {kind: search, preset: csit-quick, max_load_pps: 9000000}, {kind: latency, duration_s: 1}]"
+TESTS = "tests=[{kind: mrr}, {kind: search, preset: csit, max_load_pps: 9000000}, {kind: latency, duration_s: 1}]"
 
 
 def compared(tmp_path: Path, name: str, *options: str) -> Comparison:
