@@ -18,12 +18,12 @@
 /* A frame later than this is not sent: a generator that catches up sends bursts that were never asked for. */
 #define NFVGEN_LATE_NS 100000ull
 /*
- * A round of the sending loop that takes longer than this, and than its frames explain, is a gap: the thread was kept
- * from its core. After one at most so many frames of a direction, those that are not late yet, are sent on: a ring of
- * the system under test holds them.
+ * A round of the sending loop that takes longer than this, and than its frames explain, has a gap, as long as they do
+ * not explain: the thread was kept from its core. After one at most so many frames of a direction, those that are not
+ * late yet, are sent on: a ring of the system under test holds them.
  */
 #define NFVGEN_GAP_NS 20000ull
-#define NFVGEN_FRAME_NS 200ull /* no frame takes longer */
+#define NFVGEN_FRAME_NS 200ull /* of a frame in a round: no frame takes longer while the caches are near */
 #define NFVGEN_SENT_ON 256
 
 /* The command line, parsed. Strings belong to argv. */
@@ -126,7 +126,7 @@ struct direction_counts {
 struct trial_counts {
 	uint64_t duration_ns;
 	uint64_t busy_ns; /* without gaps */
-	uint64_t gaps;    /* rounds of the loop of more than NFVGEN_GAP_NS */
+	uint64_t gaps;    /* rounds of the loop of more than NFVGEN_GAP_NS, beyond what their frames took */
 	uint64_t gap_ns;  /* all of them together */
 	uint64_t gap_longest_ns;
 	uint64_t foreign[NFVGEN_PORTS];

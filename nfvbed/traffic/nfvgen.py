@@ -29,8 +29,9 @@ from nfvbed.traffic.nfvgen_protocol import (
 from nfvbed.traffic.nfvgen_words import refusal, result_of, start_message
 from nfvbed.units import GTPU_BYTES, NS_PER_S, frame_mix
 
-NOTHING_LATE_NS = 8_000_000
-"""After the last frame was sent a trial that misses none may have ended, long before the drain's time is over."""
+NOTHING_LATE_NS = 12_000_000
+"""After the last frame was sent a trial that misses none may have ended, long before the drain's time is over: nfvgen
+leaves its core for 2 ms before a trial, waits until learning frames have gone by, and ends after 2 ms of silence."""
 END_INTERVAL_S = 0.004
 """Between looks whether a trial that is due has ended: what it prepared before its first frame comes on top."""
 MAX_SOCKET_PATH_BYTES = 107

@@ -57,6 +57,21 @@ def test_a_gap_of_the_sender_is_known_and_what_was_due_in_it_is_late(loop):
         assert 0 < direction["received_in_time"] <= direction["received"]
 
 
+def test_a_trial_begins_when_who_asked_for_it_has_its_answer(loop):
+    """Who asks may share the core: nothing is sent in the 2 ms in which it reads the answer and goes to sleep."""
+    looks = []
+    for _ in range(20):
+        assert loop.call("start", duration_ns=1_000_000, rate_pps=1_000_000)["ok"]
+        at_once = loop.call("stats")["result"]
+        looks.append(at_once["elapsed_ns"])
+        assert wait_until(lambda: loop.call("stats")["result"]["state"] == "done")
+        if at_once["state"] == "running" and at_once["elapsed_ns"] < 2_000_000:
+            assert [d["sent"] for d in at_once["trial"]["directions"]] == [0, 0]
+            assert all(d["sent"] > 0 for d in loop.call("stats")["result"]["trial"]["directions"])
+            return
+    pytest.fail(f"no look within 2 ms of a start in 20: {looks} ns")
+
+
 def test_one_direction(loop):
     """The other port sends nothing."""
     trial = loop.trial(duration_ns=50_000_000, rate_pps=10_000, directions=[[1, 0]])

@@ -177,15 +177,18 @@ struct stretch {
 	bool bounded;  /* ends when all frames are sent */
 };
 
-/* Takes down a round that took too long for what it did; returns whether it did. */
-static bool note_gap(uint64_t ticks, unsigned moved, const struct gap_limits *limits)
+/* Takes down a round that took too long for what it did; returns how much longer: 0 where it did not. */
+static uint64_t note_gap(uint64_t ticks, unsigned moved, const struct gap_limits *limits)
 {
-	if (likely(ticks <= limits->gap) || ticks <= limits->gap + moved * limits->frame)
-		return false;
+	const uint64_t explained = moved * limits->frame;
+
+	if (likely(ticks <= limits->gap) || ticks <= limits->gap + explained)
+		return 0;
+	ticks -= explained;
 	dpdk.counts->gaps++;
 	dpdk.counts->gap_ns += ticks; /* ticks until the trial ends */
 	dpdk.counts->gap_longest_ns = RTE_MAX(dpdk.counts->gap_longest_ns, ticks);
-	return true;
+	return ticks;
 }
 
 /*
@@ -206,7 +209,7 @@ static uint64_t send_and_receive(const struct stretch *stretch, const atomic_boo
 	dpdk.after_gap = false;
 	while (now < last && !atomic_load_explicit(stop, memory_order_relaxed)) {
 		unsigned moved = 0;
-		uint64_t before = now;
+		uint64_t before = now, gap;
 
 		for (unsigned port = 0; port < NFVGEN_PORTS; port++)
 			moved += dpdk_fetch(port, burst);
@@ -215,9 +218,10 @@ static uint64_t send_and_receive(const struct stretch *stretch, const atomic_boo
 		for (unsigned port = 0; port < NFVGEN_PORTS; port++)
 			dpdk_check(port);
 		now = rte_rdtsc();
-		dpdk.after_gap = note_gap(now - before, moved, &limits);
-		if (moved && !dpdk.after_gap) {
-			busy += now - before;
+		gap = note_gap(now - before, moved, &limits);
+		dpdk.after_gap = gap != 0;
+		if (moved) {
+			busy += now - before - gap;
 			dpdk.counts->busy_ns = busy; /* ticks until the trial ends */
 		}
 		turn += moved;

@@ -115,7 +115,8 @@ int xdp_sender_open(
 	skeleton = xdp_gen_bpf__open();
 	if (!skeleton)
 		return xdp_fail(why, -ENOMEM, "no memory for the sending program");
-	sender.plan.config.gap_ns = NFVGEN_GAP_NS + batch_size() * NFVGEN_FRAME_NS;
+	sender.plan.config.batch_ns = batch_size() * NFVGEN_FRAME_NS;
+	sender.plan.config.gap_ns = NFVGEN_GAP_NS + sender.plan.config.batch_ns;
 	memcpy((void *)&skeleton->rodata->config, &sender.plan.config, sizeof(sender.plan.config));
 	memcpy((void *)skeleton->rodata->templates, sender.plan.templates, sizeof(sender.plan.templates));
 	memcpy((void *)skeleton->rodata->schedule, sender.plan.schedule, sizeof(sender.plan.schedule));

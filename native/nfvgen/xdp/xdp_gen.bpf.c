@@ -49,11 +49,13 @@ static __always_inline void account_time(__u64 now)
 
 	state.after_gap = delta > config.gap_ns;
 	if (state.after_gap) {
+		__u64 gap_ns = delta - config.batch_ns;
+
 		state.gaps++;
-		state.gaps_ns += delta;
-		state.waited_ns += delta;
-		if (delta > state.gap_longest_ns)
-			state.gap_longest_ns = delta;
+		state.gaps_ns += gap_ns;
+		state.waited_ns += gap_ns;
+		if (gap_ns > state.gap_longest_ns)
+			state.gap_longest_ns = gap_ns;
 	} else if (state.waiting) {
 		state.waited_ns += delta < WAIT_TURN_NS ? delta : WAIT_TURN_NS;
 	}

@@ -60,8 +60,9 @@ struct gen_config {
 	__u64 then_interval_ns;
 	__u64 then_interval_rest;
 	__u64 then_slots_per_s;
-	__u64 gap_ns; /* a turn that takes longer was kept from its core */
-	__u64 bin_ns; /* of the timeline; 0: none, and the trial begins with its first turn */
+	__u64 gap_ns;   /* a turn that takes longer was kept from its core, */
+	__u64 batch_ns; /* but for the time of the frames that the kernel hands over together */
+	__u64 bin_ns;   /* of the timeline; 0: none, and the trial begins with its first turn */
 	__u32 bins;
 	__u32 directions;
 	__u32 flows;
