@@ -17,7 +17,7 @@ from nfvbed.compare.hosts import HostPlacement, HostState, placement_of_host, st
 from nfvbed.compare.labelling import analyse_trials
 from nfvbed.compare.limits import with_limits
 from nfvbed.compare.paced import alone_at, common_loads
-from nfvbed.compare.placement import ONLY, PLACEMENT_RULE, Placement
+from nfvbed.compare.placement import MIXED, ONLY, PLACEMENT_RULE, Placement
 from nfvbed.compare.remedies import advice_on
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.scope import Scope
@@ -300,10 +300,11 @@ def _summaries(
 
 def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: Options) -> ClassChoice:
     """Choose the class for tests beside the MRR; with none of them there is nothing to choose."""
-    trials = {entry.run.id: _by_cell(entry, labels) for entry in runs}
-    mixed = sum(take_census(trials[entry.run.id][cell.id]).mixed for entry in runs for cell in entry.cells)
     if options.placement_class == AUTO and not any(entry.results for entry in runs):
-        return every_state(mixed)
+        every = ((entry.run.id, trial) for entry in runs for trial in entry.trials if trial.preset is Preset.MRR)
+        ended = ((run, trial.sequence) for run, trial in every if trial.status is Status.OK)
+        return every_state(sum(labels[key] == MIXED for key in ended))
+    trials = {entry.run.id: _by_cell(entry, labels) for entry in runs}
     placed = {entry.run.id: list(place_results(entry, labels, ONLY)) for entry in runs}
     tested = {entry.run.id: {result.cell for result in entry.results} for entry in runs}
     censuses = [
