@@ -26,6 +26,16 @@ class DeferredModel(BaseModel):
             return super().model_rebuild(_parent_namespace_depth=_parent_namespace_depth + _FRAMES_BETWEEN, **keys)
 
 
+def build_models() -> None:
+    """Build all models that are imported and not built yet: so the first request of a server need not wait for them."""
+    waiting: list[type[DeferredModel]] = [DeferredModel]
+    while waiting:
+        model = waiting.pop()
+        waiting += model.__subclasses__()
+        if not model.__pydantic_complete__:
+            model.model_rebuild()
+
+
 def adapter_of(kind: Any) -> TypeAdapter[Any]:
     """Return pydantic's adapter of a type, as `Annotated` unions of models are; interrupts wait until it is built."""
     with signals_held():

@@ -97,12 +97,22 @@ def command(
     with Store.open(location, read_only=True, migrated=False) as opened:
         server = server_of(make_app(opened, access, operations=operations, deployments=DeployedSites(project)), asked)
         bound, address = bind(asked)
-        # What is imported stays: to look through it at every collection costs each page a tenth of its time.
-        gc.freeze()
-        gc.set_threshold(*COLLECTED_AFTER)
+        _prepare()
         click.echo(f"dashboard of {opened.location}: {address}")
         _leave_the_measured_cores(project)
         server.run(sockets=[bound])
+
+
+def _prepare() -> None:
+    """Make once what the first request would wait for; what stays is looked through no more."""
+    from nfvbed.dashboard.rendering import compile_templates
+    from nfvbed.models import build_models
+
+    build_models()
+    compile_templates()
+    # What is imported stays: to look through it at every collection costs each page a tenth of its time.
+    gc.freeze()
+    gc.set_threshold(*COLLECTED_AFTER)
 
 
 def _tls(tls_cert: Path | None, tls_key: Path | None) -> tuple[Path, Path] | None:

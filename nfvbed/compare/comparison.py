@@ -1,7 +1,10 @@
 """Runs in, one comparison out: rows over all placement states, and their differences to a baseline."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, Literal
+
+from pydantic import TypeAdapter
 
 from nfvbed.compare.advice import Advice, advice_for
 from nfvbed.compare.agreement import disagreements, outcomes_of
@@ -14,7 +17,7 @@ from nfvbed.compare.hosts import HostPlacement, HostState, placement_of_host, st
 from nfvbed.compare.labelling import analyse_trials
 from nfvbed.compare.limits import with_limits
 from nfvbed.compare.paced import alone_at, common_loads
-from nfvbed.compare.placement import ONLY, PLACEMENT_RULE, Placement
+from nfvbed.compare.placement import MIXED, ONLY, PLACEMENT_RULE, Placement
 from nfvbed.compare.remedies import advice_on
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.scope import Scope
@@ -24,14 +27,16 @@ from nfvbed.compare.testwarnings import with_derived
 from nfvbed.compare.verdict import Rules, Verdict
 from nfvbed.compare.visits import ALL_STATES, LabelledTrial
 from nfvbed.errors import NotComparableError, UsageError
+from nfvbed.models import adapter_of
 from nfvbed.records import CellRole, Preset, QualityWarning, Record, Status
 from nfvbed.spec.experiment import BEST
 
-COMPARISON_FORMAT: Final = 6
+COMPARISON_FORMAT: Final = 7
 """2: rows and differences have VNFs, and there are chains. 3: rows have their ratio to the bare ports. 4: and
 the ports as their ceilings have them. 5: rows are over all placement states, with visits, rates by class and trials at
 a common load, missing frames in place of loss, and possible limits; differences are paired by round and have their
-pairs; there is the hosts' state, and hosts may have more than two classes. 6: chains say what they hold."""
+pairs; there is the hosts' state, and hosts may have more than two classes. 6: chains say what they hold. 7: rows have
+their CPU time by kind."""
 MANY: Final = 6
 """More variants than that are shown in order of their rates, and what was not measured apart from them."""
 
@@ -182,7 +187,7 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         tests=tests,
         hidden=tuple(share for _, runs in hosts for share in hidden_shares(runs, ends)),
         advice=advice_on(rows, tests, data),
-        distances=tuple(_points(data, labels)),
+        distances=_points(data, labels),
         rigs={row.rig_hash: rigs[row.rig_hash] for row in rows if row.rig_hash in rigs},
         notes=tuple(_notes(data, differences, options.rules)),
     )
@@ -295,10 +300,11 @@ def _summaries(
 
 def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: Options) -> ClassChoice:
     """Choose the class for tests beside the MRR; with none of them there is nothing to choose."""
-    trials = {entry.run.id: _by_cell(entry, labels) for entry in runs}
-    mixed = sum(take_census(trials[entry.run.id][cell.id]).mixed for entry in runs for cell in entry.cells)
     if options.placement_class == AUTO and not any(entry.results for entry in runs):
-        return every_state(mixed)
+        every = ((entry.run.id, trial) for entry in runs for trial in entry.trials if trial.preset is Preset.MRR)
+        ended = ((run, trial.sequence) for run, trial in every if trial.status is Status.OK)
+        return every_state(sum(labels[key] == MIXED for key in ended))
+    trials = {entry.run.id: _by_cell(entry, labels) for entry in runs}
     placed = {entry.run.id: list(place_results(entry, labels, ONLY)) for entry in runs}
     tested = {entry.run.id: {result.cell for result in entry.results} for entry in runs}
     censuses = [
@@ -312,19 +318,27 @@ def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: 
     return choose_class(censuses, placement.classes, options.rules.needed, options.placement_class)
 
 
-def _points(data: Sequence[RunData], labels: Labels) -> Iterable[DistancePoint]:
-    for entry in data:
-        for trial in entry.trials:
-            distance = trial.core_distance_ns
-            if distance is not None and trial.status is Status.OK:
-                yield DistancePoint(
-                    run=entry.run.id,
-                    cell=trial.cell,
-                    sequence=trial.sequence,
-                    before_ns=distance.before,
-                    after_ns=distance.after,
-                    label=labels[entry.run.id, trial.sequence],
-                )
+@cache
+def _points_of() -> "TypeAdapter[tuple[DistancePoint, ...]]":
+    return adapter_of(tuple[DistancePoint, ...])
+
+
+def _points(data: Sequence[RunData], labels: Labels) -> tuple[DistancePoint, ...]:
+    """Return the distances of all trials that ended well; thousands of them, so they are made in one go."""
+    found = [
+        {
+            "run": entry.run.id,
+            "cell": trial.cell,
+            "sequence": trial.sequence,
+            "before_ns": trial.core_distance_ns.before,
+            "after_ns": trial.core_distance_ns.after,
+            "label": labels[entry.run.id, trial.sequence],
+        }
+        for entry in data
+        for trial in entry.trials
+        if trial.core_distance_ns is not None and trial.status is Status.OK
+    ]
+    return _points_of().validate_python(found)
 
 
 def _notes(data: Sequence[RunData], differences: Sequence[Difference], rules: Rules) -> Iterable[str]:

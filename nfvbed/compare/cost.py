@@ -14,12 +14,58 @@ CLOCK_RATE: Final = re.compile(r" at \d+ Hz")
 """Measured again for every trial, so that it would make every trial's source another one."""
 
 
+class CpuSplit(Record):
+    """Cores that a role kept busy, by the kind of CPU time; together they are its busy cores."""
+
+    user: float
+    """Without that of guests."""
+    guest: float
+    system: float
+    """Of the kernel for it: calls, and threads of the kernel's own, as those that receive for a port are."""
+    softirq: float
+    """Of its core, where no other role has a thread there."""
+
+
 class CpuUse(Record):
     """Cores kept busy at maximum load, by role; a poller's is 1 by nature."""
 
     switch: Share = None
     vnf: Share = None
     generator: Share = None
+    splits: dict[Role, CpuSplit] = {}
+    """By kind, of the roles whose time the rows have by kind."""
+
+
+def cpu_use(trials: Sequence[TrialRecord]) -> CpuUse:
+    """Return the cores that each role kept busy, median of trials, and what kind of time that was."""
+    shares = {role: busy_cores(trials, role) for role in Role}
+    splits = {role: _split(trials, role, share) for role, share in shares.items() if isinstance(share, float)}
+    return CpuUse(
+        **{role.value: share for role, share in shares.items()},
+        splits={role: split for role, split in splits.items() if split is not None},
+    )
+
+
+def _split(trials: Sequence[TrialRecord], role: Role, cores: float) -> CpuSplit | None:
+    """Divide busy cores as all trials together were; None where a trial's time is not known by kind.
+
+    What is busy beyond user and system is softirq: it is counted there where a thread of softirq works for the role.
+    """
+    user = guest = system = softirq = 0
+    for entry in (entry for trial in trials for entry in trial.cpu if entry.role is role):
+        if NOT_SEPARABLE in (entry.user_ns, entry.system_ns, entry.guest_ns, entry.busy_ns):
+            return None
+        own, of_guests, of_kernel, busy = map(int, (entry.user_ns, entry.guest_ns, entry.system_ns, entry.busy_ns))
+        in_guests = min(own, of_guests)  # Its ticks are coarser than the run time that the user's are scaled to.
+        user, guest, system = user + own - in_guests, guest + in_guests, system + of_kernel
+        softirq += max(0, busy - own - of_kernel)
+    total = user + guest + system + softirq
+    if not total:
+        return None
+    user_cores, guest_cores, system_cores, softirq_cores = (
+        cores * part / total for part in (user, guest, system, softirq)
+    )
+    return CpuSplit(user=user_cores, guest=guest_cores, system=system_cores, softirq=softirq_cores)
 
 
 def _median_or_word(values: Sequence[Share]) -> Share:
@@ -35,7 +81,7 @@ def busy_cores(trials: Sequence[TrialRecord], role: Role) -> Share:
 
     def of_trial(trial: TrialRecord) -> Share:
         parts = [entry.busy_ns for entry in trial.cpu if entry.role is role]
-        if any(part == NOT_SEPARABLE for part in parts):
+        if NOT_SEPARABLE in parts:
             return NOT_SEPARABLE
         return sum(part for part in parts if isinstance(part, int)) / trial.duration_ns if parts else None
 

@@ -117,7 +117,8 @@ def _judge(figures: NDArray[np.float64], below: NDArray[np.float64], alpha: floa
         alpha: two-sided.
     """
     figures = np.sort(figures)
-    not_above, not_below = int((figures <= 0).sum()), int((figures >= 0).sum())
+    not_above = int(figures.searchsorted(0.0, side="right"))
+    not_below = len(figures) - int(figures.searchsorted(0.0, side="left"))
     p_value = min(1.0, 2 * float(below[min(not_above, not_below)]))
     # The number of figures that may lie outside on each side.
     outside = int(np.searchsorted(2 * below, alpha * (1 + SLACK), side="right"))
@@ -125,7 +126,9 @@ def _judge(figures: NDArray[np.float64], below: NDArray[np.float64], alpha: floa
     if outside:
         attained = 2 * float(below[outside - 1])
         interval = Interval(low=float(figures[outside - 1]), high=float(figures[-outside]), level=1 - attained)
-    return RankResult(estimate=float(np.median(figures)), interval=interval, p_value=p_value, attained=attained)
+    middle = len(figures) // 2
+    estimate = float(figures[middle] if len(figures) % 2 else (figures[middle - 1] + figures[middle]) / 2)
+    return RankResult(estimate=estimate, interval=interval, p_value=p_value, attained=attained)
 
 
 @lru_cache(maxsize=64)

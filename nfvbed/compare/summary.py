@@ -1,10 +1,11 @@
 """A row: what the trials of one cell say over all placement states, and why it says nothing if it does not."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from nfvbed.compare.cost import CpuUse, Share, busy_cores, cycles_per_packet
+from nfvbed.compare.cost import CpuUse, Share, cpu_use, cycles_per_packet
 from nfvbed.compare.labelling import OF_A_VISIT
 from nfvbed.compare.paced import PacedSummary, Traffic, at_common_load, summarise_paced, traffic_of
 from nfvbed.compare.placement import MIXED, ONLY
@@ -14,7 +15,7 @@ from nfvbed.compare.rundata import RunData
 from nfvbed.compare.statistics import Interval
 from nfvbed.compare.verdict import Rules
 from nfvbed.compare.visits import ALL_STATES, LabelledTrial
-from nfvbed.records import CellRecord, CellRole, PortKind, Preset, QualityWarning, Record, Role, Status
+from nfvbed.records import CellRecord, CellRole, PortKind, Preset, QualityWarning, Record, Status
 from nfvbed.spec.layout import EndKind, layout
 from nfvbed.units import FrameSize
 
@@ -208,7 +209,7 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
         mrr=mrr,
         paced=pace,
         common=summarise_paced(at_common_load(used, view.common_loads.get(traffic_of(cell))), mrr),
-        cpu=CpuUse(**{role.value: busy_cores(maximum, role) for role in Role}),
+        cpu=cpu_use(maximum),
         cycles_per_packet=cycles,
         cycles_source=source,
         engine=", ".join(sorted({f"{trial.engine.name} {trial.engine.version}" for trial in used})),
@@ -239,9 +240,9 @@ def _rules_of(cell: CellRecord, view: View) -> Rules:
 def take_census(trials: Sequence[LabelledTrial]) -> Census:
     """Count a cell's trials by where they went."""
     ok = [entry for entry in trials if entry.trial.status is Status.OK]
-    maximum = [entry.label for entry in ok if entry.trial.preset is Preset.MRR]
-    classes = {label: maximum.count(label) for label in sorted(set(maximum) - {MIXED})}
-    return Census(by_class=classes, mixed=maximum.count(MIXED), not_ok=len(trials) - len(ok))
+    maximum = Counter(entry.label for entry in ok if entry.trial.preset is Preset.MRR)
+    mixed = maximum.pop(MIXED, 0)
+    return Census(by_class=dict(sorted(maximum.items())), mixed=mixed, not_ok=len(trials) - len(ok))
 
 
 def _status(cell: CellRecord, census: Census, count: int, placement_class: str) -> tuple[Status, str]:

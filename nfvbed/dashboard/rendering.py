@@ -28,6 +28,13 @@ def render(template: str, *, export: bool = False, **values: object) -> str:
     return templates(PACKAGE).get_template(f"{template}.html.j2").render({**shown, **values})
 
 
+def compile_templates() -> None:
+    """Read all templates, so that the first request of a server need not wait for them."""
+    environment = templates(PACKAGE)
+    for name in environment.list_templates(extensions=("j2",)):
+        environment.get_template(name)
+
+
 @cache
 def style() -> str:
     """Return the report's style sheet with what the dashboard adds."""

@@ -1,12 +1,12 @@
 """The chain of a number on a page: trials, what became of them, visits, limits, verdict, lost frames."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from nfvbed.compare.explain import ExplainedTrial, Explanation, Use
 from nfvbed.compare.lostframes import LostFrames
 from nfvbed.report import explanation, wording
-from nfvbed.report.page.values import Cell, Table, plain_table
+from nfvbed.report.page.values import Cell, Table
 from nfvbed.report.searchlines import HEADINGS, SearchLine, exclusions_of, search_lines
 
 
@@ -39,7 +39,8 @@ def why(found: Explanation, lost: Sequence[LostFrames]) -> Why:
     return Why(
         title=explanation.title(found),
         said=tuple(part for part in said if part.sentences),
-        tables=(*_searches(found), *_visits(found), _trials(found.trials), _lost(lost)),
+        # Where nothing was measured, tables without rows or of zeros would say that something was.
+        tables=(*_searches(found), *_visits(found), *((_trials(found.trials), _lost(lost)) if found.trials else ())),
     )
 
 
@@ -73,7 +74,14 @@ def _visits(found: Explanation) -> tuple[Table, ...]:
         )
         for visit in found.row.mrr.visits
     ]
-    return (plain_table("Visits, one a round.", headings, rows),)
+    return (_table("Visits, one a round.", headings, rows, numbers=NUMBERS_OF_VISITS),)
+
+
+def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: Container[str]) -> Table:
+    """Return a table of texts; below the headings named they are numbers, which stand right, as their headings do."""
+    kinds = ["n" if heading in numbers else "" for heading in headings]
+    cells = tuple(tuple(map(Cell, row, kinds)) for row in rows)
+    return Table(title, tuple(map(Cell, headings, kinds)), cells)
 
 
 NAMING = 4
@@ -83,6 +91,8 @@ SEARCH_HEADINGS = tuple(
 )
 VISITS = ("Round", "Trials", "Mpps")
 PAIRS = ("Ratio", "Matched in")
+NUMBERS_OF_VISITS = ("Trials", "Mpps", "Ratio")
+NUMBERS_OF_TRIALS = ("Round", "Mpps", "Core distance before, after, ns", "Stolen")
 TRIALS = (
     "Trial",
     "Round",
@@ -99,7 +109,8 @@ TRIALS = (
 
 def _trials(trials: Sequence[ExplainedTrial]) -> Table:
     rows = tuple(tuple(_trial(trial)) for trial in trials)
-    return Table("Trials, in the order in which they were measured.", tuple(Cell(name) for name in TRIALS), rows)
+    headings = tuple(Cell(name, "n" if name in NUMBERS_OF_TRIALS else "") for name in TRIALS)
+    return Table("Trials, in the order in which they were measured.", headings, rows)
 
 
 def _trial(trial: ExplainedTrial) -> Sequence[Cell]:
@@ -120,4 +131,4 @@ def _trial(trial: ExplainedTrial) -> Sequence[Cell]:
 
 def _lost(lost: Sequence[LostFrames]) -> Table:
     rows = [(entry.place, f"{entry.frames:,}", entry.meaning) for entry in lost]
-    return plain_table("Frames of all its trials, by place.", ("Place", "Frames", "Meaning"), rows)
+    return _table("Frames of all its trials, by place.", ("Place", "Frames", "Meaning"), rows, numbers=("Frames",))

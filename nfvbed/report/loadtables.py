@@ -1,6 +1,7 @@
 """What the tables of tests at given loads say beside the numbers, the same in the terminal and on the page."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Final
 
 from nfvbed.compare.comparison import Comparison
@@ -102,16 +103,22 @@ def _bound(comparison: Comparison, test: MeasuredTest, base: Reference) -> str:
 
 def due_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
     """Say where a percentile over the frames that were due is another one than over those that came."""
-    found = [
-        f"{test.variant}, {wording.row_point(test)}, {part(test, load) or wording.mpps(load.point.intended_load_pps)}:"
-        f" {_late(load.due.p99_ns)}"
-        for test in tests
-        for load in listed(test)
-        if load.due is not None and load.latency is not None and load.due.p99_ns != load.latency.p99_ns
-    ]
+    found = [words for test in tests if (words := _due_of(test))]
     if not found:
         return ()
     return (f"P99 over all frames that were due, one that never came being infinitely late: {'; '.join(found)}.",)
+
+
+def _due_of(test: MeasuredTest) -> str:
+    """Write the percentiles of one test; of loads after each other that have the same one, the first and the last."""
+    late = [
+        (part(test, load) or wording.mpps(load.point.intended_load_pps), _late(load.due.p99_ns))
+        for load in listed(test)
+        if load.due is not None and load.latency is not None and load.due.p99_ns != load.latency.p99_ns
+    ]
+    groups = [(text, [load for load, _ in same]) for text, same in groupby(late, key=lambda entry: entry[1])]
+    said = [f"{loads[0]}{f' to {loads[-1]}' if len(loads) > 1 else ''}: {text}" for text, loads in groups]
+    return f"{test.variant}, {wording.row_point(test)}, {', '.join(said)}" if said else ""
 
 
 def _late(latency_ns: int | None) -> str:

@@ -9,8 +9,10 @@ from sqlalchemy import Connection, func, select
 from nfvbed.errors import StoreError, UsageError
 from nfvbed.records import CellRecord, FactRecord, RunRecord, TrialRecord
 from nfvbed.results import ResultRecord
-from nfvbed.store.rows import cell_of, fact_of, result_of, run_of, trial_of
+from nfvbed.store.rows import TRIAL_COLUMNS, cell_of, fact_of, result_of, run_of, trial_of
 from nfvbed.store.schema import BLOB, CELL, FACT, HISTOGRAM, RESULT, RUN, TRIAL
+
+IN_ORDER: Final = (HISTOGRAM.c.sequence, HISTOGRAM.c.direction)
 
 
 def blob(connection: Connection, sha256: str, where: str) -> str:
@@ -94,7 +96,7 @@ def trials(
         cell: of this one alone; None: of all.
         latency_of: only trials of these variants have their histograms, and no others are read; None: all have.
     """
-    query = select(TRIAL).where(TRIAL.c.run == run).order_by(TRIAL.c.sequence)
+    query = select(*TRIAL_COLUMNS).where(TRIAL.c.run == run).order_by(TRIAL.c.sequence)
     if cell is not None:
         query = query.where(TRIAL.c.cell == cell)
     histograms: dict[int, list[str | None]] = defaultdict(list)
@@ -104,9 +106,10 @@ def trials(
         wanted = select(TRIAL.c.sequence).where(TRIAL.c.run == run, TRIAL.c.cell.in_(own))
         columns = columns.where(HISTOGRAM.c.sequence.in_(wanted))
     if latency_of is None or latency_of:
-        for sequence, encoded in connection.execute(columns.order_by(HISTOGRAM.c.sequence, HISTOGRAM.c.direction)):
+        for sequence, encoded in connection.execute(columns.order_by(*IN_ORDER)).all():
             histograms[sequence].append(encoded)
-    return [trial_of(row, tuple(histograms[row["sequence"]])) for row in connection.execute(query).mappings()]
+    found = connection.execute(query).all()
+    return [trial_of(row, tuple(histograms[row.sequence])) for row in found]
 
 
 def results(connection: Connection, run: str) -> list[ResultRecord]:

@@ -1,12 +1,20 @@
 """Records to rows of the tables and back."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
-from sqlalchemy import Connection, RowMapping, Table
+from pydantic_core import from_json
+from sqlalchemy import JSON, Connection, RowMapping, Table, Text, cast
 from sqlalchemy.dialects import postgresql, sqlite
 
 from nfvbed.records import CellRecord, FactRecord, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
+from nfvbed.store.schema import TRIAL
+
+TRIAL_COLUMNS: Final = tuple(cast(c, Text).label(c.name) if isinstance(c.type, JSON) else c for c in TRIAL.c)
+"""What `trial_of` is given: nested values as the text that they are stored as, parsed without the database's layers."""
+_NAMES: Final = tuple(column.name for column in TRIAL.c)
+_NESTED: Final = tuple(column.name for column in TRIAL.c if isinstance(column.type, JSON))
 
 
 def trial_row(trial: TrialRecord) -> dict[str, Any]:
@@ -22,9 +30,17 @@ def histogram_rows(trial: TrialRecord) -> list[dict[str, Any]]:
     ]
 
 
-def trial_of(row: RowMapping, latency_hdr: tuple[str | None, ...]) -> TrialRecord:
-    """Rebuild a trial from its row and its histograms in the order of directions."""
-    return TrialRecord.model_validate({**dict(row), "latency_hdr": latency_hdr})
+def trial_of(row: Sequence[Any], latency_hdr: Sequence[str | None]) -> TrialRecord:
+    """Rebuild a trial.
+
+    Args:
+        row: of `TRIAL_COLUMNS`.
+        latency_hdr: its histograms, in the order of directions.
+    """
+    values = dict(zip(_NAMES, row, strict=True))
+    values.update((name, from_json(values[name])) for name in _NESTED if values[name] is not None)
+    values["latency_hdr"] = latency_hdr
+    return TrialRecord.model_validate(values)
 
 
 def cell_row(cell: CellRecord, position: int) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pydantic import Field
 from sqlalchemy import ColumnElement, Connection, RowMapping, ScalarSelect, Select, Subquery, exists, func, select
 
 from nfvbed.records import CellRole, Record, RunRecord, Status, TrialRecord
-from nfvbed.store.rows import run_of, trial_of
+from nfvbed.store.rows import TRIAL_COLUMNS, run_of, trial_of
 from nfvbed.store.schema import CELL, FACT, RESULT, RUN, TRIAL
 
 
@@ -70,8 +70,8 @@ def extent(connection: Connection, run: str) -> Extent:
 def trials_page(connection: Connection, run: str, cell: str | None, part: Part) -> tuple[list[TrialRecord], int]:
     """Return some trials without their histograms, in the order of their sequence, and how many there are."""
     wanted = (TRIAL.c.run == run,) if cell is None else (TRIAL.c.run == run, TRIAL.c.cell == cell)
-    query = select(TRIAL).where(*wanted).order_by(TRIAL.c.sequence).limit(part.limit).offset(part.offset)
-    found = [trial_of(row, ()) for row in connection.execute(query).mappings()]
+    query = select(*TRIAL_COLUMNS).where(*wanted).order_by(TRIAL.c.sequence).limit(part.limit).offset(part.offset)
+    found = [trial_of(row, ()) for row in connection.execute(query)]
     return found, connection.execute(select(func.count()).select_from(TRIAL).where(*wanted)).scalar_one()
 
 

@@ -1,6 +1,7 @@
 """macvtap: the kernel's devices on lower links, which switch by destination address without a bridge."""
 
 import platform
+from collections.abc import Mapping
 from typing import Annotated
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
@@ -110,7 +111,7 @@ class Macvtap(DataPlane):
             packets=packets,
             busy_cycles=NOT_SEPARABLE,
             source=f"what VNFs send is switched in their own system calls ({state.core_use})",
-            raw={name: counted.model_dump() for name, counted in (outer | inner).items()},
+            raw={name: counted.model_dump() for name, counted in outer.items()} | _by_end(deployment, inner),
         )
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
@@ -217,6 +218,21 @@ def _device_hop(end: End, lower: str, counted: links.LinkCounters) -> Hop:
         tx_packets=counted.rx_packets,
         drops={"rx_dropped": counted.tx_dropped, "tx_dropped": counted.rx_dropped},
     )
+
+
+def _by_end(deployment: Deployment, devices: Mapping[str, links.LinkCounters]) -> dict[str, dict[str, int]]:
+    """Return the VNFs' devices by the names of the path's ends, counted as a switch's ports are."""
+    plan = _plan_of(deployment)
+    seen = {end.name: devices[plan.device(end)] for end in plan.ends if end.vnf is not None}
+    return {
+        name: {
+            "rx_packets": counted.tx_packets,
+            "tx_packets": counted.rx_packets,
+            "rx_dropped": counted.tx_dropped,
+            "tx_dropped": counted.rx_dropped,
+        }
+        for name, counted in seen.items()
+    }
 
 
 def _inside(name: str, counted: links.LinkCounters) -> Hop:

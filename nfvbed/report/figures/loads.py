@@ -8,6 +8,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report.captions import short_caption
+from nfvbed.report.figures.palette import PALETTE
 from nfvbed.report.figures.theme import Drawing, color_scale, inline
 from nfvbed.report.labels import labels_of, row_labels
 from nfvbed.results import ResultKind
@@ -17,7 +18,7 @@ MARGIN: Final = 90
 HEIGHT: Final = 230
 CURVES: Final = (ResultKind.LOSS_CURVE, ResultKind.CONTINUOUS)
 LATENCIES: Final = (ResultKind.LATENCY, ResultKind.LOSS_CURVE, ResultKind.CONTINUOUS)
-LINES: Final = alt.Legend(symbolType="stroke", symbolSize=500)
+LINES: Final = alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeColor=PALETTE[7])
 PERCENTILES: Final = {50.0: "P50", 90.0: "P90", 99.0: "P99"}
 
 
@@ -97,19 +98,20 @@ def _drawn(comparison: Comparison, records: list[dict[str, Any]], y: alt.Y, text
             if "percentile" in records[0]
             else {}
         )
+        # Shapes distinguish variants without colour; each test has a line of its own. Lines and points are two marks:
+        # of one that is both, the legend of dashes is drawn as points are, without a line.
+        base = alt.Chart().encode(
+            x=alt.X("mpps:Q", title="intended load, million frames/s, both directions together"),
+            y=y,
+            color=alt.Color("variant:N", title="variant", scale=color_scale(names)),
+            tooltip=[f"{key}:{'N' if isinstance(value, str) else 'Q'}" for key, value in records[0].items()],
+        )
+        lines = base.mark_line(strokeWidth=2).encode(detail=alt.Detail("test:N"), **dashes)
+        # With the colours' own order both are one legend.
+        shapes = alt.Shape("variant:N", title="variant", scale=alt.Scale(domain=list(dict.fromkeys(names))))
+        points_of_lines = base.mark_point(filled=True, size=45, opacity=1).encode(shape=shapes)
         chart: alt.TopLevelMixin = (
-            alt.Chart(inline(records))
-            .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2)
-            .encode(
-                x=alt.X("mpps:Q", title="intended load, million frames/s, both directions together"),
-                y=y,
-                # Shapes distinguish variants without colour; each test has a line of its own.
-                color=alt.Color("variant:N", title="variant", scale=color_scale(names)),
-                shape=alt.Shape("variant:N", title="variant", sort=names),
-                detail=alt.Detail("test:N"),
-                tooltip=[f"{key}:{'N' if isinstance(value, str) else 'Q'}" for key, value in records[0].items()],
-                **dashes,
-            )
+            alt.layer(lines, points_of_lines, data=inline(records))
             .properties(width=PANEL, height=HEIGHT)
             .facet(facet=alt.Facet("point:N", title=None, sort=points), columns=columns)
         )

@@ -130,7 +130,7 @@ def _at_loads(comparison: Comparison, tests: list[MeasuredTest]) -> Iterable[Not
 
 def _rows(test: MeasuredTest, *, timed: bool) -> Iterable[Row]:
     names = (test.variant, wording.row_point(test), test.result.test, test.placement_class or wording.NOTHING)
-    first = tuple(Cell(text) for text in names)
+    first = tuple(Cell(text, kind) for text, kind in zip(names, ("", "point", "", ""), strict=True))
     if test.result.status is not Status.OK:
         text = f"{test.result.status.value}: {test.result.reason}"
         yield (*first, Cell(text, tone="warning", span=len(LOAD_HEADINGS) - NAMING + timed))
@@ -153,7 +153,7 @@ def _by_direction(comparison: Comparison, tests: list[MeasuredTest]) -> Table | 
     rows = [
         (
             Cell(line.variant),
-            Cell(line.point),
+            Cell(line.point, "point"),
             Cell(line.test),
             Cell(line.load, "n"),
             Cell(line.direction),
@@ -171,7 +171,7 @@ def _measured(comparison: Comparison, found: MeasuredTable) -> NotedTable:
 
 
 def _measured_row(found: MeasuredTable, line: MeasuredLine) -> Row:
-    first = tuple(Cell(text) for text in (line.variant, line.point, line.test, line.placement_class))
+    first = (Cell(line.variant), Cell(line.point, "point"), Cell(line.test), Cell(line.placement_class))
     if not line.label:
         return (*first, Cell(line.reason, tone="warning", span=len(found.names) + 3))
     return (

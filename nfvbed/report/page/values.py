@@ -19,7 +19,7 @@ class Cell:
 
     text: str
     kind: str = ""
-    """Its class in the style sheet: `n` for numbers, `whole`, `limits`, `verdict`."""
+    """Its class in the style sheet: `n` for numbers, `point`, `whole`, `limits`, `verdict`."""
     tone: str | None = None
     """Class of the text alone, as `warning` or a verdict; None: the cell's."""
     below: str | None = None

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nfvbed.compare.lostframes import ELSEWHERE, NOBODY, RECEIVER, SWITCH, VNF, lost_frames
+from nfvbed.compare.lostframes import ELSEWHERE, IN_VNF, NOBODY, RECEIVER, SURPLUS, SWITCH, VNF, lost_frames
 from nfvbed.records import DirectionCounts, TrialRecord
 from tests.sample_records import OVS, Scenario, build
 
@@ -52,9 +52,45 @@ def test_trials_without_counters_are_told_apart():
     assert found[ELSEWHERE] == 0
 
 
-def test_counters_of_more_frames_than_were_lost_leave_none_elsewhere():
-    found = places(trial(2, {"ports": {"p1": {"tx_dropped": 6}}}))
-    assert (found[f"{RECEIVER} p1"], found[ELSEWHERE]) == (6, 0)
+def test_counters_of_more_frames_than_were_lost_leave_none_elsewhere_and_it_is_said():
+    found = places(trial(2, {"ports": {"p1": {"tx_dropped": 6}}}), trial(3, {"ports": {"p1": {"tx_dropped": 1}}}))
+    assert (found[f"{RECEIVER} p1"], found[ELSEWHERE], found[SURPLUS]) == (7, 2, 4)
+    assert found["lost after sending"] == 7 + 2 - 4
+
+
+def test_what_a_port_of_the_kernel_refused_was_never_sent_and_is_not_lost():
+    """As a bridge in the lab had it: veth counts what it did not take from the generator as dropped."""
+    ways = (
+        DirectionCounts(intended=900, sent=500, received=490, lost=10, unsent=400, late=100, refused=300),
+        DirectionCounts(intended=900, sent=600, received=600, lost=0, unsent=300, late=100, refused=200),
+    )
+    ports = {"s0": {"rx_dropped": 303, "tx_dropped": 0}, "s1": {"rx_dropped": 200, "tx_dropped": 7}}
+    found = places(trial(0, ports).model_copy(update={"directions": ways}))
+    assert (found[f"{SWITCH} s0"], found[f"{RECEIVER} s1"], found[ELSEWHERE]) == (3, 7, 0)
+    assert f"{SWITCH} s1" not in found
+    assert found["not sent: refused"] == 500
+
+
+def test_what_a_vnf_did_not_give_back_was_lost_in_it():
+    """As Open vSwitch with a VNF in the lab had it."""
+    ports = {
+        "p0": {"rx_packets": 216_579, "tx_packets": 199_139, "tx_dropped": 3_744},
+        "v1a": {"rx_packets": 202_883, "tx_packets": 203_363, "tx_dropped": 13_216},
+        "v1b": {"rx_packets": 203_203, "tx_packets": 202_979, "tx_dropped": 13_344},
+        "p1": {"rx_packets": 216_323, "tx_packets": 199_171, "tx_dropped": 4_032},
+    }
+    found = places(trial(34_592, {"ports": ports}))
+    assert found[f"{IN_VNF} vnf1"] == 256
+    assert found[ELSEWHERE] == 0
+    assert sum(frames for place, frames in found.items() if place.startswith("lost: ")) == 34_592
+
+
+def test_a_vnf_that_is_the_end_of_the_path_loses_nothing():
+    """What ends at a VNF is not given back; only what is lost can have been lost there."""
+    one_port = trial(5, {"ports": {"p0": {"rx_packets": 90}, "v1a": {"tx_packets": 90, "rx_packets": 0}}})
+    answers = {"v1a": {"tx_packets": 90, "rx_packets": 10}, "v1b": {"tx_packets": 0, "rx_packets": 60}}
+    assert places(one_port)[ELSEWHERE] == 5
+    assert not [place for place in places(trial(0, {"ports": answers})) if place.startswith("lost:")]
 
 
 def test_nothing_is_said_of_places_where_nothing_was_lost():

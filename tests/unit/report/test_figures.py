@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.cost import CpuSplit
 from nfvbed.compare.verdict import Rules
-from nfvbed.records import NOT_SEPARABLE
+from nfvbed.records import NOT_SEPARABLE, Role
 from nfvbed.report.csv.figure import figure_to_csv
 from nfvbed.report.figures.bytraffic import by_flows_figure, by_frame_size_figure
 from nfvbed.report.figures.catalogue import drawings, to_svg
@@ -83,6 +84,25 @@ def test_roles_are_stacked_and_what_cannot_be_separated_is_no_part(comparison: C
     shared = [row for row in rows_of(cpu_figure(moved)) if row["variant"] == "ovs-dpdk"]
     assert "VNF" not in {row["role"] for row in shared}
     assert any("VNF n/s" in row["label"] for row in shared)
+
+
+def test_roles_are_divided_by_the_kind_of_their_time(comparison: Comparison):
+    split = CpuSplit(user=0.0, guest=0.0, system=0.3, softirq=0.66)
+    moved = _with_rows(comparison, "linux-bridge", {"splits": {Role.SWITCH: split}})
+    drawing = cpu_figure(moved)
+    parts = [row for row in rows_of(drawing) if row["variant"] == "linux-bridge" and row["kind"] == "part"]
+    of_p2p = [row for row in parts if row["point"].startswith("p2p, 64")]
+    assert [(row["part"], row["cores"]) for row in of_p2p] == [
+        ("switch: system", "0.3"), ("switch: softirq", "0.66"), ("generator: not split", "1.0"),
+    ]  # fmt: skip
+    assert drawing is not None and "switch 0.96 (system 0.30, softirq 0.66)" in drawing.description
+    colors = _colors(drawing.spec)
+    assert len(colors) == len(set(colors)), "no two parts look the same"
+
+
+def _colors(spec: dict[str, Any]) -> list[str]:
+    (layer,) = (one for one in spec["spec"]["layer"] if "color" in one["encoding"])
+    return list(layer["encoding"]["color"]["scale"]["range"])
 
 
 def _with_rows(comparison: Comparison, variant: str, cpu: dict[str, Any]) -> Comparison:
