@@ -37,11 +37,11 @@ class Hub(threading.Thread):
             end = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
             end.bind(str(folder / f"{name}.{link}.hub"))
             self._ends[end] = str(folder / f"{name}.{link}")
-        self._stop, self._stopped = socket.socketpair()
+        self._ender, self._ended = socket.socketpair()
 
     def run(self):
         """Carry frames until the hub is closed."""
-        while self._stopped not in (ready := select.select([*self._ends, self._stopped], [], [])[0]):
+        while self._ended not in (ready := select.select([*self._ends, self._ended], [], [])[0]):
             for end in ready:
                 frame = end.recv(_LONGEST)
                 for other, guest in self._ends.items():
@@ -51,9 +51,9 @@ class Hub(threading.Thread):
 
     def close(self):
         """End it."""
-        self._stop.close()
+        self._ender.close()
         self.join()
-        for end in (*self._ends, self._stopped):
+        for end in (*self._ends, self._ended):
             end.close()
 
 

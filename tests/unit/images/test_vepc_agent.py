@@ -87,6 +87,7 @@ def test_a_guest_of_one_function_has_a_nic_on_each_of_its_links(name):
 
 def test_another_guest_finds_peers_that_it_is_not_told_of_by_links():
     assert given("ue-enb").setting("ue-enb.server") == given("server").port("server.lan").address
+    assert given("pgw").setting("pgw.sgw") == given("sgw").port("sgw.s1-u").address
     assert given("mme").at("gtp-c", "pgw") == given("pgw").at("gtp-c", "pgw") == "10.77.3.12"
     with pytest.raises(Refusal, match=r"vnf\.peer\.gtp-c\.hss"):
         given("mme").at("gtp-c", "hss")

@@ -24,8 +24,6 @@ from vepcagent.sims import subscribers
 
 FUNCTIONS = {"mme", *ORDER}
 _TUN = "pgwtun"
-_S5_U = 5
-"""Number of the routing table of what the PGW sends to the SGW."""
 _RUN, _LIBRARIES = Path("/run/vepc"), Path("/usr/lib/nextepc")
 _START_S = 900.0
 """For one function to come up on an emulated processor; an idle host takes 3 s, a busy one ten times as long. Those
@@ -104,8 +102,7 @@ class Core:
         network.address(_TUN, addresses.ues)
         if "s5-u" in cards:
             # The SGW has one address for S1-U and S5-U, that of S1-U: the way to it is that of S5-U all the same.
-            network.ip(f"rule add from {addresses.gtpu['pgw']} table {_S5_U}")
-            network.ip(f"route add default via {self._given.peer('s5-u.sgw')} table {_S5_U}")
+            network.ip(f"route add {self._given.setting('pgw.sgw')}/32 via {self._given.peer('s5-u.sgw')}")
 
     def _await_peers(self, function: str, addresses: Addresses) -> None:
         """Wait for another guest's store or gateways; those that speak Diameter wait for their peers themselves."""
