@@ -35,7 +35,7 @@ YES ?=
 # What a recommendation is for: `make recommend NEED=latency`.
 NEED ?= throughput
 # What a site's targets need beside the build: a cloud on this machine is unpacked, its guests boot an image.
-FOR_SITE := $(if $(filter devcloud,$(SITE)),devcloud-packages images)$(if $(filter $(RACKS),$(SITE)),kolla-ansible)
+FOR_SITE := $(if $(filter devcloud devcloud-sol,$(SITE)),devcloud-packages images)$(if $(filter $(RACKS),$(SITE)),kolla-ansible)
 
 # Targets share the machine's cores and hugepages: never two at once, also with -j.
 .NOTPARALLEL:
@@ -160,6 +160,8 @@ ifneq ($(filter-out lab,$(SITE)),)
 onboard-vepc: image-vepc
 endif
 
+run-openstack-vepc: devcloud-packages image-vepc
+
 .PHONY: $(PACKAGES)
 $(PACKAGES): package-%: images ## write the package of the VNF NAME for Tacker, NAME.csar
 	@$(NFVBED) package $*
@@ -219,7 +221,7 @@ test-browser: setup-test ## the tiers browser and dashboard
 	@$(PYTHON) tests/tiers.py browser dashboard
 
 .PHONY: test-slow
-test-slow: setup-test ## what takes long and seldom breaks: images built twice, a mobile core in two guests, old NICs, own images, tests inside guests, a kernel in a guest node, bearers on DPDK; 5 minutes, no part of test
+test-slow: setup-test ## what takes long and seldom breaks: images built twice, a mobile core in two guests and in eight, old NICs, own images, tests inside guests, a kernel in a guest node, bearers on DPDK; 5 minutes, no part of test
 	@setup/native
 	@setup/images vloop vepc
 	@setup/node

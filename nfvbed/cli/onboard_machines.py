@@ -14,26 +14,29 @@ from nfvbed.cli.support import variant_name
 from nfvbed.cli.vnf_options import KEYS as VNF_KEYS
 from nfvbed.errors import ConfigurationError, UnsupportedError, UsageError
 from nfvbed.host.qemu import images as image_files
+from nfvbed.host.qemu.images import Image
 from nfvbed.sites.catalogue import open_site
+from nfvbed.sites.openstack import images as cloud_images
 from nfvbed.spec.document import read_document
 from nfvbed.spec.loader import VNF_FILE, Project
 from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec, HostSiteSpec, SiteSpec
 from nfvbed.spec.variant import Variant
-from nfvbed.vnfs.descriptors import hostfit
+from nfvbed.spec.vnf import ImageSpec
+from nfvbed.vnfs.descriptors import csar, hostfit, sol
 from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenImage
-from nfvbed.vnfs.descriptors.machines import check, legacy
+from nfvbed.vnfs.descriptors.machines import check, legacy, package
 from nfvbed.vnfs.descriptors.machines.model import Flavour, MachinesRequest
 from nfvbed.vnfs.descriptors.yamltext import dump
 
 _REFUSED = (*VNF_KEYS, "level", "offload_price", "topology")
 _MADE = Path(".nfvbed", "descriptors")
-"""Below the project's root: descriptors as they were onboarded."""
+"""Below the project's root: descriptors as they were onboarded, but for a deployment's id and secret."""
 
 
 def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, options: dict[str, Any]) -> int:
-    """Onboard the VNF through Tacker's legacy API, in one deployment flavour; or say what does not fit.
+    """Onboard the VNF through the site's API of Tacker, in one deployment flavour; or say what does not fit.
 
     Args:
         project: where files are.
@@ -61,18 +64,14 @@ def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, opt
         )
     place = open_site(site, project.root)
     variant = project.load_variant(variant_name(name, place.find_deployed(), site), site)
-    request = _request(project, vnf, variant, chosen)
-    path = project.root / _MADE / f"{vnf.name}-{flavour}.yaml"
-    given = descriptor_of(
-        str(path), {**chosen, "networks": (), "flavour": None, "called": options["called"] or vnf.name}
-    )
-    given = _with_own_image(project, request, given)
+    describe = _package if _takes_packages(site) else _template
+    given, content = describe(project, vnf, variant, chosen)
     if options["dry_run"]:
         place.require(variant)
         click.echo(f"{vnf.name} (flavour {flavour}) would be onboarded as {given.name} on {variant.name}")
         return 0
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(dump(legacy.template(request, flavour)))
+    given.path.parent.mkdir(parents=True, exist_ok=True)
+    given.path.write_bytes(content)
     onboard_given(place, variant, given, options["as_json"])
     return 0
 
@@ -83,24 +82,80 @@ def _usual_flavour(vnf: MachinesVnfSpec, options: Mapping[str, Any]) -> str:
     return own if own and not options["parameters"] else one_flavour(vnf, options)
 
 
-def _with_own_image(project: Project, request: MachinesRequest, given: GivenDescriptor) -> GivenDescriptor:
-    """Return what is given with the flavour's own image, and what its consoles say, unless other images are named.
+def _takes_packages(site: SiteSpec) -> bool:
+    return isinstance(site, DevcloudSiteSpec | CloudSiteSpec) and site.onboarding == "sol"
+
+
+def _template(
+    project: Project, vnf: MachinesVnfSpec, variant: Variant, options: Mapping[str, Any]
+) -> tuple[GivenDescriptor, bytes]:
+    """Return the legacy template of the flavour, with what is given for it, and its content.
 
     Raises:
+        PrerequisiteError, OnboardError: the flavour's own image is not there, or is another one.
+    """
+    request = _request(project, vnf, variant, options)
+    flavour = request.flavour(options["flavour"])
+    content = dump(legacy.template(request, flavour.name)).encode()
+    given = _given(project, vnf, options, ".yaml")
+    inputs = tuple(legacy.image_input(one) for one in flavour.machines)
+    declared = vnf.form(flavour.name)
+    if declared.image is None or set(inputs) & set(given.parameters):
+        return given, content
+    file = _image_file(project, vnf, declared.image)
+    return replace(given, image=GivenImage(vnf.name, file, inputs), console=declared.console), content
+
+
+def _package(
+    project: Project, vnf: MachinesVnfSpec, variant: Variant, options: Mapping[str, Any]
+) -> tuple[GivenDescriptor, bytes]:
+    """Return the package of the flavour, with what is given for it, and its content.
+
+    Raises:
+        UnsupportedError: the flavour has no image: a package names one with its digest.
         PrerequisiteError, OnboardError: the image is not there, or is another one.
     """
-    vnf, (flavour,) = request.vnf, request.flavours
-    declared = next((one for one in vnf.flavours if one.name == flavour.name), None)
-    inputs = tuple(legacy.image_input(one) for one in flavour.machines)
-    if declared is None or declared.image is None or set(inputs) & set(given.parameters):
-        return given
-    file = image_files.find(declared.image, project.root, f"vnfd/{vnf.name}/{VNF_FILE}")
-    return replace(given, image=GivenImage(vnf.name, file, inputs), console=declared.console)
+    declared = vnf.form(options["flavour"])
+    if declared.image is None:
+        raise UnsupportedError(
+            f"flavour {options['flavour']} of VNF {vnf.name} has no image of its own",
+            where=f"vnfd/{vnf.name}/{VNF_FILE}",
+            observed="a package (SOL001) names an image with its digest",
+            fix=f"nfvbed package {vnf.name} --image-file FILE, and onboard that package",
+        )
+    file = _image_file(project, vnf, declared.image)
+    named = {"image": cloud_images.name_of(vnf.name, file), "image_file": str(file.path)}
+    request = _request(project, vnf, variant, {**options, **named}, digests=True)
+    given = _given(project, vnf, options, ".csar", flavour=options["flavour"])
+    made = replace(
+        given,
+        networks={port.name: port.network for port in request.flavour(options["flavour"]).outer},
+        parameters={**sol.instantiation()["additionalParams"], **given.parameters},
+        image=GivenImage(vnf.name, file, ()),
+        console=declared.console,
+        made=True,
+    )
+    return made, csar.write(package.files(request))
 
 
-def _request(project: Project, vnf: MachinesVnfSpec, variant: Variant, options: Mapping[str, Any]) -> MachinesRequest:
+def _given(
+    project: Project, vnf: MachinesVnfSpec, options: Mapping[str, Any], ending: str, flavour: str | None = None
+) -> GivenDescriptor:
+    """Return a descriptor that is yet to be written; `--network` is of links, and in it already."""
+    path = project.root / _MADE / f"{vnf.name}-{options['flavour']}{ending}"
+    called = options["called"] or vnf.name
+    return descriptor_of(str(path), {**options, "networks": (), "flavour": flavour, "called": called})
+
+
+def _image_file(project: Project, vnf: MachinesVnfSpec, declared: ImageSpec) -> Image:
+    return image_files.find(declared, project.root, f"vnfd/{vnf.name}/{VNF_FILE}")
+
+
+def _request(
+    project: Project, vnf: MachinesVnfSpec, variant: Variant, options: Mapping[str, Any], *, digests: bool = False
+) -> MachinesRequest:
     direct = check.needs_direct(vnf, project.load_flavor(vnf.flavor), variant)
-    return made_request(project, vnf, options, digests=False, direct=direct)
+    return made_request(project, vnf, options, digests=digests, direct=direct)
 
 
 def _mismatches(

@@ -11,11 +11,10 @@ from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.records import VnfKind
 from nfvbed.spec.bearers import MOST_BEARERS
-from nfvbed.spec.choices import default_forwarding, explicit_label, possible_forwarding, resolve
+from nfvbed.spec.choices import default_forwarding, explicit_label, possible_forwarding, resolve, why_not_machines
 from nfvbed.spec.gateway import refused_bearers
 from nfvbed.spec.layout import layout, without_chains
 from nfvbed.spec.loader import Project
-from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import NATIVE, Forwarding, ImageSpec, VnfChoice, VnfUse, Vnic
@@ -200,12 +199,14 @@ def plan_of(topology: str) -> int:
 
 def _check(project: Project, use: VnfUse) -> None:
     spec = project.load_vnf(use.vnf)
-    if isinstance(spec, MachinesVnfSpec) and (use.kind is VnfKind.VM or use.kind not in spec.kinds):
+    refused = why_not_machines(use, spec)
+    if refused:
+        observed, fix = refused
         raise UsageError(
-            f"VNF {use.vnf} is of several machines, and a path takes VNFs of one",
+            f"VNF {use.vnf} is of several machines, and cannot be on a path so",
             where=f"machines of vnfd/{use.vnf}/vnf.yml",
-            observed=", ".join(one.name for one in spec.machines),
-            fix=f"nfvbed onboard {use.vnf} on a site that is an OpenStack",
+            observed=observed,
+            fix=f"{fix}; or nfvbed onboard {use.vnf} on a site that is an OpenStack",
         )
     if use.kind not in spec.kinds:
         kinds = ", ".join(spec.kinds)

@@ -116,10 +116,10 @@ def require_topology(variant: Variant, topology: str) -> None:
 def _require_core(topology: str, choice: VnfChoice) -> None:
     """Refuse a mobile core elsewhere than between S1-U and SGi, and anything else there.
 
-    What a virtual machine does is its image's.
+    What another virtual machine does there is its image's.
     """
-    is_gateway = choice.forwarding in GATEWAYS
-    if choice.kind is not VnfKind.VM and is_gateway != (topology == VEPC):
+    is_gateway, is_image = choice.forwarding in GATEWAYS, choice.kind is VnfKind.VM
+    if is_gateway != (topology == VEPC) and (is_gateway or not is_image):
         raise UnsupportedError(
             f"a VNF that forwards as {choice.forwarding!r} cannot be in topology {topology}",
             where=choice.label,

@@ -45,13 +45,14 @@ def resolve(use: VnfUse, variant: Variant, catalogue: Catalogue) -> VnfChoice | 
     wanted = variant.native_vnf if native else use
     if wanted is None:
         return None
-    vnf = catalogue.load_vnf(wanted.vnf)
-    forwarding = wanted.forwarding or default_forwarding(wanted, vnf)
+    declared = catalogue.load_vnf(wanted.vnf)
+    forwarding = wanted.forwarding or default_forwarding(wanted, declared)
     if forwarding == NATIVE:
         return None
+    vnf = _on_path(declared, wanted.kind)
     return VnfChoice(
         label=use.label,
-        vnf=vnf if wanted.kind is VnfKind.VM else vnf.without_machines(),
+        vnf=vnf,
         kind=wanted.kind,
         forwarding=forwarding,
         flavor=catalogue.load_flavor(wanted.flavor or vnf.flavor),
@@ -61,6 +62,12 @@ def resolve(use: VnfUse, variant: Variant, catalogue: Catalogue) -> VnfChoice | 
         native=native,
         bearers=wanted.bearers,
     )
+
+
+def _on_path(vnf: VnfSpec, kind: VnfKind) -> VnfSpec:
+    if kind is not VnfKind.VM:
+        return vnf.without_machines()
+    return vnf.on_path() if isinstance(vnf, MachinesVnfSpec) else vnf
 
 
 def resolve_all(
@@ -137,12 +144,14 @@ def use_is_possible(document: Document, key: KeyPath, use: VnfUse, catalogue: Ca
         name_is_known(document, (*key, "flavor"), ("flavor", use.flavor), catalogue.flavor_names)
     vnf = catalogue.load_vnf(use.vnf)
     name_is_known(document, (*key, "kind"), (f"kind of {vnf.name}", use.kind.value), [kind.value for kind in vnf.kinds])
-    if isinstance(vnf, MachinesVnfSpec) and use.kind is VnfKind.VM:
+    refused = why_not_machines(use, vnf)
+    if refused:
+        observed, fix = refused
         raise ConfigurationError(
-            f"VNF {vnf.name} is of several machines, and a path takes VNFs of one",
+            f"VNF {vnf.name} is of several machines, and cannot be on a path so",
             where=document.where((*key, "vnf")),
-            observed=", ".join(one.name for one in vnf.machines),
-            fix="name a VNF of one machine, as vloop is",
+            observed=observed,
+            fix=fix,
         )
     if use.forwarding is not None:
         known = possible_forwarding(use, vnf)
@@ -163,6 +172,20 @@ def use_is_possible(document: Document, key: KeyPath, use: VnfUse, catalogue: Ca
             observed=f"kind: {use.kind.value}",
             fix="write `kind: vm`, or leave the image out",
         )
+
+
+def why_not_machines(use: VnfUse, vnf: VnfSpec) -> tuple[str, str] | None:
+    """Say why a VNF of several machines cannot be on a path as a use has it, and what to do; None: it can."""
+    if not isinstance(vnf, MachinesVnfSpec) or use.kind is not VnfKind.VM:
+        return None
+    machines = ", ".join(one.name for one in vnf.machines)
+    if vnf.measured is None:
+        return f"no form of it is measured: {machines}", "name a VNF of one machine, as vloop is"
+    of_image = {"forwarding": vnf.forwarding[0], "flavor": None, "image": None, "bearers": None}
+    given = [key for key, own in of_image.items() if getattr(use, key) not in (None, own)]
+    if given:
+        return f"{', '.join(given)}: of its machines ({machines})", f"leave them out; forwarding: {vnf.forwarding[0]}"
+    return None
 
 
 def uses_of(experiment: Experiment) -> Iterator[tuple[KeyPath, VnfUse]]:

@@ -40,6 +40,7 @@ def require(document: Document, vnf: MachinesVnfSpec, flavors: Sequence[str]) ->
     addresses_are_of_their_links(document, vnf)
     path_is_connected(document, vnf)
     ends_are_on_the_path(document, vnf)
+    generators_have_addresses_of_their_own(document, vnf)
     groups_are_possible(document, ("placement",), vnf.placement, [one.name for one in vnf.machines])
     flavours_hold_every_machine(document, vnf)
     guests_have_one_address_a_link(document, vnf)
@@ -229,6 +230,25 @@ def ends_are_on_the_path(document: Document, vnf: MachinesVnfSpec) -> None:
             observed=f"in: {vnf.ports[0].at}, out: {vnf.ports[1].at}; the path is {' - '.join(vnf.path)}",
             fix="exchange them, or write the path the other way round",
         )
+
+
+def generators_have_addresses_of_their_own(document: Document, vnf: MachinesVnfSpec) -> None:
+    """A generator's address is in the subnet of its link, free of gateway and pool, and no machine's."""
+    placed = {f"{machine.name}.{port.name}": port for _, machine, port in _ports(vnf)}
+    for number, end in enumerate(vnf.ports):
+        if end.generator is None:
+            continue
+        link = vnf.link(placed[end.at].link)
+        taken = [name for name, port in placed.items() if port.link == link.name and port.address == end.generator]
+        as_port = placed[end.at].model_copy(update={"address": end.generator})
+        lacking = f"it is the address of {taken[0]}" if taken else _unfit(as_port, link)
+        if lacking:
+            raise ConfigurationError(
+                f"the generator's address at {end.name} does not fit link {link.name!r}",
+                where=document.where(("ports", number, "generator")),
+                observed=f"{end.generator}: {lacking}",
+                fix="an address of the link's subnet that no machine has, below those that are left to DHCP",
+            )
 
 
 def groups_are_possible(

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from nfvbed.errors import InternalError
 from nfvbed.patience import patient
 from nfvbed.records import VnfKind
 from nfvbed.spec.model import SpecModel
@@ -121,7 +122,16 @@ class ConsoleSpec(SpecModel):
         return patient(self.timeout_s)
 
 
-class DeploymentFlavourSpec(SpecModel):
+class FormSpec(SpecModel):
+    """What nfvbed brings to a form of the VNF, and knows it to be ready by."""
+
+    image: ImageSpec | None = None
+    """Disk image of its virtual machines that is put into the cloud where none is named; None: the cloud has it."""
+    console: ConsoleSpec | None = None
+    """Lines on consoles by which it is ready; None: it is when its instances are ACTIVE."""
+
+
+class DeploymentFlavourSpec(FormSpec):
     """Another form of the same VNF: fewer virtual machines with the same functions (SOL001: deployment flavour)."""
 
     name: Name
@@ -130,10 +140,6 @@ class DeploymentFlavourSpec(SpecModel):
     """Virtual machines; each of the VNF's machines is in one of them."""
     placement: tuple[PlacementSpec, ...] = ()
     """Groups of its virtual machines."""
-    image: ImageSpec | None = None
-    """Disk image of its virtual machines that is put into the cloud where none is named; None: the cloud has it."""
-    console: ConsoleSpec | None = None
-    """Lines on consoles by which it is ready; None: it is when its instances are ACTIVE."""
 
 
 class EndSpec(VnfPortSpec):
@@ -141,6 +147,8 @@ class EndSpec(VnfPortSpec):
 
     at: PortName
     """Port of a machine, on the path: `MACHINE.PORT`."""
+    generator: IPv4Address | None = None
+    """Address on that port's link of a generator that sends and takes frames there; None: none does."""
 
 
 class MachinesVnfSpec(VnfSpec):
@@ -159,6 +167,8 @@ class MachinesVnfSpec(VnfSpec):
     one link."""
     placement: tuple[PlacementSpec, ...] = ()
     """Groups of machines that are placed together or apart."""
+    default: FormSpec = FormSpec()
+    """Image and console of the form of all machines, the deployment flavour `default`."""
     flavours: tuple[DeploymentFlavourSpec, ...] = ()
     """Other forms of it, beside the one of all machines."""
     seed: bool = False
@@ -170,6 +180,34 @@ class MachinesVnfSpec(VnfSpec):
         told = self.model_dump(include=set(VnfSpec.model_fields) - {"kinds", "ports"})
         ports = tuple(VnfPortSpec(name=end.name, role=end.role, vnic=end.vnic) for end in self.ports)
         return VnfSpec(**told, kinds=tuple(kind for kind in self.kinds if kind is not VnfKind.VM), ports=ports)
+
+    def form(self, flavour: str) -> FormSpec:
+        """Return what the file says of a deployment flavour, which is known."""
+        return next((one for one in self.flavours if one.name == flavour), self.default)
+
+    @property
+    def measured(self) -> DeploymentFlavourSpec | None:
+        """Return the deployment flavour that a generator can send through; None: there is none.
+
+        Its image is nfvbed's, its consoles say when it is ready, and the ends of the path are one virtual machine's.
+        """
+        machines = {end.at.partition(".")[0] for end in self.ports}
+        if not all(end.generator for end in self.ports):
+            return None
+        ready = [one for one in self.flavours if one.image is not None and one.console is not None]
+        return next((one for one in ready if any(machines <= set(guest.holds) for guest in one.machines)), None)
+
+    def on_path(self) -> VnfSpec:
+        """Return it as one VNF of virtual machines between its ends: its measured flavour, which there must be.
+
+        Raises:
+            InternalError: nothing can be measured through it.
+        """
+        if self.measured is None:
+            raise InternalError(f"VNF {self.name} has no form that is measured", where="flavours")
+        told = self.model_dump(include=set(VnfSpec.model_fields) - {"kinds", "ports", "image"})
+        ports = tuple(VnfPortSpec(name=end.name, role=end.role, vnic=end.vnic) for end in self.ports)
+        return VnfSpec(**told, kinds=(VnfKind.VM,), ports=ports, image=self.measured.image)
 
     def machine(self, name: str) -> MachineSpec:
         """Return the machine of a name, which is known."""

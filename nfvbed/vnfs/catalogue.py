@@ -7,6 +7,7 @@ from importlib import import_module
 
 from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.records import VnfKind
+from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.vnfs.vnf import VnfDriver
 
 _TESTPMD = "nfvbed.vnfs.process.testpmd:TestpmdVnf"
@@ -37,12 +38,14 @@ def driver(kind: VnfKind, does: str) -> VnfDriver:
         PrerequisiteError: a library that it needs is missing.
     """
     # A container is a namespace of its own with veth ports; every process VNF has one.
-    place = _VM if kind is VnfKind.VM else _PROCESS.get(does) if kind is not VnfKind.EXISTING else None
+    place = _PROCESS.get(does) if kind in (VnfKind.PROCESS, VnfKind.CONTAINER) else None
+    if kind is VnfKind.VM and does not in GATEWAYS:
+        place = _VM
     if place is None:
         raise UnsupportedError(
             f"no VNF of kind {kind} can do {does!r} in the lab",
-            observed=f"process and container: {', '.join(_PROCESS)}; vm: what its image can",
-            fix="choose one of these",
+            observed=f"process and container: {', '.join(_PROCESS)}; vm: what its image can, but for a mobile core",
+            fix="choose one of these; a mobile core of virtual machines: a site that is an OpenStack",
         )
     module_name, _, class_name = place.partition(":")
     try:

@@ -1,4 +1,4 @@
-"""The mobile core as two guests of its image: a UE attaches and its pings are carried, or the cause is on the console.
+"""The mobile core as guests of its image: a UE attaches and its pings are carried, or the cause is on the console.
 
 What nextepc does is not compared here: only that its functions, unmodified, carry a UE's packets in these guests.
 """
@@ -15,8 +15,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 def user_data(**seeds):
     """Return the user data of each guest as descriptors have it, with its secret."""
-    made = several.request(several.TWO, soft=True).flavour(several.TWO)
-    return {one.name: several.userdata.with_seed(one.user_data, seeds[one.name]) for one in made.machines}
+    return {name: several.userdata.with_seed(words, seeds[name]) for name, words in described(several.TWO).items()}
+
+
+def described(flavour):
+    """Return the user data of each guest of a deployment flavour."""
+    return {one.name: one.user_data for one in several.request(flavour, soft=True).flavour(flavour).machines}
 
 
 def test_a_ue_attaches_and_its_pings_are_carried(tmp_path):
@@ -30,6 +34,16 @@ def test_a_ue_attaches_and_its_pings_are_carried(tmp_path):
     assert seed not in printed
 
 
+def test_eight_guests_with_a_function_each_find_each_other(tmp_path):
+    seed = secrets.token_hex(16)
+    words = {name: several.userdata.with_seed(said, seed) for name, said in described(several.EIGHT).items()}
+    with running(tmp_path, words) as guests:
+        for name in ("hss", "pcrf", "sgw", "pgw", "mme"):
+            said = guests[name].wait("functions up: ")
+            assert said.startswith(f"functions up: {'store hss' if name == 'hss' else name} after "), name
+        assert guests["ue-enb"].wait("ping carried: ").startswith("ping carried: 10 of 10,")
+
+
 def test_another_secret_in_the_other_guest_is_told_as_another_key(tmp_path):
     with running(tmp_path, user_data(core=secrets.token_hex(16), edge=secrets.token_hex(16))) as guests:
         said = guests["edge"].wait("attached: ")
@@ -38,9 +52,10 @@ def test_another_secret_in_the_other_guest_is_told_as_another_key(tmp_path):
 
 
 def test_user_data_without_a_secret_and_of_another_form_is_refused(tmp_path):
-    made = several.request(several.EIGHT, soft=True).flavour(several.EIGHT)
-    words = {one.name: one.user_data for one in made.machines}
-    of_one = several.userdata.with_seed(words["mme"], secrets.token_hex(16)).replace("vnf.nic.", "vnf.of.")
-    with running(tmp_path, {"core": of_one, "edge": words["hss"].replace("vnf.nic.", "vnf.of.")}) as guests:
-        assert guests["core"].wait("functions up: ").startswith("failed: this image runs hss,mme,pcrf,pgw,sgw or ")
+    words = described(several.EIGHT)
+    seeded = several.userdata.with_seed(words["mme"], secrets.token_hex(16)).replace("vnf.nic.", "vnf.of.")
+    mixed = seeded.replace("vnf.functions=mme", "vnf.functions=mme,igw")
+    with running(tmp_path, {"core": mixed, "edge": words["hss"].replace("vnf.nic.", "vnf.of.")}) as guests:
+        said = guests["core"].wait("functions up: ")
+        assert said.startswith("failed: this image runs some of hss,mme,pcrf,pgw,sgw or igw,server,ue-enb: ")
         assert guests["edge"].wait("functions up: ").startswith("failed: the user data has no vnf.seed")

@@ -1,12 +1,15 @@
-"""The mobile core as two guests of images/vepc.qcow2, joined link by link; nothing of the host's network takes part.
+"""The mobile core as guests of images/vepc.qcow2, joined link by link; nothing of the host's network takes part.
 
 Each boots by its own loader and has its user data on a config drive, as Nova makes it.
 """
 
 import os
+import select
+import socket
 import subprocess
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from nfvbed.host.qemu.binaries import locate
 from nfvbed.patience import patient
@@ -15,21 +18,57 @@ from tests.image.vloop_guest import IMAGES, ROOT
 
 READY_S = patient(420)
 _PAUSE_S = 0.5
-_OTHER = {"core": "edge", "edge": "core"}
+_LONGEST = 65536
+
+
+class Hub(threading.Thread):
+    """A link: what one of its guests sends comes to all others.
+
+    Args:
+        folder: with the sockets, `GUEST.LINK` of guests and `GUEST.LINK.hub` of their peers here.
+        link: its name.
+        guests: names of the guests on it.
+    """
+
+    def __init__(self, folder, link, guests):
+        super().__init__(name=f"link {link}", daemon=True)
+        self._ends = {}
+        for name in guests:
+            end = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            end.bind(str(folder / f"{name}.{link}.hub"))
+            self._ends[end] = str(folder / f"{name}.{link}")
+        self._ender, self._ended = socket.socketpair()
+
+    def run(self):
+        """Carry frames until the hub is closed."""
+        while self._ended not in (ready := select.select([*self._ends, self._ended], [], [])[0]):
+            for end in ready:
+                frame = end.recv(_LONGEST)
+                for other, guest in self._ends.items():
+                    if other is not end:
+                        with suppress(OSError):  # a guest that has not started, or is gone
+                            other.sendto(frame, guest)
+
+    def close(self):
+        """End it."""
+        self._ender.close()
+        self.join()
+        for end in (*self._ends, self._ended):
+            end.close()
 
 
 class Guest:
     """One running guest."""
 
-    def __init__(self, folder, name, user_data, links):
-        """Links: names of those that it has NICs on, in their order."""
-        self.name = name
+    def __init__(self, folder, number, name, user_data):
+        """Number: its place among all, from 0."""
+        self.name, self._number = name, number
         self.console = folder / f"{name}.console"
         self._log = folder / f"{name}.qemu.log"
         drive = folder / f"{name}.iso"
         drive.write_bytes(config_drive(user_data.encode()))
         binaries = locate(ROOT)
-        argv = [str(binaries.program), *binaries.firmware, *self._arguments(folder, links, drive)]
+        argv = [str(binaries.program), *binaries.firmware, *self._arguments(folder, links_of(user_data), drive)]
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
                 argv, env=os.environ | binaries.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
@@ -67,23 +106,32 @@ class Guest:
         ]
         argv += ["-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console"]
         for place, link in enumerate(links):
-            near, far = folder / f"{self.name}.{link}", folder / f"{_OTHER[self.name]}.{link}"
-            ends = f"local.type=unix,local.path={near},remote.type=unix,remote.path={far}"
-            mac = f"52:54:00:00:{list(_OTHER).index(self.name):02x}:{place:02x}"
+            near = folder / f"{self.name}.{link}"
+            ends = f"local.type=unix,local.path={near},remote.type=unix,remote.path={near}.hub"
+            mac = f"52:54:00:00:{self._number:02x}:{place:02x}"
             argv += ["-netdev", f"dgram,id=n{place},{ends}", "-device", f"virtio-net-pci,netdev=n{place},mac={mac}"]
         return argv
+
+
+def links_of(user_data):
+    """Return the links that a guest has NICs on, in their order."""
+    return [word.partition("=")[2] for word in user_data.split() if word.startswith("vnf.nic.")]
 
 
 @contextmanager
 def running(folder, user_data):
     """Run guests with this user data, by their names; the sockets of their links are in the folder."""
-    guests = {}
+    guests, hubs = {}, []
     try:
-        for name, words in user_data.items():
-            links = [word.partition("=")[2] for word in words.split() if word.startswith("vnf.nic.")]
-            guests[name] = Guest(folder, name, words, links)
+        for link in dict.fromkeys(link for words in user_data.values() for link in links_of(words)):
+            hubs.append(Hub(folder, link, [name for name, words in user_data.items() if link in links_of(words)]))
+            hubs[-1].start()
+        for number, (name, words) in enumerate(user_data.items()):
+            guests[name] = Guest(folder, number, name, words)
         yield guests
     finally:
         for guest in guests.values():
             guest.process.kill()
             guest.process.wait()
+        for hub in hubs:
+            hub.close()

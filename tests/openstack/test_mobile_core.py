@@ -7,25 +7,34 @@ import pytest
 
 from nfvbed.errors import OnboardError
 from nfvbed.host.qemu import images
+from nfvbed.quality import QualityWarning
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.openstack.tacker import console
 from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenImage
 from nfvbed.vnfs.descriptors.machines import legacy
 from nfvbed.vnfs.descriptors.yamltext import dump
 from tests.openstack.cloud_driver import ROOT
+from tests.openstack.test_site import ok
 from tests.openstack.test_tacker_samples import offboard, onboarded
 from tests.unit.vnfs.descriptors import several
 
 pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(2400), pytest.mark.usefixtures("nothing_onboarded")]
 VARIANT = "ovs-dpdk"
-STEPS = ["image", "vim", "vnfd", "create", "active", "servers", "functions", "attach", "ping"]
+STEPS = {
+    "devcloud": ("legacy", ["image", "vim", "vnfd", "create", "active", "servers"]),
+    "devcloud-sol": ("sol", ["image", "vim", "package", "create", "instantiate", "servers"]),
+}
+"""API of Tacker and steps until instances are ACTIVE, by site."""
+READY = ["functions", "attach", "ping"]
 
 
-def test_a_ue_attaches_through_two_instances_and_its_pings_are_carried(onboarding_cloud, connection):
+@pytest.mark.parametrize("site", STEPS)
+def test_a_ue_attaches_through_two_instances_and_its_pings_are_carried(onboarding_cloud, connection, site):
     before = onboarding_cloud.holdings()
-    vnf = onboarded("vepc", VARIANT)
+    vnf = onboarded("vepc", VARIANT, site=site)
     try:
-        assert [name for name, _ in vnf["steps"]] == STEPS
+        api, steps = STEPS[site]
+        assert (vnf["api"], [name for name, _ in vnf["steps"]]) == (api, steps + READY)
         functions, attached, carried = vnf["said"]
         assert functions.startswith("vepc: functions up: store hss pcrf sgw pgw mme after ")
         assert attached.startswith("vepc: attached: UE 10.45.")
@@ -33,11 +42,12 @@ def test_a_ue_attaches_through_two_instances_and_its_pings_are_carried(onboardin
         secret = _secret(connection, vnf)
         lines = [line for one in vnf["instances"] for line in console.last_lines(connection, one["id"], 500)]
         assert secret not in json.dumps(vnf) + "".join(lines)
-        again = onboarded("vepc", VARIANT)
+        assert secret not in _logs(onboarding_cloud)
+        again = onboarded("vepc", VARIANT, site=site)
         assert [name for name, _ in again["steps"]] == ["found"]
         assert again["said"] == vnf["said"]
     finally:
-        offboard("vepc")
+        offboard("vepc", site)
     assert onboarding_cloud.holdings() | {"images": before["images"]} == before
 
 
@@ -45,9 +55,8 @@ def test_a_core_with_another_network_is_told_with_its_consoles_and_removed(onboa
     before = onboarding_cloud.holdings()
     vnf = several.vepc()
     (declared,) = vnf.flavours
-    pgw = vnf.machine("pgw")
-    other = pgw.model_copy(update={"config": {**pgw.config, "apn": "elsewhere"}})
-    changed = several.vepc(machines=tuple(other if one.name == "pgw" else one for one in vnf.machines))
+    other = vnf.machine("hss").model_copy(update={"config": {"apn": "elsewhere"}})
+    changed = several.vepc(machines=tuple(other if one.name == "hss" else one for one in vnf.machines))
     path = tmp_path / "vepc.yaml"
     path.write_text(dump(legacy.template(several.request(several.TWO, vnf=changed, soft=True), several.TWO)))
     image = GivenImage("vepc", images.find(declared.image, ROOT), ("image_core", "image_edge"))
@@ -68,6 +77,20 @@ def test_a_core_with_another_network_is_told_with_its_consoles_and_removed(onboa
     assert onboarding_cloud.holdings() | {"images": before["images"]} == before
 
 
+def test_frames_of_a_generator_go_over_bearers_through_its_instance(tmp_path):
+    store = tmp_path / "results.sqlite"
+    ok("run", "openstack-vepc", "--store", str(store), "--no-doctor")
+    run = json.loads(ok("export", "latest", "--store", str(store), "--format", "json"))
+    assert [(cell["variant"], cell["topology"], cell["status"]) for cell in run["cells"]] == [(VARIANT, "vepc", "ok")]
+    trials = [trial for trial in run["trials"] if trial["status"] == "ok"]
+    assert trials
+    for trial in trials:
+        print([(one["sent"], one["received"], one["corrupted"]) for one in trial["directions"]])
+        assert all(0 < one["received"] <= one["sent"] for one in trial["directions"]), "uplink and downlink"
+        assert all(one["corrupted"] == 0 for one in trial["directions"]), "each as its bearer has it"
+        assert {QualityWarning.EMULATED_ACCELERATOR, QualityWarning.VNF_LIMITED} <= set(trial["warnings"])
+
+
 def _secret(connection, vnf):
     """Return what both guests make their keys from: the same, and long enough."""
     found = set()
@@ -77,3 +100,9 @@ def _secret(connection, vnf):
     (secret,) = found
     assert len(secret) == 32
     return secret
+
+
+def _logs(cloud):
+    """Return what all services of the cloud have written into their logs."""
+    paths = [path for path in cloud.places.logs.rglob("*") if path.is_file()]
+    return "".join(path.read_text(errors="replace") for path in paths)

@@ -29,13 +29,13 @@ def pairs(option, values):
     return [word for key, value in values.items() for word in (option, f"{key}={value}")]
 
 
-def onboarded(path, variant, *words):
+def onboarded(path, variant, *words, site="devcloud"):
     """Onboard a file; return what is there then."""
-    return json.loads(ok("onboard", str(path), "--variant", variant, "--site", "devcloud", "--json", *words))
+    return json.loads(ok("onboard", str(path), "--variant", variant, "--site", site, "--json", *words))
 
 
-def offboard(name):
-    assert "nothing of it is left" in ok("offboard", name, "--site", "devcloud")
+def offboard(name, site="devcloud"):
+    assert "nothing of it is left" in ok("offboard", name, "--site", site)
 
 
 @pytest.mark.parametrize(

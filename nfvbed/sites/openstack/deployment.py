@@ -8,13 +8,14 @@ from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Hop, VnfHandle
-from nfvbed.sites.openstack import vnfs
+from nfvbed.sites.openstack import mobilecore, vnfs
 from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.state import PlaneState
+from nfvbed.traffic.bearers import BearerGenerator
 from nfvbed.traffic.generator import Generator
 from nfvbed.vnfs.readiness import wait_until_forwarding
 
@@ -70,7 +71,11 @@ class CloudDeployment:
         """Return the generator that has probed, or start one; from here on nothing of the switch sleeps."""
         self.compute.rest(False)
         generator, self.waiting = self.waiting, None
-        return generator or self.compute.start_generator(self.deployment, self.starter)
+        if generator is not None:
+            return generator
+        started = self.compute.start_generator(self.deployment, self.starter)
+        path = mobilecore.path_of(self.handles)
+        return started if path is None else BearerGenerator(started, path)
 
     def wait_until_forwarding(self, verify: Callable[[], None], began: int) -> None:
         """Send frames through the VNFs until some come back both ways.

@@ -1,6 +1,5 @@
 """VNFs of descriptors that someone gives: onboarded through the API that takes them, and removed by their names."""
 
-import hmac
 import json
 import secrets
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from nfvbed.errors import ConfigurationError, NfvbedError, UsageError
 from nfvbed.host.timing import Steps
 from nfvbed.sites.openstack import images, remembered
 from nfvbed.sites.openstack.devcloud.places import write_private
+from nfvbed.sites.openstack.seeds import seed_of
 from nfvbed.sites.openstack.tacker import console, left
 from nfvbed.sites.openstack.tacker.api import OnboardingApi, OnboardRequest, TackerVnf, Tell
 from nfvbed.sites.openstack.tacker.connection import asking
@@ -26,12 +26,10 @@ from nfvbed.spec.validate import suggestion
 from nfvbed.vnfs.descriptors import given as descriptors
 from nfvbed.vnfs.descriptors import naming
 from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenInstance, GivenVnf
-from nfvbed.vnfs.descriptors.machines.userdata import with_seed
+from nfvbed.vnfs.descriptors.machines.userdata import seed_words, with_seed
 from nfvbed.vnfs.descriptors.naming import CloudNames
 
 _NAME = "given.json"
-_SECRET = "given.secret"
-_SEED_CHARACTERS = 32
 _LAST_LINES = 5
 
 
@@ -105,15 +103,16 @@ class GivenVnfs:
 
     def _request(self, given: GivenDescriptor, owner: str) -> OnboardRequest:
         if given.is_package:
-            content, flavour = descriptors.package(given, owner)
+            words = seed_words(seed_of(self.target.folder, owner)) if given.made else {}
+            content, flavour = descriptors.package(given, owner, words)
             networks, parameters = tuple(given.networks.items()), given.parameters
             return OnboardRequest(given.name, owner, content, networks, flavour, given.level, parameters)
         template = descriptors.template(given)
         self._require_names(template)
-        return OnboardRequest(given.name, owner, with_seed(template.data, self._seed(owner)))
+        return OnboardRequest(given.name, owner, with_seed(template.data, seed_of(self.target.folder, owner)))
 
     def _with_image(self, given: GivenDescriptor) -> GivenDescriptor:
-        """Put the image that it brings into Glance, and name it in the template."""
+        """Put the image that it brings into Glance, and name it in a template; a package names it already."""
         if given.image is None:
             return given
         kept = None if self.target.ours else self.journal
@@ -124,13 +123,6 @@ class GivenVnfs:
         if given.console is None:
             return Marked((), ())
         return Consoles(self.target.connection, vnf.instances).wait(given.console, given.name, tell)
-
-    def _seed(self, owner: str) -> str:
-        """Return the secret of a deployment, the same as long as it is there; its owner does not give it away."""
-        path = self.target.folder / _SECRET
-        if not path.exists():
-            write_private(path, secrets.token_hex(32))
-        return hmac.digest(path.read_bytes(), owner.encode(), "sha256").hex()[:_SEED_CHARACTERS]
 
     def _require_names(self, template: Document) -> None:
         try:

@@ -17,7 +17,7 @@ from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Su
 from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.openstack import paths, remembered, vnfs
+from nfvbed.sites.openstack import mobilecore, paths, remembered, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.target import OwnCloud
@@ -273,7 +273,7 @@ class OpenstackSite(VerifiableSite):
                 "engine": f"nfvgen-{'xdp' if kind.is_kernel else 'dpdk'}",
                 "version": self._machine.generator_version(),
             },
-            **self._setting_up.described(live.wanted.choice),
+            **_with_gateway(self._setting_up.described(live.wanted.choice), live),
             **self._target.described(live.handles),
         }
 
@@ -363,3 +363,9 @@ class OpenstackSite(VerifiableSite):
         )
         remembered.done(self._target.folder)
         return live.deployment
+
+
+def _with_gateway(described: dict[str, Any], live: CloudDeployment) -> dict[str, Any]:
+    """Return what VNFs add to the rig, with what carries the bearers of a mobile core."""
+    core = mobilecore.rig_of(live.handles)
+    return {**described, "vnf": {**described["vnf"], **core}} if core else described

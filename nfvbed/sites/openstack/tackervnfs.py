@@ -1,24 +1,28 @@
 """VNFs that Tacker onboards for a deployment, one for each place of its path."""
 
 import logging
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nfvbed.errors import InternalError
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.host.qemu import images as image_files
 from nfvbed.host.qemu.images import Image
 from nfvbed.host.timing import Steps
 from nfvbed.records import VnfHandle
-from nfvbed.sites.openstack import images, paths, requests, vnfs
+from nfvbed.sites.openstack import images, mobilecore, paths, requests, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.requests import VnfPlace
+from nfvbed.sites.openstack.seeds import seed_of
 from nfvbed.sites.openstack.tacker import journal, left
 from nfvbed.sites.openstack.tacker.api import OnboardingApi
 from nfvbed.sites.openstack.tacker.connection import asking, identity
 from nfvbed.sites.openstack.tacker.journal import Journal
 from nfvbed.sites.openstack.tacker.legacy import LegacyApi
+from nfvbed.sites.openstack.tacker.marks import Consoles
 from nfvbed.sites.openstack.tacker.sol import SolApi
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.layout import Layout
@@ -54,6 +58,9 @@ class TackerVnfs(VnfProvider):
 
     def check(self, plan: Layout, choice: VnfChoice | None) -> None:
         """Look for the path: there are so many networks between VNFs."""
+        if choice is not None and mobilecore.is_core(choice):
+            mobilecore.check(plan, choice, self._site)
+            return
         paths.check(plan, choice, self._site, self._target.networks)
 
     def prepare(self, choice: VnfChoice) -> None:
@@ -73,6 +80,8 @@ class TackerVnfs(VnfProvider):
         with steps.timed("onboard.image"):
             kept = None if target.ours else self._journal
             image = images.keep(target.connection, kept, choice.vnf.name, file)
+        if mobilecore.is_core(choice):
+            return target.witnessed((self._core(live, choice, (image, file), steps),))
         handles: list[VnfHandle] = []
         for number, networks in enumerate(paths.networks_of(live.wanted.plan, target.networks)):
             place = VnfPlace(networks, target.inherits_port_security)
@@ -82,8 +91,32 @@ class TackerVnfs(VnfProvider):
             handles.append(vnfs.handle(number, vnf, choice, live.compute.vnf_port_kind, target.accelerator))
         return target.witnessed(tuple(handles))
 
+    def _core(self, live: CloudDeployment, choice: VnfChoice, image: tuple[str, Image], steps: Steps) -> VnfHandle:
+        """Onboard a mobile core, and wait until the generator's bearers are there; what it is is its consoles'."""
+        owner, target = live.deployment.id, self._target
+        core = mobilecore.MobileCore(open_project(self._root), choice.vnf.name)
+        place = mobilecore.CorePlace(
+            target.networks.outside, seed_of(target.folder, owner), target.inherits_port_security
+        )
+        request = core.request((owner, "vnf1"), place, image, self._form)
+        with steps.timed("onboard.vnf1"):
+            vnf = self._api.onboard(request, _say)
+            marked = Consoles(target.connection, vnf.instances).wait(core.ready, choice.vnf.name, _say)
+        table = core.table(mobilecore.lines_of(target.connection, vnf.instances))
+        between = core.between(target.connection, vnf.instances)
+        found = replace(vnf, instances=(between,))
+        handle = vnfs.handle(0, found, choice, live.compute.vnf_port_kind, target.accelerator)
+        return mobilecore.with_bearers(handle, table, marked.steps)
+
     def heal(self, owner: str, choice: VnfChoice, place: int, dead: VnfHandle) -> VnfHandle:
         """Let Tacker make its instance again."""
+        if mobilecore.is_core(choice):
+            raise UnsupportedError(
+                "a mobile core on a cloud is not healed",
+                where=dead.name,
+                observed="its functions keep no sessions: the other machine's UEs are not attached to a new one",
+                fix="nfvbed offboard, then deploy it again",
+            )
         by_id = {vnf.id: vnf for vnf in self._api.found(owner)}
         healed = self._api.heal(by_id[vnfs.CloudVnfState.of(dead).tacker_id], _say)
         handle = vnfs.handle(place, healed, choice, dead.ports[0].kind, self._target.accelerator)

@@ -1,8 +1,9 @@
 """Descriptors of someone else's: checked, and completed by what a command gives them: inputs, names, networks."""
 
+import hashlib
 import uuid
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,9 @@ from nfvbed.spec.document import Document, KeyPath, read_document
 from nfvbed.spec.machines import ConsoleSpec
 from nfvbed.spec.validate import suggestion
 from nfvbed.vnfs.descriptors import csar, naming, parsing, translate
-from nfvbed.vnfs.descriptors.archive import MOST_BYTES
+from nfvbed.vnfs.descriptors.archive import MOST_BYTES, Archive
 from nfvbed.vnfs.descriptors.csar import Package
+from nfvbed.vnfs.descriptors.manifest import BASE_HOT, MANIFEST
 
 if TYPE_CHECKING:  # The sites' interface imports this, and needs nothing of a host.
     from nfvbed.host.qemu.images import Image
@@ -50,9 +52,11 @@ class GivenDescriptor:
     level: str = ""
     """Package: the instantiation level; empty: the descriptor's default."""
     image: GivenImage | None = None
-    """Legacy template: what is put into Glance before; None: the cloud has what it names."""
+    """What is put into Glance before; None: the cloud has what the descriptor names."""
     console: ConsoleSpec | None = None
     """What its consoles say when it is ready; None: it is when its instances are ACTIVE."""
+    made: bool = False
+    """Package: whether nfvbed has made it for this request; then its digests are no reason to leave it as it is."""
 
     @property
     def is_package(self) -> bool:
@@ -118,15 +122,16 @@ def template(given: GivenDescriptor) -> Document:
     return completed
 
 
-def package(given: GivenDescriptor, owner: str) -> tuple[bytes, str]:
+def package(given: GivenDescriptor, owner: str, words: Mapping[str, str] | None = None) -> tuple[bytes, str]:
     """Return a package as it is uploaded, and the deployment flavour that is meant.
 
     Tacker 8.0.0 takes a descriptor's id once, also when it was deleted: the id is another one for each owner. A package
-    that has digests of its definitions is uploaded as it is.
+    of someone's that has digests of its definitions is uploaded as it is; one that nfvbed has made gets new ones.
 
     Args:
         given: the file, and what was given.
         owner: whose it will be.
+        words: of a package that nfvbed has made: what comes in the place of which words, as the deployment's secret.
 
     Raises:
         ConfigurationError: it is not a package, or not valid; with member and line.
@@ -153,7 +158,7 @@ def package(given: GivenDescriptor, owner: str) -> tuple[bytes, str]:
             observed=", ".join(known) or "it has none",
             fix="--flavour NAME",
         )
-    return _with_own_id(found, owner), flavour
+    return (_made_for(found, owner, words or {}) if given.made else _with_own_id(found, owner)), flavour
 
 
 def _refuse(given: GivenDescriptor, what: str, **fixes: str) -> None:
@@ -225,17 +230,40 @@ def _ids(package_: Package) -> set[str]:
     return {one for one in found if isinstance(one, str)}
 
 
+def _own_ids(package_: Package, owner: str) -> dict[str, str]:
+    """Return the ids that an owner's package has, by those that the package has."""
+    return {old: str(uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_OID, owner), old)) for old in _ids(package_)}
+
+
 def _with_own_id(package_: Package, owner: str) -> bytes:
     archive = package_.archive
-    original = archive.path.read_bytes()
-    renamed = {old: str(uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_OID, owner), old)) for old in _ids(package_)}
-    touched = {}
-    for member in package_.definitions:
-        text = archive.text(member)
-        for old, new in renamed.items():
-            text = text.replace(old, new)
-        if text != archive.text(member):
-            touched[member] = text.encode()
+    touched = _changed(archive, package_.definitions, _own_ids(package_, owner))
     if not touched or touched.keys() & set(package_.hashed):
-        return original
+        return archive.path.read_bytes()
+    return _written(archive, touched)
+
+
+def _made_for(package_: Package, owner: str, words: Mapping[str, str]) -> bytes:
+    """Return a package of nfvbed's own with an owner's id and words, and with the digests of what is so changed."""
+    archive = package_.archive
+    stacks = [member for member in archive.sizes if member.startswith(BASE_HOT)]
+    touched = _changed(archive, (*package_.definitions, *stacks), {**_own_ids(package_, owner), **words})
+    digests = {archive.digest(member, "sha256"): hashlib.sha256(text).hexdigest() for member, text in touched.items()}
+    manifests = [member for member in archive.sizes if member.endswith(MANIFEST)]
+    return _written(archive, touched | _changed(archive, manifests, digests))
+
+
+def _changed(archive: Archive, members: Iterable[str], words: Mapping[str, str]) -> dict[str, bytes]:
+    """Return those members that have one of these words, with what comes in its place."""
+    touched = {}
+    for member in members:
+        text = before = archive.text(member)
+        for old, new in words.items():
+            text = text.replace(old, new)
+        if text != before:
+            touched[member] = text.encode()
+    return touched
+
+
+def _written(archive: Archive, touched: Mapping[str, bytes]) -> bytes:
     return csar.write({member: touched.get(member) or archive.content(member, MOST_BYTES) for member in archive.sizes})

@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from nfvbed.vnfs.descriptors.model import VENDOR
 
 META = "TOSCA-Metadata/TOSCA.meta"
+MANIFEST = ".mf"
+"""End of the manifest's name."""
+BASE_HOT = "BaseHOT/"
+"""Folder in which Tacker looks for a package's own HOT."""
 RELEASED = "2023-01-01T00:00:00Z"
 """Date that SOL004 asks for: the one of the image's files (`images/vloop/recipe.json`), so that packages of equal
 content are equal."""
@@ -26,7 +30,7 @@ def complete(members: Mapping[str, bytes], stem: str, changes: str) -> dict[str,
         "CSAR-Version": "1.1",
         "Created-by": VENDOR,
         "Entry-Definitions": f"Definitions/{stem}.yaml",
-        "ETSI-Entry-Manifest": f"{stem}.mf",
+        "ETSI-Entry-Manifest": f"{stem}{MANIFEST}",
         "ETSI-Entry-Change-Log": changes,
     }
     product = {
@@ -39,7 +43,7 @@ def complete(members: Mapping[str, bytes], stem: str, changes: str) -> dict[str,
     for path, content in members.items():
         digest = hashlib.sha256(content).hexdigest()
         blocks.append(f"Source: {path}\nAlgorithm: {_ALGORITHM}\nHash: {digest}")
-    first = {META: _lines(meta), f"{stem}.mf": ("\n\n".join(blocks) + "\n").encode()}
+    first = {META: _lines(meta), f"{stem}{MANIFEST}": ("\n\n".join(blocks) + "\n").encode()}
     return {**first, **members}
 
 

@@ -77,6 +77,10 @@ class Enb:
                 fix="see mme.log in the run directory",
             )
 
+    def serve_at(self, address: IPv4Address) -> None:
+        """Tell the serving gateway another end of S1-U for UEs that attach from now on: a generator's."""
+        self._address = address
+
     def attach(self, subscribers: Iterable[Subscriber], in_flight: int = 1) -> AttachReport:
         """Attach UEs, so many at a time.
 

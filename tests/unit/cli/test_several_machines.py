@@ -8,9 +8,11 @@ import yaml
 
 from nfvbed.cli import onboard_check, onboard_machines
 from nfvbed.cli.main import main
+from nfvbed.host.qemu.images import Image
 from nfvbed.host.topology import CpuTopology
+from nfvbed.spec.machines import FormSpec
 from nfvbed.vnfs.descriptors import csar, translate
-from nfvbed.vnfs.descriptors.given import GivenInstance, GivenVnf
+from nfvbed.vnfs.descriptors.given import GivenImage, GivenInstance, GivenVnf
 
 ROOT = Path(__file__).parents[3]
 
@@ -112,7 +114,12 @@ def test_what_does_not_fit_is_told(words, subjects, capsys):
         (["--site", "devcloud", "--check"], 2, "--variant VARIANT"),
         (["--site", "devcloud", "--check", "--variant", "ovs-dpdk", "--flavor", "pinned"], 2, "--flavor: not of"),
         (["--site", "devcloud", "--variant", "ovs-dpdk", "--topology", "pvvp"], 2, "--topology: not of"),
-        (["--variant", "ovs-dpdk", "--kind", "vm"], 2, "a path takes VNFs of one"),
+        (
+            ["--variant", "ovs-dpdk", "--kind", "vm"],
+            11,
+            "a mobile core of virtual machines: a site that is an OpenStack",
+        ),
+        (["--variant", "ovs-dpdk", "--kind", "vm", "--bearers", "8"], 2, "bearers: of its machines"),
     ],
 )
 def test_what_cannot_be_onboarded_is_refused(words, code, said, capsys):
@@ -160,3 +167,43 @@ def test_template_of_a_flavour_is_onboarded_as_a_file(tmp_path, monkeypatch, cap
     topology = yaml.safe_load(given.path.read_text())["topology_template"]
     assert topology["node_templates"]["VL_s1-u"]["properties"]["network_name"] == "left"
     assert "nfvbed offboard vepc" in capsys.readouterr().out
+
+
+@pytest.fixture(name="image")
+def _image(tmp_path, monkeypatch):
+    """The image of the mobile core, as it were built."""
+    path = tmp_path / "vepc.qcow2"
+    path.write_bytes(b"an image")
+    found = Image(path, "qcow2", "d" * 64, None)
+    monkeypatch.setattr(onboard_machines.image_files, "find", lambda *_: found)
+    return found
+
+
+def test_package_of_a_flavour_is_onboarded_where_the_site_takes_packages(tmp_path, monkeypatch, image, capsys):
+    cloud = Cloud()
+    monkeypatch.setattr(onboard_machines, "open_site", lambda *_: cloud)
+    monkeypatch.setattr(onboard_machines, "_MADE", tmp_path / "made")
+    words = ["onboard", "vepc", "--site", "devcloud-sol", "--variant", "ovs-dpdk"]
+    assert main([*words, "--network", "sgi=right"]) == 0
+    (_, given) = cloud.asked[-1]
+    assert (given.name, given.flavour, given.made, given.is_package) == ("vepc", "two-guests", True, True)
+    assert given.networks == {
+        "core_s1-u": "data0",
+        "core_sgi": "right",
+        "edge_s1-u": "data0",
+        "edge_sgi": "right",
+    }
+    assert given.parameters["lcm-operation-user-data-class"] == "UserData"
+    assert (given.image, given.console.failed) == (GivenImage("vepc", image, ()), "vepc: failed: ")
+    found = csar.read(given.path)
+    assert list(translate.flavours(found)) == ["two-guests"]
+    assert "name: nfvbed-vepc-dddddddddddd" in found.archive.text("Definitions/vepc_flavour.yaml")
+    assert "nfvbed offboard vepc" in capsys.readouterr().out
+
+
+def test_package_without_an_image_is_refused(monkeypatch, capsys):
+    vepc = onboard_machines.MachinesVnfSpec
+    monkeypatch.setattr(vepc, "form", lambda self, flavour: FormSpec())
+    words = ["onboard", "vepc", "--site", "devcloud-sol", "--variant", "ovs-dpdk", "--flavour", "two-guests"]
+    assert main(words) == 11
+    assert "nfvbed package vepc --image-file FILE" in capsys.readouterr().err

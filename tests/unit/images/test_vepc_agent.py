@@ -2,7 +2,7 @@
 
 import pytest
 from agent.refusal import Refusal
-from vepcagent import core, edge, gtpu
+from vepcagent import core, edge, gtpu, peers
 from vepcagent.given import read
 from vepcagent.sims import subscribers
 
@@ -11,7 +11,9 @@ from nfvbed.vnfs.epc.configuration import ORDER, Installed, rendered
 from tests.unit.vnfs.descriptors import several
 
 SEED = "0123456789abcdef" * 2
-MACHINES = {one.name: one for one in several.request(several.TWO, soft=True).flavour(several.TWO).machines}
+FORMS = (several.TWO, several.EIGHT)
+MACHINES = {one.name: one for form in FORMS for one in several.request(form, soft=True).flavour(form).machines}
+GUESTS = [name for name in MACHINES if name not in ("core", "edge")]
 
 
 def given(name, seed=SEED):
@@ -23,9 +25,9 @@ def test_user_data_of_descriptors_is_what_the_agent_reads():
     assert (found.machine, found.nics) == ("core", ("s1-u", "sgi", "s1-mme"))
     assert str(found.port("sgw.s1-u")) == "10.77.2.11/24"
     assert found.peer("sgi.igw") == "10.77.9.11"
-    assert found.setting("pgw.apn") == "internet"
-    assert set(found.functions) == core.HOLDS
-    assert set(given("edge").functions) == edge.HOLDS
+    assert found.setting("hss.apn") == "internet"
+    assert set(found.functions) == core.FUNCTIONS
+    assert set(given("edge").functions) == edge.FUNCTIONS
     assert found.nics == tuple(port.link for port in MACHINES["core"].ports)
 
 
@@ -67,6 +69,38 @@ def test_functions_are_configured_with_their_addresses(tmp_path):
     assert "10.77.2.11" in texts["sgw"]
     assert "10.45.0.1/16" in texts["pgw"]
     assert "10.230." not in "".join(texts.values())
+
+
+@pytest.mark.parametrize("function", ORDER)
+def test_a_function_in_a_guest_of_its_own_has_the_configuration_that_it_has_beside_others(function, tmp_path):
+    installed = Installed(tmp_path, tmp_path / "log")
+    alone, beside = core.addresses_of(given(function)), core.addresses_of(given("core"))
+    assert rendered(function, installed, alone) == rendered(function, installed, beside)
+
+
+@pytest.mark.parametrize("name", GUESTS)
+def test_a_guest_of_one_function_has_a_nic_on_each_of_its_links(name):
+    found = given(name)
+    assert found.functions == (name,)
+    assert sorted(found.nics) == sorted(one.link for one in found.ports.values())
+
+
+def test_another_guest_finds_peers_that_it_is_not_told_of_by_links():
+    assert given("ue-enb").setting("ue-enb.server") == given("server").port("server.lan").address
+    assert given("pgw").setting("pgw.sgw") == given("sgw").port("sgw.s1-u").address
+    assert given("mme").at("gtp-c", "pgw") == given("pgw").at("gtp-c", "pgw") == "10.77.3.12"
+    with pytest.raises(Refusal, match=r"vnf\.peer\.gtp-c\.hss"):
+        given("mme").at("gtp-c", "hss")
+
+
+def test_a_gateway_that_is_up_takes_connections_and_one_that_is_not_is_named(monkeypatch):
+    monkeypatch.setattr(peers, "GTPC_PORT", 0)
+    with peers.show_up("127.0.0.1") as shown:
+        port = shown.getsockname()[1]
+        peers.wait_for("sgw", "127.0.0.1", port, 0)
+    with pytest.raises(Refusal, match="the sgw is not up within 0 s") as failure:
+        peers.wait_for("sgw", "127.0.0.1", port, 0)
+    assert failure.value.document["where"] == f"127.0.0.1 port {port}"
 
 
 def test_a_packet_goes_into_the_tunnel_and_comes_out_of_it():

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import ConfigurationError
+from nfvbed.errors import ConfigurationError, InternalError
 from nfvbed.records import VnfKind
-from nfvbed.spec.choices import resolve
+from nfvbed.spec.choices import resolve, why_not_machines
 from nfvbed.spec.document import parse_document
 from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.spec.vnf import VnfChoice, VnfUse
@@ -83,7 +83,7 @@ def test_mobile_core_has_all_its_functions():
         "igw",
         "server",
     ]
-    assert {"s1-mme", "s11", "s6a", "gx", "s5-c", "s5-u", "s1-u", "sgi"} <= {link.name for link in vnf.links}
+    assert {"s1-mme", "gtp-c", "s6a", "gx", "s5-u", "s1-u", "sgi"} <= {link.name for link in vnf.links}
     assert [end.at for end in vnf.ports] == ["sgw.s1-u", "pgw.sgi"]
     (flavour,) = vnf.flavours
     assert {guest.name: set(guest.holds) for guest in flavour.machines} == {
@@ -156,6 +156,24 @@ WRONG = {
         "path: [b.right, b.middle, a.middle, a.left]",
         "in the wrong order",
         "at: b.right",
+    ),
+    "generator at a machine's address": (
+        "at: b.right}",
+        "at: b.middle, generator: 10.9.1.10}",
+        "it is the address of a.middle",
+        "generator: 10.9.1.10",
+    ),
+    "generator in the pool": (
+        "at: b.right}",
+        "at: b.middle, generator: 10.9.1.200}",
+        "left to DHCP",
+        "generator: 10.9.1.200",
+    ),
+    "generator on a link without a subnet": (
+        "at: b.right}",
+        "at: b.right, generator: 10.9.1.20}",
+        "the link has no subnet",
+        "generator: 10.9.1.20",
     ),
     "unknown port on the path": (
         "[a.left, a.middle,",
@@ -231,12 +249,31 @@ def test_guest_cannot_have_two_addresses_on_a_link_that_leaves_it(project):
     assert load(project, text.replace(", address: 10.9.2.11", "")).name == "pair"
 
 
-def test_experiment_cannot_have_it_as_a_machine_on_a_path():
+@pytest.mark.parametrize("more", ["bearers: 8", "forwarding: xdp-gateway", "flavor: pinned"])
+def test_experiment_cannot_ask_its_machines_for_what_their_file_says(more):
     project = open_project(ROOT)
-    text = "name: x\ntitle: X\nvariants: [ovs-dpdk]\ntopologies: [pvp]\nvnfs:\n  - {vnf: vepc, kind: vm}\n"
+    text = f"name: x\ntitle: X\nvariants: [ovs-dpdk]\ntopologies: [vepc]\nvnfs:\n  - {{vnf: vepc, kind: vm, {more}}}\n"
     with pytest.raises(ConfigurationError, match="VNF vepc is of several machines") as caught:
         project.study_of(parse_document(Path("x.yml"), text))
     assert caught.value.where.startswith("x.yml:6")
+    assert more.partition(":")[0] in caught.value.observed
+
+
+def test_one_without_a_measured_form_cannot_be_on_a_path(project):
+    vnf = load(project, FILE)
+    observed, _ = why_not_machines(VnfUse(vnf="pair", kind=VnfKind.VM), vnf)
+    assert observed == "no form of it is measured: a, b"
+    with pytest.raises(InternalError, match="no form that is measured"):
+        vnf.on_path()
+
+
+def test_in_a_cloud_its_measured_form_is_a_vnf_of_two_ports_that_a_record_can_hold():
+    project = open_project(ROOT)
+    choice = resolve(VnfUse(vnf="vepc", kind=VnfKind.VM), project.load_variant("ovs-dpdk"), project)
+    assert choice is not None
+    assert (choice.vnf.kinds, [port.name for port in choice.vnf.ports]) == ((VnfKind.VM,), ["s1-u", "sgi"])
+    assert (choice.forwarding, choice.image.file) == ("nextepc", "images/vepc.qcow2")
+    assert VnfChoice.model_validate_json(choice.model_dump_json()) == choice
 
 
 def test_in_the_lab_it_is_a_vnf_of_two_ports_that_a_record_can_hold():

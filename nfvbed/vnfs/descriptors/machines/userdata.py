@@ -37,6 +37,7 @@ def text(vnf: MachinesVnfSpec, flavour: str, guest: tuple[str, Sequence[MachineS
     for machine in held:
         words += _ports(vnf, machine)
     words += _peers(vnf, held)
+    words += _generators(vnf, held)
     words += [f"config.{machine.name}.{key}={value}" for machine in held for key, value in machine.config.items()]
     words += [NO_SEED] if vnf.seed else []
     return " ".join(PREFIX + word for word in words)
@@ -49,8 +50,14 @@ def with_seed(value: Any, seed: str) -> Any:
     if isinstance(value, list):
         return [with_seed(one, seed) for one in value]
     if isinstance(value, str) and value.startswith(PREFIX):
-        return value.replace(f" {PREFIX}{NO_SEED}", f" {PREFIX}seed={seed}")
+        for old, new in seed_words(seed).items():
+            value = value.replace(f" {old}", f" {new}")
     return value
+
+
+def seed_words(seed: str) -> dict[str, str]:
+    """Return the word that a secret has in user data, by the one in whose place it comes."""
+    return {f"{PREFIX}{NO_SEED}": f"{PREFIX}seed={seed}"}
 
 
 def nics(held: Sequence[MachineSpec], outer: Sequence[str]) -> list[str]:
@@ -64,6 +71,16 @@ def _ports(vnf: MachinesVnfSpec, machine: MachineSpec) -> Iterator[str]:
         cidr = vnf.link(port.link).cidr
         address = f",{port.address}/{cidr.prefixlen}" if port.address is not None and cidr is not None else ""
         yield f"port.{machine.name}.{port.name}={port.link}{address}"
+
+
+def _generators(vnf: MachinesVnfSpec, held: Sequence[MachineSpec]) -> Iterator[str]:
+    """Return the addresses of a generator on the links of these machines."""
+    own = {port.link for machine in held for port in machine.ports}
+    for end in vnf.ports:
+        machine, _, name = end.at.partition(".")
+        link = next(port.link for port in vnf.machine(machine).ports if port.name == name)
+        if end.generator is not None and link in own:
+            yield f"generator.{link}={end.generator}"
 
 
 def _peers(vnf: MachinesVnfSpec, held: Sequence[MachineSpec]) -> Iterable[str]:

@@ -1,5 +1,8 @@
 """VNFs of descriptors that someone gives: known by name to the next command, and removed where one fails."""
 
+import io
+import zipfile
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -11,8 +14,9 @@ from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.tacker import waits
 from nfvbed.sites.openstack.tacker.api import TackerVnf
 from nfvbed.sites.openstack.tacker.journal import Journal
+from nfvbed.vnfs.descriptors import csar
 from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenImage
-from nfvbed.vnfs.descriptors.machines import legacy
+from nfvbed.vnfs.descriptors.machines import legacy, package
 from nfvbed.vnfs.descriptors.yamltext import dump
 from tests.unit.vnfs.descriptors import several
 from tests.unit.vnfs.descriptors.test_given_descriptors import IMAGE, NAMES, TEMPLATE
@@ -176,6 +180,25 @@ def test_a_core_is_ready_by_its_consoles_and_has_a_secret_of_its_own(tmp_path, m
     assert seeds[0] == seeds[1] != seeds[2] == seeds[3]
     assert seeds[0] not in core.path.read_text() + repr(found)
     assert (tmp_path / "given.secret").stat().st_mode & 0o077 == 0
+
+
+def test_a_package_of_a_core_has_a_secret_of_its_deployment(tmp_path, monkeypatch, core):
+    api = FakeApi()
+    place = of_core(tmp_path, monkeypatch, api)
+    monkeypatch.setattr(given, "SolApi", lambda cloud, journal: api)
+    path = tmp_path / "vepc.csar"
+    path.write_bytes(csar.write(package.files(several.request(several.TWO, soft=True))))
+    made = replace(core, path=path, image=GivenImage("vepc", "file", ()), parameters={"a": "b"}, made=True)
+    assert place.onboard(made, str).said[-1] == "vepc: ping carried: 10 of 10"
+    place.onboard(made, str)
+    first, again = api.requests
+    assert first == again, "the same deployment"
+    assert (first.flavour, first.parameters) == (several.TWO, {"a": "b"})
+    with zipfile.ZipFile(io.BytesIO(first.descriptor)) as sent:
+        words = sent.read(f"BaseHOT/{several.TWO}/vepc.yaml").decode().split()
+    seeds = [word.partition("=")[2] for word in words if word.startswith("vnf.seed=")]
+    assert [len(seed) for seed in seeds] == [32, 32]
+    assert seeds[0] == seeds[1]
 
 
 def test_a_core_that_says_that_it_failed_is_removed(tmp_path, monkeypatch, core, removed):

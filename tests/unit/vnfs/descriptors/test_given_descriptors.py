@@ -7,6 +7,8 @@ import pytest
 from nfvbed.errors import ConfigurationError, UsageError
 from nfvbed.vnfs.descriptors import csar, given, sol
 from nfvbed.vnfs.descriptors.given import GivenDescriptor
+from nfvbed.vnfs.descriptors.machines import package as several_package
+from tests.unit.vnfs.descriptors import several
 from tests.unit.vnfs.descriptors.requests import request
 
 TEMPLATE = """\
@@ -111,6 +113,24 @@ def test_a_package_has_an_id_of_its_own_for_each_owner(tmp_path):
 def test_a_package_with_digests_of_its_definitions_is_sent_as_it_is(tmp_path):
     one = package(tmp_path)
     assert given.package(one, "aaaa")[0] == one.path.read_bytes()
+
+
+def test_a_package_of_our_own_gets_id_secret_and_digests_of_its_owner(tmp_path):
+    path, sent = tmp_path / "vepc.csar", tmp_path / "sent.csar"
+    path.write_bytes(csar.write(several_package.files(several.request(several.TWO, soft=True))))
+    ours = GivenDescriptor(path, "vepc", made=True)
+    seed = "5eed" * 8
+    words = several.userdata.seed_words(seed)
+    content, flavour = given.package(ours, "aaaa", words)
+    assert (flavour, given.package(ours, "aaaa", words)[0]) == (several.TWO, content)
+    sent.write_bytes(content)
+    found = csar.read(sent)  # with all digests
+    assert len(found.hashed) == len(csar.read(path).hashed)
+    said = found.archive.text(f"BaseHOT/{several.TWO}/vepc.yaml")
+    assert (said.count(f"vnf.seed={seed}"), said.count("vnf.seed=none")) == (2, 0)
+    ids = {descriptor_id(tmp_path, given.package(ours, owner, words)[0]) for owner in ("aaaa", "bbbb")}
+    assert len(ids | {several.request(several.TWO, soft=True).descriptor_id}) == 3
+    assert seed not in path.read_bytes().decode("latin-1")
 
 
 @pytest.mark.parametrize(

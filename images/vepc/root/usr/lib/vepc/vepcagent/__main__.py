@@ -35,13 +35,14 @@ def main() -> int:
 
 def _start(given: Given) -> None:
     held = set(given.functions)
-    if held == core.HOLDS:
+    if held and held <= core.FUNCTIONS:
         core.Core(given).run()
-    elif held == edge.HOLDS:
+    elif held and held <= edge.FUNCTIONS:
         edge.start(given)
     else:
-        forms = " or ".join(",".join(sorted(one)) for one in (core.HOLDS, edge.HOLDS))
-        raise Refusal(f"this image runs {forms}", where="vnf.functions", observed=",".join(given.functions) or "none")
+        sides = " or ".join(",".join(sorted(one)) for one in (core.FUNCTIONS, edge.FUNCTIONS))
+        observed = ",".join(given.functions) or "none"
+        raise Refusal(f"this image runs some of {sides}", where="vnf.functions", observed=observed)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,12 @@
-"""The edge's guest: a UE that attaches through its eNB and pings the server behind the IGW, through its tunnel."""
+"""A guest of the edge: UE and eNB, IGW and server, or those of them that the user data names.
+
+The UE attaches through its eNB, and pings the server behind the IGW through its tunnel.
+"""
 
 import re
 import subprocess
 import time
+from collections.abc import Mapping
 from ipaddress import IPv4Address
 
 from agent.program import run, write
@@ -19,18 +23,19 @@ from vepcagent.given import Given
 from vepcagent.gtpu import End, Tunnel
 from vepcagent.sims import subscribers
 
-HOLDS = {"ue-enb", "igw", "server"}
+FUNCTIONS = {"ue-enb", "igw", "server"}
 PINGS = 10
 _UE, _IGW, _SERVER = "ue", "igw", "server"
 _TUN, _LAN = "ue0", "lan"
 _UE_MTU = "1400"
 """An outer header, UDP and GTP-U fit beside it into 1500."""
-_MME_S = 420.0
+_MME_S = 900.0
 """The core's guest may boot later, and start its functions for minutes on an emulated processor."""
 _AGAIN_S = 2.0
 _ATTEMPTS = 4
 """An MME takes eNBs in before its HSS has answered; a UE that is not attached then tries again."""
-_WARM_UP = 6
+_SERVER_S = 180.0
+"""IGW and server may boot later; on the way to them nobody knows an address yet."""
 _SCTP = "/proc/sys/net/sctp"
 _LOST = re.compile(r"(\d+) packets transmitted, (\d+) packets received")
 
@@ -41,39 +46,76 @@ def start(given: Given) -> None:
     Raises:
         Refusal: what is not carried, and why.
     """
-    _connect(given)
-    say(f"functions up: ue-enb igw server after {uptime_s():.1f} s of the guest")
-    (sim,) = subscribers(given.seed, APN)
+    run("modprobe", "-a", "crc32c_generic", "sctp", "tun", "veth")
+    cards = network.devices(given)
+    _connect_server(given, cards)
+    if "ue-enb" in given.functions:
+        _connect_enb(given, cards)
+    say(f"functions up: {' '.join(given.functions)} after {uptime_s():.1f} s of the guest")
+    if "ue-enb" in given.functions:
+        _attach_and_ping(given)
+
+
+def _attach_and_ping(given: Given) -> None:
+    own, *others = subscribers(given.seed, APN)
     enb = _set_up(given)
-    bearer, gateway = _attach(enb, sim)
+    bearer, gateway = _attach(enb, own)
     near = given.port("ue-enb.s1-u").address
     end = End(_TUN, Tunnel(near, str(gateway), bearer.uplink_teid, bearer.downlink_teid))
     _lead_ue(str(bearer.ue))
     end.start()
-    _ping(given.port("server.lan").address, end)
+    _ping(given.setting("ue-enb.server"), end)
+    _attach_for_generator(given, enb, others)
 
 
-def _connect(given: Given) -> None:
-    run("modprobe", "-a", "crc32c_generic", "sctp", "tun", "veth")
+def _attach_for_generator(given: Given, enb: Enb, sims: list[Subscriber]) -> None:
+    """Attach UEs whose end of S1-U is a generator's, and say which bearers it has."""
+    address, count = given.generators.get("s1-u", ""), int(given.config.get("ue-enb.bearers", "0"))
+    if not address or not count:
+        return
+    enb.serve_at(IPv4Address(address))
+    for sim in sims[:count]:
+        bearer, gateway = _attach(enb, sim)
+        say(f"bearer: {bearer.imsi} {bearer.ue} {bearer.uplink_teid} {bearer.downlink_teid}")
+    say(f"bearers: {count} from {address} to {gateway}")
+
+
+def _connect_enb(given: Given, cards: Mapping[str, str]) -> None:
     # Its peer may come up minutes later: the kernel's own pauses between attempts grow to a minute.
     for name, value in (("rto_initial", "1000"), ("rto_max", "5000"), ("max_init_retransmits", "3")):
         write(f"{_SCTP}/{name}", value)
-    cards = network.devices(given)
-    for function, port in (("ue-enb", "s1-mme"), ("ue-enb", "s1-u")):
-        one = given.port(f"{function}.{port}")
-        if one.link not in cards:
-            raise Refusal(f"no NIC is on {one.link}", observed=", ".join(given.nics))
-        network.address(cards[one.link], str(one))
-    for name in (_UE, _IGW, _SERVER):
+    network.namespace(_UE)
+    for name in ("ue-enb.s1-mme", "ue-enb.s1-u"):
+        port = given.port(name)
+        network.address(_card(cards, port.link), str(port))
+
+
+def _connect_server(given: Given, cards: Mapping[str, str]) -> None:
+    """Give IGW and server a namespace each, and join them, by a link within the guest or by NICs."""
+    held = [name for name in (_IGW, _SERVER) if name in given.functions]
+    for name in held:
         network.namespace(name)
-    sgi = given.port("igw.sgi")
-    _move(cards[sgi.link], _IGW, str(sgi))
-    network.ip(f"link add {_LAN} netns {_IGW} type veth peer name {_LAN} netns {_SERVER}")
-    for name, port in ((_IGW, "igw.lan"), (_SERVER, "server.lan")):
-        network.ip(f"-n {name} addr add {given.port(port)} dev {_LAN}")
-        network.ip(f"-n {name} link set {_LAN} up")
-    network.ip(f"-n {_IGW} route add {given.setting('igw.ue-pool')} via {given.peer('sgi.pgw')}")
-    network.ip(f"-n {_SERVER} route add default via {given.port('igw.lan').address}")
+    if held == [_IGW, _SERVER]:
+        network.ip(f"link add {_LAN} netns {_IGW} type veth peer name {_LAN} netns {_SERVER}")
+    for name in held:
+        lan = given.port(f"{name}.lan")
+        if len(held) == 1:
+            _move(_card(cards, lan.link), name, str(lan))
+        else:
+            network.ip(f"-n {name} addr add {lan} dev {_LAN}")
+            network.ip(f"-n {name} link set {_LAN} up")
+    if _IGW in held:
+        sgi = given.port("igw.sgi")
+        _move(_card(cards, sgi.link), _IGW, str(sgi))
+        network.ip(f"-n {_IGW} route add {given.setting('igw.ue-pool')} via {given.peer('sgi.pgw')}")
+    if _SERVER in held:
+        network.ip(f"-n {_SERVER} route add default via {given.at('lan', _IGW)}")
+
+
+def _card(cards: Mapping[str, str], link: str) -> str:
+    if link not in cards:
+        raise Refusal(f"no NIC is on {link}", observed=", ".join(cards) or "there are none")
+    return cards[link]
 
 
 def _move(device: str, namespace: str, address: str) -> None:
@@ -105,7 +147,7 @@ def _attach(enb: Enb, sim: Subscriber) -> tuple[Bearer, IPv4Address]:
         report = enb.attach([sim])
         (outcome,) = report.outcomes
         if not outcome.failure:
-            ((bearer, gateway),) = enb.bearers()
+            bearer, gateway = next(pair for pair in enb.bearers() if pair[0].imsi == sim.imsi)
             took_s = outcome.duration_ns / 1_000_000_000
             say(f"attached: UE {bearer.ue} in {took_s:.3f} s, attempt {attempt}")
             return bearer, gateway
@@ -123,9 +165,9 @@ def _lead_ue(address: str) -> None:
 
 def _ping(server: str, end: End) -> None:
     """Ping the server from the UE's namespace: there is no other way to it than the tunnel."""
-    for _ in range(_WARM_UP):
-        if _pinged(server, 1)[1]:
-            break
+    deadline = time.monotonic() + _SERVER_S
+    while not _pinged(server, 1)[1] and time.monotonic() < deadline:
+        time.sleep(_AGAIN_S)
     sent, received = _pinged(server, PINGS)
     if not sent or received < sent:
         raise Refusal(

@@ -39,6 +39,8 @@ class Given:
     """Addresses by `LINK.FUNCTION`."""
     config: Mapping[str, str]
     """Settings by `FUNCTION.KEY`."""
+    generators: Mapping[str, str]
+    """Addresses by link, at which a generator may be in the place of what is there."""
     seed: str
     """What keys are made from: a secret of the deployment."""
 
@@ -57,6 +59,17 @@ class Given:
             Refusal: the user data has none.
         """
         return _of(self.peers, f"{_PREFIX}peer.", name)
+
+    def at(self, link: str, function: str) -> str:
+        """Return the address of a function on a link, whether it is in this guest or in another one.
+
+        Raises:
+            Refusal: the user data has none.
+        """
+        own = (
+            one.address for name, one in self.ports.items() if (name.partition(".")[0], one.link) == (function, link)
+        )
+        return next(own, "") or self.peer(f"{link}.{function}")
 
     def setting(self, name: str) -> str:
         """Return a setting.
@@ -98,6 +111,7 @@ def read(text: str) -> Given:
         ports=ports,
         peers=_below(words, "peer"),
         config=_below(words, "config"),
+        generators=_below(words, "generator"),
         seed=seed,
     )
 

@@ -4,7 +4,9 @@ import hmac
 
 from nfvbed.vnfs.epc.subscribers import PLMN, Subscriber
 
-UES = 1
+MOST_OF_A_GENERATOR = 16
+UES = 1 + MOST_OF_A_GENERATOR
+"""The first is the guest's own; a generator sends and takes the frames of the others."""
 _KEY_BYTES = 16
 
 

@@ -1,0 +1,224 @@
+"""A mobile core between S1-U and SGi of a cloud: its measured form through Tacker, its bearers from the consoles."""
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address
+from typing import Any
+
+from openstack.connection import Connection
+
+from nfvbed.errors import InternalError, OnboardError, UnsupportedError
+from nfvbed.host.qemu.images import Image
+from nfvbed.records import VnfHandle, VnfKind
+from nfvbed.sites.openstack.instances import PlacedInstance
+from nfvbed.sites.openstack.tacker import console
+from nfvbed.sites.openstack.tacker.api import OnboardRequest
+from nfvbed.sites.openstack.tacker.connection import asking
+from nfvbed.spec.bearers import Bearer, BearerTable
+from nfvbed.spec.gateway import GATEWAYS
+from nfvbed.spec.layout import VEPC, Layout
+from nfvbed.spec.loader import Project
+from nfvbed.spec.machines import ConsoleSpec, DeploymentFlavourSpec, MachinesVnfSpec, MarkSpec
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.traffic.generator import BearerPath
+from nfvbed.vnfs.descriptors import csar, sol
+from nfvbed.vnfs.descriptors.machines import legacy, package
+from nfvbed.vnfs.descriptors.machines.model import Flavour, Given, MachinesRequest
+from nfvbed.vnfs.descriptors.machines.request import request_of
+from nfvbed.vnfs.descriptors.machines.userdata import with_seed
+from nfvbed.vnfs.descriptors.model import CloudImage, checksums
+from nfvbed.vnfs.epc.driver import BEARERS as BEARERS_FACT
+from nfvbed.vnfs.epc.driver import GATEWAY, bearers_of
+
+BEARER, BEARERS = "vepc: bearer: ", "vepc: bearers: "
+"""Beginnings of lines on a console (`images/README.md`): one bearer, and the last line when all are said."""
+_LINES = 500
+
+
+def is_core(choice: VnfChoice | None) -> bool:
+    """Whether a VNF of a path is a mobile core in virtual machines."""
+    return choice is not None and choice.kind is VnfKind.VM and choice.forwarding in GATEWAYS
+
+
+def check(plan: Layout, choice: VnfChoice, site: str) -> None:
+    """Make sure that it is between S1-U and SGi.
+
+    Raises:
+        UnsupportedError: it is not.
+    """
+    if plan.name != VEPC:
+        raise UnsupportedError(
+            f"a mobile core cannot be in topology {plan.name} on site {site}",
+            where=choice.label,
+            observed="its ends are S1-U and SGi, and no other topology has these",
+            fix=f"topology {VEPC}",
+        )
+
+
+@dataclass(frozen=True)
+class CorePlace:
+    """Where a mobile core is made."""
+
+    networks: tuple[str, str]
+    """Of the cloud, that are S1-U and SGi."""
+    seed: str
+    """Secret of the deployment."""
+    inherits_port_security: bool = False
+    """Whether these have no port security, and ports are to say nothing of it."""
+
+
+class MobileCore:
+    """The measured form of one VNF of several machines.
+
+    Args:
+        project: where files are.
+        name: of the VNF.
+    """
+
+    def __init__(self, project: Project, name: str) -> None:
+        found = project.load_vnf(name)
+        if not isinstance(found, MachinesVnfSpec) or found.measured is None:
+            raise InternalError(f"VNF {name} has no form that is measured", where=f"vnfd/{name}/vnf.yml")
+        self._project, self._vnf, self._flavour = project, found, found.measured
+
+    @property
+    def flavour(self) -> DeploymentFlavourSpec:
+        """The deployment flavour that is measured."""
+        return self._flavour
+
+    @property
+    def ready(self) -> ConsoleSpec:
+        """What its consoles say: as for the VNF by itself, and then that the generator's bearers are there."""
+        declared = self._flavour.console
+        if declared is None:
+            raise InternalError(f"flavour {self._flavour.name} has no console", where=self._vnf.name)
+        return declared.model_copy(update={"marks": (*declared.marks, MarkSpec(step="bearers", says=BEARERS))})
+
+    def request(
+        self, identity: tuple[str, str], place: CorePlace, image: tuple[str, Image], form: str
+    ) -> OnboardRequest:
+        """Return what Tacker is asked for.
+
+        Args:
+            identity: the deployment that owns it, and its name there.
+            place: networks and secret.
+            image: its name in Glance, and its file.
+            form: `legacy` or `sol`.
+        """
+        owner, name = identity
+        flavour = self._seeded(place, image)
+        made = MachinesRequest(
+            vnf=self._vnf,
+            flavours=(flavour,),
+            version=_version(image[1]),
+            inherits_port_security=place.inherits_port_security,
+            purpose=" ".join(identity),
+        )
+        # The ports at the ends come first: their networks are the path.
+        outer = sorted(flavour.outer, key=lambda port: not port.name.startswith(f"{self._between}_"))
+        points = tuple((port.name, port.network) for port in outer)
+        descriptor = legacy.template(made, flavour.name) if form == "legacy" else csar.write(package.files(made))
+        parameters = sol.instantiation()["additionalParams"]
+        return OnboardRequest(name, owner, descriptor, points, flavour=flavour.name, parameters=parameters)
+
+    def table(self, lines: Sequence[str]) -> BearerTable:
+        """Return the bearers that consoles have said.
+
+        Args:
+            lines: of all consoles.
+
+        Raises:
+            OnboardError: they are not as they must be.
+        """
+        try:
+            said = [line.removeprefix(BEARER).split() for line in lines if line.startswith(BEARER)]
+            bearers = tuple(
+                Bearer(imsi=imsi, ue=IPv4Address(ue), uplink_teid=int(uplink), downlink_teid=int(downlink))
+                for imsi, ue, uplink, downlink in said
+            )
+            last = next(line for line in lines if line.startswith(BEARERS)).split()
+            enb, server = (end.generator for end in self._vnf.ports)
+            if enb is None or server is None:
+                raise InternalError("no address of a generator", where=self._vnf.name)
+            return BearerTable(enb=enb, sgw=IPv4Address(last[-1]), server=server, bearers=bearers)
+        except (ValueError, StopIteration) as failure:
+            raise OnboardError(
+                f"the bearers of VNF {self._vnf.name} cannot be read",
+                where=f"lines {BEARER!r} and {BEARERS!r} of its consoles",
+                observed=str(failure) or "there is no such line",
+                fix=f"build its image again: setup/images {self._vnf.name}",
+            ) from failure
+
+    def between(self, connection: Connection, instances: Sequence[PlacedInstance]) -> PlacedInstance:
+        """Return the instance that has both ends of the path.
+
+        Raises:
+            OnboardError: there is none.
+        """
+        wanted = f" vnf.machine={self._between} "
+        for one in instances:
+            with asking(f"instance {one.name}"):
+                said = str(connection.compute.get_server(one.id).user_data or "")
+            if wanted in base64.b64decode(said).decode(errors="replace"):
+                return one
+        raise OnboardError(
+            f"no instance of VNF {self._vnf.name} is its machine {self._between}",
+            observed=", ".join(one.name for one in instances) or "it has none",
+        )
+
+    @property
+    def _between(self) -> str:
+        """Name of the virtual machine that holds the machines at both ends."""
+        ends = {end.at.partition(".")[0] for end in self._vnf.ports}
+        return next(one.name for one in self._flavour.machines if ends <= set(one.holds))
+
+    def _seeded(self, place: CorePlace, image: tuple[str, Image]) -> Flavour:
+        """Return the deployment flavour as it is asked for, with the secret in its user data."""
+        glance_name, file = image
+        machines = {one.name: one for one in self._vnf.machines}
+        ends = [end.at.split(".") for end in self._vnf.ports]
+        links = [port.link for machine, name in ends for port in machines[machine].ports if port.name == name]
+        given = Given(
+            flavors={name: self._project.load_flavor(name) for name in self._project.flavor_names},
+            image=CloudImage(glance_name, checksums=checksums(file.path), version=_version(file)),
+            networks=dict(zip(links, place.networks, strict=True)),
+            soft=True,
+        )
+        (flavour,) = request_of(self._vnf, given, (self._flavour.name,)).flavours
+        seeded = (replace(one, user_data=with_seed(one.user_data, place.seed)) for one in flavour.machines)
+        return replace(flavour, machines=tuple(seeded))
+
+
+def _version(file: Image) -> str:
+    return file.sidecar.version if file.sidecar else "1"
+
+
+def lines_of(connection: Connection, instances: Sequence[PlacedInstance]) -> list[str]:
+    """Return what the consoles of instances have said."""
+    return [line for one in instances for line in console.last_lines(connection, one.id, _LINES)]
+
+
+def with_bearers(handle: VnfHandle, table: BearerTable, steps: tuple[tuple[str, int], ...]) -> VnfHandle:
+    """Return a VNF with what carries its bearers, which these are, and the steps of its becoming ready."""
+    said = {"attached": len(table.bearers), "synthetic": 0}
+    facts = {**handle.facts, GATEWAY: GATEWAYS[handle.forwarding], BEARERS_FACT: table.model_dump(mode="json"), **said}
+    timed = tuple((f"onboard.{handle.name}.{step}", ns) for step, ns in steps)
+    return handle.model_copy(update={"facts": facts, "steps": (*handle.steps, *timed)})
+
+
+def path_of(handles: Sequence[VnfHandle]) -> BearerPath | None:
+    """Return the bearers that frames through VNFs go over, with the gateway's addresses; None: they have none."""
+    core = next((one for one in handles if BEARERS_FACT in one.facts), None)
+    if core is None:
+        return None
+    first, last = (port.mac for port in core.ports)
+    return BearerPath(bearers_of(core), (first, last))
+
+
+def rig_of(handles: Sequence[VnfHandle]) -> dict[str, Any]:
+    """Return what a mobile core adds to the rig of its VNF; nothing of another one."""
+    path = path_of(handles)
+    if path is None:
+        return {}
+    return {"gateway": handles[0].facts[GATEWAY], "bearers": len(path.table.bearers), "synthetic": False}
