@@ -78,7 +78,7 @@ def _visits(found: Explanation) -> tuple[Table, ...]:
 
 
 def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: Container[str]) -> Table:
-    """Return a table of texts; below the headings named they are numbers, which stand right, as their headings do."""
+    """Return a table of texts; those below the headings named are numbers, and aligned to the right, as these are."""
     kinds = ["n" if heading in numbers else "" for heading in headings]
     cells = tuple(tuple(map(Cell, row, kinds)) for row in rows)
     return Table(title, tuple(map(Cell, headings, kinds)), cells)

@@ -163,7 +163,7 @@ def test_each_figure_has_its_own_numbers_as_csv(client: TestClient):
         assert answer.headers["content-type"].startswith("text/csv"), found["name"]
         assert len(answer.text.splitlines()) > 1, found["name"]
     cpu = client.get(f"/compare/figures/cpu.csv?runs={RUN}").text
-    assert cpu.splitlines()[0] == "variant,point,kind,role,cores,place,label"
+    assert cpu.splitlines()[0] == "variant,point,kind,role,time,part,cores,place,label"
     assert client.get(f"/compare/figures/none.csv?runs={RUN}").status_code == 404
 
 
