@@ -42,5 +42,6 @@ def show_vnfs(deployment: Deployment) -> None:
         click.echo(f"  {handle.name}: {handle.kind}, {handle.forwarding}{accelerator}; cores {cores}{shared}")
         if "attached" in handle.facts:
             click.echo(f"    bearers: {handle.facts['attached']} attached, {handle.facts['synthetic']} synthetic")
+            click.echo(f"    PCRF: {handle.facts['pcrf']}")
         for name, address in shown(handle.control):
             click.echo(f"    {name}: {address}")
