@@ -174,8 +174,9 @@ def _of_gateway(table: BearerTable | None, handle: VnfHandle) -> dict[str, Any]:
     if table is None:
         return {}
     found = {"gateway": handle.facts["gateway"], "bearers": len(table.bearers), "synthetic": table.synthetic}
-    # Nextepc's is in no rig: those of before there was a choice are the same.
-    return found | ({"pcrf": handle.facts["pcrf"]} if handle.facts["pcrf"] != NEXTEPC else {})
+    # nextepc's is in no rig: those of before there was a choice are the same.
+    pcrf = handle.facts.get("pcrf", NEXTEPC)
+    return found | ({"pcrf": pcrf} if pcrf != NEXTEPC else {})
 
 
 def _lives(run: VnfDriver, handle: VnfHandle) -> bool:
