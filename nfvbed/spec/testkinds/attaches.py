@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from nfvbed.spec.pcrf import MOST_ATTACHED, NEXTEPC
+from nfvbed.spec.pcrf import MOST_ATTACHED, MOST_CYCLED, NEXTEPC
 from nfvbed.spec.testkinds.base import NamedTest
 
 MOST_UES = max(MOST_ATTACHED.values())
@@ -69,17 +69,17 @@ class SessionsTest(CoreTest):
     """Seconds for which they stay attached between the frames and those that are sent once more."""
     frames: int = Field(100, ge=1, le=10_000)
     """Frames over each bearer, each way."""
-    cycles: int = Field(3, ge=0, le=MOST_UES)
+    cycles: int = Field(3, ge=0, le=MOST_CYCLED)
     """Number of cycles of attach and detach in one more row; 0: no such row."""
     cycle_ues: Ues = 10
     """Number of UEs in each cycle."""
 
     @model_validator(mode="after")
     def cycles_fit_the_pools(self) -> Self:
-        if self.cycles * self.cycle_ues > USUAL_UES:
+        if self.cycles * self.cycle_ues > MOST_CYCLED:
             raise ValueError(
                 f"{self.cycles} cycles of {self.cycle_ues} UEs are {self.cycles * self.cycle_ues} attaches;"
-                f" one start of the functions takes {USUAL_UES} that are detached again"
+                f" one start of the functions takes {MOST_CYCLED} that detach again"
             )
         return self
 
