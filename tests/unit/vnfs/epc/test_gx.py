@@ -202,6 +202,37 @@ def test_a_peer_that_stops_in_the_middle_of_a_message_is_disconnected(monkeypatc
     assert "stopped in the middle of a message" in capsys.readouterr().out
 
 
+class Full:
+    """A writer whose peer reads nothing."""
+
+    def __init__(self):
+        self.written, self.closed = 0, False
+
+    def write(self, data):
+        self.written += len(data)
+
+    async def drain(self):
+        await asyncio.sleep(3_600)
+
+    def close(self):
+        self.closed = True
+
+
+def test_a_peer_that_does_not_take_its_answers_is_disconnected(monkeypatch, capsys):
+    monkeypatch.setattr(pcrf, "MESSAGE_S", 0.05)
+    writer = Full()
+
+    async def work():
+        reader = asyncio.StreamReader(limit=gx.LONGEST)
+        reader.feed_data(INTRODUCTION + WATCHDOG * 100)
+        await pcrf.Server(stand_in()).serve(reader, writer)
+
+    asyncio.run(work())
+    assert writer.closed
+    assert writer.written < 500, "one answer is under way at a time"
+    assert "does not take its answers" in capsys.readouterr().out
+
+
 @KEPT
 @given(data=messages(GOOD))
 def test_message_is_answered_or_refused(data):
