@@ -8,6 +8,7 @@ from nfvbed.errors import UsageError
 from nfvbed.records import Deployment
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
+from nfvbed.spec.pcrf import NEXTEPC
 from nfvbed.state import shown
 
 
@@ -42,5 +43,6 @@ def show_vnfs(deployment: Deployment) -> None:
         click.echo(f"  {handle.name}: {handle.kind}, {handle.forwarding}{accelerator}; cores {cores}{shared}")
         if "attached" in handle.facts:
             click.echo(f"    bearers: {handle.facts['attached']} attached, {handle.facts['synthetic']} synthetic")
+            click.echo(f"    PCRF: {handle.facts.get('pcrf', NEXTEPC)}")
         for name, address in shown(handle.control):
             click.echo(f"    {name}: {address}")

@@ -12,9 +12,10 @@ from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.records import VnfKind
 from nfvbed.spec.bearers import MOST_BEARERS
 from nfvbed.spec.choices import default_forwarding, explicit_label, possible_forwarding, resolve, why_not_machines
-from nfvbed.spec.gateway import refused_bearers
+from nfvbed.spec.gateway import refused_bearers, refused_pcrf
 from nfvbed.spec.layout import layout, without_chains
 from nfvbed.spec.loader import Project
+from nfvbed.spec.pcrf import PcrfKind
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import NATIVE, Forwarding, ImageSpec, VnfChoice, VnfUse, Vnic
@@ -26,7 +27,7 @@ EXISTING_VNF = "existing"
 """Of sites on which nothing is onboarded."""
 WITHOUT_VNF = "p2p"
 """The topology of commands that name none."""
-KEYS = ("kind", "forwarding", "flavor", "vnic", "image", "offloads", "bearers")
+KEYS = ("kind", "forwarding", "flavor", "vnic", "image", "offloads", "bearers", "pcrf")
 
 
 def vnf_options(command: Command) -> Command:
@@ -34,9 +35,14 @@ def vnf_options(command: Command) -> Command:
     kinds = [kind.value for kind in VnfKind if kind is not VnfKind.EXISTING]
     for option in (
         click.option(
+            "--pcrf",
+            type=click.Choice(get_args(PcrfKind)),
+            help="PCRF of a mobile core; with stand-in, nfvbed's own, 50 UEs attach. Default: nextepc.",
+        ),
+        click.option(
             "--bearers",
             type=click.IntRange(1, MOST_BEARERS),
-            help="Bearers of a mobile core. Default: 16. More than 40: entries in the table of nfvbed's own gateway.",
+            help="Bearers of a mobile core. Default: 16. More than attach: entries in nfvbed's own gateway.",
         ),
         click.option("--offloads/--no-offloads", default=None, help="Checksum offload of its ports. Default: on."),
         click.option("--image", metavar="FILE", help="Disk image of a VM. Default: the VNF's own."),
@@ -218,6 +224,10 @@ def _check(project: Project, use: VnfUse) -> None:
             observed=f"it has {', '.join(known)}",
             fix="choose --forwarding, or leave it out",
         )
-    why, fix = refused_bearers(use.forwarding or default_forwarding(use, spec), use.bearers)
+    does = use.forwarding or default_forwarding(use, spec)
+    why, fix = refused_bearers(does, use.bearers, use.pcrf)
     if why:
         raise UsageError(f"VNF {use.vnf} cannot have these bearers", observed=why, fix=fix)
+    why, fix = refused_pcrf(does, use.pcrf)
+    if why:
+        raise UsageError(f"VNF {use.vnf} cannot have this PCRF", observed=why, fix=fix)

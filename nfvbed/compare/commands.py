@@ -52,11 +52,13 @@ def vnf_setting(label: str, vnf: Mapping[str, Any]) -> str:
             forwarding=vnf["forwarding"],
             offloads=offloads,
             bearers=bearers,
+            pcrf=vnf.get("pcrf"),
         )
         if use.label == label:
             shown = {} if use.vnf == VnfUse().vnf else {"vnf": use.vnf}
             shown |= {"kind": use.kind.value, "forwarding": str(use.forwarding)}
             shown |= {} if offloads else {"offloads": "false"}
             shown |= {"bearers": str(bearers)} if bearers else {}
+            shown |= {"pcrf": use.pcrf} if use.pcrf else {}
             return f"vnfs=[{{{', '.join(f'{key}: {value}' for key, value in shown.items())}}}]"
     return ""

@@ -12,6 +12,7 @@ from typing import Any, Final
 from nfvbed.compare.descriptions import differing, flat
 from nfvbed.compare.summary import CellSummary
 from nfvbed.records import Record, Status
+from nfvbed.spec.pcrf import NEXTEPC
 from nfvbed.spec.vnf import NATIVE
 
 OF_THE_PORTS: Final = ("port_kind", "generator", "engine", "vnf.port_kind", "vnf.ports", "vif_types")
@@ -94,11 +95,15 @@ def _obstacle(candidate: CellSummary, baseline: CellSummary) -> str:
 def _other_gateway(candidate: CellSummary, baseline: CellSummary, rigs: dict[str, dict[str, Any]]) -> str:
     """Return why two cells are not of one scope where different gateways of a mobile core carry them, or nothing.
 
-    A label says it already; a variant's own VNF has none that does.
+    So it is where their UEs attached through different PCRFs. A label says it already; a variant's own VNF has none
+    that does.
     """
     of_rigs = [rigs.get(side.rig_hash, {}).get("vnf") for side in (candidate, baseline)]
-    found = [vnf.get("gateway") if isinstance(vnf, dict) else None for vnf in of_rigs]
-    return f"through different gateways: {found[0] or 'none'} and {found[1] or 'none'}" if found[0] != found[1] else ""
+    for key, words, usual in (("gateway", "gateways", "none"), ("pcrf", "PCRFs", NEXTEPC)):
+        found = [(vnf.get(key) if isinstance(vnf, dict) else None) or usual for vnf in of_rigs]
+        if found[0] != found[1]:
+            return f"through different {words}: {found[0]} and {found[1]}"
+    return ""
 
 
 def _controlled(candidate: CellSummary, baseline: CellSummary) -> ScopeFinding:

@@ -8,7 +8,7 @@ from nfvbed.records import VnfKind
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.flavor import Flavor
-from nfvbed.spec.gateway import refused_bearers
+from nfvbed.spec.gateway import refused_bearers, refused_pcrf
 from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.spec.validate import name_is_known
 from nfvbed.spec.variant import Variant
@@ -61,6 +61,7 @@ def resolve(use: VnfUse, variant: Variant, catalogue: Catalogue) -> VnfChoice | 
         offloads=wanted.offloads,
         native=native,
         bearers=wanted.bearers,
+        pcrf=wanted.pcrf,
     )
 
 
@@ -89,6 +90,7 @@ def explicit_label(choice: VnfChoice) -> str:
         image=choice.image if choice.image != choice.vnf.image else None,
         offloads=choice.offloads,
         bearers=choice.bearers,
+        pcrf=choice.pcrf,
     )
     return use.label
 
@@ -157,14 +159,7 @@ def use_is_possible(document: Document, key: KeyPath, use: VnfUse, catalogue: Ca
         known = possible_forwarding(use, vnf)
         named = f"forwarding of {vnf.name}" + (", whose image has no agent" if known == (AS_THE_IMAGE,) else "")
         name_is_known(document, (*key, "forwarding"), (named, use.forwarding), known)
-    why, fix = refused_bearers(use.forwarding or default_forwarding(use, vnf), use.bearers)
-    if why:
-        raise ConfigurationError(
-            f"VNF {vnf.name} in {document.path.name} cannot have these bearers",
-            where=document.where((*key, "bearers")),
-            observed=why,
-            fix=fix,
-        )
+    _core_is_possible(document, key, use, default_forwarding(use, vnf))
     if use.image is not None and use.kind is not VnfKind.VM:
         raise ConfigurationError(
             f"a VNF of kind {use.kind.value} in {document.path.name} has an image",
@@ -192,3 +187,20 @@ def uses_of(experiment: Experiment) -> Iterator[tuple[KeyPath, VnfUse]]:
     """Return the uses of an experiment with their places; those that the file leaves out have the list's."""
     for index, use in enumerate(experiment.vnfs or experiment.uses):
         yield (("vnfs", index) if experiment.vnfs else ("vnfs",)), use
+
+
+def _core_is_possible(document: Document, key: KeyPath, use: VnfUse, usual: Forwarding) -> None:
+    """Bearers and PCRF are those of a mobile core, and no more than it has."""
+    does = use.forwarding or usual
+    refusals = {
+        "bearers": ("these bearers", refused_bearers(does, use.bearers, use.pcrf)),
+        "pcrf": ("this PCRF", refused_pcrf(does, use.pcrf)),
+    }
+    for name, (what, (why, fix)) in refusals.items():
+        if why:
+            raise ConfigurationError(
+                f"VNF {use.vnf} in {document.path.name} cannot have {what}",
+                where=document.where((*key, name)),
+                observed=why,
+                fix=fix,
+            )

@@ -4,6 +4,7 @@ from typing import Final, Literal
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind
+from nfvbed.spec.pcrf import MOST_ATTACHED, NEXTEPC, STAND_IN, PcrfKind, most_attached
 
 GatewayKind = Literal["nextepc", "xdp", "dpdk"]
 """`nextepc`: its serving and packet gateways, unmodified. `xdp`, `dpdk`: nfvbed's own, for kernel ports, and for
@@ -11,25 +12,32 @@ vhost-user and memif. Results through different ones are not of one scope."""
 GATEWAYS: Final[dict[str, GatewayKind]] = {"nextepc": "nextepc", "xdp-gateway": "xdp", "dpdk-gateway": "dpdk"}
 """By the way of forwarding that names them. They take packets out of GTP-U and put them in: between S1-U and SGi alone.
 """
-MOST_ATTACHED: Final = 40
-"""Bearers by attach: MME and PCRF of nextepc 0.3.10 take everything from pools that they do not refill."""
 SOCKETS: Final = (PortKind.VHOST_USER, PortKind.MEMIF)
 """Ports that DPDK's drivers open, where no kernel is."""
 
 
-def refused_bearers(forwarding: str, bearers: int | None) -> tuple[str, str]:
+def refused_bearers(forwarding: str, bearers: int | None, pcrf: PcrfKind | None = None) -> tuple[str, str]:
     """Say why a VNF cannot have so many bearers, and what to do; empty where it can, or where nothing is asked."""
     if bearers is None:
         return "", ""
     gateway = GATEWAYS.get(forwarding)
     if gateway is None:
         return f"forwarding: {forwarding} has no bearers", "leave bearers out, or name VNF vepc in topology vepc"
-    if gateway == "nextepc" and bearers > MOST_ATTACHED:
+    most = most_attached(pcrf)
+    if gateway == "nextepc" and bearers > most:
+        with_other = f" ({MOST_ATTACHED[STAND_IN]} with pcrf: stand-in)" if most == MOST_ATTACHED[NEXTEPC] else ""
         return (
-            f"bearers: {bearers}; nextepc's gateways carry those of attached UEs alone, at most {MOST_ATTACHED}",
-            f"at most {MOST_ATTACHED}; or forwarding xdp-gateway or dpdk-gateway, whose tables are written to",
+            f"bearers: {bearers}; nextepc's gateways carry those of attached UEs alone, at most {most}",
+            f"at most {most}{with_other}; or forwarding xdp-gateway or dpdk-gateway, whose tables are written to",
         )
     return "", ""
+
+
+def refused_pcrf(forwarding: str, pcrf: PcrfKind | None) -> tuple[str, str]:
+    """Say why a VNF cannot have a PCRF, and what to do; empty where it can, or where nothing is asked."""
+    if pcrf is None or forwarding in GATEWAYS:
+        return "", ""
+    return f"pcrf: {pcrf}; forwarding {forwarding} has no PCRF", "leave pcrf out, or name VNF vepc in topology vepc"
 
 
 def require_ports(forwarding: str, kind: PortKind) -> None:

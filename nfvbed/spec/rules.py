@@ -6,9 +6,12 @@ from dataclasses import dataclass, field, replace
 from nfvbed.errors import ConfigurationError, InternalError
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.spec.experiment import Experiment
+from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.layout import VEPC, layout, offers
 from nfvbed.spec.options import kinds_named
+from nfvbed.spec.pcrf import NEXTEPC, STAND_IN, PcrfKind, most_attached
 from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.testkinds.attaches import CoreTest
 from nfvbed.spec.tests import label_of, of_core
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import Variant, VariantFile
@@ -189,6 +192,27 @@ def core_tests_have_a_core(document: Document, experiment: Experiment) -> None:
                 observed=f"topologies: {', '.join(experiment.laid_out)}",
                 fix=f"write `topologies: [{VEPC}]` and `vnfs: [{{vnf: {VEPC}, forwarding: nextepc}}]`, or leave it out",
             )
+
+
+def ues_fit_the_core(document: Document, experiment: Experiment, choices: Iterable[VnfChoice]) -> None:
+    """A test attaches no more UEs than one start of the mobile core's functions takes, which depends on its PCRF."""
+    cores = {choice.pcrf or NEXTEPC: choice for choice in choices if choice.forwarding in GATEWAYS}
+    for index, test in enumerate(experiment.tests):
+        for pcrf, choice in cores.items():
+            if isinstance(test, CoreTest) and test.most_ues > most_attached(pcrf):
+                raise ConfigurationError(
+                    f"test {label_of(test)} of {document.path.name} attaches more UEs than {choice.label} takes",
+                    where=document.where(("tests", index)),
+                    observed=f"{test.most_ues} UEs between two starts of the functions; with pcrf: {pcrf} they take"
+                    f" {most_attached(pcrf)}",
+                    fix=_fewer_ues(test, pcrf),
+                )
+
+
+def _fewer_ues(test: CoreTest, pcrf: PcrfKind) -> str:
+    most, other = most_attached(pcrf), most_attached(STAND_IN)
+    fewer = f"{test.limited_by} for at most {most}"
+    return fewer if test.most_ues > other else f"{fewer}; or write `pcrf: {STAND_IN}` in vnfs, which takes {other}"
 
 
 def native_is_somewhere(document: Document, experiment: Experiment, variants: Sequence[Variant]) -> None:

@@ -13,6 +13,7 @@ from nfvbed.spec.bearers import MOST_BEARERS
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.model import SpecModel
+from nfvbed.spec.pcrf import NEXTEPC, PcrfKind
 from nfvbed.spec.rings import RingSize
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")]
@@ -149,8 +150,10 @@ class VnfUse(SpecModel):
     offloads: bool = True
     """Checksum and segmentation offloads of its ports."""
     bearers: Bearers | None = None
-    """Bearers of a mobile core that traffic goes over; more than 40 are, but for 16, written to the table of nfvbed's
-    own gateway and called synthetic. None: 16, by attach."""
+    """Bearers of a mobile core that traffic goes over; more than are attached (40, 50 with pcrf stand-in) are, but for
+    16, written to the table of nfvbed's own gateway and called synthetic. None: 16, by attach."""
+    pcrf: PcrfKind | None = None
+    """Policy function of a mobile core: nextepc's, or nfvbed's stand-in. None: nextepc's."""
 
     @property
     def label(self) -> str:
@@ -164,6 +167,7 @@ class VnfUse(SpecModel):
         parts += [_slug(self.image.file)] if self.image else []
         parts += [] if self.offloads else ["no-offloads"]
         parts += [f"{self.bearers}-bearers"] if self.bearers else []
+        parts += [f"{self.pcrf}-pcrf"] if self.pcrf not in (None, NEXTEPC) else []
         return "-".join(parts)
 
 
@@ -188,6 +192,8 @@ class VnfChoice(SpecModel):
     """Mark of the variant's own VNF, which differs from variant to variant."""
     bearers: Bearers | None = None
     """Bearers of a mobile core; None: the usual number."""
+    pcrf: PcrfKind | None = None
+    """PCRF of a mobile core; None: nextepc's."""
 
     @property
     def is_raw(self) -> bool:
@@ -196,8 +202,9 @@ class VnfChoice(SpecModel):
 
     @property
     def digest(self) -> str:
-        """Digest of everything but the label; what has no bearers has that of before there were any."""
-        left_out = {"label"} if self.bearers else {"label", "bearers"}
+        """Digest of everything but the label; what has no bearers, or nextepc's PCRF, has that of before."""
+        left_out = {"label"} | (set() if self.bearers else {"bearers"})
+        left_out |= {"pcrf"} if self.pcrf in (None, NEXTEPC) else set()
         return hashlib.sha256(self.model_dump_json(exclude=left_out).encode()).hexdigest()
 
 

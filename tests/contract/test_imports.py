@@ -84,7 +84,14 @@ ARROWS = {
         ("nodes",),
         ("places", "neutron_vpp"),
     ),
-    "nfvbed.spec": ((OWN,), ("testkinds",), ("search",), ("searchpresets",), ("validate",), ("document", "model")),
+    "nfvbed.spec": (
+        (OWN,),
+        ("testkinds",),
+        ("search",),
+        ("searchpresets",),
+        ("validate", "pcrf"),
+        ("document", "model"),
+    ),
     "nfvbed.store": ((OWN,), ("migrations",), ("schema",)),
     "nfvbed.traffic": (("simulated", "sockets"), (OWN,)),
     "nfvbed.vnfs": (

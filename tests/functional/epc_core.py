@@ -25,14 +25,14 @@ def _port(netns, name, lead):
 
 
 @contextlib.contextmanager
-def running(subscribers):
-    """Start them with these subscribers; nothing of them is left."""
+def running(subscribers, pcrf="nextepc"):
+    """Start them with these subscribers and this PCRF; nothing of them is left."""
     workspace = Workspace.create()
     try:
         spaces = network.make(workspace, "vnf1")
         _port(spaces.functions["sgw"], "s1u", network.lead_s1u)
         _port(spaces.functions["pgw"], "sgi", network.lead_sgi)
-        core = Core(workspace, "vnf1")
+        core = Core(workspace, "vnf1", pcrf)
         core.start(spaces, SEATS, PROJECT.root, subscribers)
         yield core
         core.kill()

@@ -14,6 +14,7 @@ from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
 from nfvbed.host.namespaces import inside
 from nfvbed.records import HopKind
 from nfvbed.run.kinds.attaches import carrying, passing
+from nfvbed.spec.pcrf import MOST_ATTACHED
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.epc import network
 from nfvbed.vnfs.epc.configuration import STORE_PORT
@@ -21,7 +22,7 @@ from nfvbed.vnfs.epc.core import FUNCTIONS, GATEWAYS, Subscribers
 from nfvbed.vnfs.epc.driver import ATTACHED, attached, bearers_of, ends_of, require_alive, require_attached
 from nfvbed.vnfs.epc.live import at_work, carry_each
 from nfvbed.vnfs.epc.reports import NO_ANSWER
-from nfvbed.vnfs.epc.subscribers import MOST_SUBSCRIBERS, new_subscribers
+from nfvbed.vnfs.epc.subscribers import new_subscribers
 from tests.functional.declared import PROJECT, vnf
 from tests.functional.disturbed import retried, wait_until
 from tests.functional.epc_core import running
@@ -182,12 +183,12 @@ def test_a_function_that_hangs_is_told_from_a_ue_that_is_not_answered(lab, funct
 
 @pytest.mark.slow
 def test_more_ues_than_the_pools_hold_end_a_function_which_is_named(lab):
-    with running(Subscribers.all_known(MOST_SUBSCRIBERS + 20)) as core:
+    with running(Subscribers.all_known(MOST_ATTACHED["nextepc"] + 20)) as core:
         imsis = [sim.imsi for sim in core.subscribers()]
-        first = core.emulator.attach(imsis[:MOST_SUBSCRIBERS])
+        first = core.emulator.attach(imsis[: MOST_ATTACHED["nextepc"]])
         assert first.failures == {}, "so many are promised"
         with pytest.raises(VnfDiedError) as died:
-            attached(core, MOST_SUBSCRIBERS + 20)
+            attached(core, MOST_ATTACHED["nextepc"] + 20)
         assert died.value.exit_code == 22
         print(f"{died.value.what}: {died.value.observed}")
 

@@ -20,14 +20,13 @@ from nfvbed.readings import Part
 from nfvbed.records import HopKind
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.choices import resolve
-from nfvbed.spec.gateway import MOST_ATTACHED
+from nfvbed.spec.pcrf import MOST_ATTACHED
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.vnfs.epc import network
 from nfvbed.vnfs.epc.core import Core, Seats, Subscribers
 from nfvbed.vnfs.epc.driver import ATTACHED, attached, bearers_of
 from nfvbed.vnfs.epc.owngateway import gateway_of
-from nfvbed.vnfs.epc.subscribers import MOST_SUBSCRIBERS
 from nfvbed.vnfs.gateway.process import Gateway, GatewaySpec
 from tests import gtpu_frames
 from tests.functional.declared import PROJECT
@@ -110,8 +109,7 @@ def test_a_gateway_that_is_killed_is_named_and_healed(lab_with_vnfs):
 
 
 def test_nextepc_carries_no_more_than_attach(lab_with_vnfs):
-    assert MOST_ATTACHED == MOST_SUBSCRIBERS
-    loaded, choice = own("linux-bridge", "nextepc", bearers=MOST_ATTACHED + 1)
+    loaded, choice = own("linux-bridge", "nextepc", bearers=MOST_ATTACHED["nextepc"] + 1)
     with pytest.raises(UnsupportedError, match="cannot run here") as refused:
         lab_with_vnfs.deploy(loaded, "vepc", vnf=choice)
     assert "at most 40" in refused.value.observed

@@ -28,7 +28,7 @@ _PACED = (
     "The emulated eNB begins at most 20 attaches in 9.5 s: the serving gateway has transactions for no more. These"
     " pauses are left out of the attach rate and of latency."
 )
-_RESTARTS = "Functions are restarted before each 40 attaches at most: MME and PCRF do not refill their pools."
+_RESTARTS = "Functions are restarted before each {} attaches at most: MME and nextepc's PCRF do not refill their pools."
 _CONTROL = "Signalling goes over the control network, beside the switch under test."
 
 
@@ -43,7 +43,7 @@ def attach_rate(cell_test: CellTest, spec: AttachRateTest) -> Outcome[TablePaylo
     def measure(core: LiveCore) -> tuple[MeasuredRow, ...]:
         return tuple(row for in_flight in spec.in_flight for row in rate_rows(core, spec, in_flight))
 
-    return _with_core(cell_test, measure, (_PACED, _RESTARTS, _CONTROL))
+    return _with_core(cell_test, measure, (_PACED, _RESTARTS.format(spec.most_ues), _CONTROL))
 
 
 def rate_rows(core: LiveCore, spec: AttachRateTest, in_flight: int) -> Iterator[MeasuredRow]:
@@ -96,7 +96,7 @@ def sessions(cell_test: CellTest, spec: SessionsTest) -> Outcome[TablePayload]:
     notes = (
         f"Over each bearer {spec.frames} numbered frames go each way, one bearer after the other; it carries where all"
         f" of them come, byte for byte as they must be. Held: once more, {spec.hold_s:g} s later.",
-        _RESTARTS,
+        _RESTARTS.format(spec.most_ues),
     )
     return _with_core(cell_test, measure, notes, over_bearers=True)
 
@@ -162,7 +162,7 @@ def restoration(cell_test: CellTest, spec: RestorationTest) -> Outcome[TablePayl
         f"A function is killed while {spec.ues} UEs are attached; {spec.settle_s:g} s later frames are sent over each"
         " bearer: it goes on where they come both ways. Then all functions are started again and the UEs attach again:"
         " sessions do not survive in nextepc. Restored: from that start until frames come over all bearers.",
-        _RESTARTS,
+        _RESTARTS.format(spec.most_ues),
     )
     return _with_core(cell_test, measure, notes, over_bearers=True)
 

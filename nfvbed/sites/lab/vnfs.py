@@ -13,6 +13,7 @@ from nfvbed.host.workspace import Workspace
 from nfvbed.records import Accelerator, Deployment, Hop, Readiness, VnfHandle, WorkThread
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.layout import EndKind, Layout, layout
+from nfvbed.spec.pcrf import NEXTEPC
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.bearers import BearerGenerator
 from nfvbed.traffic.generator import BearerPath, Generator
@@ -172,7 +173,10 @@ def _of_gateway(table: BearerTable | None, handle: VnfHandle) -> dict[str, Any]:
     """Return what carries the bearers of a mobile core, and how many there are; nothing of another VNF."""
     if table is None:
         return {}
-    return {"gateway": handle.facts["gateway"], "bearers": len(table.bearers), "synthetic": table.synthetic}
+    found = {"gateway": handle.facts["gateway"], "bearers": len(table.bearers), "synthetic": table.synthetic}
+    # nextepc's is in no rig: those of before there was a choice are the same.
+    pcrf = handle.facts.get("pcrf", NEXTEPC)
+    return found | ({"pcrf": pcrf} if pcrf != NEXTEPC else {})
 
 
 def _lives(run: VnfDriver, handle: VnfHandle) -> bool:

@@ -14,7 +14,10 @@ _STARTED, _DIAMETER = "NextEPC daemon start", "CONNECTED TO"
 SAYS_WHEN_UP = {"hss": _STARTED, "pcrf": _STARTED, "sgw": _STARTED, "pgw": _DIAMETER, "mme": _DIAMETER}
 """What a function writes into its log when it has come up: that of a Diameter client, when its peer has answered."""
 STORE_PORT = 27017
+DIAMETER_PORT = 3868
 REALM = "nfvbed"
+IDENTITIES = {function: f"{function}.{REALM}" for function in ("hss", "pcrf", "mme", "pgw")}
+"""By which Diameter's peers know each other."""
 _MCC, _MNC = PLMN[:3], PLMN[3:]
 _EXTENSIONS = ("dict_rfc5777", "dict_mip6i", "dict_nasreq", "dict_nas_mipv6", "dict_dcca", "dict_dcca_3gpp")
 _S6A = "dict_s6a"
@@ -101,11 +104,11 @@ def _diameter(function: str, libraries: Path, addresses: Addresses) -> dict[str,
     peer = _PEERS[function]
     names: Iterable[str] = (*_EXTENSIONS, _S6A) if "hss" in (function, peer) else _EXTENSIONS
     settings = {
-        "identity": f"{function}.{REALM}",
+        "identity": IDENTITIES[function],
         "realm": REALM,
         "no_sctp": True,
         "listen_on": addresses.diameter[function],
         "load_extension": [{"module": str(libraries / "freeDiameter" / f"{name}.so")} for name in names],
-        "connect": [{"identity": f"{peer}.{REALM}", "addr": addresses.diameter[peer]}],
+        "connect": [{"identity": IDENTITIES[peer], "addr": addresses.diameter[peer]}],
     }
     return {"freeDiameter": settings}

@@ -18,8 +18,17 @@ from nfvbed.errors import DeployError, OnboardError, VnfDiedError
 from nfvbed.host.processes import ManagedProcess, how_it_ended
 from nfvbed.host.workspace import Workspace
 from nfvbed.patience import patient
-from nfvbed.vnfs.epc import network, nextepc, shim, store
-from nfvbed.vnfs.epc.configuration import ORDER, SAYS_WHEN_UP, STORE_PORT, Installed, rendered
+from nfvbed.spec.pcrf import NEXTEPC, PcrfKind, most_attached
+from nfvbed.vnfs.epc import network, nextepc, pcrf, shim, store
+from nfvbed.vnfs.epc.configuration import (
+    DIAMETER_PORT,
+    IDENTITIES,
+    ORDER,
+    SAYS_WHEN_UP,
+    STORE_PORT,
+    Installed,
+    rendered,
+)
 from nfvbed.vnfs.epc.emulator import Emulator
 from nfvbed.vnfs.epc.network import Spaces
 from nfvbed.vnfs.epc.subscribers import Subscriber, new_subscribers
@@ -63,16 +72,23 @@ class Core:
     Args:
         workspace: what they are started in.
         name: of the VNF.
+        pcrf: which one it has.
     """
 
-    def __init__(self, workspace: Workspace, name: str) -> None:
+    def __init__(self, workspace: Workspace, name: str, pcrf: PcrfKind = NEXTEPC) -> None:
         self._workspace = workspace
         self._name = name
+        self._pcrf = pcrf
 
     @property
     def emulator(self) -> Emulator:
         """The eNB with its UEs."""
         return Emulator(self._file("enb.sock"))
+
+    @property
+    def most_attached(self) -> int:
+        """How many UEs one start of the functions attaches."""
+        return most_attached(self._pcrf)
 
     def subscribers(self) -> tuple[Subscriber, ...]:
         """Return the SIMs of the emulated UEs."""
@@ -94,8 +110,13 @@ class Core:
         self._python("store", spaces, seats, ("nfvbed.vnfs.epc.store", *of_store))
         self._wait("store", partial(self._has_said, "store", store.READY))
         for function in ORDER:
-            self._start_function(function, spaces, seats, root)
-            self._wait(function, partial(self._has_said, function, SAYS_WHEN_UP[function]))
+            if self._is_nextepc(function):
+                self._start_function(function, spaces, seats, root)
+                self._wait(function, partial(self._has_said, function, SAYS_WHEN_UP[function]))
+            else:
+                of_pcrf = [IDENTITIES["pcrf"], network.PCRF, str(DIAMETER_PORT), str(self._file("subscribers.json"))]
+                self._python("pcrf", spaces, seats, ("nfvbed.vnfs.epc.pcrf", *of_pcrf))
+                self._wait("pcrf", partial(self._has_said, "pcrf", pcrf.READY))
         of_enb = [str(self._file("enb.sock")), str(self._file("sims.json")), network.MME, str(network.ENB_S1U)]
         self._python("enb", spaces, seats, ("nfvbed.vnfs.epc.emulation", *of_enb), shim.environment(root))
         self._wait("enb", self.emulator.listens)
@@ -205,8 +226,11 @@ class Core:
 
     def _log(self, function: str) -> Path:
         """A program of nextepc writes its log by itself; what it prints beside is in a file that ends in `.log` too."""
-        own = ".nextepc" if function in ORDER else ""
+        own = ".nextepc" if self._is_nextepc(function) else ""
         return self._workspace.directory / f"{self._process_name(function)}{own}.log"
+
+    def _is_nextepc(self, function: str) -> bool:
+        return function in ORDER and (function != "pcrf" or self._pcrf == NEXTEPC)
 
     def _process_name(self, function: str) -> str:
         return f"{self._name}-{function}"

@@ -25,6 +25,7 @@ from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.gateway import GATEWAYS as GATEWAY_KINDS
 from nfvbed.spec.gateway import refused_bearers
 from nfvbed.spec.layout import End
+from nfvbed.spec.pcrf import NEXTEPC, STAND_IN, PcrfKind
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.state import Cores, Words
 from nfvbed.vnfs.epc import network, nextepc, sctp, shim
@@ -32,7 +33,6 @@ from nfvbed.vnfs.epc.carrying import Direction, Ends
 from nfvbed.vnfs.epc.configuration import ORDER
 from nfvbed.vnfs.epc.core import GATEWAYS, Core, Seats, Subscribers
 from nfvbed.vnfs.epc.reports import NO_ANSWER, AttachReport
-from nfvbed.vnfs.epc.subscribers import MOST_SUBSCRIBERS
 from nfvbed.vnfs.epc.synthetic import with_synthetic
 from nfvbed.vnfs.process import devices
 from nfvbed.vnfs.process.life import ProcessState, kernel_ports, port_title
@@ -44,6 +44,8 @@ BEARERS = "bearers"
 """The fact of a VNF that is the table of them."""
 GATEWAY = "gateway"
 """The fact of a VNF that names what carries them: the same fact, and the same names, in results."""
+PCRF = "pcrf"
+"""The fact of a VNF that names its PCRF."""
 _PROBE_FRAMES = 20
 
 
@@ -93,9 +95,10 @@ class EpcVnf(VnfDriver):
         with steps.timed(f"onboard.{seat.name}.networks"), _kernel_errors(seat.name, home):
             spaces = network.make(seat.workspace, seat.name)
             ports, threads = self.lay_ports(seat, spaces)
-        core = Core(seat.workspace, seat.name)
+        pcrf = seat.choice.pcrf or NEXTEPC
+        core = Core(seat.workspace, seat.name, pcrf)
         with steps.timed(f"onboard.{seat.name}.start"):
-            core.start(spaces, self.places(seat), seat.root, Subscribers.all_known(MOST_SUBSCRIBERS))
+            core.start(spaces, self.places(seat), seat.root, Subscribers.all_known(core.most_attached))
         state = EpcState(
             run_directory=str(seat.workspace.directory),
             home=home,
@@ -118,7 +121,11 @@ class EpcVnf(VnfDriver):
             control=state.as_control(),
             versions={"nextepc": nextepc.VERSION},
             steps=steps.done,
-            facts={GATEWAY: GATEWAY_KINDS[seat.does], "sctp": "linux" if sctp.kernel_has_sctp() else "usrsctp"},
+            facts={
+                GATEWAY: GATEWAY_KINDS[seat.does],
+                PCRF: pcrf,
+                "sctp": "linux" if sctp.kernel_has_sctp() else "usrsctp",
+            },
         )
 
     def home_of(self, seat: VnfSeat) -> str:
@@ -149,7 +156,7 @@ class EpcVnf(VnfDriver):
             if port.netns is not None:
                 veth.wait_until_up(port.netns, (port.address,))
         with steps.timed(f"onboard.{handle.name}.attach"):
-            table = attached(core, wanted if wanted <= MOST_SUBSCRIBERS else ATTACHED)
+            table = attached(core, wanted if wanted <= core.most_attached else ATTACHED)
         made = len(table.bearers)
         table = with_synthetic(table, wanted)
         facts = {BEARERS: table.model_dump(mode="json"), "attached": made, "synthetic": len(table.bearers) - made}
@@ -220,7 +227,7 @@ class EpcVnf(VnfDriver):
 
     def core_of(self, handle: VnfHandle) -> Core:
         """Return the functions of a VNF."""
-        return Core(Workspace.attach(Path(EpcState.of(handle).run_directory)), handle.name)
+        return Core(Workspace.attach(Path(EpcState.of(handle).run_directory)), handle.name, pcrf_of(handle))
 
 
 def attached(core: Core, number: int, in_flight: int = 1) -> BearerTable:
@@ -234,6 +241,11 @@ def attached(core: Core, number: int, in_flight: int = 1) -> BearerTable:
     require_alive(core, report)
     require_attached(report)
     return table_of(core)
+
+
+def pcrf_of(handle: VnfHandle) -> PcrfKind:
+    """Return which PCRF a VNF has."""
+    return STAND_IN if handle.facts.get(PCRF) == STAND_IN else NEXTEPC
 
 
 def table_of(core: Core) -> BearerTable:
@@ -257,7 +269,7 @@ def require_alive(core: Core, report: AttachReport) -> None:
         raise VnfDiedError(
             "the mme runs and does not answer any more",
             observed=f"{report.attached} of {len(report.outcomes)} UEs attached, then neither a UE nor the eNB is"
-            f" answered; one start of the functions takes {MOST_SUBSCRIBERS} attaches",
+            f" answered; one start of the functions takes {core.most_attached} attaches",
             fix="end and start the functions: nfvbed offboard, then nfvbed onboard vepc",
         )
 
@@ -294,7 +306,7 @@ def ends_of(seat: VnfSeat, handle: VnfHandle, deployment: Deployment) -> Ends:
 
 
 def _require_bearers(choice: VnfChoice) -> None:
-    why, fix = refused_bearers(choice.forwarding, choice.bearers)
+    why, fix = refused_bearers(choice.forwarding, choice.bearers, choice.pcrf)
     if why:
         raise UnsupportedError(f"{choice.label} cannot have these bearers", observed=why, fix=fix)
 

@@ -16,9 +16,9 @@ from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.patience import patient
 from nfvbed.records import Record
 from nfvbed.vnfs.epc.enb import Enb
-from nfvbed.vnfs.epc.reports import Carried
+from nfvbed.vnfs.epc.reports import BURST, Carried
 from nfvbed.vnfs.epc.sctp import S1AP_PORT, Association
-from nfvbed.vnfs.epc.subscribers import MOST_SUBSCRIBERS, Subscriber
+from nfvbed.vnfs.epc.subscribers import Subscriber
 
 LONGEST_LINE = 65536
 _LINE_S = patient(5.0)
@@ -55,7 +55,7 @@ class Service:
 
     def _attach(self, request: dict[str, Any]) -> Record:
         wanted = [self._sim(imsi) for imsi in request["imsis"]]
-        return self._enb.attach(wanted, max(1, min(int(request["in_flight"]), MOST_SUBSCRIBERS)))
+        return self._enb.attach(wanted, max(1, min(int(request["in_flight"]), BURST)))
 
     def _detach(self, request: dict[str, Any]) -> Record:
         return self._enb.detach(request["imsis"])

@@ -15,10 +15,9 @@ from nfvbed.spec.layout import VEPC
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs.epc.carrying import CarriedReport, Ends
 from nfvbed.vnfs.epc.core import BESIDE, FUNCTIONS, Core, Seats, Subscribers
-from nfvbed.vnfs.epc.driver import GATEWAY, EpcState, attached, bearers_of, require_alive, table_of
+from nfvbed.vnfs.epc.driver import GATEWAY, EpcState, attached, bearers_of, pcrf_of, require_alive, table_of
 from nfvbed.vnfs.epc.network import Spaces
 from nfvbed.vnfs.epc.reports import AttachReport
-from nfvbed.vnfs.epc.subscribers import MOST_SUBSCRIBERS
 
 NEXTEPC = "nextepc"
 """The gateway whose bearers are its own: another one's table would have to be written for each attach."""
@@ -35,7 +34,7 @@ class LiveCore:
     def __init__(self, handle: VnfHandle, workspace: Workspace) -> None:
         self._handle = handle
         self._state = EpcState.of(handle)
-        self._core = Core(workspace, handle.name)
+        self._core = Core(workspace, handle.name, pcrf_of(handle))
         self._has_own_gateway = handle.facts.get(GATEWAY) != NEXTEPC
 
     def begin(self) -> float:
@@ -49,7 +48,7 @@ class LiveCore:
         others = self._state.others
         # Where nfvbed's own gateway has the VNF's core, no frame passes nextepc's.
         seats = Seats(others if self._has_own_gateway else self._handle.cores, others)
-        subscribers = Subscribers.all_known(MOST_SUBSCRIBERS)
+        subscribers = Subscribers.all_known(self._core.most_attached)
         self._core.start(Spaces(self._state.spaces), seats, Path(self._state.root), subscribers)
         return (time.monotonic_ns() - began) / NS_PER_S
 

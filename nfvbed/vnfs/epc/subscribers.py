@@ -10,13 +10,13 @@ from nfvbed.records import Record
 PLMN = "00101"
 """Mobile country and network code of a test network (ITU-T E.212, 001-01)."""
 APN = "internet"
-MOST_SUBSCRIBERS = 40
-"""UEs of one run of the functions: MME and PCRF of nextepc 0.3.10 take everything from pools that they do not refill,
-and stop to answer at about the 50th attach."""
-_AMBR_KBITS = 10_000_000
+AMBR_KBITS = 10_000_000
+"""Rate of all bearers of a UE, each way."""
+QCI = 9
+"""Class of a default bearer (TS 23.203): best effort."""
+PRIORITY = {"priority_level": 8, "pre_emption_capability": 1, "pre_emption_vulnerability": 1}
+"""Allocation and retention priority of a default bearer."""
 _PDN_IPV4 = 0
-_QCI = 9
-_PRIORITY = 8
 _RESTRICTIONS = 32
 """Handover to non-3GPP access is not allowed, as in nextepc's own default profile."""
 
@@ -33,13 +33,12 @@ class Subscriber(Record):
 
     def document(self) -> dict[str, object]:
         """Return it as nextepc's database has it; the functions ignore a number of another size than these."""
-        rates = {"uplink": Int64(_AMBR_KBITS), "downlink": Int64(_AMBR_KBITS)}
-        priority = {"priority_level": _PRIORITY, "pre_emption_capability": 1, "pre_emption_vulnerability": 1}
+        rates = {"uplink": Int64(AMBR_KBITS), "downlink": Int64(AMBR_KBITS)}
         network = {
             "apn": self.apn,
             "type": _PDN_IPV4,
             "ambr": dict(rates),
-            "qos": {"qci": _QCI, "arp": priority},
+            "qos": {"qci": QCI, "arp": dict(PRIORITY)},
             "pcc_rule": [],
         }
         return {

@@ -195,3 +195,16 @@ def test_a_gateway_that_no_label_tells_is_told_by_the_rig(one: str, other: str |
     )
     same = {digest: {"vnf": {"gateway": one}} for digest in rigs}
     assert find_scope(first, second, same).scope is Scope.SYSTEM
+
+
+@pytest.mark.parametrize(
+    ("of_rig", "reason"), [("stand-in", "through different PCRFs: stand-in and nextepc"), (None, "")]
+)
+def test_another_pcrf_is_told_by_the_rig_and_nextepcs_by_its_absence(of_rig: str | None, reason: str):
+    native = [with_vnf(system, "native", "native", (4e6, 4e6), "vepc") for system in (BRIDGE, OVS)]
+    first, second = found(*native).rows
+    vnfs = ({"gateway": "nextepc", "pcrf": of_rig}, {"gateway": "nextepc"})
+    rigs = {row.rig_hash: {"vnf": vnf} for row, vnf in zip((first, second), vnfs, strict=True)}
+    finding = find_scope(first, second, rigs)
+    assert (finding.scope is Scope.NOT_COMPARABLE) is bool(reason)
+    assert not reason or finding.reason == reason

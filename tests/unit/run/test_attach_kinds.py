@@ -154,16 +154,52 @@ def test_file_without_a_mobile_core_is_refused_with_the_place(tmp_path, kind):
 @pytest.mark.parametrize(
     ("model", "keys", "words"),
     [
-        (AttachRateTest, {"kind": "attach-rate", "ues_per_start": 41}, "less than or equal to 40"),
+        (AttachRateTest, {"kind": "attach-rate", "ues_per_start": 51}, "less than or equal to 50"),
         (AttachRateTest, {"kind": "attach-rate", "in_flight": [21]}, "less than or equal to 20"),
-        (SessionsTest, {"kind": "sessions", "ues": [41]}, "less than or equal to 40"),
-        (SessionsTest, {"kind": "sessions", "cycles": 5, "cycle_ues": 10}, "50 attaches; one start .* takes 40"),
+        (SessionsTest, {"kind": "sessions", "ues": [51]}, "less than or equal to 50"),
+        (
+            SessionsTest,
+            {"kind": "sessions", "cycles": 4, "cycle_ues": 10},
+            "one start of the functions takes 36 that detach",
+        ),
         (RestorationTest, {"kind": "restoration", "functions": ["igw"]}, "'store', 'hss'"),
     ],
 )
 def test_more_than_the_pools_hold_is_refused_when_the_file_is_read(model, keys, words):
     with pytest.raises(ValidationError, match=words):
         model.model_validate(keys)
+
+
+LIMITED = """name: trial
+title: A trial
+variants: [linux-bridge]
+frame_sizes: [128]
+topologies: [vepc]
+vnfs: [{{vnf: vepc, forwarding: nextepc{pcrf}}}]
+ceilings: false
+tests: [{{kind: {test}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "attach-rate, attaches: 50, ues_per_start: 50",
+        "sessions, ues: [10, 50], cycles: 0",
+        "restoration, ues: 50",
+    ],
+)
+def test_more_than_nextepcs_pcrf_takes_is_refused_with_the_place_and_the_way_out(tmp_path, test):
+    path = tmp_path / "trial.yml"
+    path.write_text(LIMITED.format(pcrf="", test=test))
+    with pytest.raises(ConfigurationError, match="of trial.yml attaches more UEs than process-nextepc-vepc") as refused:
+        PROJECT.load_study(path)
+    assert refused.value.exit_code == 10
+    assert "trial.yml:8" in refused.value.where
+    assert refused.value.observed == "50 UEs between two starts of the functions; with pcrf: nextepc they take 40"
+    assert "`pcrf: stand-in` in vnfs, which takes 50" in refused.value.fix
+    path.write_text(LIMITED.format(pcrf=", pcrf: stand-in", test=test))
+    assert PROJECT.load_study(path).experiment.tests
 
 
 def test_lengths_are_foreseen():

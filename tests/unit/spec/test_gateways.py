@@ -33,11 +33,18 @@ def test_each_gateway_and_each_number_of_bearers_is_a_vnf_of_its_own() -> None:
     assert made[-1].label == "process-xdp-gateway-vepc-1000-bearers"
 
 
+def test_the_stand_in_is_a_vnf_of_its_own_and_nextepcs_pcrf_that_of_before() -> None:
+    usual, named, other = (choice("nextepc", **use) for use in ({}, {"pcrf": "nextepc"}, {"pcrf": "stand-in"}))
+    assert (usual.label, usual.digest) == (named.label, named.digest)
+    assert other.label == explicit_label(other) == "process-nextepc-vepc-stand-in-pcrf"
+    assert other.digest != usual.digest
+
+
 def test_a_vnf_without_bearers_has_the_digest_of_before() -> None:
     """Results of before stay comparable: a trend would end with a key that says nothing."""
     plain = resolve(VnfUse(forwarding="io"), PROJECT.load_variant("ovs-dpdk"), PROJECT)
     assert plain is not None
-    text = plain.model_dump_json(exclude={"label", "bearers"})
+    text = plain.model_dump_json(exclude={"label", "bearers", "pcrf"})
     assert '"bearers"' not in text
     assert plain.digest == type(plain).model_validate_json(f'{{"label": "another", {text[1:]}').digest
 
@@ -46,6 +53,7 @@ def test_a_vnf_without_bearers_has_the_digest_of_before() -> None:
     ("use", "told"),
     [
         ("vepc, forwarding: nextepc, bearers: 41", "at most 40"),
+        ("vepc, forwarding: nextepc, pcrf: stand-in, bearers: 51", "at most 50"),
         ("vepc, bearers: 1000", "at most 40"),
         ("vloop, forwarding: bridge, bearers: 4", "has no bearers"),
     ],
@@ -56,6 +64,18 @@ def test_bearers_that_nothing_could_carry_are_refused_at_their_place(use: str, t
     assert told in refused.value.observed
     assert refused.value.where.startswith("x.yml:6")
     assert refused.value.exit_code == 10
+
+
+@pytest.mark.parametrize("pcrf", ["nextepc", "stand-in"])
+def test_a_pcrf_is_that_of_a_mobile_core(pcrf: str) -> None:
+    with pytest.raises(ConfigurationError, match="VNF vloop in x.yml cannot have this PCRF") as refused:
+        PROJECT.study_of(parse_document(Path("x.yml"), STUDY.format(f"vloop, forwarding: bridge, pcrf: {pcrf}")))
+    assert refused.value.where.startswith("x.yml:6")
+
+
+def test_the_stand_in_lets_fifty_attach() -> None:
+    study = STUDY.format("vepc, forwarding: nextepc, pcrf: stand-in, bearers: 50")
+    assert PROJECT.study_of(parse_document(Path("x.yml"), study)).experiment.uses[0].bearers == 50
 
 
 @pytest.mark.parametrize("count", [0, 4_097])
