@@ -149,7 +149,7 @@ class DpdkGatewayVnf(OwnGatewayVnf):
 
     def described(self, seat: VnfSeat) -> GatewaySpec:
         """On the VNF's sockets."""
-        s1u, sgi = (_vdev(index, port) for index, port in enumerate(seat.ports))
+        s1u, sgi = (vdev(index, port) for index, port in enumerate(seat.ports))
         return GatewaySpec(
             kind="dpdk",
             s1u=s1u,
@@ -197,12 +197,19 @@ def _counts(driver: EpcVnf, handle: VnfHandle) -> tuple[PortCounts, PortCounts]:
         raise
 
 
-def _vdev(index: int, port: VnfPort) -> str:
-    """Return a socket as the gateway's engine opens it."""
+def vdev(index: int, port: VnfPort) -> str:
+    """Return a socket as the gateway's engine opens it.
+
+    A memif has as many rings each way: Open vSwitch polls so many, and would read the first one again in the place of
+    one that is missing (`ports/memif.py`).
+
+    Args:
+        index: 0 on S1-U, 1 on SGi.
+        port: with the queues of the switch's end.
+    """
     if port.kind is PortKind.MEMIF:
         arguments = memif.devargs(f"net_memif{index}", port.address, DESCRIPTORS, listens=port.listens)
-        queues = "" if port.queues == 1 else f",rx_queues={port.queues}"
-        return f"{arguments},mac={port.mac}{queues}"
+        return f"{arguments},mac={port.mac},rx_queues={port.queues},tx_queues={port.queues}"
     return (
         f"net_virtio_user{index},path={port.address},server=1,queues={port.queues},"
         f"queue_size={DESCRIPTORS},mac={port.mac}"
