@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from nfvbed.dataplanes.ports import memif
+from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.errors import DeployError, OnboardError
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.napi import still_there
@@ -25,6 +26,7 @@ from nfvbed.vnfs.epc.core import FUNCTIONS, Seats
 from nfvbed.vnfs.epc.driver import EpcState, EpcVnf
 from nfvbed.vnfs.gateway.client import PortCounts
 from nfvbed.vnfs.gateway.process import PROGRAMS, Gateway, GatewaySpec, RunningGateway, probe
+from nfvbed.vnfs.gateway.reader import GatewayReader
 from nfvbed.vnfs.process import devices
 from nfvbed.vnfs.process.life import kernel_ports, port_title
 from nfvbed.vnfs.vnf import VnfSeat
@@ -176,6 +178,10 @@ class DpdkGatewayVnf(OwnGatewayVnf):
             for tid in sorted(found)
             if tid != pid
         )
+
+    def reader(self, handle: VnfHandle) -> SwitchReader:
+        """Return what reads the cycles that it counts."""
+        return GatewayReader(gateway_of(handle).client)
 
     def carry(self, seat: VnfSeat, handle: VnfHandle, deployment: Deployment) -> bool:
         """Send frames of the kernel's from kernel ports; where the generator's ports are DPDK's, it alone can."""
