@@ -26,7 +26,8 @@ from nfvbed.vnfs.epc.owngateway import gateway_of
 from nfvbed.vnfs.offload import REMEDY, ChecksumPath
 from nfvbed.vnfs.sockets.ends import socket_ends
 from nfvbed.vnfs.sockets.hosts import UE_MTU, Surroundings
-from nfvbed.vnfs.sockets.ue import counts_of
+from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
+from nfvbed.vnfs.sockets.ue import behind_enb, counts_of
 from nfvbed.words import CHECKSUM_TRAP
 from tests.functional.declared import PROJECT
 
@@ -34,6 +35,7 @@ BRIDGE = PROJECT.load_variant("linux-bridge")
 BYTES = 2_000_000
 PORT = 5001
 WAIT_S = 60
+DATAGRAMS, QUIET_S = 20, 2.0
 SHORT = {"duration_s": 1, "repetitions": 1}
 TESTS = (
     {"kind": "tcp-throughput", "name": "tcp-uplink", "streams": (1,), **SHORT},
@@ -181,6 +183,39 @@ def test_sockets_through_a_gateway_that_reads_frames_are_refused_while_offloads_
         pass
     assert refused.value.fix == REMEDY
     assert refused.value.exit_code == 11
+    site.destroy(deployment)
+
+
+def datagrams(sender, receiver):
+    """Send datagrams, and return how many of them arrived as they were."""
+    with contextlib.ExitStack() as stack:
+        sink, source = (
+            stack.enter_context(inside(host.netns, lambda: socket.socket(type=socket.SOCK_DGRAM)))
+            for host in (receiver, sender)
+        )
+        sink.bind((receiver.address, PORT))
+        sink.settimeout(QUIET_S)
+        sent = [bytes([number]) * 100 for number in range(DATAGRAMS)]
+        for message in sent:
+            source.sendto(message, (receiver.address, PORT))
+        found = []
+        with contextlib.suppress(TimeoutError):
+            while len(found) < DATAGRAMS:
+                found.append(sink.recv(200))
+    assert found == sent[: len(found)]
+    return len(found)
+
+
+@pytest.mark.parametrize("offloads", [True, False], ids=["native", "offloads-off"])
+def test_through_a_gateway_that_reads_frames_offloads_cost_the_downlink_alone(lab_with_vnfs, offloads):
+    """Whatever is refused because of it: the uplink's datagrams arrive with offloads on, the downlink's do not."""
+    site = lab_with_vnfs
+    deployment = site.deploy(BRIDGE, "vepc", vnf=vepc(offloads, "xdp-gateway"))
+    surroundings = around(site, deployment)
+    with kernel_hosts(deployment, surroundings) as ends, behind_enb(deployment, surroundings, ends) as joined:
+        ue, server = joined.hosts
+        assert datagrams(ue, server) == DATAGRAMS
+        assert datagrams(server, ue) == (0 if offloads else DATAGRAMS)
     site.destroy(deployment)
 
 
