@@ -150,10 +150,10 @@ class Rig:
         threads = with_sender(host.work_threads(), self._info)
         cores = host.arrangement.switch_cores
         groups = groups_of(self._deployment, threads, cores)
-        reader = self._site.switch_reader(self._deployment, self._duration_s)
+        readers = self._site.own_readers(self._deployment, self._duration_s)
         tracer = CoreTracer(host.workspace, {core for g in groups for core in g.cores})
         with contextlib.closing(tracer):
-            watched.inside = Probe([(t.pid, t.tid) for t in threads], Instruments(tracer=tracer, switch=reader))
+            watched.inside = Probe([(t.pid, t.tid) for t in threads], Instruments(tracer=tracer, own=readers))
             record = self._measure(task, watched)
             watched.inside.collect()
         return record

@@ -88,7 +88,10 @@ static int put_state(struct answer *answer, const struct gateway_table *table)
 {
 	int err = 0;
 
-	put(answer, "{\"gateway\": \"%s\", \"bearers\": %u, \"ports\": [", gateway_backend.name, table->bearers);
+	put(answer, "{\"gateway\": \"%s\", \"bearers\": %u, ", gateway_backend.name, table->bearers);
+	if (gateway_backend.busy)
+		put(answer, "\"busy_cycles\": %llu, ", (unsigned long long)gateway_backend.busy());
+	put(answer, "\"ports\": [");
 	for (enum gateway_port port = 0; port < GATEWAY_PORTS && !err; port++)
 		err = put_port(answer, port);
 	put(answer, "]}\n");

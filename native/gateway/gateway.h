@@ -49,7 +49,8 @@ struct gateway_backend {
 	int (*remove)(const struct gateway_bearer *bearer);
 	int (*read)(enum gateway_port port, struct gateway_counts *sum, gateway_mac *neighbour);
 	int (*ask)(enum gateway_port port, const uint8_t *frame, unsigned length); /* sends a frame of its own */
-	int (*failed)(void); /* a descriptor that tells that it has ended; -1: it cannot */
+	uint64_t (*busy)(void); /* TSC cycles of its loop while frames had come; NULL: it has none */
+	int (*failed)(void);    /* a descriptor that tells that it has ended; -1: it cannot */
 };
 
 extern const struct gateway_backend gateway_backend;

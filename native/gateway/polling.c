@@ -11,10 +11,13 @@
 #include <string.h>
 #include <time.h>
 
+#include <rte_cycles.h>
+
 #include "../nfvgen/dpdk/dpdk.h"
 #include "bearer_hashes.h"
 #include "gateway.h"
 #include "gateway_write.h"
+#include "scheduling.h"
 
 #define PROGRAM "nfvbed-dpdk-gateway"
 #define BURST 32
@@ -36,6 +39,7 @@ static struct {
 	struct gateway_options *options;
 	struct bearer_hashes bearers;
 	struct gateway_counts counts[GATEWAY_PORTS];
+	uint64_t busy; /* TSC cycles of rounds in which frames had come */
 	_Atomic gateway_mac neighbour[GATEWAY_PORTS];
 	struct outgoing out[GATEWAY_PORTS];
 	pthread_t thread;
@@ -195,6 +199,17 @@ static unsigned poll_ports(void)
 	return all;
 }
 
+/* A round that was interrupted counts whole: what else ran on the core meanwhile is in it. */
+static bool poll_counted(void)
+{
+	uint64_t begin = rte_rdtsc();
+
+	if (!poll_ports())
+		return false;
+	__atomic_store_n(&this.busy, this.busy + rte_rdtsc() - begin, __ATOMIC_RELAXED);
+	return true;
+}
+
 static int send_own(enum gateway_port port, const uint8_t *bytes, unsigned length)
 {
 	struct rte_mbuf *frame = rte_pktmbuf_alloc(dpdk.pool);
@@ -266,9 +281,14 @@ static void *work(void *argument)
 {
 	this.result = open_all();
 	atomic_store_explicit(&this.request, NOTHING, memory_order_release);
+	if (!this.result && this.options->yield) {
+		/* As whoever it shares the core with, or it gets a small part of it. */
+		scheduling_prefer_this_thread();
+		scheduling_shorten_slice();
+	}
 	if (!this.result)
 		while (obey())
-			if (!poll_ports() && this.options->yield)
+			if (!poll_counted() && this.options->yield)
 				sched_yield();
 	bearers_close(&this.bearers);
 	if (this.opened)
@@ -346,6 +366,11 @@ static int ask(enum gateway_port port, const uint8_t *frame, unsigned length)
 	return give(ASK);
 }
 
+static uint64_t busy(void)
+{
+	return __atomic_load_n(&this.busy, __ATOMIC_RELAXED);
+}
+
 static int failed(void)
 {
 	return -1;
@@ -361,5 +386,6 @@ const struct gateway_backend gateway_backend = {
 	.remove = take_out,
 	.read = read_port,
 	.ask = ask,
+	.busy = busy,
 	.failed = failed,
 };

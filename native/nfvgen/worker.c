@@ -5,15 +5,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #define IDLE_NS 1000000
 #define LEAVE_NS 2000000
-#define WORKER_NICE (-15)
-#define SHARED_SLICE_NS 100000ull
 #define NS_PER_S 1000000000ull
 
 static struct {
@@ -102,37 +97,13 @@ static void serve(void)
 	}
 }
 
-/*
- * The thread that keeps the send times must not lose its core for milliseconds to whoever drives the trial and shares
- * it (a reader of results, a switch's management): those wait instead. An ordinary priority, so nothing starves. It is
- * no failure not to get it.
- */
-static void prefer_this_thread(void)
-{
-	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), WORKER_NICE);
-}
-
-/*
- * Beside another thread that polls: short slices bring both back sooner when somebody else woke up on this core. It is
- * no failure not to get them.
- */
-static void shorten_slice(void)
-{
-	struct scheduling wanted = {.size = sizeof(wanted)};
-
-	if (syscall(SYS_sched_getattr, 0, &wanted, sizeof(wanted), 0) < 0)
-		return;
-	wanted.runtime = SHARED_SLICE_NS;
-	(void)syscall(SYS_sched_setattr, 0, &wanted, 0);
-}
-
 static void *worker_main(void *argument)
 {
 	int result = worker.engine->open(&worker.options, &worker.info, &worker.failure);
 
-	prefer_this_thread(); /* now, so that the threads which the engine has started stay as they were */
+	scheduling_prefer_this_thread(); /* now, so that the threads which the engine has started stay as they were */
 	if (worker.options.yield)
-		shorten_slice();
+		scheduling_shorten_slice();
 
 	pthread_mutex_lock(&worker.lock);
 	set_state(result < 0 ? WORKER_BROKEN : WORKER_IDLE);

@@ -344,14 +344,14 @@ class Site(ABC):
             SwitchDiedError, VnfDiedError: what was to be read has ended.
         """
 
-    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
-        """Return what reads the switch's own counters around a trial; None: it has no more than its ports'.
+    def own_readers(self, deployment: Deployment, duration_s: float) -> tuple[SwitchReader, ...]:
+        """Return what reads own counters around a trial: of the switch and of VNFs, where there are any but ports'.
 
         Args:
-            deployment: whose switch.
+            deployment: whose they are.
             duration_s: of the trial, in seconds.
         """
-        return None
+        return ()
 
     # What tests do to it.
 

@@ -50,6 +50,7 @@ def own(variant, forwarding, **use):
     [
         ("linux-bridge", "xdp-gateway", MANY),
         ("ovs-dpdk", "dpdk-gateway", MANY),
+        ("ovs-dpdk-memif", "dpdk-gateway", None),
         pytest.param("xdp", "xdp-gateway", 4_096, marks=pytest.mark.slow),
         pytest.param("ovs-afxdp", "xdp-gateway", None, marks=pytest.mark.slow),
     ],
@@ -162,9 +163,15 @@ def _behind(name):
     return opened
 
 
+def _taps():
+    """Complete what the DPDK gateway has made: a tap for each of its ports, whose other end is this namespace."""
+    links.silence_ipv6()
+    links.set_up(PORTS)
+
+
 @contextlib.contextmanager
-def both_gateways():
-    """Attach UEs through nextepc, and give their bearers to the XDP gateway too: ends of both, and the bearers."""
+def both_gateways(kind):
+    """Attach UEs through nextepc, and give their bearers to an own gateway too: ends of both, and the bearers."""
     workspace = Workspace.create()
     try:
         spaces = network.make(workspace, "vnf1")
@@ -176,17 +183,22 @@ def both_gateways():
         core = Core(workspace, "vnf1")
         core.start(spaces, Seats((0,), (0, 1)), PROJECT.root, Subscribers.all_known(4))
         table = attached(core, 4)
-        netns = workspace.network_namespace("own")
-        for name in PORTS:
-            inside(netns, lambda name=name: _pair(name, far[1]))
-        gateway = Gateway(workspace, _spec(netns))
+        netns = workspace.network_namespace("own") if kind == "xdp" else far[1]
+        if kind == "xdp":
+            for name in PORTS:
+                inside(netns, lambda name=name: _pair(name, far[1]))
+        gateway = Gateway(workspace, _spec(kind, netns))
         gateway.start(table)
+        if kind == "dpdk":
+            inside(netns, _taps)
         with contextlib.ExitStack() as opened:
-            nextepc, xdp = (
+            nextepc, own = (
                 Ends(*(opened.enter_context(inside(netns, lambda name=name: _behind(name))) for name in PORTS))
                 for netns in far
             )
-            yield nextepc, xdp, table
+            yield nextepc, own, table
+        counts = gateway.client.counters()
+        assert (counts.s1u.forwarded, counts.sgi.forwarded) == (15 * 4, 15 * 4)
         gateway.verify()
         core.check()
         gateway.stop()
@@ -195,11 +207,15 @@ def both_gateways():
         assert workspace.close() == []
 
 
-def _spec(netns):
+def _spec(kind, netns):
+    macs = tuple(mac for mac, _ in PORTS.values())
+    taps = {name: f"net_tap{at},iface={name}" for at, name in enumerate(PORTS)}
+    polling = {"macs": macs, "hugepages": False, "mtu": 1500, "yield_when_idle": True}
+    ports, more = (dict(zip(PORTS, PORTS, strict=True)), {}) if kind == "xdp" else (taps, polling)
     return GatewaySpec(
-        kind="xdp",
-        s1u="s1u",
-        sgi="sgi",
+        kind=kind,
+        **ports,
+        **more,
         sgi_address=str(network.GATEWAY_SGI),
         enb_mac=PORTS["s1u"][1],
         next_hop_mac=PORTS["sgi"][1],
@@ -249,16 +265,17 @@ def inputs(table: BearerTable):
             yield "sgi", "s1u", gtpu_frames.ethernet(*PORTS["sgi"], gtpu_frames.IPV4, packet)
 
 
-def test_the_own_gateway_makes_of_frames_what_nextepc_makes_of_them(lab):
+@pytest.mark.parametrize("kind", ["xdp", "dpdk"])
+def test_the_own_gateway_makes_of_frames_what_nextepc_makes_of_them(lab, kind):
     """The same bearers, the same frames in, and out byte for byte the same: uplink wholly, downlink but for the outer
-    identification and source port."""
-    with both_gateways() as (nextepc, xdp, table):
+    identification and source port. DPDK's ports are taps here."""
+    with both_gateways(kind) as (nextepc, own_gateway, table):
         compared = {"sgi": 0, "s1u": 0}
         for first, second, frame in inputs(table):
-            theirs, ours = (ends.through(first, second, frame) for ends in (nextepc, xdp))
+            theirs, ours = (ends.through(first, second, frame) for ends in (nextepc, own_gateway))
             if second == "s1u":
                 theirs, ours = as_of_port_2152(theirs), as_of_port_2152(ours)
-            assert ours == theirs, f"{first} to {second}: {frame.hex()}\nnextepc: {theirs.hex()}\nxdp: {ours.hex()}"
+            assert ours == theirs, f"{first} to {second}: {frame.hex()}\nnextepc: {theirs.hex()}\n{kind}: {ours.hex()}"
             compared[second] += 1
         assert compared == {"sgi": 15 * 4, "s1u": 15 * 4}
 

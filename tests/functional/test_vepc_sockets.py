@@ -10,27 +10,32 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.errors import UnsupportedError
 from nfvbed.host.namespaces import inside
 from nfvbed.records import QualityWarning, Status
 from nfvbed.results import ResultKind, TablePayload
 from nfvbed.run.runner import Runner
+from nfvbed.spec.choices import resolve
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.store import Store
 from nfvbed.vnfs.epc.checksums import probe_downlink
 from nfvbed.vnfs.epc.driver import bearers_of
-from nfvbed.vnfs.offload import ChecksumPath
+from nfvbed.vnfs.epc.owngateway import gateway_of
+from nfvbed.vnfs.offload import REMEDY, ChecksumPath
 from nfvbed.vnfs.sockets.ends import socket_ends
 from nfvbed.vnfs.sockets.hosts import UE_MTU, Surroundings
-from nfvbed.vnfs.sockets.ue import counts_of
+from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
+from nfvbed.vnfs.sockets.ue import behind_enb, counts_of
+from nfvbed.words import CHECKSUM_TRAP
 from tests.functional.declared import PROJECT
 
 BRIDGE = PROJECT.load_variant("linux-bridge")
 BYTES = 2_000_000
 PORT = 5001
 WAIT_S = 60
-LABEL = "process-nextepc-vepc"
+DATAGRAMS, QUIET_S = 20, 2.0
 SHORT = {"duration_s": 1, "repetitions": 1}
 TESTS = (
     {"kind": "tcp-throughput", "name": "tcp-uplink", "streams": (1,), **SHORT},
@@ -41,10 +46,12 @@ TESTS = (
 )
 
 
-def vepc(offloads=True):
+def vepc(offloads=True, forwarding="nextepc"):
     spec = PROJECT.load_vnf("vepc").without_machines()
     flavor = PROJECT.load_flavor(spec.flavor)
-    return VnfChoice(label="test", vnf=spec, kind=spec.kinds[0], forwarding="nextepc", flavor=flavor, offloads=offloads)
+    return VnfChoice(
+        label="test", vnf=spec, kind=spec.kinds[0], forwarding=forwarding, flavor=flavor, offloads=offloads
+    )
 
 
 def around(site, deployment):
@@ -135,14 +142,99 @@ def test_every_byte_arrives_each_way_and_nothing_is_cut(lab_with_vnfs, offloads)
     site.destroy(deployment)
 
 
-@pytest.mark.slow
-def test_the_tools_run_both_ways_and_the_generator_has_its_ports_back(lab_with_vnfs, tmp_path):
+@pytest.mark.parametrize(
+    ("variant", "forwarding", "offloads"),
+    [
+        ("linux-bridge", "xdp-gateway", False),
+        ("ovs-dpdk", "dpdk-gateway", True),
+        pytest.param("ovs-afxdp", "xdp-gateway", True, marks=pytest.mark.slow),
+        pytest.param("xdp", "xdp-gateway", True, marks=pytest.mark.slow),
+    ],
+)
+def test_own_gateways_carry_a_ues_tcp(lab_with_vnfs, variant, forwarding, offloads):
+    """Every byte arrives each way; what a gateway received it has forwarded, but for what was not for it."""
     site = lab_with_vnfs
-    values = {"name": "t", "title": "t", "variants": ("linux-bridge",), "frame_sizes": (1400,), "ceilings": False}
-    values |= {"topologies": ("vepc",), "vnfs": ({"vnf": "vepc", "forwarding": "nextepc"},), "tests": TESTS}
+    deployment = site.deploy(PROJECT.load_variant(variant), "vepc", vnf=vepc(offloads, forwarding))
+    gateway = gateway_of(deployment.vnfs[0])
+    with socket_ends(deployment, around(site, deployment)) as ends:
+        ue, server = ends.hosts
+        for sender, receiver in ((ue, server), (server, ue)):
+            before = gateway.client.counters()
+            transfer(sender, receiver)
+            for port, old in zip(gateway.client.counters().ports, before.ports, strict=True):
+                # The first frames of a host that has just come up are not all IPv4.
+                assert port.forwarded - old.forwarded == port.received - old.received - port.foreign + old.foreign
+        counts = gateway.client.counters()
+        assert min(counts.s1u.forwarded, counts.sgi.forwarded) > BYTES // (UE_MTU - 40)
+        assert set(fragments(deployment).values()) == {(0, 0, 0)}
+    (log,) = Path(deployment.run_directory).glob("enb-u*.log")
+    assert counts_of(log).dropped == 0, counts_of(log)
+    site.verify(deployment)
+    site.destroy(deployment)
+
+
+def test_sockets_through_a_gateway_that_reads_frames_are_refused_while_offloads_are_on(lab_with_vnfs):
+    site = lab_with_vnfs
+    deployment = site.deploy(BRIDGE, "vepc", vnf=vepc(forwarding="xdp-gateway"))
+    with (
+        pytest.raises(UnsupportedError, match=CHECKSUM_TRAP) as refused,
+        socket_ends(deployment, around(site, deployment)),
+    ):
+        pass
+    assert refused.value.fix == REMEDY
+    assert refused.value.exit_code == 11
+    site.destroy(deployment)
+
+
+def datagrams(sender, receiver):
+    """Send datagrams, and return how many of them arrived as they were."""
+    with contextlib.ExitStack() as stack:
+        sink, source = (
+            stack.enter_context(inside(host.netns, lambda: socket.socket(type=socket.SOCK_DGRAM)))
+            for host in (receiver, sender)
+        )
+        sink.bind((receiver.address, PORT))
+        sink.settimeout(QUIET_S)
+        sent = [bytes([number]) * 100 for number in range(DATAGRAMS)]
+        for message in sent:
+            source.sendto(message, (receiver.address, PORT))
+        found = []
+        with contextlib.suppress(TimeoutError):
+            while len(found) < DATAGRAMS:
+                found.append(sink.recv(200))
+    assert found == sent[: len(found)]
+    return len(found)
+
+
+@pytest.mark.parametrize("offloads", [True, False], ids=["native", "offloads-off"])
+def test_through_a_gateway_that_reads_frames_offloads_cost_the_downlink_alone(lab_with_vnfs, offloads):
+    """Whatever is refused because of it: the uplink's datagrams arrive with offloads on, the downlink's do not."""
+    site = lab_with_vnfs
+    deployment = site.deploy(BRIDGE, "vepc", vnf=vepc(offloads, "xdp-gateway"))
+    surroundings = around(site, deployment)
+    with kernel_hosts(deployment, surroundings) as ends, behind_enb(deployment, surroundings, ends) as joined:
+        ue, server = joined.hosts
+        assert datagrams(ue, server) == DATAGRAMS
+        assert datagrams(server, ue) == (0 if offloads else DATAGRAMS)
+    site.destroy(deployment)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variant", "forwarding", "offloads"),
+    [("linux-bridge", "nextepc", True), ("linux-bridge", "xdp-gateway", False), ("ovs-dpdk", "dpdk-gateway", True)],
+)
+def test_the_tools_run_both_ways_and_the_generator_has_its_ports_back(
+    lab_with_vnfs, tmp_path, variant, forwarding, offloads
+):
+    site, loaded = lab_with_vnfs, PROJECT.load_variant(variant)
+    use = {"vnf": "vepc", "forwarding": forwarding, "offloads": offloads}
+    values = {"name": "t", "title": "t", "variants": (variant,), "frame_sizes": (1400,), "ceilings": False}
+    values |= {"topologies": ("vepc",), "vnfs": (use,), "tests": TESTS}
     values |= {"repetitions": {"needed": 1, "max_rounds": 1}}
     experiment = Experiment.model_validate(values)
-    study = Study(experiment, (BRIDGE,), PROJECT.load_site("lab"), {("linux-bridge", LABEL): vepc()})
+    choice = resolve(experiment.vnfs[0], loaded, PROJECT)
+    study = Study(experiment, (loaded,), PROJECT.load_site("lab"), {(variant, choice.label): choice})
     with Store.open(tmp_path / "r.sqlite") as store:
         run = Runner(store, lambda *_: site).start(study)
         results = {result.test: result for result in store.results(run.id)}

@@ -23,6 +23,7 @@ struct dpdk_port {
 		       */
 	bool pci;
 	uint16_t rx_queues; /* a peer with several threads may send each thread's frames on a queue of its own */
+	uint16_t tx_queues; /* frames go out on the first; a peer may take it that there are more (memif) */
 	uint16_t max_frame_size_bytes;
 	uint8_t mac[6];
 	char device[64];

@@ -15,7 +15,7 @@
 #include "first_peer.h"
 
 #define DEFAULT_MTU 1500
-#define MAX_RX_QUEUES 16
+#define MAX_QUEUES 16
 #define EARLY_BUFFERS 64 /* so many sent buffers may wait in virtio's ring to be given back */
 
 /* These copy a frame out of its buffer, or only read it. */
@@ -76,22 +76,27 @@ static void remove_dead_socket(const char *path)
 	close(fd);
 }
 
-/* How many queues to receive on: a key of our own at the end of the driver's arguments, which is taken out. */
-static int take_rx_queues(char *arguments, struct dpdk_port *port, struct failure *why)
+/* How many queues, 1 where nothing is said: a key of our own among the driver's arguments, which is taken out. */
+static int take_queues(
+	char *arguments, const char *key, const struct dpdk_port *port, uint16_t *to, struct failure *why)
 {
-	char *key = strstr(arguments, "rx_queues=");
+	char *at = strstr(arguments, key), *rest;
 	unsigned long queues;
 
-	port->rx_queues = 1;
-	if (!key)
+	*to = 1;
+	if (!at)
 		return 0;
-	queues = strtoul(key + strlen("rx_queues="), NULL, 10);
-	if (queues < 1 || queues > MAX_RX_QUEUES) {
-		failure_set(why, "port %s: rx_queues must be 1 to %u", port->device, MAX_RX_QUEUES);
+	queues = strtoul(at + strlen(key), &rest, 10);
+	if (queues < 1 || queues > MAX_QUEUES || (*rest && *rest != ',')) {
+		failure_set(why, "port %s: %.9s must be 1 to %u", port->device, key, MAX_QUEUES);
 		return -EINVAL;
 	}
-	port->rx_queues = (uint16_t)queues;
-	*(key > arguments && key[-1] == ',' ? key - 1 : key) = '\0';
+	*to = (uint16_t)queues;
+	if (at > arguments && at[-1] == ',')
+		at--;
+	else if (*rest == ',')
+		rest++;
+	memmove(at, rest, strlen(rest) + 1);
 	return 0;
 }
 
@@ -108,7 +113,9 @@ static int probe_vdev(struct dpdk_port *port, const char *spec, struct failure *
 			why, "port %s: its arguments are longer than %zu bytes", port->device, sizeof(arguments) - 32);
 		return -EINVAL;
 	}
-	result = take_rx_queues(arguments, port, why);
+	result = take_queues(arguments, "rx_queues=", port, &port->rx_queues, why);
+	if (result == 0)
+		result = take_queues(arguments, "tx_queues=", port, &port->tx_queues, why);
 	if (result < 0)
 		return result;
 	used = (int)strlen(arguments);
@@ -152,7 +159,7 @@ static int probe(struct dpdk_port *port, const char *spec, struct failure *why)
 {
 	int result = 0;
 
-	port->rx_queues = 1;
+	port->rx_queues = port->tx_queues = 1;
 	port->pci = strncmp(spec, "pci:", 4) == 0;
 	if (port->pci)
 		snprintf(port->device, sizeof(port->device), "%s", spec + strlen("pci:"));
@@ -216,14 +223,14 @@ static int configure(struct dpdk_port *port, const struct rte_eth_dev_info *info
 	conf.intr_conf.lsc = (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
 	if (mtu > 2048 - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN)
 		conf.rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
-	result = rte_eth_dev_configure(port->id, port->rx_queues, 1, &conf);
+	result = rte_eth_dev_configure(port->id, port->rx_queues, port->tx_queues, &conf);
 	if (result == 0)
 		result = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &rx, &tx);
 	for (uint16_t queue = 0; result == 0 && queue < port->rx_queues; queue++)
 		result = rte_eth_rx_queue_setup(port->id, queue, rx, (unsigned)SOCKET_ID_ANY, NULL, dpdk.pool);
 	give_back_early(port, tx, &tx_conf);
-	if (result == 0)
-		result = rte_eth_tx_queue_setup(port->id, 0, tx, (unsigned)SOCKET_ID_ANY, &tx_conf);
+	for (uint16_t queue = 0; result == 0 && queue < port->tx_queues; queue++)
+		result = rte_eth_tx_queue_setup(port->id, queue, tx, (unsigned)SOCKET_ID_ANY, &tx_conf);
 	if (result == 0)
 		result = rte_eth_dev_start(port->id);
 	port->max_frame_size_bytes =

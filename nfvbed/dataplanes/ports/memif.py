@@ -8,6 +8,10 @@ Open vSwitch sends from each of its threads on a transmit queue of its own, the 
 threads on those behind it, and a memif has only the rings that its client asks for: with one, what a polling thread
 sends is lost. So its clients receive on one more queue than it has polling threads. The ceilings have one, as testpmd
 and nfvgen send on one.
+
+From a VNF it receives on as many queues as it sends on, and a VNF must open as many to send on, though it uses one:
+DPDK's driver (22.11) has a queue that its client has not got read the ring of queue 0, behind the one that this ring is
+for. Each frame then comes twice, the second time as whatever the slot holds by then.
 """
 
 from pathlib import Path

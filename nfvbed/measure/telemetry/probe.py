@@ -25,7 +25,8 @@ class Instruments:
 
     tracer: CoreTracer | None = None
     counters: PerfCounters | None = None
-    switch: SwitchReader | None = None
+    own: tuple[SwitchReader, ...] = ()
+    """Of the switch, and of VNFs that count by themselves."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ class Probe:
 
     def __enter__(self) -> Self:
         use = self._instruments
-        if use.switch:
-            use.switch.start()
+        for reader in use.own:
+            reader.start()
         if use.tracer:
             self._traced.append(time.monotonic_ns())
             use.tracer.start()
@@ -69,8 +70,8 @@ class Probe:
         if use.tracer:
             use.tracer.stop()
             self._traced.append(time.monotonic_ns())
-        if use.switch and kind is None:
-            use.switch.stop()
+        for reader in use.own if kind is None else ():
+            reader.stop()
 
     def collect(self) -> Readings:
         """Return what was read; the trace is decoded here and not in the trial, from whose cores it would take time."""

@@ -65,8 +65,8 @@ class _CostTrials:
     base: Reference | None
     load_pps: int | None
     """Over all directions; None: as much as the port takes."""
-    of_switch: tuple[MeasuredRow, ...] = ()
-    """What the switch itself counted, in the trial that was counted last."""
+    own: tuple[MeasuredRow, ...] = ()
+    """What switch and VNFs themselves counted, in the trial that was counted last."""
     untraced: str = ""
     """Why nothing was traced, where it was to be."""
 
@@ -84,7 +84,7 @@ class _CostTrials:
         ways = layout(self._deployment.topology).ways
         trials = Trials(counted, traced, times, self.cell_test.setup.info.tsc_hz, ways)
         found = [rows.group_row(group, trials) for group in groups if self._works(group)]
-        found += [row.model_copy(update={"sequence": counted.record.sequence}) for row in self.of_switch]
+        found += [row.model_copy(update={"sequence": counted.record.sequence}) for row in self.own]
         if traced is not None and traced.readings.traced is not None:
             found += rows.core_rows(traced.readings.traced, traced.record)
         if self.untraced:
@@ -95,14 +95,14 @@ class _CostTrials:
 
     def _counted(self, groups: Sequence[Group], support: perf.PerfSupport) -> Measured:
         """Measure the trial in which nothing is traced."""
-        reader = self._site.switch_reader(self._deployment, self.spec.duration_s)
+        readers = self._site.own_readers(self._deployment, self.spec.duration_s)
         with ExitStack() as stack:
             counters = None
             if support.events:
                 tids = [thread.tid for group in groups for thread in group.threads]
                 counters = stack.enter_context(perf.PerfCounters(tids, support.events))
-            measured = self._measure(groups, Instruments(counters=counters, switch=reader))
-        self.of_switch = reader.rows() if reader else ()
+            measured = self._measure(groups, Instruments(counters=counters, own=readers))
+        self.own = tuple(row for reader in readers for row in reader.rows())
         return measured
 
     def _traced(self, groups: Sequence[Group]) -> Measured | None:

@@ -262,9 +262,10 @@ class LabPlanes:
         """As its data plane has it."""
         return self._find(deployment).plane.chain(deployment)
 
-    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
+    def own_readers(self, deployment: Deployment, duration_s: float) -> tuple[SwitchReader, ...]:
         """As its data plane has it."""
-        return self._find(deployment).plane.switch_reader(deployment, duration_s)
+        reader = self._find(deployment).plane.switch_reader(deployment, duration_s)
+        return (reader,) if reader else ()
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
         """As its data plane has it."""

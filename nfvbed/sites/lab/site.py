@@ -362,9 +362,10 @@ class LabSite(Site):
         """Of the switch; the VNFs live on."""
         return self._planes.reset(deployment, after_s)
 
-    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
-        """Of the switch alone."""
-        return self._planes.switch_reader(deployment, duration_s)
+    def own_readers(self, deployment: Deployment, duration_s: float) -> tuple[SwitchReader, ...]:
+        """The switch's, then those of VNFs that count by themselves."""
+        live = self._vnfs.get(deployment.id)
+        return (*self._planes.own_readers(deployment, duration_s), *(live.readers() if live else ()))
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
         """The routes of the kernel's VNF where there is one that routes, else the switch's entries."""

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.fitness import support_of
@@ -115,6 +116,11 @@ class LabVnfs:
     def threads(self) -> tuple[WorkThread, ...]:
         """Return the threads that do their packet work now."""
         return tuple(thread for run, handle in self.each() for thread in run.threads(handle))
+
+    def readers(self) -> tuple[SwitchReader, ...]:
+        """Return what reads their own counters around a trial, of those that have any."""
+        found = (run.reader(handle) for run, handle in self.each())
+        return tuple(reader for reader in found if reader is not None)
 
     def leave_checksums_out(self, deployment: Deployment) -> bool:
         """Whether frames leave them with checksums that nobody fills in."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from nfvbed.dataplanes.ports import memif
+from nfvbed.dataplanes.reader import SwitchReader
 from nfvbed.errors import DeployError, OnboardError
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.napi import still_there
@@ -25,6 +26,7 @@ from nfvbed.vnfs.epc.core import FUNCTIONS, Seats
 from nfvbed.vnfs.epc.driver import EpcState, EpcVnf
 from nfvbed.vnfs.gateway.client import PortCounts
 from nfvbed.vnfs.gateway.process import PROGRAMS, Gateway, GatewaySpec, RunningGateway, probe
+from nfvbed.vnfs.gateway.reader import GatewayReader
 from nfvbed.vnfs.process import devices
 from nfvbed.vnfs.process.life import kernel_ports, port_title
 from nfvbed.vnfs.vnf import VnfSeat
@@ -149,7 +151,7 @@ class DpdkGatewayVnf(OwnGatewayVnf):
 
     def described(self, seat: VnfSeat) -> GatewaySpec:
         """On the VNF's sockets."""
-        s1u, sgi = (_vdev(index, port) for index, port in enumerate(seat.ports))
+        s1u, sgi = (vdev(index, port) for index, port in enumerate(seat.ports))
         return GatewaySpec(
             kind="dpdk",
             s1u=s1u,
@@ -177,6 +179,10 @@ class DpdkGatewayVnf(OwnGatewayVnf):
             if tid != pid
         )
 
+    def reader(self, handle: VnfHandle) -> SwitchReader:
+        """Return what reads the cycles that it counts."""
+        return GatewayReader(gateway_of(handle).client)
+
     def carry(self, seat: VnfSeat, handle: VnfHandle, deployment: Deployment) -> bool:
         """Send frames of the kernel's from kernel ports; where the generator's ports are DPDK's, it alone can."""
         if any(port.kind in SOCKETS for port in deployment.ports):
@@ -197,12 +203,19 @@ def _counts(driver: EpcVnf, handle: VnfHandle) -> tuple[PortCounts, PortCounts]:
         raise
 
 
-def _vdev(index: int, port: VnfPort) -> str:
-    """Return a socket as the gateway's engine opens it."""
+def vdev(index: int, port: VnfPort) -> str:
+    """Return a socket as the gateway's engine opens it.
+
+    A memif has as many rings each way: Open vSwitch polls so many, and would read the first one again in the place of
+    one that is missing (`ports/memif.py`).
+
+    Args:
+        index: 0 on S1-U, 1 on SGi.
+        port: with the queues of the switch's end.
+    """
     if port.kind is PortKind.MEMIF:
         arguments = memif.devargs(f"net_memif{index}", port.address, DESCRIPTORS, listens=port.listens)
-        queues = "" if port.queues == 1 else f",rx_queues={port.queues}"
-        return f"{arguments},mac={port.mac}{queues}"
+        return f"{arguments},mac={port.mac},rx_queues={port.queues},tx_queues={port.queues}"
     return (
         f"net_virtio_user{index},path={port.address},server=1,queues={port.queues},"
         f"queue_size={DESCRIPTORS},mac={port.mac}"

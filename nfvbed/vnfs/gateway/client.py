@@ -64,6 +64,8 @@ class GatewayCounts(Record):
     gateway: Literal["xdp", "dpdk"]
     bearers: int
     """In its table."""
+    busy_cycles: int | None = None
+    """TSC cycles of the DPDK gateway's rounds in which frames had come; None: XDP programs have no loop."""
     ports: tuple[PortCounts, PortCounts]
     """S1-U and SGi."""
 
