@@ -114,11 +114,6 @@ def test_what_does_not_fit_is_told(words, subjects, capsys):
         (["--site", "devcloud", "--check"], 2, "--variant VARIANT"),
         (["--site", "devcloud", "--check", "--variant", "ovs-dpdk", "--flavor", "pinned"], 2, "--flavor: not of"),
         (["--site", "devcloud", "--variant", "ovs-dpdk", "--topology", "pvvp"], 2, "--topology: not of"),
-        (
-            ["--variant", "ovs-dpdk", "--kind", "vm"],
-            11,
-            "a mobile core of virtual machines: a site that is an OpenStack",
-        ),
         (["--variant", "ovs-dpdk", "--kind", "vm", "--bearers", "8"], 2, "bearers: of its machines"),
     ],
 )

@@ -152,11 +152,11 @@ def test_all_eight_have_their_links():
     made = request(soft=True).flavour(EIGHT)
     assert {one.name: [port.link for port in one.ports] for one in made.machines} == {
         "ue-enb": ["s1-mme", "s1-u"],
-        "mme": ["s1-mme", "s11", "s6a"],
+        "mme": ["s1-mme", "gtp-c", "s6a"],
         "hss": ["s6a", "store"],
         "pcrf": ["gx", "store"],
-        "sgw": ["s1-u", "s5-u", "s11", "s5-c"],
-        "pgw": ["s5-u", "sgi", "s5-c", "gx"],
+        "sgw": ["s1-u", "s5-u", "gtp-c"],
+        "pgw": ["s5-u", "sgi", "gtp-c", "gx"],
         "igw": ["sgi", "lan"],
         "server": ["lan"],
     }
@@ -186,23 +186,24 @@ def test_user_data_says_what_a_guest_holds_and_where_its_peers_are():
     assert core["flavour"] == TWO
     assert core["functions"] == "mme,hss,pcrf,sgw,pgw"
     assert [core[f"nic.{number}"] for number in range(3)] == ["s1-u", "sgi", "s1-mme"]
-    assert core["port.sgw.s11"] == "s11,10.77.3.11/24"
+    assert core["port.sgw.gtp-c"] == "gtp-c,10.77.3.11/24"
     assert core["config.mme.plmn"] == "00101"
     assert core["peer.s1-u.ue-enb"] == "10.77.2.10"
-    assert not any(key.startswith("peer.s11") for key in core), "both ends of S11 are in it"
+    assert not any(key.startswith("peer.gtp-c") for key in core), "all ends of S11 and S5-C are in it"
     assert words(EIGHT, "mme") == {
         "name": "vepc",
         "flavour": "default",
         "machine": "mme",
         "functions": "mme",
         "nic.0": "s1-mme",
-        "nic.1": "s11",
+        "nic.1": "gtp-c",
         "nic.2": "s6a",
         "port.mme.s1-mme": "s1-mme,10.77.1.11/24",
-        "port.mme.s11": "s11,10.77.3.10/24",
+        "port.mme.gtp-c": "gtp-c,10.77.3.10/24",
         "port.mme.s6a": "s6a,10.77.4.10/24",
         "peer.s1-mme.ue-enb": "10.77.1.10",
-        "peer.s11.sgw": "10.77.3.11",
+        "peer.gtp-c.sgw": "10.77.3.11",
+        "peer.gtp-c.pgw": "10.77.3.12",
         "peer.s6a.hss": "10.77.4.11",
         "config.mme.plmn": "00101",
         "config.mme.tac": "1",
