@@ -98,7 +98,9 @@ def _change(document: Document, operator: str, path: str, value: Any) -> None:
     if not isinstance(inside, dict):
         raise Refused(f"{operator} of {path[:_SHOWN]}: there is no such document in it")
     if operator == "$set":
-        _require_like(inside.get(name), value, path)
+        if name not in inside:
+            raise Refused(f"$set of {path[:_SHOWN]}: there is no such value in it")
+        _require_like(inside[name], value, path)
         inside[name] = value
         return
     old, new = inside.get(name), value if operator == "$inc" else _mapping(value).get("and")

@@ -100,6 +100,7 @@ def shape(value):
     ("change", "words"),
     [
         ({"security.new": "x"}, "no such value"),
+        ({"security.new": None}, "no such value"),
         ({"security.rand": "f" * 129}, "129 characters, more than 128"),
         ({"security.rand": 5}, "no such value"),
         ({"security": {}}, "no such value"),
