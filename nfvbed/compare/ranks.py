@@ -126,9 +126,7 @@ def _judge(figures: NDArray[np.float64], below: NDArray[np.float64], alpha: floa
     if outside:
         attained = 2 * float(below[outside - 1])
         interval = Interval(low=float(figures[outside - 1]), high=float(figures[-outside]), level=1 - attained)
-    middle = len(figures) // 2
-    estimate = float(figures[middle] if len(figures) % 2 else (figures[middle - 1] + figures[middle]) / 2)
-    return RankResult(estimate=estimate, interval=interval, p_value=p_value, attained=attained)
+    return RankResult(estimate=float(np.median(figures)), interval=interval, p_value=p_value, attained=attained)
 
 
 @lru_cache(maxsize=64)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from nfvbed.dataplanes.chain import ChainControl, FixedChain
-from nfvbed.dataplanes.reader import SwitchReader
+from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.errors import UnsupportedError
@@ -167,7 +167,7 @@ class DataPlane(ABC):
         """Open it for `learning_table`, between two ports."""
         raise TableNotApplicable(f"{variant.name} learns no addresses")
 
-    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
+    def switch_reader(self, deployment: Deployment, duration_s: float) -> CounterReader | None:
         """Return what reads the switch's own counters around a trial; None: it has no more than its ports'.
 
         Args:

@@ -1,12 +1,12 @@
-"""The interface of what reads a switch's own counters around a trial."""
+"""The interface of what reads own counters, of a switch or a VNF, around a trial."""
 
 from typing import Protocol
 
 from nfvbed.results import MeasuredRow
 
 
-class SwitchReader(Protocol):
-    """Reads a switch's own counters around a trial."""
+class CounterReader(Protocol):
+    """Reads the own counters of a switch, or of a VNF, around a trial."""
 
     def start(self) -> None:
         """Take the first reading."""

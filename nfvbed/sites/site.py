@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nfvbed.dataplanes.reader import SwitchReader
+from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import UnsupportedError
@@ -344,7 +344,7 @@ class Site(ABC):
             SwitchDiedError, VnfDiedError: what was to be read has ended.
         """
 
-    def own_readers(self, deployment: Deployment, duration_s: float) -> tuple[SwitchReader, ...]:
+    def own_readers(self, deployment: Deployment, duration_s: float) -> tuple[CounterReader, ...]:
         """Return what reads own counters around a trial: of the switch and of VNFs, where there are any but ports'.
 
         Args:

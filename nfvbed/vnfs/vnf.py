@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.dataplanes.reader import SwitchReader
+from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Hop, VnfHandle, VnfPort, WorkThread
@@ -129,7 +129,7 @@ class VnfDriver(ABC):
     def threads(self, handle: VnfHandle) -> Sequence[WorkThread]:
         """Return the threads that do its packet work now, in the role `vnf`."""
 
-    def reader(self, handle: VnfHandle) -> SwitchReader | None:
+    def reader(self, handle: VnfHandle) -> CounterReader | None:
         """Return what reads its own counters around a trial; None: it has no more than its ports'."""
         return None
 

@@ -21,7 +21,7 @@ from nfvbed.dataplanes.ovs.steering.catalogue import steering
 from nfvbed.dataplanes.ovs.steering.path import steering_path
 from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, Steering, wait_for_forwarding
 from nfvbed.dataplanes.ovs.telemetry import OvsReader
-from nfvbed.dataplanes.reader import SwitchReader
+from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.wiring import layout_of, port_numbers, require_vnf
@@ -125,7 +125,7 @@ class OvsSwitch(DataPlane):
             raise TableNotApplicable("static rules forward from port to port, whatever the addresses (flows: normal)")
         return OvsLearning(OvsState.of(deployment))
 
-    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
+    def switch_reader(self, deployment: Deployment, duration_s: float) -> CounterReader | None:
         """Its poll-mode threads and their receive queues; None where none polls."""
         polls = any(thread.polling for thread in deployment.threads if thread.role is Role.SWITCH)
         return OvsReader(Path(OvsState.of(deployment).unixctl), duration_s) if polls else None

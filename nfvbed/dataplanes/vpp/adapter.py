@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.ports.veth_probe import probe_veth
-from nfvbed.dataplanes.reader import SwitchReader
+from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.vpp import binaries, interfaces, reading
@@ -130,7 +130,7 @@ class Vpp(DataPlane):
             raise TableNotApplicable("a cross-connect looks no address up (forwarding: bridge-domain learns them)")
         return VppLearning(deployment, options.mac_table_size)
 
-    def switch_reader(self, deployment: Deployment, duration_s: float) -> SwitchReader | None:
+    def switch_reader(self, deployment: Deployment, duration_s: float) -> CounterReader | None:
         """Its graph nodes."""
         return VppReader(Path(VppState.of(deployment).statistics))
 

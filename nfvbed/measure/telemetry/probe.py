@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from nfvbed.dataplanes.reader import SwitchReader
+from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.measure.telemetry.perf import PerfCounters
 from nfvbed.measure.telemetry.threads import ThreadLook, ThreadUse, look, used
 from nfvbed.measure.telemetry.tracedtimes import TracedTimes, traced_times
@@ -25,7 +25,7 @@ class Instruments:
 
     tracer: CoreTracer | None = None
     counters: PerfCounters | None = None
-    own: tuple[SwitchReader, ...] = ()
+    own: tuple[CounterReader, ...] = ()
     """Of the switch, and of VNFs that count by themselves."""
 
 

@@ -9,7 +9,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.chain import ChainControl
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest, Peers
-from nfvbed.dataplanes.reader import SwitchReader
+from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.dataplanes.wiring import on_path, require_topology, vnf_port_kind
@@ -262,7 +262,7 @@ class LabPlanes:
         """As its data plane has it."""
         return self._find(deployment).plane.chain(deployment)
 
-    def own_readers(self, deployment: Deployment, duration_s: float) -> tuple[SwitchReader, ...]:
+    def own_readers(self, deployment: Deployment, duration_s: float) -> tuple[CounterReader, ...]:
         """As its data plane has it."""
         reader = self._find(deployment).plane.switch_reader(deployment, duration_s)
         return (reader,) if reader else ()

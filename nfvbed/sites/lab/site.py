@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nfvbed.dataplanes.reader import SwitchReader
+from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import InternalError
@@ -362,7 +362,7 @@ class LabSite(Site):
         """Of the switch; the VNFs live on."""
         return self._planes.reset(deployment, after_s)
 
-    def own_readers(self, deployment: Deployment, duration_s: float) -> tuple[SwitchReader, ...]:
+    def own_readers(self, deployment: Deployment, duration_s: float) -> tuple[CounterReader, ...]:
         """The switch's, then those of VNFs that count by themselves."""
         live = self._vnfs.get(deployment.id)
         return (*self._planes.own_readers(deployment, duration_s), *(live.readers() if live else ()))

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nfvbed.dataplanes.reader import SwitchReader
+from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.fitness import support_of
@@ -117,7 +117,7 @@ class LabVnfs:
         """Return the threads that do their packet work now."""
         return tuple(thread for run, handle in self.each() for thread in run.threads(handle))
 
-    def readers(self) -> tuple[SwitchReader, ...]:
+    def readers(self) -> tuple[CounterReader, ...]:
         """Return what reads their own counters around a trial, of those that have any."""
         found = (run.reader(handle) for run, handle in self.each())
         return tuple(reader for reader in found if reader is not None)

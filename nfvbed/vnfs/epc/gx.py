@@ -15,6 +15,7 @@ from diameter.message import constants as words
 from diameter.message.avp.errors import AvpDecodeError
 from diameter.message.packer import ConversionError
 
+from nfvbed.vnfs.epc.serving import UnreadableError
 from nfvbed.vnfs.epc.subscribers import AMBR_KBITS, PRIORITY, QCI, Subscriber
 
 HEADER_BYTES: Final = 20
@@ -38,7 +39,7 @@ _NAMES: Final = {
 }
 
 
-class MalformedMessage(Exception):
+class MalformedMessage(UnreadableError):
     """A message that cannot be read; its connection is closed."""
 
 

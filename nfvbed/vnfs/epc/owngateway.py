@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from nfvbed.dataplanes.ports import memif
-from nfvbed.dataplanes.reader import SwitchReader
+from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.errors import DeployError, OnboardError
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.napi import still_there
@@ -179,7 +179,7 @@ class DpdkGatewayVnf(OwnGatewayVnf):
             if tid != pid
         )
 
-    def reader(self, handle: VnfHandle) -> SwitchReader:
+    def reader(self, handle: VnfHandle) -> CounterReader:
         """Return what reads the cycles that it counts."""
         return GatewayReader(gateway_of(handle).client)
 

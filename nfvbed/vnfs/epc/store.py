@@ -12,7 +12,7 @@ from typing import Any
 from bson import Int64
 
 from nfvbed.patience import patient
-from nfvbed.vnfs.epc import wire
+from nfvbed.vnfs.epc import serving, wire
 from nfvbed.vnfs.epc.collection import Collection, Refused
 from nfvbed.vnfs.epc.subscribers import Subscriber
 
@@ -93,31 +93,20 @@ def _ok() -> dict[str, Any]:
     return {"ok": 1.0}
 
 
-class Server:
-    """Serves one collection; a client that sends what cannot be read is disconnected."""
+class Server(serving.PeerServer):
+    """Serves one collection."""
 
     def __init__(self, collection: Collection) -> None:
+        super().__init__("nfvbed-store", "client", MOST_CONNECTIONS)
         self._collection = collection
-        self._clients = 0
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one client until it goes."""
-        self._clients += 1
-        try:
-            if self._clients > MOST_CONNECTIONS:
-                raise wire.BadRequest(f"there are more than {MOST_CONNECTIONS} clients")
-            while True:
-                request = await _next_request(reader)
-                if request.wants_answer:
-                    writer.write(wire.answer(request, reply(self._collection, request)))
-                    await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # the client has gone
-        except wire.BadRequest as failure:
-            print(f"nfvbed-store: a client is disconnected: {failure}", flush=True)
-        finally:
-            self._clients -= 1
-            writer.close()
+    async def answer_each(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer a client's requests, but for those that want no answer."""
+        while True:
+            request = await _next_request(reader)
+            if request.wants_answer:
+                writer.write(wire.answer(request, reply(self._collection, request)))
+                await writer.drain()
 
 
 async def _next_request(reader: asyncio.StreamReader) -> wire.Request:
@@ -130,18 +119,11 @@ async def _next_request(reader: asyncio.StreamReader) -> wire.Request:
     return wire.request(header, body)
 
 
-async def _run(address: str, port: int, subscribers: list[Subscriber]) -> None:
-    server = Server(Collection([subscriber.document() for subscriber in subscribers]))
-    listening = await asyncio.start_server(server.serve, address, port, limit=wire.LONGEST)
-    print(READY, flush=True)
-    async with listening:
-        await listening.serve_forever()
-
-
 def main(address: str, port: str, file: str) -> None:
     """Serve until the process is ended."""
     subscribers = [Subscriber.model_validate(one) for one in json.loads(Path(file).read_text())]
-    asyncio.run(_run(address, int(port), subscribers))
+    server = Server(Collection([subscriber.document() for subscriber in subscribers]))
+    asyncio.run(serving.run(server, (address, int(port)), wire.LONGEST, READY))
 
 
 if __name__ == "__main__":

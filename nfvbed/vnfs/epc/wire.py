@@ -8,6 +8,8 @@ from typing import Any
 import bson
 from bson.errors import InvalidBSON, InvalidDocument
 
+from nfvbed.vnfs.epc.serving import UnreadableError
+
 HEADER = struct.Struct("<iiii")
 """Length, request, the request that is answered, operation."""
 LONGEST = 1 << 20
@@ -17,7 +19,7 @@ _CHECKSUM, _MORE_TO_COME = 1, 2
 _BODY, _SEQUENCE = 0, 1
 
 
-class BadRequest(Exception):
+class BadRequest(UnreadableError):
     """A request that cannot be read; the connection is closed, as MongoDB does."""
 
 
