@@ -23,7 +23,7 @@
  * late yet, are sent on: a ring of the system under test holds them.
  */
 #define NFVGEN_GAP_NS 20000ull
-#define NFVGEN_FRAME_NS 200ull /* of a frame in a round: no frame takes longer while the caches are near */
+#define NFVGEN_FRAME_NS 200ull /* of a frame in a round; few take longer */
 #define NFVGEN_SENT_ON 256
 
 /* The command line, parsed. Strings belong to argv. */
