@@ -30,4 +30,5 @@ class QualityWarning(StrEnum):
     CORES_SHARED = "cores-shared"
     SINGLE_FLOW = "single-flow"
     RECONNECTED = "reconnected"
+    FRAMES_UNCHECKED = "frames-unchecked"
     SIMULATED = "simulated"

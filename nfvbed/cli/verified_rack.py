@@ -64,8 +64,9 @@ def verify_deployed(
 
 def _without_generator(site: KollaSiteSpec) -> str:
     """Return why no frame can be sent; empty: it can."""
-    if site.generator is None or site.generator.nfvgen is None:
-        return "the site's file names no nfvgen on a generator (generator.nfvgen)"
+    engine = site.generator.engine if site.generator else "nfvgen"
+    if site.generator is None or getattr(site.generator, engine) is None:
+        return f"the site's file names no {engine} on a generator (generator.{engine})"
     return ""
 
 

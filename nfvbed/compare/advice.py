@@ -105,6 +105,11 @@ ADVICE: Final[dict[QualityWarning, Advice]] = {
         "counted on; CPU times and the switch's counters were read after the trial's end.",
         remedy="See to the network between the hosts; frame counts and latency hold, costs per packet do not.",
     ),
+    QualityWarning.FRAMES_UNCHECKED: Advice(
+        meaning="The generator (TRex) counts the frames that come back, and looks neither at their order nor at their"
+        " contents: reordered, duplicated and corrupted ones are not known, and there is no latency.",
+        remedy="Use nfvgen (`engine: nfvgen`) where these matter.",
+    ),
     QualityWarning.SIMULATED: Advice(
         meaning="The numbers come from a simulated system with a known answer. They are not a measurement.",
         remedy="Run a real variant.",

@@ -38,6 +38,8 @@ def traffic_warnings(result: TrafficResult, paced: bool = False) -> tuple[Qualit
         found.append(QualityWarning.UNSENT)
     if result.reconnections:
         found.append(QualityWarning.RECONNECTED)
+    if not result.checked:
+        found.append(QualityWarning.FRAMES_UNCHECKED)
     if is_generator_limited(result, paced):
         found.append(QualityWarning.GENERATOR_LIMITED)
     return tuple(found)

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from nfvbed.cpulist import parse_cpu_list
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.pci import PciAddress
-from nfvbed.spec.remote import AbsolutePath, SshAccessSpec
+from nfvbed.spec.remote import AbsolutePath, SshAccessSpec, TrexSpec
 
 HostName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,40}$")]
 PhysnetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,10}$")]
@@ -238,5 +238,6 @@ class RackGeneratorSpec(SpecModel):
     hugepages_mib: int = Field(256, ge=128)
     """Hugepage memory that nfvgen takes there; the machine has it ready."""
     engine: Literal["nfvgen", "trex"] = "nfvgen"
-    """Program that sends: `nfvgen`, over SSH. A site whose generator is `trex` is deployed and verified, and not
-    measured: nfvbed has no driver for it, and `doctor` says so."""
+    """Program that sends, over SSH: `nfvgen`, or `trex` where it is installed."""
+    trex: TrexSpec | None = None
+    """Where TRex is on that machine, with `engine: trex`."""

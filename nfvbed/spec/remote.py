@@ -1,9 +1,9 @@
 """Another host as nfvbed reaches it over SSH, and the generator on it."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from nfvbed.spec.existing import TwoPorts
 from nfvbed.spec.model import SpecModel
@@ -47,11 +47,24 @@ class RemoteHostSpec(SshAccessSpec):
         return f"{self.user}@{self.address}, port {self.port}"
 
 
-class GeneratorHostSpec(RemoteHostSpec):
-    """A host with nfvgen on it, and two ports that are cabled to what is measured."""
+class TrexSpec(SpecModel):
+    """TRex as its operator installed it on a host."""
 
-    nfvgen: AbsolutePath
+    folder: AbsolutePath
+    """Folder of TRex there, with `t-rex-64` in it."""
+    configuration: AbsolutePath = "/etc/trex_cfg.yaml"
+    """TRex's file there, with its ports and cores; nfvbed does not write it."""
+    workers: int = Field(1, ge=1, le=64)
+    """Threads of TRex for each pair of ports."""
+
+
+class GeneratorHostSpec(RemoteHostSpec):
+    """A host with nfvgen or TRex on it, and two ports that are cabled to what is measured."""
+
+    nfvgen: AbsolutePath | None = None
     """Path of the program on the host."""
+    trex: TrexSpec | None = None
+    """TRex in nfvgen's place: it counts frames, and neither looks at their contents nor measures latency."""
     ports: TwoPorts
     """Devices of that host, or NICs that DPDK's driver has there already, cabled to both ends of the path."""
     core: int = Field(ge=0)
@@ -59,7 +72,15 @@ class GeneratorHostSpec(RemoteHostSpec):
     hugepages_mib: int = Field(256, ge=128)
     """Hugepage memory that is taken there for NICs of DPDK; the host has it ready."""
 
+    @model_validator(mode="after")
+    def there_is_one_generator(self) -> Self:
+        if (self.nfvgen is None) == (self.trex is None):
+            raise ValueError("a generator's host has nfvgen or trex: one of them")
+        if self.trex is not None and any(port.pci is None for port in self.ports):
+            raise ValueError("trex has NICs: give each of its ports as pci")
+        return self
+
     @property
     def engine(self) -> Literal["dpdk", "xdp"]:
-        """Which of nfvgen's engines opens the ports."""
+        """Which kind of ports it opens: NICs of DPDK or devices of the kernel."""
         return "xdp" if self.ports[0].kind.is_kernel else "dpdk"

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import ValidationError
 
@@ -32,6 +32,8 @@ from nfvbed.units import GTPU_BYTES, NS_PER_S, frame_mix
 NOTHING_LATE_NS = 12_000_000
 """After the last frame was sent a trial that misses none may have ended, long before the drain's time is over: nfvgen
 leaves its core for 2 ms before a trial, waits until learning frames have gone by, and ends after 2 ms of silence."""
+CHECKS, STAMPS = "checksum", "latency"
+"""Capabilities of looking at frames, and of stamping them."""
 END_INTERVAL_S = 0.004
 """Between looks whether a trial that is due has ended: what it prepared before its first frame comes on top."""
 MAX_SOCKET_PATH_BYTES = 107
@@ -48,6 +50,8 @@ Spawn = Callable[[Sequence[str]], GeneratorProcess]
 class NfvgenOptions:
     """How nfvgen is started."""
 
+    program: ClassVar[str] = "nfvgen"
+    """Its name, for messages."""
     binary: Path
     engine: Literal["dpdk", "xdp"]
     ports: tuple[GeneratorPort, GeneratorPort]
@@ -108,7 +112,9 @@ class NfvgenClient(Generator):
         self._closed = False
         _check_socket_path(options.socket_path)
         where = str(options.socket_path)
-        self._control = NfvgenControl(spawn(options.argv()), way or Way.to_socket(options.socket_path), where)
+        self._control = NfvgenControl(
+            spawn(options.argv()), way or Way.to_socket(options.socket_path), where, options.program
+        )
         self._deadline = time.monotonic() + options.start_timeout_s
         if wait:
             self.wait_until_ready()
@@ -155,10 +161,17 @@ class NfvgenClient(Generator):
         before = self._control.reconnections
         self._result(self._control.ask("start", **self._start_keys(request)), "start", request)
         result = result_of(self._wait_for_end(request))
-        return replace(result, reconnections=self._control.reconnections - before)
+        return replace(result, reconnections=self._control.reconnections - before, checked=self._checks)
+
+    @property
+    def _checks(self) -> bool:
+        return CHECKS in self._hello.capabilities
 
     def _start_keys(self, request: TrafficRequest) -> dict[str, Any]:
         keys = start_message(request, self._drain_ns(request)).model_dump() | addressing_keys(request.addressing)
+        # Another generator that speaks the protocol may look at no frame, and stamp none.
+        keys["check"] = keys["check"] and self._checks
+        keys["stamp"] = keys["stamp"] and STAMPS in self._hello.capabilities
         gateways = request.bearers.gateway_macs if request.bearers else None
         macs = gateways or self._options.destination_macs
         if macs is not None:
@@ -182,7 +195,7 @@ class NfvgenClient(Generator):
             return answer.result
         if answer.error is None or answer.ok:
             raise GeneratorError(
-                f"nfvgen's answer to {command} has neither a result nor an error, or both",
+                f"{self._options.program}'s answer to {command} has neither a result nor an error, or both",
                 where=str(self._options.socket_path),
                 fix="build the generator of this version of nfvbed",
             )
@@ -205,14 +218,14 @@ class NfvgenClient(Generator):
             if not low <= size <= high:
                 raise ConfigurationError(
                     f"frames of {size} bytes do not fit the generator",
-                    where=f"nfvgen, engine {self._hello.engine}",
+                    where=f"{self._options.program}, engine {self._hello.engine}",
                     observed=f"it sends {low} to {high} bytes, FCS included",
                     fix=f"choose a frame size of {low} to {high} bytes, or a port kind of another engine",
                 )
         if not request.bearers and request.flows > self._hello.max_flows:
             raise ConfigurationError(
                 f"{request.flows} flows are more than the generator has",
-                where=f"nfvgen, engine {self._hello.engine}",
+                where=f"{self._options.program}, engine {self._hello.engine}",
                 observed=f"it sends 1 to {self._hello.max_flows} flows per direction",
             )
 
@@ -230,15 +243,20 @@ class NfvgenClient(Generator):
             if stats.state == "failed":
                 reason = stats.error.message if isinstance(stats.error, ErrorBody) else stats.error
                 observed = reason or "no reason given"
-                raise GeneratorError("nfvgen's trial failed", where=self._control.where, observed=observed)
+                raise GeneratorError(
+                    f"{self._options.program}'s trial failed", where=self._control.where, observed=observed
+                )
             if stats.state == "done" and stats.trial is not None:
                 return stats.trial
             if stats.state != "running":
                 observed = f"state {stats.state}"
-                raise GeneratorError("nfvgen lost its trial", where=self._control.where, observed=observed)
+                raise GeneratorError(
+                    f"{self._options.program} lost its trial", where=self._control.where, observed=observed
+                )
             if time.monotonic() > deadline:
                 raise GeneratorError(
-                    f"nfvgen's trial of {longest_s:.3g} s did not end within {self._options.grace_s:g} s more",
+                    f"{self._options.program}'s trial of {longest_s:.3g} s did not end within"
+                    f" {self._options.grace_s:g} s more",
                     where=self._control.where,
                     observed=f"still running after {stats.elapsed_ns / NS_PER_S:.3g} s",
                     fix="see whether its core is shared with another polling thread",

@@ -79,10 +79,12 @@ class NfvgenControl:
         process: nfvgen.
         way: to its socket.
         where: its socket is, for messages.
+        program: its name, for messages: another one may speak its protocol.
     """
 
-    def __init__(self, process: GeneratorProcess, way: Way, where: str) -> None:
+    def __init__(self, process: GeneratorProcess, way: Way, where: str, program: str = "nfvgen") -> None:
         self.process = process
+        self.program = program
         self.way = way
         self.reconnections = 0
         """How often the connection was lost and made again."""
@@ -109,10 +111,10 @@ class NfvgenControl:
         Raises:
             GeneratorError: it ended before it was ready, or was not ready in time.
         """
-        channel = self._connect(deadline, POLL_INTERVAL_S, "nfvgen ended before it was ready")
+        channel = self._connect(deadline, POLL_INTERVAL_S, f"{self.program} ended before it was ready")
         if isinstance(channel, str):
             raise GeneratorError(
-                f"nfvgen was not ready within {start_timeout_s:g} s",
+                f"{self.program} was not ready within {start_timeout_s:g} s",
                 where=self._socket,
                 observed=self._log_end(),
                 fix="see whether the other side of its ports runs",
@@ -128,7 +130,7 @@ class NfvgenControl:
         silences = 0
         while True:
             if self._channel is None:
-                raise GeneratorError("nfvgen was closed already", where=self._socket)
+                raise GeneratorError(f"{self.program} was closed already", where=self._socket)
             try:
                 return self._channel.request(command, ANSWER_TIMEOUT_S, **keys)
             except ChannelSilent as error:
@@ -150,7 +152,7 @@ class NfvgenControl:
         if self._channel is not None and self._channel.wait_closed(seconds) and self.way.is_here:
             self._wait_for_exit(1.0)
             if not self.process.alive():
-                raise self._ended("nfvgen ended in the middle of a trial")
+                raise self._ended(f"{self.program} ended in the middle of a trial")
 
     def quit(self) -> None:
         """Ask it to quit, and wait for that, shortly; whatever it answers, its owner ends it for certain."""
@@ -175,12 +177,14 @@ class NfvgenControl:
             self._wait_for_exit(1.0)
             if self.process.alive():
                 raise lost
-            raise self._ended(f"nfvgen ended during {command}") from lost
+            raise self._ended(f"{self.program} ended during {command}") from lost
         if self._channel is not None:
             self._channel.close()
         if self.way.reset is not None:
             self.way.reset()
-        channel = self._connect(time.monotonic() + self.way.again_s, AGAIN_INTERVAL_S, f"nfvgen ended during {command}")
+        channel = self._connect(
+            time.monotonic() + self.way.again_s, AGAIN_INTERVAL_S, f"{self.program} ended during {command}"
+        )
         if isinstance(channel, str):
             raise GeneratorError(
                 f"the connection to the generator was lost during {command}, and did not come back within"
@@ -203,7 +207,9 @@ class NfvgenControl:
             except (FileNotFoundError, ConnectionRefusedError, ChannelClosed) as error:
                 failure = str(error)  # Not there yet.
             except OSError as error:
-                raise GeneratorError("cannot connect to nfvgen", where=self._socket, observed=str(error)) from error
+                raise GeneratorError(
+                    f"cannot connect to {self.program}", where=self._socket, observed=str(error)
+                ) from error
             if time.monotonic() > deadline:
                 return failure
             time.sleep(interval_s)
@@ -217,7 +223,7 @@ class NfvgenControl:
         status = self.process.exit_status
         if status == BUSY_EXIT:
             return BusyError(
-                "another nfvgen holds the socket",
+                f"another {self.program} holds the socket",
                 where=self.where,
                 observed=self._log_end(),
                 fix="end the other run, or wait for it",

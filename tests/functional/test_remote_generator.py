@@ -23,6 +23,7 @@ from nfvbed.spec.remote import GeneratorHostSpec
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.disturbed import all_arrived, retried, wait_until
 from tests.functional.xdp_driver import CORE, NFVGEN, ip
+from tests.unit.traffic.trex.folder import PORTS, install
 
 RATE_PPS = 20_000
 SHORT = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=RATE_PPS)
@@ -166,3 +167,20 @@ def test_a_generator_that_does_not_come_up_leaves_nothing(far, deployment, host)
         open_generator(host, spec_of(far, ports=[{"device": "g0"}, {"device": "nothing"}]))
     assert "nothing" in caught.value.observed
     assert wait_until(lambda: not far.processes(NFVGEN) and not list(far.folder.glob("nfvbed-*")))
+
+
+def test_trex_of_another_host_is_driven_over_ssh_and_ended(far, host, tmp_path):
+    """TRex is a double: the way to it, and its end, are real."""
+    folder = install(tmp_path / "trex")
+    ports = [{"pci": pci} for pci in PORTS]
+    spec = spec_of(far, nfvgen=None, trex={"folder": str(folder)}, ports=ports)
+    generator = open_generator(host, spec)
+    try:
+        assert generator.hello().engine.name == "trex-stl"
+        assert far.processes("sleep"), "TRex's program runs there"
+        host.disconnect()
+        result = generator.run(SHORT)
+        assert [one.received for one in result.directions] == [5940, 5940] and result.reconnections == 1
+    finally:
+        generator.close()
+    assert not far.processes("sleep") and not list(far.folder.glob("nfvbed-*"))

@@ -1,11 +1,14 @@
-"""nfvgen on another host: the same client, its control channel led through SSH.
+"""nfvgen or TRex on another host: the same client, its control channel led through SSH.
 
 A connection that is lost in the middle of a trial costs nothing but the time until it is made again: nfvgen goes on,
 and keeps the counts until they are asked for.
 """
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from nfvbed.host.remote.connection import SshHost
 from nfvbed.host.remote.failures import ConnectionLost
@@ -18,12 +21,16 @@ from nfvbed.traffic.generator import Generator
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 from nfvbed.traffic.nfvgen_channel import ChannelClosed, NfvgenChannel
 from nfvbed.traffic.nfvgen_control import Way
+from nfvbed.traffic.trexoptions import ARCHIVE, TrexOptions, write_archive
+
+TREX_START_S = 120.0
+"""Opening NICs takes TRex half a minute, and longer where memory has to be cleared."""
 
 
 def open_generator(
     host: SshHost, spec: GeneratorHostSpec, destination_macs: tuple[str, str] | None = None, mac_count: int = 1
 ) -> Generator:
-    """Start nfvgen on its host and wait until it is ready.
+    """Start the generator on its host and wait until it is ready.
 
     Args:
         host: a connection of this generator's own: after a loss it is made again.
@@ -33,14 +40,13 @@ def open_generator(
 
     Raises:
         GeneratorError: it did not come up; nothing of it is left running.
-        PrerequisiteError: the host has no nfvgen, or cannot be reached.
+        PrerequisiteError: the host does not have it, or cannot be reached.
         DeployError: it cannot be started.
     """
     process = KeptProcess(host)
     socket_path = process.directory / "nfvgen.sock"
     first, second = spec.ports
-    options = NfvgenOptions(
-        binary=Path(spec.nfvgen),
+    options = _options_of(spec)(
         engine=spec.engine,
         ports=(port_of(first, spec), port_of(second, spec)),
         core=spec.core,
@@ -48,19 +54,37 @@ def open_generator(
         memory_mib=spec.hugepages_mib,
         file_prefix=process.directory.name,
         drain_ns=round(patient(NfvgenOptions.drain_ns)),
-        start_timeout_s=patient(NfvgenOptions.start_timeout_s),
+        start_timeout_s=patient(NfvgenOptions.start_timeout_s if spec.trex is None else TREX_START_S),
         destination_macs=destination_macs,
         destination_mac_count=mac_count,
     )
     enter = ["nsenter", f"--net={first.netns_path}", "--"] if first.netns_path else []
 
     def spawn(argv: Sequence[str]) -> KeptProcess:
-        process.start([*enter, *argv], socket_path)
+        with _files(spec) as files:
+            process.start([*enter, *argv], socket_path, files)
         return process
 
     # The host keeps it for the lease: after that there is nothing to come back to.
     way = Way(lambda: _channel(process), again_s=spec.lease_s, reset=host.disconnect)
     return NfvgenClient(options, spawn, way=way)
+
+
+def _options_of(spec: GeneratorHostSpec) -> Callable[..., NfvgenOptions]:
+    """Return how the program is started, but for what both programs are told."""
+    if spec.trex is not None:
+        return partial(TrexOptions, binary=Path("python3"), trex=spec.trex)
+    return partial(NfvgenOptions, binary=Path(str(spec.nfvgen)))
+
+
+@contextlib.contextmanager
+def _files(spec: GeneratorHostSpec) -> Iterator[Mapping[str, Path]]:
+    """Yield what the host needs besides: for TRex the program that drives it."""
+    if spec.trex is None:
+        yield {}
+        return
+    with TemporaryDirectory(prefix="nfvbed-") as directory:
+        yield {ARCHIVE: write_archive(Path(directory))}
 
 
 def _channel(process: KeptProcess) -> NfvgenChannel:

@@ -12,8 +12,9 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from nfvbed.errors import DeployError, NfvbedError
@@ -85,12 +86,18 @@ class KeptProcess:
         self._started = False
         self._stopped = False
 
-    def start(self, argv: Sequence[str], program_socket: PurePosixPath | None = None) -> None:
+    def start(
+        self,
+        argv: Sequence[str],
+        program_socket: PurePosixPath | None = None,
+        files: Mapping[str, Path] = MappingProxyType({}),
+    ) -> None:
         """Start it, and remove what keepers that were killed have left there.
 
         Args:
             argv: the program and its arguments; it must stay in the foreground.
             program_socket: where it will listen, if it is to be asked.
+            files: of this machine, that are copied into its directory before, by their names there.
 
         Raises:
             PrerequisiteError: the host has no such program, or no Python.
@@ -100,7 +107,8 @@ class KeptProcess:
         self._ask_keeper("sweep", self.host.spec.directory, PREFIX)
         self.host.run(["mkdir", "-m", "700", "--", str(self.directory)])
         self._started = True
-        self.host.put(_KEEPER, str(self.directory / "keeper.py"))
+        for name, file in {**files, "keeper.py": _KEEPER}.items():
+            self.host.put(file, str(self.directory / name))
         listening = ["--socket", str(program_socket)] if program_socket else []
         lease = [str(self.directory), str(self.host.spec.lease_s)]
         command = [PYTHON, str(self.directory / "keeper.py"), "start", *lease, *listening, "--", *argv]

@@ -18,6 +18,8 @@ class VnfPlace:
     networks: tuple[str, str]
     inherits_port_security: bool = False
     """Whether these have no port security, and ports are to say nothing of it."""
+    direct: bool = False
+    """Whether its data ports are virtual functions."""
 
 
 def request(
@@ -35,7 +37,7 @@ def request(
     Raises:
         ConfigurationError, UnsupportedError: the VNF cannot be described so.
     """
-    described = describe(choice, place.networks, image)
+    described = describe(choice, place.networks, image, direct=place.direct)
     wanted = replace(described, inherits_port_security=place.inherits_port_security, purpose=" ".join(identity))
     owner, name = identity
     path = tuple((port.name, port.network) for port in wanted.ports if not port.management)
@@ -44,8 +46,10 @@ def request(
     return OnboardRequest(name, owner, descriptor, path, flavour=FLAVOUR, level=LEVEL, parameters=parameters)
 
 
-def describe(choice: VnfChoice, networks: tuple[str, str], image: tuple[str, Image]) -> DescriptorRequest:
-    """Return what both forms of a VNF's descriptor are made from."""
+def describe(
+    choice: VnfChoice, networks: tuple[str, str], image: tuple[str, Image], *, direct: bool = False
+) -> DescriptorRequest:
+    """Return what both forms of a VNF's descriptor are made from; direct: its data ports are virtual functions."""
     names = [port.name for port in choice.vnf.ports if port.role != "management"]
     glance_name, file = image
     version = file.sidecar.version if file.sidecar else "1"
@@ -54,4 +58,5 @@ def describe(choice: VnfChoice, networks: tuple[str, str], image: tuple[str, Ima
         dict(zip(names, networks, strict=True)),
         CloudImage(glance_name, checksums=checksums(file.path), version=version),
         extra_specs(choice.flavor),
+        direct=direct,
     )

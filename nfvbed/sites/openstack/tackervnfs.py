@@ -11,7 +11,7 @@ from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.host.qemu import images as image_files
 from nfvbed.host.qemu.images import Image
 from nfvbed.host.timing import Steps
-from nfvbed.records import VnfHandle
+from nfvbed.records import PortKind, VnfHandle
 from nfvbed.sites.openstack import images, mobilecore, paths, requests, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment
 from nfvbed.sites.openstack.provider import VnfProvider
@@ -27,6 +27,7 @@ from nfvbed.sites.openstack.tacker.sol import SolApi
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.descriptors import epa
 
 _log = logging.getLogger(__name__)
 
@@ -76,6 +77,7 @@ class TackerVnfs(VnfProvider):
     def provide(self, live: CloudDeployment, choice: VnfChoice, steps: Steps) -> tuple[VnfHandle, ...]:
         """Have the image in Glance, and onboard one VNF after the other."""
         file, owner, target = self._image_file(choice), live.deployment.id, self._target
+        direct = has_functions(live, choice)
         target.require_room(choice, live.wanted.plan.vnfs)
         with steps.timed("onboard.image"):
             kept = None if target.ours else self._journal
@@ -83,8 +85,9 @@ class TackerVnfs(VnfProvider):
         if mobilecore.is_core(choice):
             return target.witnessed((self._core(live, choice, (image, file), steps),))
         handles: list[VnfHandle] = []
-        for number, networks in enumerate(paths.networks_of(live.wanted.plan, target.networks)):
-            place = VnfPlace(networks, target.inherits_port_security)
+        joined = target.networks_for(live.wanted.variant)
+        for number, networks in enumerate(paths.networks_of(live.wanted.plan, joined)):
+            place = VnfPlace(networks, target.inherits_port_security, direct)
             request = requests.request((owner, f"vnf{number + 1}"), choice, place, (image, file), self._form)
             with steps.timed(f"onboard.vnf{number + 1}"):
                 vnf = self._api.onboard(request, _say)
@@ -96,7 +99,9 @@ class TackerVnfs(VnfProvider):
         owner, target = live.deployment.id, self._target
         core = mobilecore.MobileCore(open_project(self._root), choice.vnf.name)
         place = mobilecore.CorePlace(
-            target.networks.outside, seed_of(target.folder, owner), target.inherits_port_security
+            target.networks_for(live.wanted.variant).outside,
+            seed_of(target.folder, owner),
+            target.inherits_port_security,
         )
         request = core.request((owner, "vnf1"), place, image, self._form)
         with steps.timed("onboard.vnf1"):
@@ -150,6 +155,24 @@ class TackerVnfs(VnfProvider):
         image = images.name_of(choice.vnf.name, self._image_file(choice))
         accelerator = vnfs.known(self._target.accelerator)
         return vnfs.described(choice, image, accelerator) | {"onboarding": self._form}
+
+
+def has_functions(live: CloudDeployment, choice: VnfChoice) -> bool:
+    """Return whether a VNF's data ports are virtual functions.
+
+    Raises:
+        UnsupportedError: the VNF, or what it does with frames, cannot be behind a NIC's switch.
+    """
+    if live.compute.vnf_port_kind is not PortKind.VF:
+        return False
+    if mobilecore.is_core(choice):
+        raise UnsupportedError(
+            "a mobile core has no virtual functions in a cloud",
+            where=live.wanted.variant.name,
+            observed="its gateway sends on by address, and the generator's is not known when the core is made",
+            fix="another variant",
+        )
+    return epa.needs_direct(live.wanted.variant, choice)
 
 
 def _say(line: str) -> None:

@@ -25,6 +25,10 @@ class Target(ABC):
         """Networks that paths lie on."""
         return OWN
 
+    def networks_for(self, variant: Variant) -> PathNetworks:
+        """Networks that paths of a variant lie on: as many as `networks` has."""
+        return self.networks
+
     @property
     def accelerator(self) -> Accelerator:
         """Of its instances; none: it is not known."""

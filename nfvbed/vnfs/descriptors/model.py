@@ -216,7 +216,7 @@ def request_of(
             f"VNF {vnf.name} cannot be asked to forward as {choice.forwarding!r} in a cloud",
             where=f"forwarding of {vnf.name}",
             observed=_NEEDS_MORE[choice.forwarding],
-            fix="choose io, macswap or bridge",
+            fix="choose io, mac, macswap or bridge",
         )
     return DescriptorRequest(
         vnf=vnf,

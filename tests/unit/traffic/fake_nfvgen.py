@@ -22,7 +22,7 @@ HELLO: dict[str, Any] = {
     "min_frame_size_bytes": 64,
     "max_frame_size_bytes": 3400,
     "max_flows": 1_000_000,
-    "capabilities": ["pacing", "latency"],
+    "capabilities": ["pacing", "latency", "checksum"],
     "ports": [
         {"name": "p0", "driver": "net_virtio_user", "mac": "02:00:00:00:00:00", "link": "up", "speed_mbps": None},
         {"name": "p1", "driver": "net_virtio_user", "mac": "02:00:00:00:00:01", "link": "down", "speed_mbps": None},

@@ -10,25 +10,36 @@ from openstack.connection import Connection
 
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.fitness import Fitness
-from nfvbed.records import Accelerator, VnfHandle
+from nfvbed.records import Accelerator, PortKind, VnfHandle
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.measured import aggregates, contents, twins
+from nfvbed.sites.kolla.measured.described import FUNCTIONS, path_networks
 from nfvbed.sites.kolla.model import Order
 from nfvbed.sites.kolla.pinning import Pinning
 from nfvbed.sites.kolla.render import order_pinned
 from nfvbed.sites.openstack.compute import Compute
+from nfvbed.sites.openstack.devcloud.computes.refusals import require_chain
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
 from nfvbed.sites.openstack.instances import PlacedInstance
+from nfvbed.sites.openstack.paths import PathNetworks
 from nfvbed.sites.openstack.tacker.connection import connect
 from nfvbed.sites.openstack.vnfs import CloudVnfState
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.kollarelease import KollaReleaseSpec
+from nfvbed.spec.layout import Layout
 from nfvbed.spec.site import CloudSiteSpec, KollaSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.state import ON_COMPUTE
 
-_DIRECT = ("macvtap", "sriov")
+_KINDS = {"macvtap": PortKind.MACVTAP, FUNCTIONS: PortKind.VF}
+"""Kind of the instances' ports, by data plane, where that is not Neutron's alone."""
+_ALONE = {
+    "macvtap": "VNFs of a chain would be on macvtap devices of one NIC, and what one sends to no device's address"
+    " leaves through the NIC",
+    FUNCTIONS: "a NIC's switch goes by addresses: a VNF would have to know the next one's, which is made after it",
+}
+"""Why a data plane has no chain on a rack."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +74,17 @@ class RackCompute(ExistingCompute):
     def __init__(self, spec: CloudSiteSpec, cloud: "RackCloud", variant: Variant) -> None:
         self._deployed = cloud.rack
         self.variant = variant.name
+        self.vnf_port_kind = _KINDS.get(variant.options.dataplane, PortKind.NEUTRON)
         super().__init__(spec, cloud.ends, variant, lambda: None)
 
     def _check_variant(self, variant: Variant) -> None:
         require_variant(self._deployed, variant)
+
+    def check(self, variant: Variant, plan: Layout) -> None:
+        """Refuse chains where the next VNF is not reached."""
+        why = _ALONE.get(variant.options.dataplane)
+        if why is not None:
+            require_chain(plan, 1, why)
 
     def probe(self, variant: Variant) -> Fitness:
         """Look for the generator on its host."""
@@ -126,10 +144,14 @@ class RackCloud(ExistingCloud):
     def bring_up(self) -> None:
         """Make networks and flavors that are not there, and look at all that a path needs."""
         placing = aggregates.ASKED_FOR if self.rack.pinning.is_mixed else None
-        contents.provide(self.connection, self.rack.site, self.rack.flavors, placing)
+        contents.provide(self.connection, self.rack.site, self.rack.pinning, self.rack.flavors, placing)
         if self.rack.pinning.is_mixed:
             aggregates.provide(self.connection, self.rack.pinning)
         super().bring_up()
+
+    def networks_for(self, variant: Variant) -> PathNetworks:
+        """Those on the physical network of the variant's ports."""
+        return path_networks(variant.options.dataplane)
 
     def choose(self, compute: Compute) -> None:
         """Let nfvbed's instances come to the computes of its variant; where all have one, to any."""
@@ -167,10 +189,10 @@ class RackCloud(ExistingCloud):
 
 
 def require_variant(rack: DeployedRack, variant: Variant) -> None:
-    """Make sure that a rack has a variant, and that VNFs' ports of its kind are asked for.
+    """Make sure that a rack has a variant.
 
     Raises:
-        UnsupportedError: it has another; or its VNFs would need ports that nfvbed's descriptors do not ask for.
+        UnsupportedError: it has another.
     """
     if variant.name not in {one.name for one in rack.pinning.each}:
         raise UnsupportedError(
@@ -178,11 +200,4 @@ def require_variant(rack: DeployedRack, variant: Variant) -> None:
             where=str(rack.places.journal),
             observed=f"{rack.pinning.name} is deployed",
             fix=f"nfvbed deploy {variant.name} --site {rack.site.name} --redeploy",
-        )
-    if variant.options.dataplane in _DIRECT:
-        raise UnsupportedError(
-            f"{variant.name} is not measured on a rack yet",
-            where=f"deploy/variants/{variant.name}.yml",
-            observed="its VNFs need ports of vnic_type direct or macvtap, which nfvbed's descriptors do not have",
-            fix="onboard a descriptor of your own: nfvbed onboard FILE; or measure it on site lab",
         )

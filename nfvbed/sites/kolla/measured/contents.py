@@ -6,7 +6,10 @@ from typing import Any
 
 from openstack.connection import Connection
 
-from nfvbed.sites.kolla.measured.described import LINKS, OUTSIDE
+from nfvbed.errors import ConfigurationError
+from nfvbed.sites.kolla.measured.described import FUNCTIONS, OF_FUNCTIONS, OF_NICS
+from nfvbed.sites.kolla.pinning import Pinning
+from nfvbed.sites.openstack.paths import PathNetworks
 from nfvbed.sites.openstack.tacker.connection import asking
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.site import KollaSiteSpec
@@ -17,20 +20,26 @@ _log = logging.getLogger(__name__)
 
 
 def provide(
-    connection: Connection, site: KollaSiteSpec, flavors: Sequence[Flavor], placing: Mapping[str, str] | None = None
+    connection: Connection,
+    site: KollaSiteSpec,
+    pinning: Pinning,
+    flavors: Sequence[Flavor],
+    placing: Mapping[str, str] | None = None,
 ) -> None:
     """Make what is not there yet; idempotent.
 
     Args:
         connection: the administrator's.
         site: the rack, whose file has the VLANs of the generator's ports.
+        pinning: which compute has which variant.
         flavors: that VNFs are made of.
         placing: extra specs of all flavors, which say on which computes their instances are; None: on any.
 
     Raises:
         OnboardError, UnsupportedError: the cloud refuses it.
+        ConfigurationError: the site's file has several physical networks where there can be one.
     """
-    for number, (name, keys) in enumerate(_networks(site).items()):
+    for number, (name, keys) in enumerate(_networks(site, pinning).items()):
         with asking(f"network {name}"):
             if connection.network.find_network(name) is None:
                 _make_network(connection, name, keys, number)
@@ -44,20 +53,44 @@ def provide(
                 connection.compute.create_flavor_extra_specs(made, specs)
 
 
-def _networks(site: KollaSiteSpec) -> dict[str, dict[str, Any]]:
+def _networks(site: KollaSiteSpec, pinning: Pinning) -> dict[str, dict[str, Any]]:
+    """Return what networks are made with, by their names; those of virtual functions where a compute has any.
+
+    All are VLANs of the physical network that the computes' ports are on. What a tenant makes could be a tunnel, or on
+    a physical network that these computes do not have, and a port there is not bound.
+    """
     generator = site.generator
     if generator is None:
         return {}
-    physnet = site.hosts[generator.host].nics_of("dpdk")[0].network
-    outside = {
-        name: {
-            "provider_network_type": "vlan",
-            "provider_physical_network": physnet,
-            "provider_segmentation_id": vlan,
-        }
-        for name, vlan in zip(OUTSIDE, generator.vlans, strict=True)
-    }
-    return outside | {name: {} for name in LINKS}
+    found = _on(site.hosts[generator.host].nics_of("dpdk")[0].network, OF_NICS, generator.vlans)
+    having = [name for name, variant in pinning.variants.items() if variant.options.dataplane == FUNCTIONS]
+    if having:
+        found |= _on(_network_of_functions(site, having), OF_FUNCTIONS, generator.vlans)
+    return found
+
+
+def _on(physical: str | None, names: PathNetworks, vlans: tuple[int, int]) -> dict[str, dict[str, Any]]:
+    on = {"provider_network_type": "vlan", "provider_physical_network": physical}
+    ends = {name: {**on, "provider_segmentation_id": vlan} for name, vlan in zip(names.outside, vlans, strict=True)}
+    # Neutron takes a free VLAN of the site's for each of the others.
+    return ends | dict.fromkeys(names.links, on)
+
+
+def _network_of_functions(site: KollaSiteSpec, computes: Sequence[str]) -> str | None:
+    """Return the physical network of the computes' functions; its switch carries the generator's VLANs too.
+
+    Raises:
+        ConfigurationError: there are several.
+    """
+    found = {name: site.hosts[name].nics_of("sriov")[0].network for name in computes}
+    if len(set(found.values())) > 1:
+        raise ConfigurationError(
+            "the computes' virtual functions are on different physical networks",
+            where=f"deploy/sites/{site.name}.yml hosts.*.nics",
+            observed=", ".join(f"{name}: {network}" for name, network in found.items()),
+            fix="give the first NIC of role sriov of each the same network: a path has a network at each end",
+        )
+    return found[computes[0]]
 
 
 def _make_network(connection: Connection, name: str, keys: dict[str, Any], number: int) -> None:

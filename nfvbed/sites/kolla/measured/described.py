@@ -1,12 +1,22 @@
 """What the code for existing clouds takes of a rack's file."""
 
-from nfvbed.errors import ConfigurationError, InternalError, UnsupportedError
+from nfvbed.errors import ConfigurationError, InternalError
+from nfvbed.sites.openstack.paths import PathNetworks
 from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.remote import GeneratorHostSpec
 from nfvbed.spec.site import CloudSiteSpec, KollaSiteSpec
 
-OUTSIDE = ("nfvbed-left", "nfvbed-right")
-LINKS = ("nfvbed-link1", "nfvbed-link2")
+OF_NICS = PathNetworks(("nfvbed-left", "nfvbed-right"), ("nfvbed-link1", "nfvbed-link2"))
+"""Of switches that have NICs of role dpdk, and of devices on such a NIC."""
+OF_FUNCTIONS = PathNetworks(("nfvbed-vf-left", "nfvbed-vf-right"), ("nfvbed-vf-link1", "nfvbed-vf-link2"))
+"""Of virtual functions: their NICs are on another physical network."""
+FUNCTIONS = "sriov"
+"""The data plane whose ports are virtual functions."""
+
+
+def path_networks(plane: str) -> PathNetworks:
+    """Return the networks that paths of a data plane lie on; nfvbed makes them."""
+    return OF_FUNCTIONS if plane == FUNCTIONS else OF_NICS
 
 
 def described(site: KollaSiteSpec, release: str) -> CloudSiteSpec:
@@ -18,39 +28,33 @@ def described(site: KollaSiteSpec, release: str) -> CloudSiteSpec:
 
     Raises:
         ConfigurationError: the file does not say what the generator is.
-        UnsupportedError: the generator is none that nfvbed starts on another host.
     """
     return CloudSiteSpec(
         name=site.name,
         kind="cloud",
         os_cloud=site.name,
-        networks=OUTSIDE,
-        links=LINKS,
+        networks=OF_NICS.outside,
+        links=OF_NICS.links,
         generator=generator_host(site),
         onboarding="sol" if release == NEWEST else "legacy",
     )
 
 
 def generator_host(site: KollaSiteSpec) -> GeneratorHostSpec:
-    """Return the machine that has the generator, as nfvgen is started on it.
+    """Return the machine that has the generator, as that is started on it.
 
     Raises:
-        ConfigurationError, UnsupportedError: as `described`.
+        ConfigurationError: as `described`.
     """
     file, generator = f"deploy/sites/{site.name}.yml", site.generator
-    if generator is None or generator.nfvgen is None:
+    engine = generator.engine if generator else "nfvgen"
+    if generator is None or getattr(generator, engine) is None:
+        needed = "the path of the program there" if engine == "nfvgen" else "{folder: its folder there}"
         raise ConfigurationError(
-            f"site {site.name} cannot be measured: its file names no nfvgen on a generator",
-            where=f"{file} generator" + (".nfvgen" if generator else ""),
+            f"site {site.name} cannot be measured: its file names no {engine} on a generator",
+            where=f"{file} generator" + (f".{engine}" if generator else ""),
             observed="there is none",
-            fix="a machine with the role generator, and its nfvgen: the path of the program there",
-        )
-    if generator.engine != "nfvgen":
-        raise UnsupportedError(
-            f"site {site.name} has a generator that nfvbed does not start on another host",
-            where=f"{file} generator.engine",
-            observed=generator.engine,
-            fix="engine: nfvgen",
+            fix=f"a machine with the role generator, and its {engine}: {needed}",
         )
     reached = site.reached(generator.host)
     if reached is None:
@@ -61,12 +65,12 @@ def generator_host(site: KollaSiteSpec) -> GeneratorHostSpec:
             fix="ssh: {user: root, key: ..., known_hosts: ...}",
         )
     ports = tuple({"pci": nic.pci} for nic in site.hosts[generator.host].nics_of("dpdk"))
-    if len(ports) != len(OUTSIDE):
+    if len(ports) != len(OF_NICS.outside):
         raise InternalError("a generator has two NICs of role dpdk", where=file)
     return GeneratorHostSpec.model_validate(
         {
             **reached.model_dump(),
-            "nfvgen": generator.nfvgen,
+            engine: getattr(generator, engine),
             "core": generator.core,
             "hugepages_mib": generator.hugepages_mib,
             "ports": ports,

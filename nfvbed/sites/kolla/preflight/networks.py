@@ -64,13 +64,13 @@ def _check_generator(site: KollaSiteSpec) -> Iterator[Finding]:
                 observed=f"networks.{nic.network}.vlans: {first} to {last}",
                 fix=f"a VLAN of {first} to {last}, or other vlans of the network",
             )
-    if site.generator.engine != "nfvgen":
+    if site.generator.engine == "trex" and site.generator.trex is None:
         yield Finding(
             machine=site.generator.host,
-            what="variants are deployed, and not measured: nfvbed has no driver for the generator's engine",
-            key=f"deploy/sites/{site.name}.yml generator.engine",
-            observed=site.generator.engine,
-            fix="engine: nfvgen, and nfvgen: the path of the program there",
+            what="variants are deployed, and not measured: the file does not say where TRex is",
+            key=f"deploy/sites/{site.name}.yml generator.trex",
+            observed="engine: trex, and no trex",
+            fix="trex: {folder: TRex's folder on that machine}",
             stops=False,
         )
 

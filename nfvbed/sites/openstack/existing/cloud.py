@@ -150,8 +150,14 @@ class ExistingCloud(Target):
         return handle.model_copy(update={"facts": {**handle.facts, "vif_types": kinds}})
 
     def described(self, handles: tuple[VnfHandle, ...]) -> dict[str, Any]:
-        """Return what it adds to the rig: which cloud and networks, and how ports were bound where that is shown."""
+        """Return what it adds to the rig: which cloud and networks, and how ports were bound where that is shown.
+
+        A generator that is not nfvgen is named in its place.
+        """
+        host = self._spec.generator
+        other = {"generator": {"engine": "trex", "version": "see trials"}} if host is not None and host.trex else {}
         return {
+            **other,
             "cloud": self._spec.os_cloud,
             "region": self._spec.region,
             "networks": [*self._spec.networks, *self._spec.links],

@@ -90,7 +90,7 @@ class EndsHere(Ends):
 
 
 class EndsElsewhere(Ends):
-    """Devices of another host, and nfvgen there. What the kernel counts there is not read.
+    """Devices of another host, and the generator there. What the kernel counts there is not read.
 
     Args:
         spec: the host.
@@ -108,15 +108,9 @@ class EndsElsewhere(Ends):
         return [f"{port.named} of {self._spec.address}" for port in self.ports]
 
     def require(self) -> None:
-        """Sign in there, and look for nfvgen and for the kernel's devices."""
+        """Sign in there, and look for the generator and for the kernel's devices."""
         with TemporaryDirectory(prefix="nfvbed-") as directory, SshHost(self._spec, Path(directory)) as host:
-            if host.run(["test", "-x", self._spec.nfvgen], check=False).status:
-                raise PrerequisiteError(
-                    "the generator's host has no nfvgen",
-                    where=f"{self._spec.where}; generator.nfvgen",
-                    observed=f"{self._spec.nfvgen} is no program",
-                    fix="make build there, or copy native/build/nfvgen of a machine of its kind; correct its path",
-                )
+            self._require_program(host)
             for place, port in enumerate(self.ports):
                 self._require_device(host, port, f"generator.ports[{place}]")
 
@@ -141,6 +135,27 @@ class EndsElsewhere(Ends):
             self._host.disconnect()
         self._host = SshHost(self._spec, directory)
         return open_generator(self._host, self._spec, macs, count)
+
+    def _require_program(self, host: SshHost) -> None:
+        nfvgen, trex = self._spec.nfvgen, self._spec.trex
+        if nfvgen is not None and host.run(["test", "-x", nfvgen], check=False).status:
+            raise PrerequisiteError(
+                "the generator's host has no nfvgen",
+                where=f"{self._spec.where}; generator.nfvgen",
+                observed=f"{nfvgen} is no program",
+                fix="make build there, or copy native/build/nfvgen of a machine of its kind; correct its path",
+            )
+        if trex is None:
+            return
+        needed = {"folder": ("-x", f"{trex.folder}/t-rex-64"), "configuration": ("-r", trex.configuration)}
+        for key, (test, path) in needed.items():
+            if host.run(["test", test, path], check=False).status:
+                raise PrerequisiteError(
+                    "the generator's host has no TRex that can be started",
+                    where=f"{self._spec.where}; generator.trex.{key}",
+                    observed=f"{path} is not there",
+                    fix="install TRex there and write its configuration (dpdk_setup_ports.py -i); correct the path",
+                )
 
     def _require_device(self, host: SshHost, port: CloudPortSpec, where: str) -> None:
         if port.device is None:

@@ -1,9 +1,14 @@
 """A deployed rack as a site: what of its file the code for existing clouds gets, and when there is no cloud."""
 
+import io
+import zipfile
+
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.host.qemu.images import Image
+from nfvbed.records import PortKind, VnfKind
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
@@ -12,8 +17,14 @@ from nfvbed.sites.kolla.measured.cloud import DeployedRack, RackCloud, RackCompu
 from nfvbed.sites.kolla.measured.described import described
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.site import open_site
+from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
 from nfvbed.sites.openstack.devcloud.places import write_private
+from nfvbed.sites.openstack.requests import VnfPlace, request
+from nfvbed.sites.openstack.tackervnfs import has_functions
 from nfvbed.spec.kollarelease import NEWEST
+from nfvbed.spec.layout import layout
+from nfvbed.spec.remote import TrexSpec
+from nfvbed.spec.vnf import VnfChoice
 
 PROJECT = open_project()
 DEPLOYED = Journal(variant="ovs-dpdk", release=NEWEST, digest="d").noted("deploy", "done")
@@ -58,13 +69,19 @@ def test_the_generators_machine_is_described_as_a_host_with_nfvgen():
     ("changes", "error", "where"),
     [
         ({"nfvgen": None}, ConfigurationError, "generator.nfvgen"),
-        ({"engine": "trex"}, UnsupportedError, "generator.engine"),
+        ({"engine": "trex"}, ConfigurationError, "generator.trex"),
     ],
 )
 def test_a_generator_that_cannot_be_started(changes, error, where):
     with pytest.raises(error) as raised:
         described(rack_site(**changes), NEWEST)
     assert where in raised.value.where
+
+
+def test_the_generators_machine_is_described_as_a_host_with_trex():
+    trex = TrexSpec(folder="/opt/trex/v3.06", workers=4)
+    generator = described(rack_site(engine="trex", trex=trex), NEWEST).generator
+    assert generator.trex == trex and generator.nfvgen is None and generator.engine == "dpdk"
 
 
 def test_a_rack_without_a_cloud(root, places):
@@ -95,11 +112,48 @@ def test_a_rack_has_one_variant(places):
     assert "--redeploy" in error.value.fix
 
 
-@pytest.mark.parametrize("variant", ["sriov", "macvtap"])
-def test_ports_that_descriptors_do_not_ask_for(places, variant):
-    rack = rack_with(places, variant)
-    with pytest.raises(UnsupportedError, match="not measured on a rack yet"):
-        RackCloud(described(rack.site, NEWEST), PROJECT.root, rack).compute(PROJECT.load_variant(variant))
+@pytest.mark.parametrize(("name", "kind"), [("sriov", PortKind.VF), ("macvtap", PortKind.MACVTAP)])
+def test_a_rack_with_devices_of_a_nic(places, name, kind):
+    rack, variant = rack_with(places, name), PROJECT.load_variant(name)
+    cloud = RackCloud(described(rack.site, NEWEST), PROJECT.root, rack)
+    compute = cloud.compute(variant)
+    assert compute.vnf_port_kind is kind
+    compute.check(variant, layout("pvp"))
+    with pytest.raises(UnsupportedError, match="topology pvvp has no path there"):
+        compute.check(variant, layout("pvvp"))
+    assert cloud.networks_for(variant).outside[0] == ("nfvbed-vf-left" if name == "sriov" else "nfvbed-left")
+
+
+def test_what_is_asked_for_on_virtual_functions(tmp_path):
+    image = Image(tmp_path / "image.qcow2", "qcow2", "", None)
+    image.path.write_bytes(b"no image")
+    vnf, flavor = PROJECT.load_vnf("vloop"), PROJECT.load_flavor("default")
+    choice = VnfChoice(label="", vnf=vnf, kind=VnfKind.VM, forwarding="mac", flavor=flavor)
+    for direct, legacy, sol in ((True, "sriov", "direct"), (False, "vnic", "normal")):
+        place = VnfPlace(("left", "right"), direct=direct)
+        asked = request(("owner", "vnf1"), choice, place, ("image", image), "legacy").descriptor
+        nodes = asked["topology_template"]["node_templates"]
+        assert {nodes[name]["properties"]["type"] for name in ("in", "out")} == {legacy}
+        package = request(("owner", "vnf1"), choice, place, ("image", image), "sol").descriptor
+        with zipfile.ZipFile(io.BytesIO(package)) as archive:
+            hot = "".join(archive.read(name).decode() for name in archive.namelist() if "BaseHOT" in name)
+        assert hot.count(f"binding:vnic_type: {sol}") == 2
+
+
+def test_what_cannot_be_behind_a_nics_switch(places):
+    rack, variant = rack_with(places, "sriov"), PROJECT.load_variant("sriov")
+    compute = RackCloud(described(rack.site, NEWEST), PROJECT.root, rack).compute(variant)
+    vnf, flavor = PROJECT.load_vnf("vloop"), PROJECT.load_flavor("default")
+    for forwarding in ("io", "macswap"):
+        choice = VnfChoice(label="", vnf=vnf, kind=VnfKind.VM, forwarding=forwarding, flavor=flavor)
+        wanted = Wanted(variant, layout("pvp"), choice)
+        live = CloudDeployment(wanted, None, compute, None, None, None)
+        with pytest.raises(UnsupportedError, match="cannot be behind a NIC's switch"):
+            has_functions(live, choice)
+    other = RackCloud(described(rack.site, NEWEST), PROJECT.root, rack_with(places, "ovs-dpdk"))
+    plane = PROJECT.load_variant("ovs-dpdk")
+    live = CloudDeployment(Wanted(plane, layout("pvp"), choice), None, other.compute(plane), None, None, None)
+    assert not has_functions(live, choice)
 
 
 class Recorded:
@@ -137,7 +191,8 @@ class Named:
 
 def test_networks_and_flavors_are_made_once():
     cloud, flavors = Recorded(), [PROJECT.load_flavor("hugepages")]
-    contents.provide(cloud, rack_site(), flavors)
+    everywhere = pinning_of(PROJECT, rack_site(), "ovs-dpdk")
+    contents.provide(cloud, rack_site(), everywhere, flavors)
     networks = {one["name"]: one for one in cloud.made if "is_port_security_enabled" in one}
     assert list(networks) == ["nfvbed-left", "nfvbed-right", "nfvbed-link1", "nfvbed-link2"]
     left = networks["nfvbed-left"]
@@ -145,6 +200,34 @@ def test_networks_and_flavors_are_made_once():
     assert networks["nfvbed-right"]["provider_segmentation_id"] == 201
     assert not any(one["is_port_security_enabled"] for one in networks.values())
     assert {one["specs of"] for one in cloud.made if "specs of" in one} == {"nfvbed.hugepages"}
+    link = networks["nfvbed-link1"]
+    assert (link["provider_network_type"], link["provider_physical_network"]) == ("vlan", "data")
+    assert "provider_segmentation_id" not in link, "Neutron takes a free one"
     before = len(cloud.made)
-    contents.provide(cloud, rack_site(), flavors)
+    contents.provide(cloud, rack_site(), everywhere, flavors)
     assert len(cloud.made) == before
+
+
+def test_virtual_functions_have_networks_of_their_own():
+    cloud = Recorded()
+    contents.provide(cloud, rack_site(), pinning_of(PROJECT, rack_site(), "sriov"), [])
+    on = {one["name"]: one for one in cloud.made if "is_port_security_enabled" in one}
+    assert list(on)[4:] == ["nfvbed-vf-left", "nfvbed-vf-right", "nfvbed-vf-link1", "nfvbed-vf-link2"]
+    assert {one["provider_physical_network"] for name, one in on.items() if "-vf-" in name} == {"vf"}
+    assert [one["provider_segmentation_id"] for one in on.values() if "provider_segmentation_id" in one] == [
+        *(200, 201),
+        *(200, 201),
+    ], "the switch carries the generator's VLANs to both NICs"
+
+
+def test_virtual_functions_on_different_physical_networks():
+    site = rack_site()
+    nics = [
+        nic.model_copy(update={"network": "data"}) if nic.role == "sriov" else nic
+        for nic in site.hosts["compute2"].nics
+    ]
+    hosts = {**site.hosts, "compute2": site.hosts["compute2"].model_copy(update={"nics": tuple(nics)})}
+    changed = site.model_copy(update={"hosts": hosts})
+    with pytest.raises(ConfigurationError, match="different physical networks") as error:
+        contents.provide(Recorded(), changed, pinning_of(PROJECT, changed, "sriov"), [])
+    assert error.value.observed == "compute1: vf, compute2: data"

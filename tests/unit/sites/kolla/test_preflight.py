@@ -179,12 +179,12 @@ def test_networks_that_no_nic_reaches_and_that_nobody_serves():
     assert "instances reach it on compute1, compute2" in found["hosts.controller.nics"].observed
 
 
-def test_a_generator_that_nfvbed_cannot_drive_stops_nothing_but_measuring():
+def test_a_generator_that_is_nowhere_stops_nothing_but_measuring():
     found = only(findings(at=site(changed(lambda data: data["generator"].update(engine="trex")))))
     assert (found.machine, found.key, found.observed) == (
         "generator",
-        "deploy/sites/rack.yml generator.engine",
-        "trex",
+        "deploy/sites/rack.yml generator.trex",
+        "engine: trex, and no trex",
     )
     assert "not measured" in found.what and blocking([found]) == []
 

@@ -1,0 +1,160 @@
+"""Streams of TRex for the keys of a `start`: the frames that nfvgen sends, but for its payload.
+
+TRex tells its own frames by the IPv4 identification or the IPv6 flow label; what it counts as received is by that.
+"""
+
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+
+from nfvbed.traffic.trex.serving import Refused
+
+FCS_BYTES = 4
+PORT = 9
+"""UDP's, as nfvgen's plain frames have it."""
+IPV4 = ("198.18.0.1", "198.19.0.1")
+IPV6 = ("2001:2::1", "2001:2:0:1::1")
+BURST_PPS = 100_000
+"""Of trials with a number of frames and no load."""
+LEARNING_PPS = 1_000
+_ONLY: dict[str, tuple[Any, ...]] = {
+    "then": (None,),
+    "timeline_ns": (None,),
+    "flow_address": ("source",),
+    "flow_macs": ([],),
+    "destination_mac_count": (1,),
+    "check": (False,),
+    "stamp": (False,),
+}
+"""Keys with the values that TRex can do."""
+_KNOWN = {
+    *("duration_ns", "frames", "rate_pps", "directions", "frame_sizes", "flows", "stack", "macs", "destination_macs"),
+    *("ipv4", "ipv6", "learning_frames", "drain_ns"),
+    *_ONLY,
+}
+MAX_FLOWS = 65_536
+
+
+@dataclass(frozen=True)
+class Part:
+    """The frames of one size in one direction: one stream."""
+
+    id: int
+    """By which TRex counts it."""
+    tx: int
+    rx: int
+    size_bytes: int
+    """FCS included."""
+    intended: int | None
+    """Frames that are due; None: as many as the port takes."""
+    rate_pps: float
+    """At maximum load the share of the stream."""
+
+
+def check(keys: dict[str, Any]) -> None:
+    """Refuse what TRex is not asked for here.
+
+    Raises:
+        Refused: with the key.
+    """
+    for key in keys:
+        if key not in _KNOWN:
+            raise Refused("bad-request", f"start knows no key {key}", key)
+    for key, values in _ONLY.items():
+        if key in keys and keys[key] not in values:
+            raise Refused("out-of-range", f"{key} cannot be {keys[key]!r} with TRex", key, values[0])
+    stack = keys.get("stack") or {}
+    for key in ("vxlan", "gtpu"):
+        if stack.get(key) is not None:
+            raise Refused("out-of-range", f"TRex sends no {key} frames here", f"stack.{key}")
+    if not 1 <= keys.get("flows", 1) <= MAX_FLOWS:
+        raise Refused("out-of-range", f"{keys['flows']} flows", "flows", MAX_FLOWS)
+
+
+def parts(keys: dict[str, Any]) -> list[Part]:
+    """Return the streams of a trial, direction by direction."""
+    sizes = keys.get("frame_sizes") or [[64, 1]]
+    weights = sum(weight for _, weight in sizes)
+    rate, frames, seconds = keys.get("rate_pps"), keys.get("frames"), keys["duration_ns"] / 1e9
+    found: list[Part] = []
+    for tx, rx in keys.get("directions") or [[0, 1], [1, 0]]:
+        for size, weight in sizes:
+            share = weight / weights
+            pps = (rate or BURST_PPS if frames is not None else rate or 1) * share
+            intended = None if rate is None and frames is None else round((frames or rate * seconds) * share)
+            found.append(Part(len(found) + 1, tx, rx, size, intended, pps))
+    return found
+
+
+def stream(stl: Any, part: Part, keys: dict[str, Any], own_macs: tuple[str, str]) -> Any:
+    """Return a part as a stream of TRex's.
+
+    Args:
+        stl: TRex's module `trex.stl.api`.
+        part: what it is.
+        keys: of the `start`.
+        own_macs: of the ports.
+    """
+    frame = _headers(stl, part, keys, own_macs)
+    room = part.size_bytes - FCS_BYTES - len(frame)
+    if room < 0:
+        least = len(frame) + FCS_BYTES
+        raise Refused("out-of-range", f"frames of {part.size_bytes} bytes are too small", "frame_sizes", least)
+    flows = keys.get("flows", 1)
+    packet = stl.STLPktBuilder(pkt=frame / ("x" * room), vm=_flows(stl, part, keys) if flows > 1 else [])
+    mode = (
+        stl.STLTXSingleBurst(pps=part.rate_pps, total_pkts=part.intended)
+        if keys.get("frames") is not None
+        else stl.STLTXCont(pps=part.rate_pps)
+    )
+    return stl.STLStream(packet=packet, mode=mode, flow_stats=stl.STLFlowStats(pg_id=part.id))
+
+
+def learning(stl: Any, keys: dict[str, Any], mac: str) -> Any:
+    """Return the broadcasts of one port by which a learning switch knows it."""
+    stack = keys.get("stack") or {}
+    frame = stl.Ether(src=mac, dst="ff:ff:ff:ff:ff:ff")
+    if stack.get("vlan") is not None:
+        frame = frame / stl.Dot1Q(vlan=stack["vlan"])
+    frame = frame / stl.IP(src="0.0.0.0", dst="255.255.255.255") / stl.UDP(sport=PORT, dport=PORT)  # noqa: S104
+    frame = frame / ("x" * max(0, 64 - FCS_BYTES - len(frame)))
+    mode = stl.STLTXSingleBurst(pps=LEARNING_PPS, total_pkts=keys["learning_frames"])
+    return stl.STLStream(packet=stl.STLPktBuilder(pkt=frame), mode=mode)
+
+
+def macs_of(keys: dict[str, Any], own: tuple[str, str]) -> tuple[str, str]:
+    """Return the source addresses of both ports."""
+    first, second = keys.get("macs") or own
+    return first, second
+
+
+def _headers(stl: Any, part: Part, keys: dict[str, Any], own: tuple[str, str]) -> Any:
+    stack, macs = keys.get("stack") or {}, macs_of(keys, own)
+    given = keys.get("destination_macs")
+    frame = stl.Ether(src=macs[part.tx], dst=given[part.tx] if given else macs[part.rx])
+    if stack.get("vlan") is not None:
+        frame = frame / stl.Dot1Q(vlan=stack["vlan"])
+    ends, header = _ends(keys), stl.IPv6 if stack.get("ip", 4) == 6 else stl.IP
+    return frame / header(src=ends[part.tx], dst=ends[part.rx]) / stl.UDP(sport=49_152, dport=PORT)
+
+
+def _ends(keys: dict[str, Any]) -> tuple[str, str]:
+    """Return the ports' addresses."""
+    six = (keys.get("stack") or {}).get("ip", 4) == 6
+    first, second = (keys.get("ipv6") or IPV6) if six else (keys.get("ipv4") or IPV4)
+    return first, second
+
+
+def _flows(stl: Any, part: Part, keys: dict[str, Any]) -> Any:
+    """Return what adds the flow's number to the last 16 bits of the source address, as nfvgen does."""
+    six = (keys.get("stack") or {}).get("ip", 4) == 6
+    first = int(ip_address(_ends(keys)[part.tx])) & 0xFFFF
+    last = first + int(keys["flows"]) - 1
+    if last > 0xFFFF:
+        raise Refused("out-of-range", f"flow numbers leave 16 bits of the address: {last}", "flows", 0x10000 - first)
+    machine = stl.STLVM()
+    machine.var(name="flow", min_value=first, max_value=last, size=2, op="inc", step=1)
+    machine.write(fv_name="flow", pkt_offset="IPv6.src" if six else "IP.src", offset_fixup=14 if six else 2)
+    layers = ("IPv6", "UDP") if six else ("IP", "UDP")
+    machine.fix_chksum_hw(l3_offset=layers[0], l4_offset=layers[1], l4_type=stl.CTRexVmInsFixHwCs.L4_TYPE_UDP)
+    return machine

@@ -1,0 +1,48 @@
+"""How TRex is started on its host, in place of nfvgen: the program that drives it, packed into one file."""
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from nfvbed.errors import InternalError
+from nfvbed.spec.remote import TrexSpec
+from nfvbed.traffic.nfvgen import NfvgenOptions
+
+ARCHIVE = "trex.pyz"
+_PACKAGE = Path(__file__).resolve().parents[1]
+_MAIN = "import sys\n\nfrom nfvbed.traffic.trex.program import main\n\nsys.exit(main())\n"
+
+
+@dataclass(frozen=True)
+class TrexOptions(NfvgenOptions):
+    """How it is started; it speaks nfvgen's protocol. Cores, memory and NICs are as TRex's own file has them."""
+
+    program: ClassVar[str] = "TRex"
+    trex: TrexSpec | None = None
+
+    def argv(self) -> list[str]:
+        """Return the command line."""
+        if self.trex is None:
+            raise InternalError("TRex has no folder", where="TrexOptions")
+        archive = self.socket_path.with_name(ARCHIVE)
+        argv = [str(self.binary), str(archive), "--trex", self.trex.folder, "--socket", str(self.socket_path)]
+        argv += ["--configuration", self.trex.configuration, "--workers", str(self.trex.workers)]
+        for port in self.ports:
+            argv += ["--port", port.spec.removeprefix("pci:")]
+        return argv
+
+
+def write_archive(directory: Path) -> Path:
+    """Pack the program, which needs the standard library and TRex alone, and return its file.
+
+    Args:
+        directory: to write it to.
+    """
+    found = directory / ARCHIVE
+    modules = (_PACKAGE / "__init__.py", _PACKAGE / "traffic" / "__init__.py", *_PACKAGE.glob("traffic/trex/*.py"))
+    with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("__main__.py", _MAIN)
+        for module in sorted(modules):
+            archive.write(module, str(Path("nfvbed") / module.relative_to(_PACKAGE)))
+    return found
