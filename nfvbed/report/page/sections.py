@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from nfvbed.compare.comparison import Comparison
 from nfvbed.report.answer import answer
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.theme import Drawing
@@ -59,13 +60,8 @@ def page_values(context: ReportContext, drawn: Mapping[str, Drawing], by: Groupi
     comparison = context.comparison
     said = answer(comparison)
     header = page_header(context)
-    below = below_the_table(comparison)
-    ordered = comparison.many and by is Grouping.POINT
-    grid = survey_grid(comparison, below) if ordered else comparison_grid(comparison, below, by)
     sections = (
-        Section("table", "Table", grid),
-        Section("verdicts", "What the verdicts rest on", verdict_section(comparison)),
-        Section("tests", "Throughput, missing frames and latency by load", tests_section(comparison)),
+        *_results(comparison, by),
         Section("figures", "Figures", tuple(figure_text(name, drawing) for name, drawing in drawn.items())),
         Section("reading", "How to read this", ()),
         Section("warnings", "Limits and warnings", warnings_section(comparison)),
@@ -80,6 +76,23 @@ def page_values(context: ReportContext, drawn: Mapping[str, Drawing], by: Groupi
         sections=tuple(section for section in sections if section.values is not None),
         format=comparison.format,
     )
+
+
+def _results(comparison: Comparison, by: Grouping) -> tuple[Section, ...]:
+    """Return tables and tests; where no maximum rate was measured, the tests come first and the table has the rest."""
+    below, tests = below_the_table(comparison), tests_section(comparison)
+    verdicts = Section("verdicts", "What the verdicts rest on", verdict_section(comparison))
+    if not any(row.mrr is not None for row in comparison.rows):
+        rest = survey_grid(comparison, below)
+        return (
+            Section("tests", "Results", tests),
+            Section("table", "Not measured", rest if rest.tables else None),
+            verdicts,
+        )
+    ordered = comparison.many and by is Grouping.POINT
+    grid = survey_grid(comparison, below) if ordered else comparison_grid(comparison, below, by)
+    title = "Throughput, missing frames and latency by load"
+    return Section("table", "Table", grid), verdicts, Section("tests", title, tests)
 
 
 def figure_text(name: str, drawing: Drawing) -> Figure:
