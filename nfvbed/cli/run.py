@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan import show_plan
@@ -246,8 +244,8 @@ def _show(store: Store, run: RunRecord, as_json: bool) -> None:
     console = Console(highlight=False)
     for line in _reported(cells):
         console.print(line, markup=False, soft_wrap=True)
-    if results:
-        console.print(_tests_table(results))
+    for line in _tests_ended(results) if results else ():
+        console.print(line, markup=False, soft_wrap=True)
     if any(cell.simulated for cell in cells):
         console.print("simulated: none of this was measured")
     ok = sum(trial.status is Status.OK for trial in trials)
@@ -268,15 +266,17 @@ def _reported(cells: Sequence[CellRecord]) -> list[str]:
     ]
 
 
-def _tests_table(results: Sequence[ResultRecord]) -> Table:
-    """Lay out how the tests beside the MRR ended; what they found is what `compare` shows."""
-    table = Table()
-    table.add_column("cell", no_wrap=True)
-    for heading in ("test", "round", "class", "status", "reason"):
-        table.add_column(heading)
+def _tests_ended(results: Sequence[ResultRecord]) -> list[str]:
+    """Return how the tests beside the MRR ended, those of one reason together; what they found `compare` shows."""
+    by_reason: dict[tuple[str, str], list[str]] = {}
     for result in results:
         reason = result.reason.splitlines()[0] if result.reason else ""
-        table.add_row(
-            result.cell, result.test, str(result.round), result.placement_class, result.status.value, escape(reason)
-        )
-    return table
+        if result.status is not Status.OK or reason:
+            named = f"{result.cell} {result.test}, round {result.round}"
+            by_reason.setdefault((result.status.value, reason), []).append(named)
+    ok = sum(result.status is Status.OK for result in results)
+    lines = [
+        f"test {status}: {'; '.join(names)}{': ' if reason else ''}{reason}"
+        for (status, reason), names in by_reason.items()
+    ]
+    return [f"tests beside the MRR: {ok} of {len(results)} ended ok", *lines]

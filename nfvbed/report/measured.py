@@ -131,4 +131,4 @@ def _written(found: Sequence[Quantity]) -> str:
     middle = wording.quantity(median(values), unit)
     if len(ends) == 1 or min(ends) == max(ends):
         return middle
-    return f"{middle} ({wording.quantity(min(ends), unit)} to {wording.quantity(max(ends), unit)})"
+    return f"{middle} ({wording.span(min(ends), max(ends), unit)})"

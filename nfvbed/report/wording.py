@@ -147,6 +147,13 @@ def quantity(value: float, unit: str) -> str:
     return f"{value:,.0f} {unit}".rstrip() if whole else f"{value:.4g} {unit}".rstrip()
 
 
+def span(low: float, high: float, unit: str) -> str:
+    """Write a range; the unit once, where both ends have the same."""
+    first, last = quantity(low, unit), quantity(high, unit)
+    _, gap, shown = last.partition(" ")
+    return f"{first.removesuffix(gap + shown) if gap else first} to {last}"
+
+
 def ratio(judgement: Judgement) -> str:
     """Write the ratio to the baseline, with the sign that its bound asks for."""
     if judgement.ratio is None:

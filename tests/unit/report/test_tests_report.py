@@ -17,6 +17,7 @@ from nfvbed.compare.latency import LatencySummary, due_latency, merge_latency
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
+from nfvbed.report import wording
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_json
 from nfvbed.report.csv.tests import tests_to_csv as csv_of
@@ -311,11 +312,11 @@ def test_quantities_under_conditions_are_lines_everywhere(comparison: Comparison
     )
     found = comparison.model_copy(update={"tests": tests})
     line, unsupported = measured_tables(found)[0].lines
-    assert line.quantities == {"rate": "2.5 Mpps (1.5 Mpps to 3 Mpps)"}
+    assert line.quantities == {"rate": "2.5 Mpps (1.5 to 3 Mpps)"}
     assert (line.repetitions, unsupported.reason) == (2, "unsupported: the table holds 1,000")
     text = " ".join(shown(found, 200).split())
     page = render_page(ReportContext(comparison=found, runs=()))
-    for part in ("flow-scaling", "10 flows", "2.5 Mpps (1.5 Mpps to 3 Mpps)", "the table holds 1,000", "Flows differ"):
+    for part in ("flow-scaling", "10 flows", "2.5 Mpps (1.5 to 3 Mpps)", "the table holds 1,000", "Flows differ"):
         assert part in text
         assert part in page
     lines = list(csv.DictReader(io.StringIO(csv_of(found))))
@@ -381,3 +382,23 @@ def test_percentiles_over_due_frames_count_one_that_never_came_as_infinitely_lat
     assert "that were due" in " ".join(shown(changed).split())
     (line,) = csv.DictReader(io.StringIO(csv_of(changed)))
     assert (line["due_frames"], line["due_p50_ns"], line["due_p99_ns"]) == ("10000", "1000", "inf")
+
+
+def test_a_page_without_a_maximum_rate_begins_with_its_results(comparison: Comparison):
+    rows = tuple(row.model_copy(update={"mrr": None}) for row in comparison.rows)
+    page = render_page(ReportContext(comparison.model_copy(update={"rows": rows}), ()))
+    assert page.index('<h2 id="tests">Results') < page.index('<h2 id="figures">')
+    assert "Maximum receive rate (both" not in page and 'href="#tests">Skip' in page
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "unit", "shown"),
+    [
+        (679.9e6, 728.4e6, "bit/s", "679.9 to 728.4 Mbit/s"),
+        (910e6, 1.2e9, "bit/s", "910 Mbit/s to 1.2 Gbit/s"),
+        (3, 7, "", "3 to 7"),
+        (40, 54, "segments", "40 to 54 segments"),
+    ],
+)
+def test_a_range_has_its_unit_once(low, high, unit, shown):
+    assert wording.span(low, high, unit) == shown
