@@ -8,6 +8,7 @@ WORTH_TELLING = 0.05
 """Part of a row's or test's trials that hide a change, at most, from which on it is said."""
 MOST = 6
 """So many are named, the worst first."""
+BEGINNING = "Trials that look whole and left their placement class meanwhile, estimated"
 
 
 def hidden_lines(comparison: Comparison) -> tuple[str, ...]:
@@ -16,11 +17,13 @@ def hidden_lines(comparison: Comparison) -> tuple[str, ...]:
     if not shares:
         return ()
     worst = sorted(shares, key=lambda share: share.at_most, reverse=True)
-    named = "; ".join(_share(share) for share in worst[:MOST])
+    words = {_words(share) for share in worst}
+    if len(worst) > MOST and len(words) == 1:
+        return (f"{BEGINNING}: {words.pop()} of each of {len(worst)} rows and tests.",)
+    named = "; ".join(f"{share.cell}, {share.test}: {_words(share)}" for share in worst[:MOST])
     more = f"; and {len(worst) - MOST} more" if len(worst) > MOST else ""
-    return (f"Trials that look whole and left their placement class meanwhile, estimated: {named}{more}.",)
+    return (f"{BEGINNING}: {named}{more}.",)
 
 
-def _share(share: HiddenShare) -> str:
-    estimated, at_most = wording.percent(share.estimated), wording.percent(share.at_most)
-    return f"{share.cell}, {share.test}: {estimated}, at most {at_most}"
+def _words(share: HiddenShare) -> str:
+    return f"{wording.percent(share.estimated)}, at most {wording.percent(share.at_most)}"

@@ -37,4 +37,7 @@ def test_only_what_is_worth_telling_is_said(tmp_path: Path) -> None:
     assert f"{worst.cell}, {worst.test}: 2 %, at most 20 %" in line
     assert line.count("at most") == 1
     (line,) = hidden_lines(found.model_copy(update={"hidden": (worst,) * 8}))
-    assert line.endswith("and 2 more.")
+    assert line.endswith(": 2 %, at most 20 % of each of 8 rows and tests.")
+    other = worst.model_copy(update={"at_most": 0.3})
+    (line,) = hidden_lines(found.model_copy(update={"hidden": (*(worst,) * 7, other)}))
+    assert line.endswith("and 2 more.") and line.index("30 %") < line.index("20 %")
