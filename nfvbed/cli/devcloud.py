@@ -34,7 +34,7 @@ def command() -> None:
     "--hugepages-mib",
     default=HUGEPAGES_MIB,
     show_default=True,
-    help="Memory reserved for the switch (384) and for guests; of a cloud that runs it stays as it is.",
+    help="Memory reserved for the switch (512) and for guests; of a cloud that runs it stays as it is.",
 )
 @click.option("--dry-run", is_flag=True, help="List the stages with what is done of them, and change nothing.")
 def start(hugepages_mib: int, dry_run: bool) -> None:

@@ -177,8 +177,8 @@ class DevcloudSiteSpec(HostSiteSpec):
     """Kind of site: an OpenStack on this machine."""
     onboarding: Literal["legacy", "sol"] = "legacy"
     """API of Tacker through which VNFs are onboarded: the one of Ocata's time, or ETSI's (SOL002/003, v1)."""
-    hugepages_mib: int = Field(1920, ge=768)
-    """Hugepage memory that is reserved for the cloud when it starts: 384 MiB for its switch, the rest for guests."""
+    hugepages_mib: int = Field(2048, ge=768)
+    """Hugepage memory that is reserved for the cloud when it starts: 512 MiB for its switch, the rest for guests."""
 
     @property
     def only_vnf_kind(self) -> VnfKind | None:

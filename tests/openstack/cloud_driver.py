@@ -23,7 +23,7 @@ from nfvbed.sites.openstack.devcloud.rest import ApiError, CloudApi
 ROOT = Path(__file__).resolve().parents[2]
 CIRROS = Path(__file__).parent / "cirros"
 IMAGES = ROOT / "images"
-HUGEPAGES_MIB = 1920
+HUGEPAGES_MIB = 2048
 """As the site's file has it: enough for a chain of two."""
 DESCRIPTOR_ID = "3f6b5a52-0f1e-4a0c-8f0b-1c1f2e9d6b01"
 """In the sample; Tacker takes an id once, so each package has its own."""

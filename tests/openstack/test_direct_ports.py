@@ -29,7 +29,7 @@ def test_neutron_gets_ports_of_virtual_functions(connection, journal, form, kind
     vnf, flavor = project.load_vnf("vloop"), project.load_flavor("default")
     choice = VnfChoice(label="", vnf=vnf, kind=VnfKind.VM, forwarding="mac", flavor=flavor)
     file = image_files.find(vnf.image, ROOT, "vnfd/vloop/vnf.yml")
-    name = images.keep(connection, None, "vloop", file)
+    name, made = images.provide(connection, "vloop", file)
     place = VnfPlace(("data0", "data1"), direct=True)
     asked = request((owner(), "vnf1"), choice, place, (name, file), form)
     seen: dict[str, str] = {}
@@ -44,6 +44,8 @@ def test_neutron_gets_ports_of_virtual_functions(connection, journal, form, kind
         job = executor.submit(failure_of, kind(connection, journal), asked)
         assert wait(look, FAILED_S)
         failure, _ = job.result()
+    if made:
+        connection.image.delete_image(connection.image.find_image(name).id)
     assert isinstance(failure, OnboardError), failure
     networks = {str(connection.network.find_network(one).id) for one in place.networks}
     assert set(seen) == networks, "a port on each end, as it is asked for on a rack"

@@ -9,6 +9,7 @@ from nfvbed.errors import OnboardError
 from nfvbed.host.qemu import images
 from nfvbed.quality import QualityWarning
 from nfvbed.sites.catalogue import open_site
+from nfvbed.sites.openstack.devcloud.places import CONTROLLER
 from nfvbed.sites.openstack.tacker import console
 from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenImage
 from nfvbed.vnfs.descriptors.machines import legacy
@@ -104,5 +105,5 @@ def _secret(connection, vnf):
 
 def _logs(cloud):
     """Return what all services of the cloud have written into their logs."""
-    paths = [path for path in cloud.places.logs.rglob("*") if path.is_file()]
+    paths = [path for path in cloud.places.node(CONTROLLER).logs.rglob("*") if path.is_file()]
     return "".join(path.read_text(errors="replace") for path in paths)

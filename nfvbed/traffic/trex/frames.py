@@ -1,6 +1,7 @@
 """Streams of TRex for the keys of a `start`: the frames that nfvgen sends, but for its payload.
 
-TRex tells its own frames by the IPv4 identification or the IPv6 flow label; what it counts as received is by that.
+TRex tells its own frames by the IPv4 identification or the IPv6 flow label, which it writes; what it counts as received
+is by that.
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,10 @@ from nfvbed.traffic.trex.serving import Refused
 FCS_BYTES = 4
 PORT = 9
 """UDP's, as nfvgen's plain frames have it."""
+SOURCE_PORT = 49_152
+SOURCE_PORTS = 16_384
+"""By the flow's number, from the first on; flows beyond have them again."""
+HOPS = 64
 IPV4 = ("198.18.0.1", "198.19.0.1")
 IPV6 = ("2001:2::1", "2001:2:0:1::1")
 BURST_PPS = 100_000
@@ -74,16 +79,22 @@ def check(keys: dict[str, Any]) -> None:
 def parts(keys: dict[str, Any]) -> list[Part]:
     """Return the streams of a trial, direction by direction."""
     sizes = keys.get("frame_sizes") or [[64, 1]]
-    weights = sum(weight for _, weight in sizes)
+    weights = [weight for _, weight in sizes]
     rate, frames, seconds = keys.get("rate_pps"), keys.get("frames"), keys["duration_ns"] / 1e9
+    due = frames if frames is not None else None if rate is None else round(rate * seconds)
+    intended = [None] * len(sizes) if due is None else _shared(due, weights)
+    pps = rate or (1 if frames is None else BURST_PPS)
     found: list[Part] = []
     for tx, rx in keys.get("directions") or [[0, 1], [1, 0]]:
-        for size, weight in sizes:
-            share = weight / weights
-            pps = (rate or BURST_PPS if frames is not None else rate or 1) * share
-            intended = None if rate is None and frames is None else round((frames or rate * seconds) * share)
-            found.append(Part(len(found) + 1, tx, rx, size, intended, pps))
-    return found
+        for (size, weight), count in zip(sizes, intended, strict=True):
+            found.append(Part(len(found) + 1, tx, rx, size, count, pps * weight / sum(weights)))
+    return [part for part in found if part.intended != 0]
+
+
+def _shared(frames: int, weights: list[int]) -> list[int | None]:
+    """Return how many frames each weight gets: together all of them."""
+    ends = [round(frames * sum(weights[: number + 1]) / sum(weights)) for number in range(len(weights))]
+    return [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
 
 
 def stream(stl: Any, part: Part, keys: dict[str, Any], own_macs: tuple[str, str]) -> Any:
@@ -102,22 +113,24 @@ def stream(stl: Any, part: Part, keys: dict[str, Any], own_macs: tuple[str, str]
         raise Refused("out-of-range", f"frames of {part.size_bytes} bytes are too small", "frame_sizes", least)
     flows = keys.get("flows", 1)
     packet = stl.STLPktBuilder(pkt=frame / ("x" * room), vm=_flows(stl, part, keys) if flows > 1 else [])
+    # A stream that ends by time alone sends a frame more than are due in it, as often as not.
     mode = (
-        stl.STLTXSingleBurst(pps=part.rate_pps, total_pkts=part.intended)
-        if keys.get("frames") is not None
-        else stl.STLTXCont(pps=part.rate_pps)
+        stl.STLTXCont(pps=part.rate_pps)
+        if part.intended is None
+        else stl.STLTXSingleBurst(pps=part.rate_pps, total_pkts=part.intended)
     )
     return stl.STLStream(packet=packet, mode=mode, flow_stats=stl.STLFlowStats(pg_id=part.id))
 
 
-def learning(stl: Any, keys: dict[str, Any], mac: str) -> Any:
-    """Return the broadcasts of one port by which a learning switch knows it."""
+def learning(stl: Any, keys: dict[str, Any], port: int, mac: str) -> Any:
+    """Return the broadcasts of one port by which a learning switch knows it: gratuitous ARP."""
     stack = keys.get("stack") or {}
+    address = (keys.get("ipv4") or IPV4)[port]
     frame = stl.Ether(src=mac, dst="ff:ff:ff:ff:ff:ff")
     if stack.get("vlan") is not None:
         frame = frame / stl.Dot1Q(vlan=stack["vlan"])
-    frame = frame / stl.IP(src="0.0.0.0", dst="255.255.255.255") / stl.UDP(sport=PORT, dport=PORT)  # noqa: S104
-    frame = frame / ("x" * max(0, 64 - FCS_BYTES - len(frame)))
+    frame = frame / stl.ARP(op=1, hwsrc=mac, psrc=address, hwdst="00:00:00:00:00:00", pdst=address)
+    frame = frame / ("\0" * max(0, 64 - FCS_BYTES - len(frame)))
     mode = stl.STLTXSingleBurst(pps=LEARNING_PPS, total_pkts=keys["learning_frames"])
     return stl.STLStream(packet=stl.STLPktBuilder(pkt=frame), mode=mode)
 
@@ -134,8 +147,10 @@ def _headers(stl: Any, part: Part, keys: dict[str, Any], own: tuple[str, str]) -
     frame = stl.Ether(src=macs[part.tx], dst=given[part.tx] if given else macs[part.rx])
     if stack.get("vlan") is not None:
         frame = frame / stl.Dot1Q(vlan=stack["vlan"])
-    ends, header = _ends(keys), stl.IPv6 if stack.get("ip", 4) == 6 else stl.IP
-    return frame / header(src=ends[part.tx], dst=ends[part.rx]) / stl.UDP(sport=49_152, dport=PORT)
+    ends = {"src": _ends(keys)[part.tx], "dst": _ends(keys)[part.rx]}
+    six = stack.get("ip", 4) == 6
+    header = stl.IPv6(**ends, hlim=HOPS) if six else stl.IP(**ends, ttl=HOPS, flags="DF")
+    return frame / header / stl.UDP(sport=SOURCE_PORT, dport=PORT)
 
 
 def _ends(keys: dict[str, Any]) -> tuple[str, str]:
@@ -146,7 +161,7 @@ def _ends(keys: dict[str, Any]) -> tuple[str, str]:
 
 
 def _flows(stl: Any, part: Part, keys: dict[str, Any]) -> Any:
-    """Return what adds the flow's number to the last 16 bits of the source address, as nfvgen does."""
+    """Return what adds the flow's number to the last 16 bits of the source address, and its last 14 to the port."""
     six = (keys.get("stack") or {}).get("ip", 4) == 6
     first = int(ip_address(_ends(keys)[part.tx])) & 0xFFFF
     last = first + int(keys["flows"]) - 1
@@ -155,6 +170,11 @@ def _flows(stl: Any, part: Part, keys: dict[str, Any]) -> Any:
     machine = stl.STLVM()
     machine.var(name="flow", min_value=first, max_value=last, size=2, op="inc", step=1)
     machine.write(fv_name="flow", pkt_offset="IPv6.src" if six else "IP.src", offset_fixup=14 if six else 2)
+    machine.add_cmd(
+        stl.STLVmWrMaskFlowVar(
+            fv_name="flow", pkt_offset="UDP.sport", pkt_cast_size=2, mask=SOURCE_PORTS - 1, add_value=-first
+        )
+    )
     layers = ("IPv6", "UDP") if six else ("IP", "UDP")
     machine.fix_chksum_hw(l3_offset=layers[0], l4_offset=layers[1], l4_type=stl.CTRexVmInsFixHwCs.L4_TYPE_UDP)
     return machine

@@ -116,7 +116,7 @@ class Trials:
             return
         asked = {"learning_frames": 3, **keys}
         for port, mac in zip(PORTS, frames.macs_of(keys, self._own_macs), strict=True):
-            client.add_streams(frames.learning(self._stl, asked, mac), ports=[port])
+            client.add_streams(frames.learning(self._stl, asked, port, mac), ports=[port])
         client.start(ports=ports, force=True)
         client.wait_on_traffic(ports=ports, timeout=LONGEST_START_S, rx_delay_ms=10)
         client.remove_all_streams(ports=ports)
@@ -129,8 +129,7 @@ class Trials:
         client.clear_stats(ports=ports)
         seconds = keys["duration_ns"] / NS_PER_S
         full = keys.get("rate_pps") is None and keys.get("frames") is None
-        counted = {} if keys.get("frames") is not None else {"duration": seconds}
-        client.start(ports=senders, mult="100%" if full else "1", force=True, **counted)
+        client.start(ports=senders, mult="100%" if full else "1", force=True, duration=seconds)
         drain_ms = max(1, (keys.get("drain_ns") or DRAIN_NS) // 1_000_000)
         client.wait_on_traffic(ports=senders, timeout=seconds + LONGEST_START_S, rx_delay_ms=drain_ms)
         return self._counts(keys, [part for part, _ in streams])

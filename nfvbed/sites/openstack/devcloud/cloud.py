@@ -27,8 +27,8 @@ from nfvbed.sites.openstack.devcloud.stages import Progress, Stage, StageRecord,
 from nfvbed.sites.openstack.devcloud.vpp_process import VppSetup
 from nfvbed.spec.flavor import Flavor
 
-HUGEPAGES_MIB = 1152
-"""384 MiB for the switch, the rest for guests: CirrOS has 256, vloop 768."""
+HUGEPAGES_MIB = 1280
+"""512 MiB for the switch, which needs 30 for each port, the rest for guests: CirrOS has 256, vloop 768."""
 _PAGE_MIB = 2
 SWITCH_MIB = SWITCH_PAGES * _PAGE_MIB
 GUESTS_MIB = HUGEPAGES_MIB - SWITCH_MIB

@@ -8,7 +8,7 @@ from pathlib import Path
 from nfvbed.dataplanes.ovs import pmd, reading, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import PortCounters
-from nfvbed.errors import SwitchDiedError
+from nfvbed.errors import DeployError, SwitchDiedError
 from nfvbed.records import Hop, SwitchCounters
 from nfvbed.sites.openstack.devcloud.computes.ovs_options import MANAGED
 from nfvbed.sites.openstack.devcloud.nodes.channel import Command
@@ -21,6 +21,8 @@ INTEGRATION = "br-int"
 """Neutron's bridge, with the instances' ports."""
 _DAEMON = "ovs-vswitchd"
 _PROGRAM = "ovs-vswitchd-dpdk"
+_SAID = 4
+"""Lines of its log that a message shows, the last of its errors."""
 _RESTING_US = 300
 """Longest sleep of polling threads while nothing is measured (`pmd-maxsleep`)."""
 
@@ -90,12 +92,36 @@ class NodeSwitch:
             )
 
     def hops(self, path: Sequence[SwitchPort]) -> tuple[Hop, ...]:
-        """Read the ports along the path; behind the first one what the datapath has dropped."""
+        """Read the ports along the path; behind the first one what the datapath has dropped.
+
+        Raises:
+            DeployError: the switch does not have one of them.
+        """
         counted = self._counted({port.name: port.bridge for port in path})
+        self._require([port.name for port in path if port.name not in counted])
         first, *others = (
             reading.port_hop(f"{port.bridge} port {port.name}", counted[port.name], port.end) for port in path
         )
         return first, Hop(name="datapath", drops=self._datapath_drops()), *others
+
+    def _require(self, missing: Sequence[str]) -> None:
+        """Say why the switch has no such ports: it takes one off again that it cannot set up, as without memory."""
+        if not missing:
+            return
+        said = [line for line in self._log().splitlines() if "|ERR|" in line][-_SAID:]
+        raise DeployError(
+            f"the cloud's Open vSwitch does not have port {', '.join(missing)}",
+            where=f"{_DAEMON} on node {self._node.name}",
+            observed="\n".join(said) or "its log has no error",
+            fix="memory: more hugepages_mib in the site's file, and start the cloud again; else nfvbed devcloud logs"
+            f" {_DAEMON}",
+        )
+
+    def _log(self) -> str:
+        try:
+            return (self._node.places.logs / f"{_DAEMON}.log").read_text(errors="replace")
+        except OSError:
+            return ""
 
     def counters(self, outside: Mapping[str, str], prefix: str) -> SwitchCounters:
         """Read what came in by the measured ports, and the polling threads' cycles.

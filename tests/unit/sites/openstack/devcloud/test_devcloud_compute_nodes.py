@@ -67,7 +67,7 @@ def test_variants_on_afxdp_reach_it(cloud, variant, name, topology):
     ("compute", "mib"), [(LinuxBridgeCompute, 1536), (OvsAfxdpCompute, 1536), (VppCompute, 1536), (MacvtapCompute, 768)]
 )
 def test_a_chain_of_two_has_room_on_each_node_that_has_chains(tmp_path, compute, mib):
-    assert compute(DevCloud(tmp_path, hugepages_mib=1920)).guests_mib == mib
+    assert compute(DevCloud(tmp_path, hugepages_mib=2048)).guests_mib == mib
 
 
 @pytest.mark.parametrize("name", ["macvtap-private", "macvtap-vepa", "macvtap-passthru"])
