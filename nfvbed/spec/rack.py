@@ -240,4 +240,4 @@ class RackGeneratorSpec(SpecModel):
     engine: Literal["nfvgen", "trex"] = "nfvgen"
     """Program that sends, over SSH: `nfvgen`, or `trex` where it is installed."""
     trex: TrexSpec | None = None
-    """Where TRex is on that machine, with `engine: trex`."""
+    """Folder and configuration of TRex on that machine, with `engine: trex`."""

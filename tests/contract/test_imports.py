@@ -94,7 +94,7 @@ ARROWS = {
         ("document", "model"),
     ),
     "nfvbed.store": ((OWN,), ("migrations",), ("schema",)),
-    "nfvbed.traffic": (("simulated", "sockets"), (OWN,)),
+    "nfvbed.traffic": (("simulated", "sockets", "trex"), (OWN,)),
     "nfvbed.vnfs": (
         ("peers", "price"),
         ("catalogue",),

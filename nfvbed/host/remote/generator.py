@@ -71,7 +71,7 @@ def open_generator(
 
 
 def _options_of(spec: GeneratorHostSpec) -> Callable[..., NfvgenOptions]:
-    """Return how the program is started, but for what both programs are told."""
+    """Return how the program is started, but for what both programs take."""
     if spec.trex is not None:
         return partial(TrexOptions, binary=Path("python3"), trex=spec.trex)
     return partial(NfvgenOptions, binary=Path(str(spec.nfvgen)))

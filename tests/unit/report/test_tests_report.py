@@ -17,7 +17,6 @@ from nfvbed.compare.latency import LatencySummary, due_latency, merge_latency
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
-from nfvbed.report import wording
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_json
 from nfvbed.report.csv.tests import tests_to_csv as csv_of
@@ -389,16 +388,3 @@ def test_a_page_without_a_maximum_rate_begins_with_its_results(comparison: Compa
     page = render_page(ReportContext(comparison.model_copy(update={"rows": rows}), ()))
     assert page.index('<h2 id="tests">Results') < page.index('<h2 id="figures">')
     assert "Maximum receive rate (both" not in page and 'href="#tests">Skip' in page
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "unit", "shown"),
-    [
-        (679.9e6, 728.4e6, "bit/s", "679.9 to 728.4 Mbit/s"),
-        (910e6, 1.2e9, "bit/s", "910 Mbit/s to 1.2 Gbit/s"),
-        (3, 7, "", "3 to 7"),
-        (40, 54, "segments", "40 to 54 segments"),
-    ],
-)
-def test_a_range_has_its_unit_once(low, high, unit, shown):
-    assert wording.span(low, high, unit) == shown
