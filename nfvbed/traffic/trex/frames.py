@@ -1,17 +1,26 @@
 """Streams of TRex for the keys of a `start`: the frames that nfvgen sends, but for its payload.
 
-TRex tells its own frames by the IPv4 identification or the IPv6 flow label; what it counts as received is by that.
+TRex tells its own frames by the IPv4 identification or the IPv6 flow label, which it writes; what it counts as received
+is by that.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
 from nfvbed.traffic.trex.serving import Refused
 
+NS_PER_S = 1_000_000_000
 FCS_BYTES = 4
+GAP_BYTES = 20
+"""On the wire beside a frame: preamble, start and gap."""
 PORT = 9
 """UDP's, as nfvgen's plain frames have it."""
+SOURCE_PORT = 49_152
+SOURCE_PORTS = 16_384
+"""By the flow's number, from the first on; flows beyond have them again."""
+HOPS = 64
 IPV4 = ("198.18.0.1", "198.19.0.1")
 IPV6 = ("2001:2::1", "2001:2:0:1::1")
 BURST_PPS = 100_000
@@ -45,10 +54,11 @@ class Part:
     rx: int
     size_bytes: int
     """FCS included."""
-    intended: int | None
-    """Frames that are due; None: as many as the port takes."""
+    due: int
+    """Frames; at maximum load as many as the line takes."""
     rate_pps: float
-    """At maximum load the share of the stream."""
+    is_full: bool = False
+    """Whether it is part of maximum load."""
 
 
 def check(keys: dict[str, Any]) -> None:
@@ -71,19 +81,40 @@ def check(keys: dict[str, Any]) -> None:
         raise Refused("out-of-range", f"{keys['flows']} flows", "flows", MAX_FLOWS)
 
 
-def parts(keys: dict[str, Any]) -> list[Part]:
-    """Return the streams of a trial, direction by direction."""
+def parts(keys: dict[str, Any], line_bits_per_s: Sequence[int]) -> list[Part]:
+    """Return the streams of a trial, direction by direction.
+
+    Args:
+        keys: of the `start`.
+        line_bits_per_s: of both ports.
+
+    Raises:
+        Refused: maximum load, and the speed of a port is not known.
+    """
     sizes = keys.get("frame_sizes") or [[64, 1]]
-    weights = sum(weight for _, weight in sizes)
-    rate, frames, seconds = keys.get("rate_pps"), keys.get("frames"), keys["duration_ns"] / 1e9
+    weights = [weight for _, weight in sizes]
+    frames, is_full = keys.get("frames"), keys.get("rate_pps") is None and keys.get("frames") is None
     found: list[Part] = []
     for tx, rx in keys.get("directions") or [[0, 1], [1, 0]]:
-        for size, weight in sizes:
-            share = weight / weights
-            pps = (rate or BURST_PPS if frames is not None else rate or 1) * share
-            intended = None if rate is None and frames is None else round((frames or rate * seconds) * share)
-            found.append(Part(len(found) + 1, tx, rx, size, intended, pps))
-    return found
+        rate = _line_pps(sizes, line_bits_per_s[tx], tx) if is_full else keys.get("rate_pps") or BURST_PPS
+        counts = _shared(round(rate * keys["duration_ns"] / NS_PER_S) if frames is None else frames, weights)
+        for (size, weight), due in zip(sizes, counts, strict=True):
+            found.append(Part(len(found) + 1, tx, rx, size, due, rate * weight / sum(weights), is_full))
+    return [part for part in found if part.due]
+
+
+def _line_pps(sizes: list[list[int]], bits_per_s: int, port: int) -> float:
+    """Return how many frames of a mix a line takes."""
+    if not bits_per_s:
+        raise Refused("port", f"TRex does not know the speed of port {port}: is its link up?")
+    weights = sum(weight for _, weight in sizes)
+    return bits_per_s / (8 * sum((size + GAP_BYTES) * weight for size, weight in sizes) / weights)
+
+
+def _shared(frames: int, weights: list[int]) -> list[int]:
+    """Return how many frames each weight gets: together all of them."""
+    ends = [round(frames * sum(weights[: number + 1]) / sum(weights)) for number in range(len(weights))]
+    return [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
 
 
 def stream(stl: Any, part: Part, keys: dict[str, Any], own_macs: tuple[str, str]) -> Any:
@@ -102,22 +133,20 @@ def stream(stl: Any, part: Part, keys: dict[str, Any], own_macs: tuple[str, str]
         raise Refused("out-of-range", f"frames of {part.size_bytes} bytes are too small", "frame_sizes", least)
     flows = keys.get("flows", 1)
     packet = stl.STLPktBuilder(pkt=frame / ("x" * room), vm=_flows(stl, part, keys) if flows > 1 else [])
-    mode = (
-        stl.STLTXSingleBurst(pps=part.rate_pps, total_pkts=part.intended)
-        if keys.get("frames") is not None
-        else stl.STLTXCont(pps=part.rate_pps)
-    )
+    # A stream without an end sends a frame more than are due in a time, as often as not.
+    mode = stl.STLTXSingleBurst(pps=part.rate_pps, total_pkts=part.due)
     return stl.STLStream(packet=packet, mode=mode, flow_stats=stl.STLFlowStats(pg_id=part.id))
 
 
-def learning(stl: Any, keys: dict[str, Any], mac: str) -> Any:
-    """Return the broadcasts of one port by which a learning switch knows it."""
+def learning(stl: Any, keys: dict[str, Any], port: int, mac: str) -> Any:
+    """Return the broadcasts of one port by which a learning switch knows it: gratuitous ARP."""
     stack = keys.get("stack") or {}
+    address = (keys.get("ipv4") or IPV4)[port]
     frame = stl.Ether(src=mac, dst="ff:ff:ff:ff:ff:ff")
     if stack.get("vlan") is not None:
         frame = frame / stl.Dot1Q(vlan=stack["vlan"])
-    frame = frame / stl.IP(src="0.0.0.0", dst="255.255.255.255") / stl.UDP(sport=PORT, dport=PORT)  # noqa: S104
-    frame = frame / ("x" * max(0, 64 - FCS_BYTES - len(frame)))
+    frame = frame / stl.ARP(op=1, hwsrc=mac, psrc=address, hwdst="00:00:00:00:00:00", pdst=address)
+    frame = frame / ("\0" * max(0, 64 - FCS_BYTES - len(frame)))
     mode = stl.STLTXSingleBurst(pps=LEARNING_PPS, total_pkts=keys["learning_frames"])
     return stl.STLStream(packet=stl.STLPktBuilder(pkt=frame), mode=mode)
 
@@ -134,8 +163,10 @@ def _headers(stl: Any, part: Part, keys: dict[str, Any], own: tuple[str, str]) -
     frame = stl.Ether(src=macs[part.tx], dst=given[part.tx] if given else macs[part.rx])
     if stack.get("vlan") is not None:
         frame = frame / stl.Dot1Q(vlan=stack["vlan"])
-    ends, header = _ends(keys), stl.IPv6 if stack.get("ip", 4) == 6 else stl.IP
-    return frame / header(src=ends[part.tx], dst=ends[part.rx]) / stl.UDP(sport=49_152, dport=PORT)
+    ends = {"src": _ends(keys)[part.tx], "dst": _ends(keys)[part.rx]}
+    six = stack.get("ip", 4) == 6
+    header = stl.IPv6(**ends, hlim=HOPS) if six else stl.IP(**ends, ttl=HOPS, flags="DF")
+    return frame / header / stl.UDP(sport=SOURCE_PORT, dport=PORT)
 
 
 def _ends(keys: dict[str, Any]) -> tuple[str, str]:
@@ -146,7 +177,7 @@ def _ends(keys: dict[str, Any]) -> tuple[str, str]:
 
 
 def _flows(stl: Any, part: Part, keys: dict[str, Any]) -> Any:
-    """Return what adds the flow's number to the last 16 bits of the source address, as nfvgen does."""
+    """Return what adds the flow's number to the last 16 bits of the source address, and its last 14 to the port."""
     six = (keys.get("stack") or {}).get("ip", 4) == 6
     first = int(ip_address(_ends(keys)[part.tx])) & 0xFFFF
     last = first + int(keys["flows"]) - 1
@@ -155,6 +186,11 @@ def _flows(stl: Any, part: Part, keys: dict[str, Any]) -> Any:
     machine = stl.STLVM()
     machine.var(name="flow", min_value=first, max_value=last, size=2, op="inc", step=1)
     machine.write(fv_name="flow", pkt_offset="IPv6.src" if six else "IP.src", offset_fixup=14 if six else 2)
+    machine.add_cmd(
+        stl.STLVmWrMaskFlowVar(
+            fv_name="flow", pkt_offset="UDP.sport", pkt_cast_size=2, mask=SOURCE_PORTS - 1, add_value=-first
+        )
+    )
     layers = ("IPv6", "UDP") if six else ("IP", "UDP")
     machine.fix_chksum_hw(l3_offset=layers[0], l4_offset=layers[1], l4_type=stl.CTRexVmInsFixHwCs.L4_TYPE_UDP)
     return machine

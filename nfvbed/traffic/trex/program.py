@@ -6,7 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
-from nfvbed.traffic.trex import server
+from nfvbed.traffic.trex import guard, server
 from nfvbed.traffic.trex.serving import Server
 from nfvbed.traffic.trex.trials import Trials
 
@@ -19,9 +19,11 @@ def main() -> int:
     sys.path.insert(0, str(arguments.trex / server.CLIENT))
     stl = importlib.import_module("trex.stl.api")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    process = server.start(arguments.trex, arguments.configuration, arguments.workers, arguments.software)
+    process = None
     try:
-        client = server.connect(stl, process)
+        at = server.endpoints(arguments.configuration)
+        process = server.start(arguments.trex, arguments.configuration, arguments.workers, arguments.software)
+        client = server.connect(stl, process, at)
         if not arguments.software:
             server.require_ports(client, tuple(arguments.port))
         trials = Trials(stl, client)
@@ -31,7 +33,10 @@ def main() -> int:
         sys.stderr.write(f"{failure}\n")
         return EXIT_GENERATOR
     finally:
-        server.end(process)
+        # Whoever asks again does not cut this short.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if process is not None:
+            guard.end(process)
         arguments.socket.unlink(missing_ok=True)
     return 0
 

@@ -1,10 +1,14 @@
 """TRex's own server: started in its folder, with the configuration that its operator wrote, and ended with this."""
 
+import importlib
+import socket
 import subprocess
-import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from nfvbed.traffic.trex import guard
 
 START_S = 90.0
 """Opening NICs takes TRex half a minute."""
@@ -12,11 +16,38 @@ ADDRESS = "127.0.0.1"
 CLIENT = Path("automation/trex_control_plane/interactive")
 """TRex's Python client, in its folder."""
 _AGAIN_S = 0.5
-_END_S = 10.0
 
 
 class StartFailed(Exception):
     """TRex did not start; with what is to be read."""
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """Where TRex's server is asked, and where it reports; both on this host."""
+
+    requests: int
+    reports: int
+
+
+def endpoints(configuration: Path) -> Endpoints:
+    """Read from TRex's file where its server will be. TRex's module has been imported: with it comes its own YAML.
+
+    Raises:
+        StartFailed: the file cannot be read, or another TRex is there already.
+    """
+    yaml = importlib.import_module("yaml")
+    try:
+        read = yaml.safe_load(configuration.read_text())[0]
+    except (OSError, KeyError, IndexError, TypeError, yaml.YAMLError) as error:
+        raise StartFailed(f"TRex's file {configuration} cannot be read: {error}") from error
+    found = Endpoints(read.get("zmq_rpc_port", 4501), read.get("zmq_pub_port", 4500))
+    for port in (found.requests, found.reports):
+        with socket.socket() as tried:
+            # The client would take the ports of a TRex that is somebody else's.
+            if tried.connect_ex((ADDRESS, port)) == 0:
+                raise StartFailed(f"TCP port {port} of this host is taken: does another TRex run?")
+    return found
 
 
 def start(folder: Path, configuration: Path, workers: int, software: bool) -> "subprocess.Popen[bytes]":
@@ -29,13 +60,12 @@ def start(folder: Path, configuration: Path, workers: int, software: bool) -> "s
         software: for ports that are no NICs of DPDK.
     """
     argv = ["./t-rex-64", "-i", "--cfg", str(configuration), "-c", str(workers), "--no-scapy-server"]
-    # Of this program's process group: who ends that, ends TRex.
-    return subprocess.Popen(
-        argv + (["--software"] if software else []), cwd=folder, stdin=subprocess.DEVNULL, stdout=sys.stderr
-    )
+    # Without the screen that it draws twice a second, and without keys that it would read.
+    argv += ["--iom", "0", "--no-key"]
+    return guard.start(argv + (["--software"] if software else []), folder)
 
 
-def connect(stl: Any, server: "subprocess.Popen[bytes]") -> Any:
+def connect(stl: Any, server: "subprocess.Popen[bytes]", at: Endpoints) -> Any:
     """Connect TRex's client as soon as the server answers.
 
     Raises:
@@ -43,7 +73,7 @@ def connect(stl: Any, server: "subprocess.Popen[bytes]") -> Any:
     """
     deadline = time.monotonic() + START_S
     while True:
-        client = stl.STLClient(server=ADDRESS)
+        client = stl.STLClient(server=ADDRESS, sync_port=at.requests, async_port=at.reports)
         try:
             client.connect()
             return client
@@ -53,16 +83,6 @@ def connect(stl: Any, server: "subprocess.Popen[bytes]") -> Any:
             if time.monotonic() > deadline:
                 raise StartFailed(f"TRex did not answer within {START_S:g} s: {error}") from error
             time.sleep(_AGAIN_S)
-
-
-def end(server: "subprocess.Popen[bytes]") -> None:
-    """End it for certain."""
-    server.terminate()
-    try:
-        server.wait(_END_S)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()
 
 
 def require_ports(client: Any, wanted: tuple[str, ...]) -> None:
