@@ -58,9 +58,7 @@ def _counted(part: Part, by_id: dict[Any, Any], key: str, port: int) -> int:
     return int(by_id.get(part.id, {}).get(key, {}).get(port, 0))
 
 
-def _direction(
-    planned: Sequence[Part], by_id: dict[Any, Any], *, was_full: bool, was_stopped: bool
-) -> dict[str, Any]:
+def _direction(planned: Sequence[Part], by_id: dict[Any, Any], *, was_full: bool, was_stopped: bool) -> dict[str, Any]:
     """Return the counts of one direction; what TRex does not count is 0, and its results say that it did not."""
     sent = received = sent_bytes = received_bytes = intended = 0
     for part in planned:

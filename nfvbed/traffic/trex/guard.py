@@ -1,8 +1,8 @@
 """Ends TRex with the program that started it, however that ended.
 
-TRex's start script is one process and TRex itself another, which it leaves behind when it is killed. So a guard stands
-between them and the program: it adopts what its children leave behind, and ends all of it when its standard input
-ends, which is the program's other end of a pipe.
+TRex's start script is one process and TRex itself another, which runs on when the script is killed. So a guard stands
+between them and the program: it adopts children of its children that have ended, and ends all of them when its standard
+input ends, which is the program's other end of a pipe.
 """
 
 import contextlib
@@ -22,7 +22,9 @@ AGAIN_S = 0.05
 PR_SET_CHILD_SUBREAPER = 36
 _ROOT = str(Path(__file__).parents[3])
 """Folder or archive that `nfvbed` is in."""
-_MAIN = "import sys\nsys.path.insert(0, sys.argv.pop(1))\nfrom nfvbed.traffic.trex import guard\nsys.exit(guard.main())\n"
+_MAIN = (
+    "import sys\nsys.path.insert(0, sys.argv.pop(1))\nfrom nfvbed.traffic.trex import guard\nsys.exit(guard.main())\n"
+)
 
 
 def start(argv: Sequence[str], folder: Path) -> "subprocess.Popen[bytes]":
@@ -60,7 +62,7 @@ def _hear() -> None:
 
 
 def _end_all() -> dict[int, int]:
-    """End all descendants, those that were left behind too; return how they ended."""
+    """End all descendants, those of a parent that has ended too; return how they ended."""
     deadline = time.monotonic() + TERM_S
     asked: set[int] = set()
     ended: dict[int, int] = {}

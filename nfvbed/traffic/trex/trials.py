@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from nfvbed.traffic.trex import counts, frames
@@ -13,8 +14,9 @@ MBPS_PER_GBPS = 1000
 DRAIN_NS = 50_000_000
 LEARNED_S = 10.0
 """What the learning frames may take."""
-LATE_S = 0.001
-"""After the end of a trial TRex is stopped: what it has not sent by then is unsent."""
+LATE_S = 0.005
+"""After the end of a trial TRex is stopped: what it has not sent by then is unsent. It begins some milliseconds after
+it has said that it will."""
 LOOK_S = 0.001
 MAX_FRAME_BYTES = 9018
 CAPABILITIES = ("pacing", "imix", "ipv6", "vlan")
@@ -28,11 +30,13 @@ class Trials:
     Args:
         stl: TRex's module `trex.stl.api`.
         client: connected to TRex's server.
+        ended: tells how the server ended; None: it runs.
     """
 
-    def __init__(self, stl: Any, client: Any) -> None:
+    def __init__(self, stl: Any, client: Any, ended: Callable[[], int | None]) -> None:
         self._stl = stl
         self._client = client
+        self._ended = ended
         self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
         self._began_ns = 0
@@ -106,7 +110,9 @@ class Trials:
             self._learn(keys)
             self._trial = self._measure(keys, streams)
         except Exception as error:  # noqa: BLE001 - TRex's own errors have no class of their own that is worth naming.
-            self._error = str(error) or type(error).__name__
+            status = self._ended()
+            ended = "" if status is None else f"TRex ended with status {status}: "
+            self._error = f"{ended}{error or type(error).__name__}"
 
     def _learn(self, keys: dict[str, Any]) -> None:
         client, ports = self._client, list(PORTS)
@@ -160,7 +166,8 @@ def _nominal_ns(keys: dict[str, Any]) -> int:
     """Return how long frames are sent: what was asked for, or what so many frames take."""
     if keys.get("frames") is None:
         return int(keys["duration_ns"])
-    return max(1, round(keys["frames"] * NS_PER_S / (keys.get("rate_pps") or frames.BURST_PPS)))
+    rate_pps: int = keys.get("rate_pps") or frames.BURST_PPS
+    return max(1, round(int(keys["frames"]) * NS_PER_S / rate_pps))
 
 
 def _bits_per_s(port: dict[str, Any]) -> int:
