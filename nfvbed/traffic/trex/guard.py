@@ -1,6 +1,6 @@
 """Ends TRex with the program that started it, however that ended.
 
-TRex's start script is one process and TRex itself another, which runs on when the script is killed. So a guard stands
+TRex's start script is one process and TRex itself another, which runs on when the script is killed. So a guard is
 between them and the program: it adopts children of its children that have ended, and ends all of them when its standard
 input ends, which is the program's other end of a pipe.
 """
