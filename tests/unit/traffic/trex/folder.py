@@ -6,6 +6,7 @@ from tests.unit.traffic.trex import trex_double
 
 PORTS = ("0000:3b:00.0", "0000:3b:00.1")
 """Of the double."""
+YAML = Path("automation/trex_control_plane/interactive/yaml.py")
 CONFIGURATION = "trex_cfg.yaml"
 API = Path("automation/trex_control_plane/interactive/trex/stl/api.py")
 
@@ -17,7 +18,9 @@ def install(folder: Path) -> Path:
     for package in (api.parent, api.parent.parent):
         (package / "__init__.py").touch()
     api.write_text(Path(trex_double.__file__).read_text())
-    (folder / CONFIGURATION).write_text("- version: 2\n  interfaces: ['3b:00.0', '3b:00.1']\n")
+    # TRex brings its own YAML with its client; JSON is YAML too.
+    (folder / YAML).write_text("import json\n\nYAMLError, safe_load = ValueError, json.loads\n")
+    (folder / CONFIGURATION).write_text('[{"version": 2, "interfaces": ["3b:00.0", "3b:00.1"]}]')
     # As TRex's: a script that does not pass on its end to the program that it starts.
     program(folder, "t-rex-64", 'echo "double: $*"\n"$PWD/_t-rex-64"\n')
     program(folder, "_t-rex-64", "while :; do sleep 0.1; done\n")

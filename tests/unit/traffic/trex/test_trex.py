@@ -139,7 +139,7 @@ def test_another_trex_is_there(options, process, tmp_path):
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        (tmp_path / "trex" / CONFIGURATION).write_text(f"- version: 2\n  zmq_rpc_port: {port}\n")
+        (tmp_path / "trex" / CONFIGURATION).write_text(f'[{{"zmq_rpc_port": {port}}}]')
         with pytest.raises(GeneratorError, match=f"TCP port {port} of this host is taken"):
             NfvgenClient(options, process.spawn)
     assert process.ended() == 24
