@@ -31,4 +31,5 @@ class QualityWarning(StrEnum):
     SINGLE_FLOW = "single-flow"
     RECONNECTED = "reconnected"
     FRAMES_UNCHECKED = "frames-unchecked"
+    SINK_MISSED = "sink-missed"
     SIMULATED = "simulated"

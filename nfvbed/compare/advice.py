@@ -110,6 +110,12 @@ ADVICE: Final[dict[QualityWarning, Advice]] = {
         " contents: reordered, duplicated and corrupted ones are not known, and there is no latency.",
         remedy="Use nfvgen (`engine: nfvgen`) where these matter.",
     ),
+    QualityWarning.SINK_MISSED: Advice(
+        meaning="Frames came back, and the generator's own port (TRex's) dropped them on arrival: they count as lost,"
+        " and the path did not lose them. How many is in the trial's `missed_frames`.",
+        remedy="Give TRex more or faster cores, or send less; a loss that is no larger than `missed_frames` is the"
+        " generator's.",
+    ),
     QualityWarning.SIMULATED: Advice(
         meaning="The numbers come from a simulated system with a known answer. They are not a measurement.",
         remedy="Run a real variant.",

@@ -307,6 +307,8 @@ def _is_number(value: object) -> bool:
 
 def _described(counters: SwitchCounters | None, result: TrafficResult) -> dict[str, Any]:
     described: dict[str, Any] = {"foreign_frames": list(result.foreign)} if any(result.foreign) else {}
+    if result.missed:
+        described["missed_frames"] = result.missed
     if result.gaps is not None:
         described[GENERATOR_GAPS] = result.gaps.model_dump()
     if counters is not None:

@@ -38,6 +38,8 @@ def traffic_warnings(result: TrafficResult, paced: bool = False) -> tuple[Qualit
         found.append(QualityWarning.UNSENT)
     if result.reconnections:
         found.append(QualityWarning.RECONNECTED)
+    if result.missed:
+        found.append(QualityWarning.SINK_MISSED)
     if not result.checked:
         found.append(QualityWarning.FRAMES_UNCHECKED)
     if is_generator_limited(result, paced):

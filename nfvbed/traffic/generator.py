@@ -118,6 +118,8 @@ class TrafficResult:
     """Of the generator's loop; None: it does not tell them."""
     reconnections: int = 0
     """How often the connection to a generator on another host was lost and made again during the trial."""
+    missed: int = 0
+    """Frames that the generator's own ports dropped on arrival, where it tells: they are among the lost ones."""
     checked: bool = True
     """Whether order, doubles and contents of frames were looked at; else their counts are 0 and say nothing."""
 

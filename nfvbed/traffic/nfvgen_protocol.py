@@ -129,6 +129,8 @@ class TrialMessage(Message):
     gaps: GapsMessage | None = None
     directions: Annotated[list[DirectionMessage], Field(min_length=1, max_length=2)]
     foreign: Annotated[list[Count], Field(min_length=2, max_length=2)]
+    missed: Annotated[list[Count], Field(min_length=2, max_length=2)] | None = None
+    """Frames that the generator's own ports dropped on arrival, and that count as lost; None: it does not tell."""
     clock: Literal["tsc", "monotonic"]
 
 

@@ -62,6 +62,7 @@ def result_of(trial: TrialMessage) -> TrafficResult:
         foreign=(trial.foreign[0], trial.foreign[1]),
         latency_hdr=tuple(latency),
         gaps=LoopGaps(**trial.gaps.model_dump()) if trial.gaps else None,
+        missed=sum(trial.missed or ()),
         timelines=tuple(_timeline(way.timeline) for way in trial.directions if way.timeline),
     )
 

@@ -23,7 +23,7 @@ from nfvbed.spec.remote import GeneratorHostSpec
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.disturbed import all_arrived, retried, wait_until
 from tests.functional.xdp_driver import CORE, NFVGEN, ip
-from tests.unit.traffic.trex.folder import PORTS, install
+from tests.unit.traffic.trex.folder import CONFIGURATION, PORTS, install
 
 RATE_PPS = 20_000
 SHORT = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=RATE_PPS)
@@ -173,14 +173,16 @@ def test_trex_of_another_host_is_driven_over_ssh_and_ended(far, host, tmp_path):
     """TRex is a double: the way to it, and its end, are real."""
     folder = install(tmp_path / "trex")
     ports = [{"pci": pci} for pci in PORTS]
-    spec = spec_of(far, nfvgen=None, trex={"folder": str(folder)}, ports=ports)
+    spec = spec_of(
+        far, nfvgen=None, trex={"folder": str(folder), "configuration": str(folder / CONFIGURATION)}, ports=ports
+    )
     generator = open_generator(host, spec)
     try:
         assert generator.hello().engine.name == "trex-stl"
-        assert far.processes("sleep"), "TRex's program runs there"
+        assert far.processes("_t-rex-64"), "TRex's program runs there"
         host.disconnect()
         result = generator.run(SHORT)
         assert [one.received for one in result.directions] == [5940, 5940] and result.reconnections == 1
     finally:
         generator.close()
-    assert not far.processes("sleep") and not list(far.folder.glob("nfvbed-*"))
+    assert not far.processes("_t-rex-64") and not list(far.folder.glob("nfvbed-*"))

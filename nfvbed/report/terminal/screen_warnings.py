@@ -35,6 +35,7 @@ SHORT: Final = {
     QualityWarning.SINGLE_FLOW: "one flow, which one of several polling threads served",
     QualityWarning.RECONNECTED: "the connection to the generator was lost and came back",
     QualityWarning.FRAMES_UNCHECKED: "the generator counts frames and does not look at them",
+    QualityWarning.SINK_MISSED: "the generator's own port dropped frames that had come back",
     QualityWarning.SIMULATED: "not a measurement",
 }
 """What a warning means, on one line; what can be done about it is with the details."""

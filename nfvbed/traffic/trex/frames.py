@@ -4,13 +4,17 @@ TRex tells its own frames by the IPv4 identification or the IPv6 flow label, whi
 is by that.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
 from nfvbed.traffic.trex.serving import Refused
 
+NS_PER_S = 1_000_000_000
 FCS_BYTES = 4
+GAP_BYTES = 20
+"""On the wire beside a frame: preamble, start and gap."""
 PORT = 9
 """UDP's, as nfvgen's plain frames have it."""
 SOURCE_PORT = 49_152
@@ -50,10 +54,11 @@ class Part:
     rx: int
     size_bytes: int
     """FCS included."""
-    intended: int | None
-    """Frames that are due; None: as many as the port takes."""
+    due: int
+    """Frames; at maximum load as many as the line takes."""
     rate_pps: float
-    """At maximum load the share of the stream."""
+    is_full: bool = False
+    """Whether it is part of maximum load."""
 
 
 def check(keys: dict[str, Any]) -> None:
@@ -76,22 +81,37 @@ def check(keys: dict[str, Any]) -> None:
         raise Refused("out-of-range", f"{keys['flows']} flows", "flows", MAX_FLOWS)
 
 
-def parts(keys: dict[str, Any]) -> list[Part]:
-    """Return the streams of a trial, direction by direction."""
+def parts(keys: dict[str, Any], line_bits_per_s: Sequence[int]) -> list[Part]:
+    """Return the streams of a trial, direction by direction.
+
+    Args:
+        keys: of the `start`.
+        line_bits_per_s: of both ports.
+
+    Raises:
+        Refused: maximum load, and the speed of a port is not known.
+    """
     sizes = keys.get("frame_sizes") or [[64, 1]]
     weights = [weight for _, weight in sizes]
-    rate, frames, seconds = keys.get("rate_pps"), keys.get("frames"), keys["duration_ns"] / 1e9
-    due = frames if frames is not None else None if rate is None else round(rate * seconds)
-    intended = [None] * len(sizes) if due is None else _shared(due, weights)
-    pps = rate or (1 if frames is None else BURST_PPS)
+    frames, is_full = keys.get("frames"), keys.get("rate_pps") is None and keys.get("frames") is None
     found: list[Part] = []
     for tx, rx in keys.get("directions") or [[0, 1], [1, 0]]:
-        for (size, weight), count in zip(sizes, intended, strict=True):
-            found.append(Part(len(found) + 1, tx, rx, size, count, pps * weight / sum(weights)))
-    return [part for part in found if part.intended != 0]
+        rate = _line_pps(sizes, line_bits_per_s[tx], tx) if is_full else keys.get("rate_pps") or BURST_PPS
+        counts = _shared(round(rate * keys["duration_ns"] / NS_PER_S) if frames is None else frames, weights)
+        for (size, weight), due in zip(sizes, counts, strict=True):
+            found.append(Part(len(found) + 1, tx, rx, size, due, rate * weight / sum(weights), is_full))
+    return [part for part in found if part.due]
 
 
-def _shared(frames: int, weights: list[int]) -> list[int | None]:
+def _line_pps(sizes: list[list[int]], bits_per_s: int, port: int) -> float:
+    """Return how many frames of a mix a line takes."""
+    if not bits_per_s:
+        raise Refused("port", f"TRex does not know the speed of port {port}: is its link up?")
+    weights = sum(weight for _, weight in sizes)
+    return bits_per_s / (8 * sum((size + GAP_BYTES) * weight for size, weight in sizes) / weights)
+
+
+def _shared(frames: int, weights: list[int]) -> list[int]:
     """Return how many frames each weight gets: together all of them."""
     ends = [round(frames * sum(weights[: number + 1]) / sum(weights)) for number in range(len(weights))]
     return [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
@@ -113,12 +133,8 @@ def stream(stl: Any, part: Part, keys: dict[str, Any], own_macs: tuple[str, str]
         raise Refused("out-of-range", f"frames of {part.size_bytes} bytes are too small", "frame_sizes", least)
     flows = keys.get("flows", 1)
     packet = stl.STLPktBuilder(pkt=frame / ("x" * room), vm=_flows(stl, part, keys) if flows > 1 else [])
-    # A stream that ends by time alone sends a frame more than are due in it, as often as not.
-    mode = (
-        stl.STLTXCont(pps=part.rate_pps)
-        if part.intended is None
-        else stl.STLTXSingleBurst(pps=part.rate_pps, total_pkts=part.intended)
-    )
+    # A stream without an end sends a frame more than are due in a time, as often as not.
+    mode = stl.STLTXSingleBurst(pps=part.rate_pps, total_pkts=part.due)
     return stl.STLStream(packet=packet, mode=mode, flow_stats=stl.STLFlowStats(pg_id=part.id))
 
 

@@ -1,7 +1,6 @@
 """The program on TRex's host: `trex.pyz --trex FOLDER --configuration FILE --socket PATH --port PCI --port PCI`."""
 
 import argparse
-import importlib
 import signal
 import sys
 from pathlib import Path
@@ -16,17 +15,16 @@ EXIT_GENERATOR = 24
 def main() -> int:
     """Start TRex, and answer until asked to quit."""
     arguments = _arguments()
-    sys.path.insert(0, str(arguments.trex / server.CLIENT))
-    stl = importlib.import_module("trex.stl.api")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     process = None
     try:
+        stl = server.client_module(arguments.trex)
         at = server.endpoints(arguments.configuration)
         process = server.start(arguments.trex, arguments.configuration, arguments.workers, arguments.software)
         client = server.connect(stl, process, at)
         if not arguments.software:
             server.require_ports(client, tuple(arguments.port))
-        trials = Trials(stl, client)
+        trials = Trials(stl, client, process.poll)
         commands = {"hello": trials.hello, "start": trials.start, "stats": trials.stats, "stop": trials.stop}
         Server(arguments.socket, commands).serve()
     except server.StartFailed as failure:

@@ -3,6 +3,7 @@
 import importlib
 import socket
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,23 @@ class Endpoints:
 
     requests: int
     reports: int
+
+
+def client_module(folder: Path) -> Any:
+    """Import the module of TRex's client, `trex.stl.api`.
+
+    Args:
+        folder: of TRex.
+
+    Raises:
+        StartFailed: this Python cannot.
+    """
+    sys.path.insert(0, str(folder / CLIENT))
+    try:
+        return importlib.import_module("trex.stl.api")
+    except ImportError as error:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        raise StartFailed(f"TRex's client in {folder / CLIENT} does not load with Python {version}: {error}") from error
 
 
 def endpoints(configuration: Path) -> Endpoints:

@@ -1,19 +1,23 @@
-"""Trials of TRex: streams are added, sent and counted; what TRex cannot tell is not counted."""
+"""Trials of TRex: streams are added, sent and counted."""
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
-from nfvbed.traffic.trex import frames
-from nfvbed.traffic.trex.frames import Part
+from nfvbed.traffic.trex import counts, frames
+from nfvbed.traffic.trex.counts import PORTS, Sent
+from nfvbed.traffic.trex.frames import NS_PER_S, Part
 from nfvbed.traffic.trex.serving import Refused
 
-PORTS = (0, 1)
-NS_PER_S = 1_000_000_000
 MBPS_PER_GBPS = 1000
 DRAIN_NS = 50_000_000
-LONGEST_START_S = 10.0
-"""What starting and stopping may take beside the trial."""
+LEARNED_S = 10.0
+"""What the learning frames may take."""
+LATE_S = 0.005
+"""After the end of a trial TRex is stopped: what it has not sent by then is unsent. It begins some milliseconds after
+it has said that it will."""
+LOOK_S = 0.001
 MAX_FRAME_BYTES = 9018
 CAPABILITIES = ("pacing", "imix", "ipv6", "vlan")
 
@@ -21,29 +25,36 @@ CAPABILITIES = ("pacing", "imix", "ipv6", "vlan")
 class Trials:
     """One trial after the other.
 
+    TRex's client is no thing for two threads at a time: while a trial runs, its thread has it.
+
     Args:
         stl: TRex's module `trex.stl.api`.
         client: connected to TRex's server.
+        ended: tells how the server ended; None: it runs.
     """
 
-    def __init__(self, stl: Any, client: Any) -> None:
+    def __init__(self, stl: Any, client: Any, ended: Callable[[], int | None]) -> None:
         self._stl = stl
         self._client = client
+        self._ended = ended
         self._thread: threading.Thread | None = None
+        self._stopped = threading.Event()
         self._began_ns = 0
         self._trial: dict[str, Any] | None = None
         self._error = ""
         client.acquire(ports=list(PORTS), force=True)
-        self._macs = tuple(str(client.get_port_attr(port)["src_mac"]) for port in PORTS)
+        self._look_at_ports()
 
     def hello(self, _keys: dict[str, Any]) -> dict[str, Any]:
         """Say what TRex is, and how its ports are."""
+        if not self._is_running():
+            self._look_at_ports()
         version = self._client.get_server_version()
         return {
             "name": "trex",
             "version": "1",
             "engine": "stl",
-            "engine_version": f"TRex {version.get('version', version) if isinstance(version, dict) else version}",
+            "engine_version": f"TRex {version['version']}",
             "pid": 0,
             "thread_id": 0,
             "core": -1,
@@ -52,7 +63,7 @@ class Trials:
             "max_frame_size_bytes": MAX_FRAME_BYTES,
             "max_flows": frames.MAX_FLOWS,
             "capabilities": list(CAPABILITIES),
-            "ports": [self._port(port) for port in PORTS],
+            "ports": [_described(found) for found in self._ports],
         }
 
     def start(self, keys: dict[str, Any]) -> dict[str, Any]:
@@ -60,9 +71,10 @@ class Trials:
         if self._is_running():
             raise Refused("busy", "a trial is running")
         frames.check(keys)
-        planned = frames.parts(keys)
+        planned = frames.parts(keys, [_bits_per_s(found) for found in self._ports])
         streams = [(part, frames.stream(self._stl, part, keys, self._own_macs)) for part in planned]
         self._trial, self._error, self._began_ns = None, "", time.monotonic_ns()
+        self._stopped.clear()
         self._thread = threading.Thread(target=self._run, args=(keys, streams), daemon=True)
         self._thread.start()
         return {}
@@ -78,25 +90,17 @@ class Trials:
         """End a trial that is going on."""
         if self._thread is None or not self._is_running():
             raise Refused("idle", "nothing is running")
-        self._client.stop(ports=list(PORTS))
+        self._stopped.set()
         self._thread.join()
         return self.stats(keys)
 
+    def _look_at_ports(self) -> None:
+        self._ports = [self._client.get_port_attr(port) for port in PORTS]
+
     @property
     def _own_macs(self) -> tuple[str, str]:
-        first, second = self._macs
+        first, second = (str(found["src_mac"]) for found in self._ports)
         return first, second
-
-    def _port(self, port: int) -> dict[str, Any]:
-        found = self._client.get_port_attr(port)
-        speed = found.get("speed")
-        return {
-            "name": str(found.get("pci_addr") or found.get("description") or port),
-            "driver": str(found.get("driver", "")),
-            "mac": str(found["src_mac"]),
-            "link": "up" if str(found.get("link", "")).upper() == "UP" else "down",
-            "speed_mbps": round(float(speed) * MBPS_PER_GBPS) if speed else None,
-        }
 
     def _is_running(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
@@ -106,7 +110,9 @@ class Trials:
             self._learn(keys)
             self._trial = self._measure(keys, streams)
         except Exception as error:  # noqa: BLE001 - TRex's own errors have no class of their own that is worth naming.
-            self._error = str(error) or type(error).__name__
+            status = self._ended()
+            ended = "" if status is None else f"TRex ended with status {status}: "
+            self._error = f"{ended}{error or type(error).__name__}"
 
     def _learn(self, keys: dict[str, Any]) -> None:
         client, ports = self._client, list(PORTS)
@@ -118,77 +124,61 @@ class Trials:
         for port, mac in zip(PORTS, frames.macs_of(keys, self._own_macs), strict=True):
             client.add_streams(frames.learning(self._stl, asked, port, mac), ports=[port])
         client.start(ports=ports, force=True)
-        client.wait_on_traffic(ports=ports, timeout=LONGEST_START_S, rx_delay_ms=10)
+        client.wait_on_traffic(ports=ports, timeout=LEARNED_S, rx_delay_ms=10)
         client.remove_all_streams(ports=ports)
 
     def _measure(self, keys: dict[str, Any], streams: list[tuple[Part, Any]]) -> dict[str, Any]:
         client, ports = self._client, list(PORTS)
+        planned = [part for part, _ in streams]
         for part, stream in streams:
             client.add_streams(stream, ports=[part.tx])
-        senders = sorted({part.tx for part, _ in streams})
         client.clear_stats(ports=ports)
-        seconds = keys["duration_ns"] / NS_PER_S
-        full = keys.get("rate_pps") is None and keys.get("frames") is None
-        client.start(ports=senders, mult="100%" if full else "1", force=True, duration=seconds)
+        sent = self._send(keys, planned)
+        by_id = client.get_pgid_stats([part.id for part in planned])["flow_stats"]
+        return counts.trial(planned, by_id, client.get_stats(ports=ports), sent)
+
+    def _send(self, keys: dict[str, Any], planned: list[Part]) -> Sent:
+        """Send the streams, and wait for what is still under way."""
+        client, senders = self._client, sorted({part.tx for part in planned})
         drain_ms = max(1, (keys.get("drain_ns") or DRAIN_NS) // 1_000_000)
-        client.wait_on_traffic(ports=senders, timeout=seconds + LONGEST_START_S, rx_delay_ms=drain_ms)
-        return self._counts(keys, [part for part, _ in streams])
+        asked = time.monotonic()
+        client.start(ports=senders, mult="1", force=True)
+        began = time.monotonic()
+        self._wait(began + keys["duration_ns"] / NS_PER_S + LATE_S, may_end=keys.get("frames") is not None)
+        ending = time.monotonic()
+        client.stop(ports=senders, rx_delay_ms=drain_ms)
+        ended = time.monotonic() - drain_ms / 1000
+        # Both happen while their request is under way.
+        took_s = (ending + ended - asked - began) / 2
+        return Sent(round(took_s * NS_PER_S), _nominal_ns(keys), self._stopped.is_set())
 
-    def _counts(self, keys: dict[str, Any], planned: list[Part]) -> dict[str, Any]:
-        by_id = self._client.get_pgid_stats([part.id for part in planned])["flow_stats"]
-        at_ports = self._client.get_stats(ports=list(PORTS))
-        received = dict.fromkeys(PORTS, 0)
-        directions = []
-        for tx, rx in dict.fromkeys((part.tx, part.rx) for part in planned):
-            of_it = [part for part in planned if (part.tx, part.rx) == (tx, rx)]
-            found = _direction(of_it, by_id, was_full=bool(at_ports["global"].get("queue_full", 0)))
-            received[rx] += found["received"]
-            directions.append({"tx": tx, "rx": rx, **found})
-        frames_apart = [max(0, int(at_ports[port]["ipackets"]) - received[port]) for port in PORTS]
-        return {
-            "duration_ns": _duration_ns(keys, directions),
-            # TRex says how busy it was as an average over seconds, whatever the trial was.
-            "busy_ns": 0,
-            "gaps": None,
-            "directions": directions,
-            "foreign": frames_apart,
-            "clock": "tsc",
-        }
+    def _wait(self, until: float, *, may_end: bool) -> None:
+        """Wait for a time, or until somebody asks for the end; where frames were given, until they are sent."""
+        if not may_end:
+            self._stopped.wait(max(0.0, until - time.monotonic()))
+            return
+        while self._client.get_active_ports() and time.monotonic() < until:
+            if self._stopped.wait(LOOK_S):
+                return
 
 
-def _direction(planned: list[Part], by_id: dict[Any, Any], *, was_full: bool) -> dict[str, Any]:
-    """Return the counts of one direction; what TRex does not count is 0, and its results say that it did not."""
-    sent = received = sent_bytes = received_bytes = intended = 0
-    for part in planned:
-        counted = by_id.get(part.id) or by_id.get(str(part.id)) or {}
-        out, back = (
-            int(counted.get(key, {}).get(port, 0)) for key, port in (("tx_pkts", part.tx), ("rx_pkts", part.rx))
-        )
-        sent, received = sent + out, received + back
-        sent_bytes, received_bytes = sent_bytes + out * part.size_bytes, received_bytes + back * part.size_bytes
-        # A stream that ends by time sends a frame or two more.
-        intended += out if part.intended is None else max(out, part.intended)
-    unsent = intended - sent
-    return {
-        "intended": intended,
-        "sent": sent,
-        "received": received,
-        "lost": sent - received,
-        "unsent": unsent,
-        # TRex counts how often a port's queue was full, not the frames.
-        "late": 0 if was_full else unsent,
-        "refused": unsent if was_full else 0,
-        "reordered": 0,
-        "duplicated": 0,
-        "corrupted": 0,
-        "sent_bytes": sent_bytes,
-        "received_bytes": received_bytes,
-    }
-
-
-def _duration_ns(keys: dict[str, Any], directions: list[dict[str, Any]]) -> int:
-    """Return how long frames were sent: what was asked for, or what so many frames take."""
+def _nominal_ns(keys: dict[str, Any]) -> int:
+    """Return how long frames are sent: what was asked for, or what so many frames take."""
     if keys.get("frames") is None:
         return int(keys["duration_ns"])
-    most = max((one["sent"] for one in directions), default=0)
-    return max(1, round(most * NS_PER_S / (keys.get("rate_pps") or frames.BURST_PPS)))
+    rate_pps: int = keys.get("rate_pps") or frames.BURST_PPS
+    return max(1, round(int(keys["frames"]) * NS_PER_S / rate_pps))
+
+
+def _bits_per_s(port: dict[str, Any]) -> int:
+    return round(float(port.get("speed") or 0) * MBPS_PER_GBPS) * 1_000_000
+
+
+def _described(port: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": str(port.get("pci_addr", "")),
+        "driver": str(port.get("driver", "")),
+        "mac": str(port["src_mac"]),
+        "link": "up" if port.get("link") == "UP" else "down",
+        "speed_mbps": _bits_per_s(port) // 1_000_000 or None,
+    }

@@ -6,6 +6,8 @@ from tests.unit.traffic.trex import trex_double
 
 PORTS = ("0000:3b:00.0", "0000:3b:00.1")
 """Of the double."""
+YAML = Path("automation/trex_control_plane/interactive/yaml.py")
+CONFIGURATION = "trex_cfg.yaml"
 API = Path("automation/trex_control_plane/interactive/trex/stl/api.py")
 
 
@@ -16,7 +18,16 @@ def install(folder: Path) -> Path:
     for package in (api.parent, api.parent.parent):
         (package / "__init__.py").touch()
     api.write_text(Path(trex_double.__file__).read_text())
-    program = folder / "t-rex-64"
-    program.write_text('#!/bin/sh\necho "double: $*"\nexec sleep 600\n')
-    program.chmod(0o755)
+    # TRex brings its own YAML with its client; JSON is YAML too.
+    (folder / YAML).write_text("import json\n\nYAMLError, safe_load = ValueError, json.loads\n")
+    (folder / CONFIGURATION).write_text('[{"version": 2, "interfaces": ["3b:00.0", "3b:00.1"]}]')
+    # As TRex's: a script that does not pass on its end to the program that it starts.
+    program(folder, "t-rex-64", 'echo "double: $*"\n"$PWD/_t-rex-64"\n')
+    program(folder, "_t-rex-64", "while :; do sleep 0.1; done\n")
     return folder
+
+
+def program(folder: Path, name: str, lines: str) -> None:
+    """Make a script."""
+    (folder / name).write_text(f"#!/bin/bash\n{lines}")
+    (folder / name).chmod(0o755)

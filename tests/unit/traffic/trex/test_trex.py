@@ -1,8 +1,12 @@
 """TRex in nfvgen's place: the program of its host as a process, with a double of TRex, asked by nfvgen's client."""
 
 import os
+import signal
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +18,8 @@ from nfvbed.records import GeneratorPort, PortKind, QualityWarning
 from nfvbed.spec.remote import TrexSpec
 from nfvbed.traffic.generator import Addressing, TrafficRequest
 from nfvbed.traffic.nfvgen import NfvgenClient
-from nfvbed.traffic.trex import frames
-from nfvbed.traffic.trex.serving import Refused
 from nfvbed.traffic.trexoptions import TrexOptions, write_archive
-from tests.unit.traffic.trex import trex_double
-from tests.unit.traffic.trex.folder import API, PORTS, install
+from tests.unit.traffic.trex.folder import API, CONFIGURATION, PORTS, install, program
 from tests.unit.traffic.trex.processes import Started
 
 SECOND = 1_000_000_000
@@ -36,7 +37,7 @@ def _options(tmp_path):
         ports=ports,
         core=1,
         socket_path=tmp_path / "trex.sock",
-        trex=TrexSpec(folder=str(folder)),
+        trex=TrexSpec(folder=str(folder), configuration=str(folder / CONFIGURATION)),
     )
 
 
@@ -44,7 +45,21 @@ def _options(tmp_path):
 def _process(tmp_path):
     # Nothing of nfvbed's but what the archive has: no package is found beside it.
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    return Started(tmp_path / "log", environment, tmp_path)
+    started = Started(tmp_path / "log", environment, tmp_path)
+    yield started
+    started.stop()
+
+
+def _left(folder: Path) -> str:
+    found = subprocess.run(["pgrep", "-af", str(folder)], check=False, stdout=subprocess.PIPE, text=True)
+    return found.stdout
+
+
+def _wait_until(seen: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not seen():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_a_trial(options, process, tmp_path):
@@ -56,17 +71,31 @@ def test_a_trial(options, process, tmp_path):
     first, second = result.directions
     assert (first.intended, first.sent, first.received, first.lost, first.unsent) == (1000, 1000, 990, 10, 0)
     assert second.received == 990 and result.foreign == (0, 7) and result.duration_ns == SECOND // 20
-    assert result.latency_hdr == (None, None) and not result.checked
-    assert QualityWarning.FRAMES_UNCHECKED in traffic_warnings(result, paced=True)
-    full = generator.run(replace(REQUEST, rate_pps=None, bidirectional=False))
-    assert [(one.intended, one.sent) for one in full.directions] == [(50_000, 50_000)]
+    assert result.latency_hdr == (None, None) and not result.checked and result.missed == 3
+    assert {QualityWarning.FRAMES_UNCHECKED, QualityWarning.SINK_MISSED} <= set(traffic_warnings(result, paced=True))
     some = generator.run(replace(REQUEST, rate_pps=None, frames=200, backward=True, bidirectional=False))
     assert [(one.sent, one.received) for one in some.directions] == [(200, 198)]
     generator.close()
     assert process.ended() == 0
-    assert "-i --cfg /etc/trex_cfg.yaml -c 1" in process.log_tail(), "TRex's program was started in its folder"
-    assert not (tmp_path / "trex.sock").exists()
-    assert subprocess.run(["pgrep", "-f", str(tmp_path / "trex")], check=False, stdout=subprocess.DEVNULL).returncode
+    configuration = tmp_path / "trex" / CONFIGURATION
+    said = f"-i --cfg {configuration} -c 1 --no-scapy-server --iom 0 --no-key"
+    assert said in process.log_tail(), "TRex's program was started in its folder"
+    assert not (tmp_path / "trex.sock").exists() and not _left(tmp_path)
+
+
+def test_more_than_trex_can_send(options, process):
+    generator = NfvgenClient(options, process.spawn)
+    try:
+        full = generator.run(replace(REQUEST, rate_pps=None, bidirectional=False))
+        over = generator.run(replace(REQUEST, rate_pps=4_000_000, bidirectional=False))
+    finally:
+        generator.close()
+    (one,) = full.directions
+    # It sends a million frames/s, and for as long as it was left to: a busy machine is late to end it.
+    assert one.sent * SECOND / full.duration_ns == pytest.approx(1_000_000, rel=0.2)
+    assert one.intended == one.sent and full.duration_ns >= SECOND // 20
+    (one,) = over.directions
+    assert one.intended == 200_000 and one.unsent == one.late == 200_000 - one.sent > 0
 
 
 @pytest.mark.parametrize(
@@ -89,38 +118,55 @@ def test_what_trex_is_not_asked_for(options, process, change, key):
         generator.close()
 
 
+def test_killed_it_leaves_nothing(options, process, tmp_path):
+    generator = NfvgenClient(options, process.spawn)
+    _wait_until(lambda: "_t-rex-64" in _left(tmp_path))
+    os.kill(process.pid, signal.SIGKILL)
+    _wait_until(lambda: not _left(tmp_path))
+    generator.close()
+
+
 def test_another_machines_ports(options, process, tmp_path):
     other = (options.ports[1], options.ports[0])
     with pytest.raises(GeneratorError, match="ended before it was ready") as error:
         NfvgenClient(replace(options, ports=other), process.spawn)
     assert "TRex's ports are 0000:3b:00.0, 0000:3b:00.1" in str(error.value)
-    assert process.ended() == 24 and not (tmp_path / "trex.sock").exists()
+    assert process.ended() == 24 and not (tmp_path / "trex.sock").exists() and not _left(tmp_path)
+
+
+def test_another_trex_is_there(options, process, tmp_path):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        (tmp_path / "trex" / CONFIGURATION).write_text(f'[{{"zmq_rpc_port": {port}}}]')
+        with pytest.raises(GeneratorError, match=f"TCP port {port} of this host is taken"):
+            NfvgenClient(options, process.spawn)
+    assert process.ended() == 24
+
+
+@pytest.mark.parametrize("text", [None, "[", "{}", "7"])
+def test_a_file_that_is_none_of_trexs(options, process, tmp_path, text):
+    configuration = tmp_path / "trex" / CONFIGURATION
+    configuration.unlink()
+    if text is not None:
+        configuration.write_text(text)
+    with pytest.raises(GeneratorError, match="cannot be read"):
+        NfvgenClient(options, process.spawn)
+
+
+def test_a_python_that_trex_is_not_for(options, process, tmp_path):
+    (tmp_path / "trex" / API).write_text("import nothing_of_this_name\n")
+    with pytest.raises(GeneratorError, match="does not load with Python") as error:
+        NfvgenClient(options, process.spawn)
+    assert "nothing_of_this_name" in str(error.value) and process.ended() == 24
 
 
 def test_trex_that_does_not_start(options, process, tmp_path):
     api = tmp_path / "trex" / API
     text = api.read_text().replace('"""Answer at once."""', 'raise TRexError("no server")')
     api.write_text(text)
-    (tmp_path / "trex" / "t-rex-64").write_text("#!/bin/sh\necho no hugepages\nexit 3\n")
+    program(tmp_path / "trex", "t-rex-64", "echo no hugepages\nexit 3\n")
     with pytest.raises(GeneratorError) as error:
         NfvgenClient(options, process.spawn)
     assert "TRex ended with status 3" in str(error.value) and "no hugepages" in str(error.value)
-
-
-def test_frames():
-    keys = {"duration_ns": SECOND, "rate_pps": 12_000, "frame_sizes": [[128, 7], [570, 4], [1518, 1]]}
-    found = frames.parts(keys)
-    assert [(part.id, part.tx, part.size_bytes, part.intended, round(part.rate_pps)) for part in found] == [
-        *((1, 0, 128, 7000, 7000), (2, 0, 570, 4000, 4000), (3, 0, 1518, 1000, 1000)),
-        *((4, 1, 128, 7000, 7000), (5, 1, 570, 4000, 4000), (6, 1, 1518, 1000, 1000)),
-    ]
-    macs = ("02:00:00:00:00:00", "02:00:00:00:00:01")
-    asked = {**keys, "stack": {"vlan": 7, "ip": 6}, "destination_macs": ["02:aa:00:00:00:01", "02:aa:00:00:00:02"]}
-    packet = frames.stream(trex_double, found[0], {**asked, "flows": 3}, macs).packet
-    assert [kind for kind, _ in packet.pkt.layers] == ["Ether", "Dot1Q", "IPv6", "UDP", "payload"]
-    assert len(packet.pkt) == 128 - frames.FCS_BYTES
-    assert packet.pkt.layers[0][1] == {"src": macs[0], "dst": "02:aa:00:00:00:01"}
-    assert packet.vm.asked[0][1]["min_value"] == 1 and packet.vm.asked[0][1]["max_value"] == 3
-    with pytest.raises(Refused, match="too small") as refused:
-        frames.stream(trex_double, replace(found[0], size_bytes=64), asked, macs)
-    assert refused.value.body["limit"] == 14 + 4 + 40 + 8 + frames.FCS_BYTES

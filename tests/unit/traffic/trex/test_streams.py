@@ -1,0 +1,129 @@
+"""What TRex is asked to send, and what is made of its counts."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from nfvbed.traffic.trex import counts, frames
+from nfvbed.traffic.trex.counts import Sent
+from nfvbed.traffic.trex.serving import Refused
+from nfvbed.traffic.trex.trials import Trials
+from tests.unit.traffic.trex import trex_double
+
+SECOND = 1_000_000_000
+IMIX = [[64, 7], [570, 4], [1518, 1]]
+MACS = ("02:00:00:00:00:00", "02:00:00:00:00:01")
+LINE = (10_000_000_000, 10_000_000_000)
+
+
+def test_parts():
+    found = frames.parts({"duration_ns": SECOND, "rate_pps": 12_000, "frame_sizes": IMIX}, LINE)
+    assert [(part.id, part.tx, part.size_bytes, part.due, round(part.rate_pps)) for part in found] == [
+        *((1, 0, 64, 7000, 7000), (2, 0, 570, 4000, 4000), (3, 0, 1518, 1000, 1000)),
+        *((4, 1, 64, 7000, 7000), (5, 1, 570, 4000, 4000), (6, 1, 1518, 1000, 1000)),
+    ]
+
+
+@pytest.mark.parametrize("rate_pps", [1, 2, 1000, 1201, 999_999])
+def test_parts_are_together_what_is_due(rate_pps):
+    found = frames.parts(
+        {"duration_ns": SECOND, "rate_pps": rate_pps, "frame_sizes": IMIX, "directions": [[0, 1]]}, LINE
+    )
+    assert sum(part.due for part in found) == rate_pps
+    # None is due after the end.
+    assert all((part.due - 1) / part.rate_pps < 1 for part in found)
+
+
+def test_maximum_load_is_the_lines():
+    (part,) = frames.parts({"duration_ns": SECOND, "directions": [[1, 0]]}, (0, LINE[1]))
+    assert part.due == 14_880_952 and part.is_full
+    mix = frames.parts({"duration_ns": SECOND, "directions": [[1, 0]], "frame_sizes": IMIX}, LINE)
+    on_the_wire = sum(part.due * (part.size_bytes + 20) * 8 for part in mix)
+    assert on_the_wire == pytest.approx(LINE[1], rel=1e-5)
+    with pytest.raises(Refused, match="speed of port 0"):
+        frames.parts({"duration_ns": SECOND}, (0, LINE[1]))
+
+
+def test_frames():
+    keys = {
+        "duration_ns": SECOND,
+        "rate_pps": 12_000,
+        "frame_sizes": [[128, 1]],
+        "stack": {"vlan": 7, "ip": 6},
+        "destination_macs": ["02:aa:00:00:00:01", "02:aa:00:00:00:02"],
+        "flows": 3,
+    }
+    part = frames.parts(keys, LINE)[0]
+    packet = frames.stream(trex_double, part, keys, MACS).packet
+    assert [kind for kind, _ in packet.pkt.layers] == ["Ether", "Dot1Q", "IPv6", "UDP", "payload"]
+    assert len(packet.pkt) == 128 - frames.FCS_BYTES
+    assert packet.pkt.layers[0][1] == {"src": MACS[0], "dst": "02:aa:00:00:00:01"}
+    (_, number), _, (_, port), _ = packet.vm.asked
+    assert (number["min_value"], number["max_value"]) == (1, 3)
+    # Flow 0 is 1 in the address: the port counts from 0.
+    assert port["pkt_offset"] == "UDP.sport" and port["add_value"] == -1 and port["mask"] == 0x3FFF
+    with pytest.raises(Refused, match="too small") as refused:
+        frames.stream(trex_double, replace(part, size_bytes=64), keys, MACS)
+    assert refused.value.body["limit"] == 14 + 4 + 40 + 8 + frames.FCS_BYTES
+
+
+def test_learning_frames_are_gratuitous_arp():
+    keys = {"learning_frames": 2, "ipv4": ["10.0.0.5", "10.0.1.5"], "stack": {"vlan": 7}}
+    stream = frames.learning(trex_double, keys, 1, MACS[1])
+    layers = dict(stream.packet.pkt.layers)
+    assert layers["Ether"] == {"src": MACS[1], "dst": "ff:ff:ff:ff:ff:ff"} and layers["Dot1Q"] == {"vlan": 7}
+    assert layers["ARP"]["psrc"] == layers["ARP"]["pdst"] == "10.0.1.5" and len(stream.packet.pkt) == 60
+    assert stream.mode.total_pkts == 2 and stream.flow_stats is None
+
+
+def _counted(out, *, was_full=0, was_stopped=False, rate_pps=1000):
+    planned = frames.parts({"duration_ns": SECOND, "rate_pps": rate_pps, "directions": [[0, 1]]}, LINE)
+    by_id = {1: {"tx_pkts": {0: out, 1: 0}, "rx_pkts": {0: 0, 1: out}}}
+    at_ports = {
+        0: {"ipackets": 0, "ierrors": 0},
+        1: {"ipackets": out, "ierrors": 0},
+        "global": {"queue_full": was_full},
+    }
+    return counts.trial(planned, by_id, at_ports, Sent(1_004_000_000, SECOND, was_stopped))
+
+
+def test_time_is_what_was_asked_for_where_all_was_sent():
+    assert _counted(1000)["duration_ns"] == SECOND
+    assert _counted(990)["duration_ns"] == 1_004_000_000
+    assert _counted(14_880_952, rate_pps=None)["duration_ns"] == SECOND
+    assert _counted(9_000_000, rate_pps=None)["duration_ns"] == 1_004_000_000
+
+
+def test_what_was_not_sent():
+    (late,) = _counted(990)["directions"]
+    assert (late["intended"], late["unsent"], late["late"], late["refused"]) == (1000, 10, 10, 0)
+    (full,) = _counted(990, was_full=4)["directions"]
+    assert (full["unsent"], full["late"], full["refused"]) == (10, 0, 10)
+    (stopped,) = _counted(400, was_stopped=True)["directions"]
+    assert (stopped["intended"], stopped["unsent"]) == (400, 0)
+
+
+def test_a_trial_is_stopped():
+    trials = Trials(trex_double, trex_double.STLClient("here", 1, 2), lambda: None)
+    trials.start({"duration_ns": 60 * SECOND, "rate_pps": 1000, "learning_frames": 0, "drain_ns": 1_000_000})
+    with pytest.raises(Refused, match="a trial is running"):
+        trials.start({"duration_ns": SECOND})
+    time.sleep(0.1)
+    began = time.monotonic()
+    found = trials.stop({})
+    assert found["state"] == "done" and time.monotonic() - began < 5
+    sent = found["trial"]["directions"][0]["sent"]
+    assert 0 < sent < 6000 and found["trial"]["duration_ns"] < 6 * SECOND
+    with pytest.raises(Refused, match="nothing is running"):
+        trials.stop({})
+
+
+def test_trex_has_ended():
+    client = trex_double.STLClient("here", 1, 2)
+    trials = Trials(trex_double, client, lambda: -9)
+    client.start = None
+    trials.start({"duration_ns": SECOND, "rate_pps": 1000})
+    while (found := trials.stats({}))["state"] == "running":
+        time.sleep(0.01)
+    assert found["state"] == "failed" and found["error"].startswith("TRex ended with status -9: ")
