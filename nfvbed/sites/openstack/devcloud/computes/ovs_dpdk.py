@@ -29,6 +29,9 @@ _PREFIX = "vhu"
 _ID = 11
 """Characters of a port's id in the name of its device (os-vif)."""
 _VERSIONS = {"openvswitch": "openvswitch-switch-dpdk", "dpdk": "librte-eal23"}
+_PORTS_MIB = 160
+"""Hugepage memory that the switch takes for packets of the generator's two ports: 30 for each pool, and a port's old
+one is there until it has its new one."""
 _PORTS = {"gen0": BRIDGES[DATA_NETWORKS[0]], "gen1": BRIDGES[DATA_NETWORKS[1]]}
 """The generator's ports with their bridges."""
 
@@ -81,6 +84,9 @@ class OvsDpdkCompute(Compute):
         """Add a port to both data bridges, whose sockets the generator serves from this machine."""
         options = options_of(variant, OvsDpdkOptions)
         node = self._node
+        # The switch takes its packets' memory when the generator connects, which has taken its own by then: pages of a
+        # mount that nobody uses stay free beside the generator's.
+        workspace.hugepages(_PORTS_MIB)
         # Through a link of the workspace: names of sockets are short, and folders of checkouts need not be.
         folder = workspace.directory / "node"
         folder.unlink(missing_ok=True)
