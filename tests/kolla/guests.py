@@ -58,15 +58,13 @@ class Guest:
     Args:
         folder: of the test's: disk, keys, console and Ansible's files.
         nodes_mib: memory of the two NUMA nodes.
-        archives: files that it has as disks which are only read, `/dev/disk/by-id/virtio-NAME`.
+        shared: a folder of this machine whose files it can read: `mount -t 9p shared /mnt`.
     """
 
-    def __init__(
-        self, folder: Path, nodes_mib: tuple[int, int] = NODES_MIB, archives: Mapping[str, Path] | None = None
-    ) -> None:
+    def __init__(self, folder: Path, nodes_mib: tuple[int, int] = NODES_MIB, shared: Path | None = None) -> None:
         self.folder = folder
         self.nodes_mib = nodes_mib
-        self.archives = {"keys": folder / "keys.tar"} | dict(archives or {})
+        self.shared = shared
         self._process: subprocess.Popen[bytes] | None = None
         self._port = 0
 
@@ -281,9 +279,12 @@ def machine(binaries: QemuBinaries, guest: Guest, port: int) -> list[str]:
     words += ["-serial", f"file:{folder / 'console.log'}", "-device", "virtio-rng-pci"]
     words += ["-drive", f"if=none,id=disk,format=qcow2,cache=unsafe,file={folder / 'disk.qcow2'}"]
     words += ["-device", "virtio-blk-pci,drive=disk,bootindex=0"]
-    for name, file in guest.archives.items():
-        words += ["-drive", f"if=none,id={name},format=raw,readonly=on,file={file}"]
-        words += ["-device", f"virtio-blk-pci,drive={name},serial={name}"]
+    words += ["-drive", f"if=none,id=keys,format=raw,readonly=on,file={folder / 'keys.tar'}"]
+    words += ["-device", "virtio-blk-pci,drive=keys,serial=keys"]
+    if guest.shared:
+        # Not a disk: no kernel looks for partitions on it.
+        words += ["-fsdev", f"local,id=shared,path={guest.shared.resolve()},security_model=none,readonly=on"]
+        words += ["-device", "virtio-9p-pci,fsdev=shared,mount_tag=shared"]
     words += ["-netdev", f"user,id=management,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"]
     words += ["-device", "virtio-net-pci,netdev=management,mac=52:54:00:4e:46:00"]
     return words + [word for kind in kinds for word in kind.arguments]
