@@ -1,7 +1,7 @@
 """`nfvbed run`: execute an experiment, or go on with one that stopped."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -256,27 +256,25 @@ def _show(store: Store, run: RunRecord, as_json: bool) -> None:
 
 def _reported(cells: Sequence[CellRecord]) -> list[str]:
     """Return what did not end ok, cells of one reason together; the rest is what `compare` shows."""
-    by_reason: dict[tuple[str, str], list[str]] = {}
-    for cell in cells:
-        if cell.status is not Status.OK:
-            reason = cell.reason.splitlines()[0] if cell.reason else ""
-            by_reason.setdefault((cell.status.value, reason), []).append(cell.id)
-    return [
-        f"{status}: {', '.join(names)}{': ' if reason else ''}{reason}" for (status, reason), names in by_reason.items()
-    ]
+    return _together((cell.status, cell.reason, cell.id) for cell in cells if cell.status is not Status.OK)
 
 
 def _tests_ended(results: Sequence[ResultRecord]) -> list[str]:
     """Return how the tests beside the MRR ended, those of one reason together; what they found `compare` shows."""
-    by_reason: dict[tuple[str, str], list[str]] = {}
-    for result in results:
-        reason = result.reason.splitlines()[0] if result.reason else ""
-        if result.status is not Status.OK or reason:
-            named = f"{result.cell} {result.test}, round {result.round}"
-            by_reason.setdefault((result.status.value, reason), []).append(named)
     ok = sum(result.status is Status.OK for result in results)
-    lines = [
-        f"test {status}: {'; '.join(names)}{': ' if reason else ''}{reason}"
-        for (status, reason), names in by_reason.items()
+    lines = _together(
+        (result.status, result.reason, f"{result.cell} {result.test} (round {result.round})")
+        for result in results
+        if result.status is not Status.OK or result.reason
+    )
+    return [f"tests beside the MRR: {ok} of {len(results)} ended ok", *(f"test {line}" for line in lines)]
+
+
+def _together(ended: Iterable[tuple[Status, str | None, str]]) -> list[str]:
+    """Return a line for each status and first line of a reason, with the names of what ended so."""
+    by_reason: dict[tuple[str, str], list[str]] = {}
+    for status, reason, name in ended:
+        by_reason.setdefault((status.value, reason.splitlines()[0] if reason else ""), []).append(name)
+    return [
+        f"{status}: {', '.join(names)}{': ' if reason else ''}{reason}" for (status, reason), names in by_reason.items()
     ]
-    return [f"tests beside the MRR: {ok} of {len(results)} ended ok", *lines]

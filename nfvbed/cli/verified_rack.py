@@ -65,7 +65,7 @@ def verify_deployed(
 def _without_generator(site: KollaSiteSpec) -> str:
     """Return why no frame can be sent; empty: it can."""
     engine = site.generator.engine if site.generator else "nfvgen"
-    if site.generator is None or getattr(site.generator, engine) is None:
+    if site.generator is None or site.generator.program is None:
         return f"the site's file names no {engine} on a generator (generator.{engine})"
     return ""
 

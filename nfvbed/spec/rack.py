@@ -241,3 +241,8 @@ class RackGeneratorSpec(SpecModel):
     """Program that sends, over SSH: `nfvgen`, or `trex` where it is installed."""
     trex: TrexSpec | None = None
     """Folder and configuration of TRex on that machine, with `engine: trex`."""
+
+    @property
+    def program(self) -> str | TrexSpec | None:
+        """What the engine is started from; None: the file does not say, and nothing is measured."""
+        return self.trex if self.engine == "trex" else self.nfvgen

@@ -109,10 +109,10 @@ class Trials:
         try:
             self._learn(keys)
             self._trial = self._measure(keys, streams)
-        except Exception as error:  # noqa: BLE001 - TRex's own errors have no class of their own that is worth naming.
+        except self._stl.TRexError as error:
             status = self._ended()
             ended = "" if status is None else f"TRex ended with status {status}: "
-            self._error = f"{ended}{error or type(error).__name__}"
+            self._error = f"{ended}{error}"
 
     def _learn(self, keys: dict[str, Any]) -> None:
         client, ports = self._client, list(PORTS)

@@ -13,7 +13,7 @@ from nfvbed.host.fitness import Fitness
 from nfvbed.records import Accelerator, PortKind, VnfHandle
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.measured import aggregates, contents, twins
-from nfvbed.sites.kolla.measured.described import FUNCTIONS, path_networks
+from nfvbed.sites.kolla.measured.described import FUNCTIONS, OF_FUNCTIONS, path_networks
 from nfvbed.sites.kolla.model import Order
 from nfvbed.sites.kolla.pinning import Pinning
 from nfvbed.sites.kolla.render import order_pinned
@@ -177,6 +177,8 @@ class RackCloud(ExistingCloud):
         Computes that are alike have one hash: then nothing but the variant differs between two of them.
         """
         found = super().described(handles)
+        if any(port.kind is PortKind.VF for one in handles for port in one.ports):
+            found["networks"] = [*OF_FUNCTIONS.outside, *OF_FUNCTIONS.links]
         if self.rack.pinning.is_mixed:
             hosts = [CloudVnfState.of(one).host for one in handles]
             # Cores of this machine say nothing of the rack's.

@@ -48,7 +48,7 @@ def generator_host(site: KollaSiteSpec) -> GeneratorHostSpec:
     """
     file, generator = f"deploy/sites/{site.name}.yml", site.generator
     engine = generator.engine if generator else "nfvgen"
-    if generator is None or getattr(generator, engine) is None:
+    if generator is None or generator.program is None:
         needed = "the path of the program there" if engine == "nfvgen" else "{folder: its folder there}"
         raise ConfigurationError(
             f"site {site.name} cannot be measured: its file names no {engine} on a generator",
@@ -70,7 +70,7 @@ def generator_host(site: KollaSiteSpec) -> GeneratorHostSpec:
     return GeneratorHostSpec.model_validate(
         {
             **reached.model_dump(),
-            engine: getattr(generator, engine),
+            engine: generator.program,
             "core": generator.core,
             "hugepages_mib": generator.hugepages_mib,
             "ports": ports,

@@ -64,7 +64,7 @@ def _check_generator(site: KollaSiteSpec) -> Iterator[Finding]:
                 observed=f"networks.{nic.network}.vlans: {first} to {last}",
                 fix=f"a VLAN of {first} to {last}, or other vlans of the network",
             )
-    if site.generator.engine == "trex" and site.generator.trex is None:
+    if site.generator.engine == "trex" and site.generator.program is None:
         yield Finding(
             machine=site.generator.host,
             what="variants are deployed, and not measured: the file does not say where TRex is",

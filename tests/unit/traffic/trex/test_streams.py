@@ -119,10 +119,15 @@ def test_a_trial_is_stopped():
         trials.stop({})
 
 
+def no_answer(**_keys):
+    """Stands for a request to a server that has gone."""
+    raise trex_double.TRexError("no answer")
+
+
 def test_trex_has_ended():
     client = trex_double.STLClient("here", 1, 2)
     trials = Trials(trex_double, client, lambda: -9)
-    client.start = None
+    client.start = no_answer
     trials.start({"duration_ns": SECOND, "rate_pps": 1000})
     while (found := trials.stats({}))["state"] == "running":
         time.sleep(0.01)
