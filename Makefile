@@ -221,7 +221,7 @@ test-browser: setup-test ## the tiers browser and dashboard
 	@$(PYTHON) tests/tiers.py browser dashboard
 
 .PHONY: test-slow
-test-slow: setup-test ## what takes long and seldom breaks: images built twice, a mobile core in two guests and in eight, old NICs, own images, tests inside guests, a kernel in a guest node, bearers on DPDK; up to 10 minutes, no part of test
+test-slow: setup-test ## what takes long and seldom breaks: images built twice, a mobile core in two guests and in eight, old NICs, own images, tests inside guests, a kernel in a guest node, bearers on DPDK; up to 18 minutes, no part of test
 	@setup/native
 	@setup/images vloop vepc
 	@setup/node

@@ -28,8 +28,10 @@ def test_a_ue_attaches_and_its_pings_are_carried(tmp_path):
     with running(tmp_path, user_data(core=seed, edge=seed)) as guests:
         assert guests["edge"].wait("ping carried: ").startswith("ping carried: 10 of 10,")
         assert guests["core"].wait("functions up: ").startswith("functions up: store hss pcrf sgw pgw mme after ")
+        bearers = int(guests["edge"].wait("bearers: ").split()[1])
         said = [line.partition(":")[0] for line in guests["edge"].said()]
-        assert said[-2:] == ["attached", "ping carried"]
+        first = said.index("attached")
+        assert said[first:] == ["attached", "ping carried", *["attached", "bearer"] * bearers, "bearers"]
         printed = "".join(guest.console.read_text(errors="replace") for guest in guests.values())
     assert seed not in printed
 
