@@ -7,8 +7,15 @@ from nfvbed.records import Status
 from nfvbed.store import Store
 
 
-def put(store: Store, data: RunData, doctor: dict[str, Any] | None = None) -> None:
-    """Store a run with its cells, trials and results, and the doctor's report where there is one."""
+def put(store: Store, data: RunData, doctor: dict[str, Any] | None = None, ended: Status | None = Status.OK) -> None:
+    """Store a run with its cells, trials and results, and the doctor's report where there is one.
+
+    Args:
+        store: it.
+        data: the run.
+        doctor: the report.
+        ended: how the run has ended; None: it has not.
+    """
     host = store.put_blob("host", data.host)
     told = store.put_blob("doctor", doctor) if doctor else ""
     begun = {"host_hash": host, "doctor_hash": told, "status": None, "ended_at": None}
@@ -20,4 +27,5 @@ def put(store: Store, data: RunData, doctor: dict[str, Any] | None = None) -> No
         store.add_trial(trial)
     for result in data.results:
         store.add_result(result)
-    store.finish_run(data.run.id, Status.OK)
+    if ended is not None:
+        store.finish_run(data.run.id, ended)

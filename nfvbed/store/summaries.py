@@ -3,7 +3,19 @@
 from collections import defaultdict
 
 from pydantic import Field
-from sqlalchemy import ColumnElement, Connection, RowMapping, ScalarSelect, Select, Subquery, exists, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    RowMapping,
+    ScalarSelect,
+    Select,
+    Subquery,
+    case,
+    exists,
+    func,
+    literal,
+    select,
+)
 
 from nfvbed.records import CellRole, Record, RunRecord, Status, TrialRecord
 from nfvbed.store.rows import TRIAL_COLUMNS, run_of, trial_of
@@ -39,7 +51,7 @@ class Covered(Record):
     run_status: Status | None
     """None: it has not ended."""
     status: Status | None
-    """None: no row says how they ended; they were measured where the run ended `ok`."""
+    """None: no row says how they ended. `ok` too where the run has ended, in whatever way, and they were measured."""
     reason: str
     simulated: bool
     cells: int
@@ -99,22 +111,39 @@ def coverage(connection: Connection) -> list[Covered]:
     subjects = CELL.c.role == CellRole.SUBJECT.value
     places = select(CELL.c.variant, CELL.c.topology).where(subjects).distinct().subquery()
     there = subjects & (CELL.c.variant == places.c.variant) & (CELL.c.topology == places.c.topology)
-    measured = func.coalesce(CELL.c.status, RUN.c.status) == Status.OK.value
+    measured = func.coalesce(_own_status(), RUN.c.status) == Status.OK.value
     newest = select(*places.c, _newest_run(places, there), _newest_run(places, there & measured))
     wanted = {
         (variant, topology, run) for variant, topology, *runs in connection.execute(newest) for run in runs if run
     }
-    what = (CELL.c.variant, CELL.c.topology, CELL.c.run, CELL.c.status, CELL.c.reason, CELL.c.simulated)
+    what = (CELL.c.variant, CELL.c.topology, CELL.c.run, CELL.c.reason, CELL.c.simulated)
     of_run = (RUN.c.started_at, RUN.c.status.label("run_status"))
-    query = (
-        select(*what, *of_run, func.count().label("cells"))
+    cells = (
+        select(*what, *of_run, _own_status().label("status"))
         .join(RUN, RUN.c.id == CELL.c.run)
         .where(subjects, CELL.c.run.in_({run for _, _, run in wanted}))
-        .group_by(*what, RUN.c.started_at, RUN.c.status)
-        .order_by(RUN.c.started_at.desc(), CELL.c.run.desc(), CELL.c.variant, CELL.c.topology)
+        .subquery()
+    )
+    query = (
+        select(cells, func.count().label("cells"))
+        .group_by(*cells.c)
+        .order_by(cells.c.started_at.desc(), cells.c.run.desc(), cells.c.variant, cells.c.topology)
     )
     rows = connection.execute(query).mappings()
     return [Covered.model_validate(dict(row)) for row in rows if _place(row) in wanted]
+
+
+def _own_status() -> ColumnElement[str | None]:
+    """Return a cell's status; without one, `ok` where its run has ended and something of it was measured.
+
+    A run that was interrupted, or that ended `blocked` as one of its cells lacked repetitions, has measured others.
+    """
+    trials = exists().where(TRIAL.c.run == CELL.c.run, TRIAL.c.cell == CELL.c.id, TRIAL.c.status == Status.OK.value)
+    tests = exists().where(RESULT.c.run == CELL.c.run, RESULT.c.cell == CELL.c.id, RESULT.c.status == Status.OK.value)
+    ended = CELL.c.status.is_(None) & RUN.c.status.is_not(None)
+    return case(
+        (ended & (trials.correlate(CELL) | tests.correlate(CELL)), literal(Status.OK.value)), else_=CELL.c.status
+    )
 
 
 def _newest_run(places: Subquery, having: ColumnElement[bool]) -> ScalarSelect[str]:

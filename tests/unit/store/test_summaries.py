@@ -1,5 +1,9 @@
 """Parts and counts of what is stored."""
 
+from dataclasses import replace
+
+import pytest
+
 from nfvbed.compare.rundata import RunData
 from nfvbed.records import CellRole, Status
 from nfvbed.store import Store
@@ -59,3 +63,36 @@ def test_counts_and_extent_are_those_of_the_rows(place: str):
         ("linux-bridge", "p2p", 2),
         ("ovs-dpdk", "p2p", 2),
     }
+
+
+@pytest.mark.parametrize(
+    ("ended", "measured", "not_measured"),
+    [
+        (Status.BLOCKED, Status.OK, None),
+        (Status.INTERRUPTED, Status.OK, None),
+        (Status.OK, Status.OK, None),
+        (None, None, None),
+    ],
+)
+def test_a_run_that_ended_early_has_measured_what_has_trials(place: str, ended, measured, not_measured):
+    data = build(Scenario(systems=(BRIDGE, OVS), rounds=2))
+    kept = tuple(trial for trial in data.trials if trial.cell.startswith("ovs-dpdk/"))
+    with Store.open(place) as store:
+        put(store, replace(data, trials=kept), ended=ended)
+        found = {entry.variant: entry for entry in store.coverage()}
+    assert {entry.run_status for entry in found.values()} == {ended}
+    assert (found["ovs-dpdk"].status, found["linux-bridge"].status) == (measured, not_measured)
+
+
+def test_the_newest_run_that_measured_is_one_that_ended_early(place: str):
+    data = build(Scenario(systems=(BRIDGE, OVS), rounds=2))
+    later = build(Scenario(systems=(BRIDGE, OVS), rounds=2, run=data.run.id[:-1] + "f"))
+    later = replace(later, run=later.run.model_copy(update={"started_at": "2099-01-01T00:00:00Z"}), trials=())
+    with Store.open(place) as store:
+        put(store, data, ended=Status.BLOCKED)
+        put(store, later, ended=Status.BLOCKED)
+        found = [(entry.variant, entry.run, entry.status) for entry in store.coverage()]
+    assert found == [
+        *((variant, later.run.id, None) for variant in ("linux-bridge", "ovs-dpdk")),
+        *((variant, data.run.id, Status.OK) for variant in ("linux-bridge", "ovs-dpdk")),
+    ]
