@@ -209,6 +209,7 @@ def _pair(workspace: Workspace, name: str) -> str:
 
 def _af_xdp(workspace: Workspace, netns: str, title: str, duration_s: float) -> dict[str, Measure]:
     """Return testpmd flowgen on a pair, in its variants."""
+    workspace.libxdp()
     vdevs = (f"net_af_xdp0,iface={GENERATOR_LINKS[0]}", f"net_af_xdp1,iface={GENERATOR_LINKS[1]}")
 
     def flowgen(burst: int) -> Measure:

@@ -9,11 +9,13 @@ GRACE_S = 5.0
 PAUSE_S = 0.05
 SHARED = ("/dev/shm", "/run/dpdk")
 """Folders into which programs put files unless they are given another one."""
+MADE = ("/run/dpdk", "/run/xdp")
+"""Folders that programs make, and leave behind empty."""
 
 
 @dataclass(frozen=True)
 class Footprint:
-    """One look; each kind is a set of names: namespaces, links, mounts, hugepages, control groups, files, processes."""
+    """One look; each kind is a set of names: namespaces, links, mounts, hugepages, files and more."""
 
     mark: str
     """`NAME=value` in the environment of the processes that are looked for: others on this machine are nobody's."""
@@ -34,6 +36,7 @@ class Footprint:
             "control group": _control_groups(),
             "run directory": _names(Path("/run/nfvbed")),
             "file": frozenset(f"{folder}/{name}" for folder in SHARED for name in _names(Path(folder))),
+            "folder": frozenset(folder for folder in MADE if Path(folder).is_dir()),
             "process": _marked(mark.encode()),
         }
         return cls(mark, kinds)

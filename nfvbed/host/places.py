@@ -5,6 +5,9 @@ from pathlib import Path
 RUN_DIRECTORY = Path("/run/nfvbed")
 """Run directories, one a workspace, and the host lock; it is there only while something is deployed."""
 
+LIBXDP_DIRECTORY = Path("/run/xdp")
+"""Where libxdp locks while it attaches a program; it makes it, and never removes it."""
+
 LOCK_NAME = "lock"
 LEDGER_NAME = "ledger.jsonl"
 DEPLOYMENT_NAME = "deployment.json"

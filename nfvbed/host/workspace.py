@@ -12,7 +12,7 @@ from nfvbed.host.fitness import Fitness
 from nfvbed.host.hugepages import MORE_PAGES, PAGE_KIB, HugepagePool
 from nfvbed.host.ledger import Ledger, this_process
 from nfvbed.host.native import native_binary
-from nfvbed.host.places import LEDGER_NAME, RUN_DIRECTORY, UNBORN_PREFIX
+from nfvbed.host.places import LEDGER_NAME, LIBXDP_DIRECTORY, RUN_DIRECTORY, UNBORN_PREFIX
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.spawn import spawn
 from nfvbed.signals import signals_held
@@ -68,6 +68,14 @@ class Workspace:
         self.ledger.record(NetnsEntry(path=path))
         namespaces.create(path)
         return path
+
+    def libxdp(self) -> None:
+        """Say before a program with libxdp is started: the directory that libxdp leaves behind is removed at the end.
+
+        One that was there before stays, as does one that others have put something into.
+        """
+        if not LIBXDP_DIRECTORY.is_dir():
+            self.ledger.record(DirectoryEntry(path=str(LIBXDP_DIRECTORY), shared=True))
 
     def hugepages(self, mib: int, node: int | None = None, least_mib: int | None = None) -> Path:
         """Make sure of so much hugepage memory, beside what earlier calls asked for, and mount it.

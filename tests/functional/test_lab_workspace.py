@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 
 from nfvbed.errors import PrerequisiteError
+from nfvbed.host import links
 from nfvbed.host.entries import NetnsEntry, ProcessEntry
 from nfvbed.host.hugepages import HugepagePool
 from nfvbed.host.namespaces import inside
+from nfvbed.host.places import LIBXDP_DIRECTORY
 from nfvbed.host.processes import is_alive
 from nfvbed.host.workspace import Workspace
+from tests import footprint
 from tests.functional.disturbed import PATIENCE_S, wait_until
 
 PAGES = Path("/proc/sys/vm/nr_hugepages")
@@ -108,3 +111,32 @@ def test_what_cannot_be_removed_is_reported_and_the_ledger_stays():
     finally:
         undo.namespaces.unmount(str(path))
         assert Workspace.attach(made.directory).close() == []
+
+
+@pytest.mark.parametrize(("there", "others", "left"), [(False, False, False), (True, False, True), (False, True, True)])
+def test_what_libxdp_makes_is_removed_unless_it_is_anyone_elses(workspace, tmp_path, monkeypatch, there, others, left):
+    made = tmp_path / "xdp"
+    monkeypatch.setattr("nfvbed.host.workspace.LIBXDP_DIRECTORY", made)
+    if there:
+        made.mkdir()
+    workspace.libxdp()
+    made.mkdir(exist_ok=True)
+    if others:
+        (made / "lock").touch()
+    assert workspace.close() == []
+    assert made.exists() == left
+
+
+def test_testpmd_on_kernel_ports_leaves_nothing_of_libxdps(workspace):
+    before = footprint.take()
+    netns = workspace.network_namespace("one")
+    inside(netns, lambda: links.add_veth("a", "b", ("02:00:00:00:00:01", "02:00:00:00:00:02")))
+    workspace.libxdp()
+    argv = ["dpdk-testpmd", "-l", "0,1", "--no-huge", "-m", "256", "--no-pci", "--file-prefix", workspace.id]
+    argv += ["--vdev", "net_af_xdp0,iface=a", "--", "--total-num-mbufs=16384", "--tx-first"]
+    environment = {"RUNTIME_DIRECTORY": str(workspace.directory)}
+    process = workspace.spawn("p", argv, cores=[0, 1], netns=netns, environment=environment)
+    wait_until(lambda: LIBXDP_DIRECTORY.is_dir() or not process.alive())
+    assert process.alive(), process.log_tail(20)
+    assert workspace.close() == []
+    assert before.left_behind(PATIENCE_S) == []

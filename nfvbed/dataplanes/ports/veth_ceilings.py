@@ -191,6 +191,7 @@ class TestpmdVeth(TestpmdIo):
         kernel_links.prepare(plan, spaces, options.veth_offloads, True)
         veth.wait_until_up(spaces.switch, SWITCH_LINKS)
         napi.leave_to_poller(spaces.switch, SWITCH_LINKS)
+        request.workspace.libxdp()
         return ReferencePorts(
             vdevs=(vdev(0, SWITCH_LINKS[0]), vdev(1, SWITCH_LINKS[1])),
             ports=kernel_links.generator_ports(plan, spaces),

@@ -96,6 +96,7 @@ class TestpmdVnf(VnfDriver):
         with steps.timed(f"onboard.{name}.start"):
             if _is_network_device(first):
                 netns, _ = kernel_ports(seat)
+                workspace.libxdp()
                 napi_threads = devices.prepare(seat)
             elif first.kind in SOCKETS:
                 _remove_dead_sockets(seat.ports)
