@@ -83,6 +83,12 @@ class Trials:
         """Say what is going on, and what was counted last."""
         running = self._is_running()
         elapsed = time.monotonic_ns() - self._began_ns if running else 0
+        status = self._ended() if running else None
+        if status is not None:
+            # TRex's client goes on to ask the server that is gone, for ten seconds.
+            self._stopped.set()
+            error = f"TRex ended with status {status} in the middle of a trial"
+            return {"state": "failed", "elapsed_ns": elapsed, "error": error, "trial": None}
         state = "running" if running else "failed" if self._error else "done" if self._trial else "idle"
         return {"state": state, "elapsed_ns": elapsed, "error": self._error or None, "trial": self._trial}
 

@@ -1,5 +1,6 @@
 """What TRex is asked to send, and what is made of its counts."""
 
+import threading
 import time
 from dataclasses import replace
 
@@ -119,16 +120,31 @@ def test_a_trial_is_stopped():
         trials.stop({})
 
 
-def no_answer(**_keys):
-    """Stands for a request to a server that has gone."""
-    raise trex_double.TRexError("no answer")
+class Silent(trex_double.STLClient):
+    """Stands for a client whose server has gone: it asks until it gives up."""
+
+    def __init__(self):
+        super().__init__("here", 1, 2)
+        self.gives_up = threading.Event()
+
+    def start(self, ports, mult="1", force=False):
+        """Ask."""
+        self.gives_up.wait(60)
+        raise trex_double.TRexError("no answer")
 
 
-def test_trex_has_ended():
-    client = trex_double.STLClient("here", 1, 2)
-    trials = Trials(trex_double, client, lambda: -9)
-    client.start = no_answer
+def test_trex_has_ended_is_told_before_its_client_gives_up():
+    client, status = Silent(), []
+    trials = Trials(trex_double, client, lambda: status[0] if status else None)
     trials.start({"duration_ns": SECOND, "rate_pps": 1000})
-    while (found := trials.stats({}))["state"] == "running":
+    assert trials.stats({})["state"] == "running"
+    status.append(-9)
+    found = trials.stats({})
+    assert (found["state"], found["trial"]) == ("failed", None)
+    assert found["error"] == "TRex ended with status -9 in the middle of a trial"
+    with pytest.raises(Refused, match="a trial is running"):
+        trials.start({"duration_ns": SECOND})
+    client.gives_up.set()
+    while (found := trials.stats({}))["error"].endswith("in the middle of a trial"):
         time.sleep(0.01)
-    assert found["state"] == "failed" and found["error"].startswith("TRex ended with status -9: ")
+    assert found["state"] == "failed" and found["error"] == "TRex ended with status -9: no answer"
