@@ -179,7 +179,7 @@ def test_trex_of_another_host_is_driven_over_ssh_and_ended(far, host, tmp_path):
     generator = open_generator(host, spec)
     try:
         assert generator.hello().engine.name == "trex-stl"
-        assert far.processes("_t-rex-64"), "TRex's program runs there"
+        assert wait_until(lambda: far.processes("_t-rex-64")), "TRex's program runs there; its double answers before"
         host.disconnect()
         result = generator.run(SHORT)
         assert [one.received for one in result.directions] == [5940, 5940] and result.reconnections == 1

@@ -69,6 +69,7 @@ class OvsAfxdp(OvsSwitch):
         with steps.timed("deploy.links"):
             spaces = _make_links(request, plan, options)
         daemon_cores = arrangement.switch_cores[:1] if options.interrupt else arrangement.control_cores
+        request.workspace.libxdp()
         instance = OvsInstance(request.workspace, locate(), daemon_cores)
         sockets = _sockets(request, plan)
         state = _start(request, instance, (spaces, sockets), steps)

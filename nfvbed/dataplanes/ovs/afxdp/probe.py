@@ -68,6 +68,7 @@ def _try(options: OvsAfxdpOptions, workspace: Workspace) -> None:
     inside(netns, lambda: links.add_veth(_PORT, _PEER, (MACS["s0"], MACS["g0"]), queues=options.n_rxq))
     veth.prepare(netns, (_PORT, _PEER), offloads=False)
     core = read_topology().allowed[0]
+    workspace.libxdp()
     instance = OvsInstance(workspace, locate(), sorted(os.sched_getaffinity(0)))
     instance.start_database()
     request = port_request(_PORT, 1, options, (core,))
