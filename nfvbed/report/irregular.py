@@ -13,7 +13,9 @@ ADVICE: Final[dict[Irregularity, Advice]] = {
     Irregularity.GENERATOR_DISTURBED: Advice(
         meaning="Something kept the generator from its core: trial after trial is void, or its late frames alone decide"
         " a bound.",
-        remedy="Stop other work on the host or isolate the generator's core, and search again.",
+        remedy="Stop other work on the host or isolate the generator's core, and search again. Where it has no core for"
+        " itself, as beside VNFs on kernel ports of two cores, take a loss curve (kind: loss-curve), or search below"
+        " what the generator sends there (max_load_pps).",
     ),
     Irregularity.SYSTEM_DISTURBED: Advice(
         meaning="The data plane's threads were kept from their cores in trial after trial: they say nothing of the"
