@@ -127,7 +127,8 @@ def _state(entry: Covered) -> State:
     return State.NOT_ENDED if status is None else STATES[status]
 
 
-def _by_length(topology: str) -> tuple[int, str]:
-    """Order topologies by the number of VNFs: p2p, pvp, pvvp, pv3p."""
+def _by_length(topology: str) -> tuple[bool, int, str]:
+    """Order topologies by the number of VNFs: p2p, pvp, pvvp, pv3p; those that are no chains (vepc) come last."""
     named = re.search(r"\d+(?=p$)", topology.removeprefix("p2"))
-    return (int(named[0]) if named else topology.count("v")), topology
+    is_chain = re.fullmatch(r"[pvc\d]+", topology) is not None
+    return not is_chain, int(named[0]) if named else topology.count("v"), topology

@@ -29,11 +29,12 @@ def test_every_place_has_a_state_and_every_hole_a_reason():
             covered("a", "pv3p", 8, None, run_status=None),
             covered("b", "p2p", 7, Status.BLOCKED, reason="no time"),
             covered("b", "pvvp", 1, Status.OK),
+            covered("b", "vepc", 1, Status.OK),
         ],
         (Support(variant="c", readiness=Readiness.UNSUPPORTED, reason="no NIC"),),
         NOW,
     )
-    assert found.topologies == ("p2p", "pvp", "pvvp", "pv3p")
+    assert found.topologies == ("p2p", "pvp", "pvvp", "pv3p", "vepc")
     places = {(row.variant, place.topology): place for row in found.rows for place in row.places}
     measured = places["a", "pvp"]
     assert (measured.state, measured.run, measured.age_days) == (State.MEASURED, "r8", 3)
