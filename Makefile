@@ -242,12 +242,14 @@ test-node: setup-test ## all that is proven inside guest nodes; takes 20 to 60 m
 
 .PHONY: test-kolla
 test-kolla: setup-test ## kolla-ansible makes services' files of what nfvbed renders; up to 8 minutes, no part of test
+	@setup/native
 	@setup/kolla
 	@setup/kolla-ocata
 	@$(PYTHON) tests/tiers.py kolla
 
 .PHONY: test-kolla-all
-test-kolla-all: setup-test ## as test-kolla, with every combination, and Ansible's roles on emulated machines; an hour, no part of test
+test-kolla-all: setup-test ## as test-kolla, with every combination, and Ansible's roles on emulated machines; 70 minutes, no part of test
+	@setup/native
 	@setup/kolla
 	@setup/kolla-guest
 	@setup/kolla-agents
@@ -256,12 +258,14 @@ test-kolla-all: setup-test ## as test-kolla, with every combination, and Ansible
 
 .PHONY: test-openstack
 test-openstack: setup-test ## a real OpenStack: start, boot, onboard, measure, kill, stop; 12 minutes when quiet, no part of test
+	@setup/native
 	@setup/packages devcloud
 	@setup/images
 	@$(PYTHON) tests/tiers.py openstack
 
 .PHONY: test-openstack-all
 test-openstack-all: setup-test ## as test-openstack, with all faults; one to two hours
+	@setup/native
 	@setup/packages devcloud
 	@setup/images vloop vepc
 	@$(PYTHON) tests/tiers.py openstack-all

@@ -52,8 +52,14 @@ def check(variant: Variant, site: KollaSiteSpec, name: str) -> None:
 
 
 def of_uplink(order: Order, name: str, link: Uplink, options: OvsUserspaceOptions) -> str:
-    """Return the cores of a NIC's queues as Open vSwitch reads them (`0:2,1:3`); empty: it decides."""
+    """Return the cores of a NIC's queues as Open vSwitch reads them (`0:2,1:3`); empty: it decides.
+
+    `rxq_affinity` names NICs of role dpdk; those of other roles, as a controller's external one, have none.
+    """
     host = order.site.hosts[name]
+    named = host.nics_of("dpdk")
+    if link.nic not in named:
+        return ""
     cores = [one for one in order.placements[name].polling if one in host.numa[link.nic.numa_node].all_cores]
-    port = f"p{host.nics_of('dpdk').index(link.nic)}"
+    port = f"p{named.index(link.nic)}"
     return interface_settings(port, options, cores).get(KEY, "")

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nfvbed.sites.kolla.combinations import combinations
 from nfvbed.sites.kolla.rolevariables import of_machine
 from nfvbed.sites.openstack.devcloud.services import library
-from tests.unit.sites.kolla.orders import PROJECT, order
+from tests.unit.sites.kolla.orders import PROJECT, order, rendering
 
 ROLES = PROJECT.root / "deploy" / "roles"
 VARIANTS = ("ovs-dpdk", "ovs-kernel", "sriov", "macvtap", "ovs-afxdp", "vpp")
@@ -43,3 +44,17 @@ def test_what_is_rendered_for_a_role_is_one_of_its_variables(variant):
     }
     for host in made.hosts:
         assert set(of_machine(made, host)) - {"nfvbed_roles"} <= described
+
+
+def test_every_combination_that_is_not_refused_is_rendered():
+    made = [one for one in combinations(PROJECT) if one.rendered]
+    assert {one.site for one in made} >= {"rack", "rack-connectx"}
+    for one in made:
+        assert rendering(one.variant, one.release, PROJECT.load_site(one.site)).files, one
+
+
+@pytest.mark.parametrize("variant", ["ovs-afxdp", "ovs-afxdp-interrupt"])
+def test_an_external_nic_of_a_compute_has_no_affinity(variant):
+    made = order(variant, at=PROJECT.load_site("rack-connectx"))
+    ports = of_machine(made, "compute1")["nfvbed_afxdp_ports"]
+    assert {port["bridge"]: port["affinity"] for port in ports} == {"br-ext": "", "br-data": "", "br-sriov": ""}
