@@ -92,13 +92,12 @@ class TestpmdVnf(VnfDriver):
         spec, workspace, name = seat.choice.vnf, seat.workspace, seat.name
         steps, netns = Steps(), None
         napi_threads: tuple[WorkThread, ...] = ()
-        first = seat.ports[0]
         with steps.timed(f"onboard.{name}.start"):
-            if _is_network_device(first):
+            if _is_network_device(seat.ports[0]):
                 netns, _ = kernel_ports(seat)
                 workspace.libxdp()
                 napi_threads = devices.prepare(seat)
-            elif first.kind in SOCKETS:
+            elif seat.ports[0].kind in SOCKETS:
                 _remove_dead_sockets(seat.ports)
             options = self._options(seat)
             environment = {"RUNTIME_DIRECTORY": str(workspace.directory)}
