@@ -148,6 +148,7 @@ def test_kolla_s_program_finds_a_nic_that_dpdk_has(guest):
         assert guest.driver(IGB) == "vfio-pci"
     # In Kolla the daemon's container comes after it; one that runs initialises DPDK at once, here without memory.
     guest.run("systemctl", "stop", "ovs-vswitchd.service")
+    guest.run("systemctl", "start", "ovsdb-server.service")
     guest.run(*kollas, "init_ovs_db")
     assert vsctl(guest, "get", "Open_vSwitch", ".", "other_config:pmd-cpu-mask") == '"0x2"'
     assert vsctl(guest, "get", "Open_vSwitch", ".", "other_config:dpdk-lcore-mask") == '"0x1"'
