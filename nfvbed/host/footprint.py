@@ -4,12 +4,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfvbed.host.places import LIBXDP_DIRECTORY
+
 GRACE_S = 5.0
 """Namespaces, and links with them, are taken apart by the kernel after the last process has gone."""
 PAUSE_S = 0.05
 SHARED = ("/dev/shm", "/run/dpdk")
 """Folders into which programs put files unless they are given another one."""
-MADE = ("/run/dpdk", "/run/xdp")
+MADE = ("/run/dpdk", str(LIBXDP_DIRECTORY))
 """Folders that programs make, and leave behind empty."""
 
 
