@@ -35,11 +35,46 @@ def persistent_pages(path: Path) -> int:
     Raises:
         FileNotFoundError: there is no such pool.
     """
-    return int(path.read_text()) - _surplus(path.with_name("surplus_hugepages"))
+    surplus = _surplus(path)
+    while True:
+        total, before = int(path.read_text()), surplus
+        surplus = _surplus(path)
+        if surplus == before:  # else a program has ended between the two looks
+            return total - surplus
+
+
+def lower_pool(path: Path, pages: int) -> bool:
+    """Let the pool have so many persistent pages; the caller holds its lock.
+
+    Pages that a program gives back while the kernel lowers the pool may stay: the kernel takes for surplus what was
+    in use when it began, and nobody frees that any more (Linux 6.18: one time in ten where a switch was killed in the
+    half millisecond before). Such pages are made persistent, and so go with the next number that is written.
+
+    Args:
+        path: the pool's file (`nr_hugepages`).
+        pages: wanted.
+
+    Returns:
+        Whether all others are gone; those that are in use go with the programs that use them.
+    """
+    path.write_text(str(pages))
+    if _surplus(path) and _unused(path):
+        path.write_text(path.read_text())
+        path.write_text(str(pages))
+    return int(path.read_text()) <= pages
 
 
 def _surplus(path: Path) -> int:
+    return _count(path.with_name("surplus_hugepages"))
+
+
+def _unused(path: Path) -> int:
+    promised = _count(path.with_name("resv_hugepages"))
+    return _count(path.with_name("free_hugepages")) - promised
+
+
+def _count(path: Path) -> int:
     try:
         return int(path.read_text())
-    except FileNotFoundError:
+    except FileNotFoundError:  # not counted per node, or no such pool
         return 0

@@ -29,7 +29,7 @@ from nfvbed.host.entries import (
     TraceInstanceEntry,
     VfSettingsEntry,
 )
-from nfvbed.host.poollock import persistent_pages, pool_locked
+from nfvbed.host.poollock import lower_pool, persistent_pages, pool_locked
 from nfvbed.patience import patient
 
 _SHARED_MEMORY = Path("/dev/shm")
@@ -135,12 +135,10 @@ def _(entry: HugepagesEntry) -> None:
             return
         # Others may have added pages since: take back ours, and no more than there was.
         wanted = max(entry.previous, current - entry.added)
-        path.write_text(str(wanted))
         # Frames of an AF_XDP socket that were under way when it ended hold their pages until the kernel has freed them.
         deadline = time.monotonic() + _HUGEPAGES_WAIT_S
-        while int(path.read_text()) > wanted and time.monotonic() < deadline:
+        while not lower_pool(path, wanted) and time.monotonic() < deadline:
             time.sleep(0.05)
-            path.write_text(str(wanted))
 
 
 def settled(entry: Entry) -> Entry:
