@@ -39,7 +39,7 @@ def is_alive(pid: int, started: int) -> bool:
 
 
 def terminate(pid: int, started: int, timeout_s: float = 3.0) -> bool:
-    """End that very process: SIGTERM, and SIGKILL after the time-out.
+    """End that very process: SIGTERM, and SIGKILL after the time-out; one that is stopped goes on, so that it can end.
 
     Returns:
         Whether it is gone.
@@ -69,6 +69,7 @@ def _end(pid: int, started: int, signals: Iterable[tuple[signal.Signals, float]]
         for number, wait_s in signals:
             try:
                 signal.pidfd_send_signal(handle, number)
+                signal.pidfd_send_signal(handle, signal.SIGCONT)
             except ProcessLookupError:
                 return True
             if _ended(handle, wait_s):

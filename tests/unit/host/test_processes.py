@@ -64,3 +64,10 @@ def test_names_with_parentheses_do_not_confuse(tmp_path):
     finally:
         child.kill()
         child.wait()
+
+
+def test_one_that_is_stopped_ends_by_sigterm(tmp_path):
+    process, popen = managed(tmp_path, ["sleep", "30"])
+    popen.send_signal(signal.SIGSTOP)
+    process.stop(30)
+    assert process.exit_status == -signal.SIGTERM
