@@ -6,7 +6,7 @@ from nfvbed.errors import PrerequisiteError
 from nfvbed.host.entries import HugepagesEntry
 from nfvbed.host.ledger import Ledger
 from nfvbed.host.meminfo import available_kib
-from nfvbed.host.poollock import persistent_pages, pool_locked
+from nfvbed.host.poollock import persistent_pages, pool_locked, unused_pages
 
 PAGE_KIB = 2048
 MORE_PAGES = (
@@ -27,29 +27,15 @@ class HugepagePool:
         base = root / "sys" / ("kernel/mm" if node is None else f"devices/system/node/node{node}")
         self._directory = base / f"hugepages/hugepages-{PAGE_KIB}kB"
 
-    def _read(self, name: str) -> int:
-        path = self._directory / name
-        try:
-            return int(path.read_text())
-        except FileNotFoundError:
-            if name == "resv_hugepages":
-                return 0  # not counted per node
-            raise PrerequisiteError(
-                f"no {PAGE_KIB // 1024} MiB hugepages on this host",
-                where=str(path),
-                observed="no such file",
-                fix="run a kernel with CONFIG_HUGETLBFS; choose a NUMA node that exists",
-            ) from None
-
     @property
     def total(self) -> int:
         """Pages in the pool."""
-        return self._read("nr_hugepages")
+        return int(self._path.read_text())
 
     @property
     def free(self) -> int:
         """Pages that nobody uses and nobody has been promised."""
-        return max(0, self._read("free_hugepages") - self._read("resv_hugepages"))
+        return unused_pages(self._path)
 
     def ensure_free(self, pages: int, ledger: Ledger, least: int | None = None) -> int:
         """Enlarge the pool until so many pages are free.
@@ -113,12 +99,19 @@ class HugepagePool:
 
     @property
     def _persistent(self) -> int:
-        self._read("nr_hugepages")  # says what is wrong where there is no pool
         return persistent_pages(self._path)
 
     @property
     def _path(self) -> Path:
-        return self._directory / "nr_hugepages"
+        path = self._directory / "nr_hugepages"
+        if not path.exists():
+            raise PrerequisiteError(
+                f"no {PAGE_KIB // 1024} MiB hugepages on this host",
+                where=str(path),
+                observed="no such file",
+                fix="run a kernel with CONFIG_HUGETLBFS; choose a NUMA node that exists",
+            )
+        return path
 
     def _too_few(self, pages: int, path: Path) -> PrerequisiteError:
         mib = PAGE_KIB // 1024

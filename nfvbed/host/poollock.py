@@ -35,12 +35,20 @@ def persistent_pages(path: Path) -> int:
     Raises:
         FileNotFoundError: there is no such pool.
     """
-    surplus = _surplus(path)
     while True:
-        total, before = int(path.read_text()), surplus
-        surplus = _surplus(path)
-        if surplus == before:  # else a program has ended between the two looks
+        surplus, total = _surplus(path), int(path.read_text())
+        if _surplus(path) == surplus:  # else a program has ended between the looks
             return total - surplus
+
+
+def unused_pages(path: Path) -> int:
+    """Return the pages of a pool that nobody uses and nobody has been promised; 0 where there is no such pool.
+
+    Args:
+        path: the pool's file (`nr_hugepages`).
+    """
+    promised = _count(path.with_name("resv_hugepages"))
+    return max(0, _count(path.with_name("free_hugepages")) - promised)
 
 
 def lower_pool(path: Path, pages: int) -> bool:
@@ -58,7 +66,7 @@ def lower_pool(path: Path, pages: int) -> bool:
         Whether all others are gone; those that are in use go with the programs that use them.
     """
     path.write_text(str(pages))
-    if _surplus(path) and _unused(path):
+    if _surplus(path) and unused_pages(path):
         path.write_text(path.read_text())
         path.write_text(str(pages))
     return int(path.read_text()) <= pages
@@ -66,11 +74,6 @@ def lower_pool(path: Path, pages: int) -> bool:
 
 def _surplus(path: Path) -> int:
     return _count(path.with_name("surplus_hugepages"))
-
-
-def _unused(path: Path) -> int:
-    promised = _count(path.with_name("resv_hugepages"))
-    return _count(path.with_name("free_hugepages")) - promised
 
 
 def _count(path: Path) -> int:

@@ -44,7 +44,7 @@ def terminate(pid: int, started: int, timeout_s: float = 3.0) -> bool:
     Returns:
         Whether it is gone.
     """
-    return _end(pid, started, ((signal.SIGTERM, timeout_s), (signal.SIGKILL, _KILL_WAIT_S)))
+    return _end(pid, started, ((signal.SIGTERM, 0), (signal.SIGCONT, timeout_s), (signal.SIGKILL, _KILL_WAIT_S)))
 
 
 def kill(pid: int, started: int) -> bool:
@@ -69,7 +69,6 @@ def _end(pid: int, started: int, signals: Iterable[tuple[signal.Signals, float]]
         for number, wait_s in signals:
             try:
                 signal.pidfd_send_signal(handle, number)
-                signal.pidfd_send_signal(handle, signal.SIGCONT)
             except ProcessLookupError:
                 return True
             if _ended(handle, wait_s):

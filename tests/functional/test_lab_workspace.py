@@ -13,7 +13,6 @@ from nfvbed.errors import PrerequisiteError
 from nfvbed.host import links
 from nfvbed.host.entries import NetnsEntry, ProcessEntry
 from nfvbed.host.hugepages import HugepagePool
-from nfvbed.host.ledger import Ledger, this_process
 from nfvbed.host.namespaces import inside
 from nfvbed.host.places import LIBXDP_DIRECTORY
 from nfvbed.host.poollock import lower_pool, pool_locked
@@ -66,13 +65,11 @@ def test_hugepages_come_on_top_of_what_was_asked_before_and_are_given_back(works
     assert int(PAGES.read_text()) == before
 
 
-
-def test_hugepages_of_a_program_that_ends_while_they_are_given_back_do_not_stay(tmp_path):
+def test_hugepages_of_a_program_that_ends_while_they_are_given_back_do_not_stay(workspace):
     """The kernel may count them as surplus that nobody frees: the pool was 128 pages larger after many a teardown."""
     before = int(PAGES.read_text())
     for late_us in (*range(0, 500, 20),) * 2:
-        ledger = Ledger.create(tmp_path / "ledger", this_process())
-        HugepagePool().enlarge(1024, ledger)
+        HugepagePool().enlarge(1024, workspace.ledger)
         holder = subprocess.Popen(["taskset", "--cpu-list", "1", sys.executable, "-c", HOLDER], stdout=subprocess.PIPE)
         assert holder.stdout.readline() == b"held\n"
         holder.kill()
@@ -82,7 +79,7 @@ def test_hugepages_of_a_program_that_ends_while_they_are_given_back_do_not_stay(
         with pool_locked(POOL):
             assert wait_until(lambda: lower_pool(POOL, before)), f"{PAGES.read_text()} pages, {late_us} us"
         holder.communicate()
-        assert ledger.undo_all() == []
+        assert workspace.ledger.undo_all() == []
         assert int(PAGES.read_text()) == before
 
 
