@@ -119,7 +119,7 @@ def serving(place: str) -> Iterator[Server]:
 
 
 def choices(filled: Filled, number: int, rng: np.random.Generator) -> Iterator[str]:
-    """Return queries of so many different comparisons: of one run or two, of two to eight settings."""
+    """Yield queries of so many different comparisons: of one run or two, of two to eight settings."""
     names, seen = list(VARIANTS), set[str]()
     while len(seen) < number:
         runs = rng.choice(filled.runs, size=int(rng.integers(1, 3)), replace=False)

@@ -46,11 +46,11 @@ class PlainProgress(Observer):
         self._ticker.join()
 
     def run_started(self, run: RunRecord, resumed: bool, left_s: TimeLeft) -> None:
-        """Return the run's id, for `--resume`, and how long it takes."""
+        """Print the run's id, for `--resume`, and how long it takes."""
         self._say(begun(run, resumed, left_s()))
 
     def cell_excluded(self, cell: str, reason: str) -> None:
-        """Return what is not measured, and why."""
+        """Print what is not measured, and why."""
         self._say(f"{cell} is left out: {reason.splitlines()[0]}")
 
     def deployment_started(self, key: DeploymentKey, round_number: int) -> None:
@@ -185,13 +185,13 @@ class BarProgress(Observer):
         self._progress.stop()
 
     def run_started(self, run: RunRecord, resumed: bool, left_s: TimeLeft) -> None:
-        """Return the run's id, for `--resume`, and how long it takes."""
+        """Print the run's id, for `--resume`, and how long it takes."""
         self._estimate = left_s
         self._timer.expect(left_s())
         self._say(begun(run, resumed, left_s()))
 
     def cell_excluded(self, cell: str, reason: str) -> None:
-        """Return what is not measured, and why."""
+        """Print what is not measured, and why."""
         self._say(f"{cell} is left out: {reason.splitlines()[0]}")
 
     def deployment_started(self, key: DeploymentKey, round_number: int) -> None:
@@ -208,7 +208,7 @@ class BarProgress(Observer):
             self._timer.expect(self._estimate())
 
     def test_ended(self, result: ResultRecord) -> None:
-        """Return what came of a test, and estimate again."""
+        """Print the result of a test, and estimate again."""
         self._timer.expect(self._estimate())
         self._say(result_line(result))
 

@@ -176,7 +176,7 @@ def _why_not(runs: Sequence[Examined], rankings: Sequence[Ranking]) -> str:
 def _proposals(
     found: Recommendation, runs: Sequence[Examined], wanted: Wanted, points: Sequence[Point]
 ) -> Iterable[Proposal]:
-    """Return the commands that would make, or change, the answer."""
+    """Yield the commands that would make, or change, the answer."""
     answer, traffic = found.answer, _traffic(found, wanted, points)
     if not found.enough:
         yield _compared("nothing-measured", _unranked(found, points), traffic, runs)
@@ -200,7 +200,7 @@ def _traffic(found: Recommendation, wanted: Wanted, points: Sequence[Point]) -> 
 
 
 def _between_sockets(found: Recommendation, runs: Sequence[Examined]) -> Iterable[Proposal]:
-    """Return the command that sends a stack's frames through a VNF of which only the generator's are known."""
+    """Yield the command that sends a stack's frames through a VNF of which only the generator's are known."""
     untried = [carrier for carrier in found.carriers if carrier.carries is Carries.FRAMES]
     if found.carriers and not untried:
         return

@@ -26,12 +26,12 @@ NOTE = (
 
 
 def prefixes(way: int, count: int) -> Iterator[int]:
-    """Return the networks of one direction, as numbers: first one for each flow, then the next one beside each."""
+    """Yield the networks of one direction, as numbers: first one for each flow, then the next one beside each."""
     for number in range(count):
         yield FIRST_NETWORKS[way] + (number % FLOWS_MOST << 16) + (number // FLOWS_MOST << 32 - PREFIX)
 
 
 def runs(way: int, count: int) -> Iterator[tuple[int, int]]:
-    """Return the same networks as `prefixes`, as runs of neighbours: the first network's number, and how many."""
+    """Yield the same networks as `prefixes`, as runs of neighbours: the first network's number, and how many."""
     for flow in range(min(count, FLOWS_MOST)):
         yield FIRST_NETWORKS[way] + (flow << 16), (count - flow + FLOWS_MOST - 1) // FLOWS_MOST

@@ -115,7 +115,7 @@ def _measured(run: RunRecord, cell: CellRecord, machine: str, figure: Figure) ->
 
 
 def _of_tests(results: Iterable[ResultRecord]) -> Iterable[tuple[str, Figure]]:
-    """Return the figures of tests that ended well, each the median of its rounds; loads and soaks have none.
+    """Yield the figures of tests that ended well, each the median of its rounds; loads and soaks have none.
 
     Of a search it is the lower bound of each goal that was reached, of a table each quantity of each row.
     """
@@ -129,7 +129,7 @@ def _of_tests(results: Iterable[ResultRecord]) -> Iterable[tuple[str, Figure]]:
 
 
 def _relative(results: Iterable[ResultRecord]) -> Iterable[tuple[str, Figure]]:
-    """Return the relative throughputs, which machines' moods move least."""
+    """Yield the relative throughputs, which machines' moods move least."""
     for (cell, test, goal), found in relative_throughputs(results).items():
         if found.ratio is not None:
             yield cell, (f"{test}: {goal}, {found.search}, relative", found.ratio, "")

@@ -78,7 +78,7 @@ def _together(line: MeasuredLine) -> MeasuredLine:
 
 
 def _lines(tests: Sequence[MeasuredTest], several: bool) -> Iterable[MeasuredLine]:
-    """Return the lines of one test of one cell."""
+    """Yield the lines of one test of one cell."""
     without = [test for test in tests if test.result.status is not Status.OK or test.table is None]
     for test in without:
         yield _line(test, several, f"{test.result.status.value}: {test.result.reason}")

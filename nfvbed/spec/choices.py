@@ -184,7 +184,7 @@ def why_not_machines(use: VnfUse, vnf: VnfSpec) -> tuple[str, str] | None:
 
 
 def uses_of(experiment: Experiment) -> Iterator[tuple[KeyPath, VnfUse]]:
-    """Return the uses of an experiment with their places; those that the file leaves out have the list's."""
+    """Yield the uses of an experiment with their places; those that the file leaves out have the list's."""
     for index, use in enumerate(experiment.vnfs or experiment.uses):
         yield (("vnfs", index) if experiment.vnfs else ("vnfs",)), use
 

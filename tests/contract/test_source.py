@@ -35,6 +35,46 @@ def test_nothing_is_evaluated_or_given_to_a_shell(path):
     assert found == []
 
 
+def _docstrings(path):
+    """Yield (place, function, docstring) of every function that has one."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (doc := ast.get_docstring(node)):
+            yield f"{path}:{node.lineno} {node.name}", node, doc
+
+
+def _own_nodes(function):
+    """Yield the nodes of a function's body, those of functions inside it left out."""
+    waiting = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            yield node
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def test_docstrings_say_return_only_where_something_is_returned():
+    false = [
+        place
+        for path in python_files()
+        for place, function, doc in _docstrings(path)
+        if re.match(r"Returns?\b", doc)
+        if (isinstance(function.returns, ast.Constant) and function.returns.value is None)
+        or any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _own_nodes(function))
+    ]
+    assert false == []
+
+
+def test_docstrings_name_parameters_that_exist():
+    unknown = []
+    for path in python_files():
+        for place, function, doc in _docstrings(path):
+            block = doc.partition("Args:\n")[2].partition("\n\n")[0]
+            known = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+            named = re.findall(r"^    \*{0,2}(\w+):", block, re.M)
+            unknown += [f"{place}: {name}" for name in named if name not in known]
+    assert unknown == []
+
+
 @pytest.mark.parametrize("path", C_FILES, ids=str)
 def test_c_sources_name_their_licence(path):
     first = text(path).splitlines()[0]

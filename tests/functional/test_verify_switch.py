@@ -35,7 +35,7 @@ class LabCommands(MachineCommands):
 
 @pytest.fixture(name="verified")
 def _verified(lab):
-    """Return what reads and checks a switch, and what changes it; on a lab with a generator on both ports."""
+    """Yield what reads and checks a switch, and what changes it; on a lab with a generator on both ports."""
     deployment = lab.deploy(validated("ovs-dpdk"), "p2p")
     (thread,) = lab.work_threads(deployment)
     commands = LabCommands(OvsState.of(deployment))

@@ -51,7 +51,7 @@ def _machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
 
 @pytest.fixture(name="guest")
 def _guest(machine: Guest) -> Iterator[Guest]:
-    """Return the machine, and take Kolla's agent away after the test."""
+    """Yield the machine, and take Kolla's agent away after the test."""
     yield machine
     machine.run("podman", "rm", "--force", "--ignore", KOLLAS)
     machine.run("rm", "-rf", "/etc/kolla")

@@ -149,7 +149,7 @@ def test_every_template_passes_heats_validation(cloud, tmp_path):
 
 
 def several_templates(tmp_path, flavour, keys):
-    """Return every template that is made of the mobile core's descriptors, with the parameters of each."""
+    """Yield every template that is made of the mobile core's descriptors, with the parameters of each."""
     image = CloudImage("cirros", None, several.IMAGE.checksums)
     made = several.request(image=image, **keys)
     hot = translate.legacy_hot(parse_document(Path("vepc.yaml"), dump(several_legacy.template(made, flavour))))

@@ -99,7 +99,7 @@ def parse_performance(text: str) -> tuple[PmdPerformance, ...]:
 
 
 def _threads(text: str, names: dict[str, str], command: str) -> Iterable[tuple[int, int, dict[str, int]]]:
-    """Return (core, numa, values by field name) of each poll-mode thread."""
+    """Yield (core, numa, values by field name) of each poll-mode thread."""
     for core, numa, lines in _blocks(text):
         values: dict[str, int] = {}
         for line in lines:

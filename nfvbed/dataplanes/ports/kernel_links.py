@@ -245,7 +245,7 @@ def between_generators(plan: BridgePlan, found: Mapping[str, LinkCounters], path
 
 
 def walk(plan: BridgePlan) -> Iterable[tuple[End | None, str, str]]:
-    """Return the bridges and ports that frames pass, in the order of the path: its end, its name, the bridge's name.
+    """Yield the bridges and ports that frames pass, in the order of the path: its end, its name, the bridge's name.
 
     A bridge has no end. It comes behind its first port; one that brings VNFs side by side together again, before its
     last.

@@ -94,7 +94,7 @@ def require_nic(nic: GuestNic, choice: VnfChoice, fitting: tuple[str, ...], wher
     """Refuse VNFs that do not have the NIC that a variant is about.
 
     Args:
-        NIC: of the variant; any: it is about none.
+        nic: of the variant; any: it is about none.
         choice: the VNF.
         fitting: kinds of `vnic` that become this NIC.
         where: the variant's data plane.

@@ -107,7 +107,7 @@ class Vale(LinkSwitch):
 
 
 def vale_ports(plan: BridgePlan, prefix: str) -> Iterator[str]:
-    """Return both ports of every cable's switch, as netmap names them (vale(4))."""
+    """Yield both ports of every cable's switch, as netmap names them (vale(4))."""
     for number, cable in enumerate(plan.layout.cables):
         for end in (cable.first, cable.second):
             yield f"vale{prefix}{number}:{plan.port(end)}"

@@ -31,7 +31,7 @@ class Unindented(Extension):
     """
 
     def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
-        """Return the tokens of a template with its text in one line."""
+        """Yield the tokens of a template with its text in one line."""
         for token in stream:
             yield Token(token.lineno, token.type, _joined(token.value)) if token.type == "data" else token
 

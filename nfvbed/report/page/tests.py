@@ -115,7 +115,7 @@ def _reasons(rows: tuple[throughput.ThroughputRow, ...]) -> Iterable[Notice]:
 
 
 def _at_loads(comparison: Comparison, tests: list[MeasuredTest]) -> Iterable[NotedTable]:
-    """Return the tests at given loads; and for tests of latency that of each direction, and what the last column is."""
+    """Yield the tests at given loads; and for tests of latency that of each direction, and what the last column is."""
     if not tests:
         return
     timed = any(load.from_s is not None for test in tests for load in test.loads)

@@ -50,7 +50,7 @@ def _carried(row: CellSummary, kind: QualityWarning) -> str:
 
 
 def _kinds_of_many(comparison: Comparison) -> Iterable[Notice]:
-    """Return every kind of warning once, with the variants that carry it and how many of their rows."""
+    """Yield every kind of warning once, with the variants that carry it and how many of their rows."""
     for kind in wording.warnings(comparison.rows):
         carrying = [row.variant for row in comparison.rows if kind in wording.warnings([row])]
         advice = comparison.advice_on(kind)

@@ -58,7 +58,7 @@ class Marks:
     """The marks of the rows that the screen shows."""
 
     def __init__(self, comparison: Comparison) -> None:
-        """Return marks to all warnings and reasons, warnings first, in alphabetical order."""
+        """Assign marks to all warnings and reasons, warnings first, in alphabetical order."""
         self._rows = tuple(row for row in comparison.rows if row.mrr is not None)
         self.explained: list[Explained] = []
         reported = all(row.simulated for row in self._rows)

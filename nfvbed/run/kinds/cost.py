@@ -295,7 +295,7 @@ class _Tasks:
         yield _spread("came back", [float(seen.returned) for seen in alike], "frames")
 
     def _of_times(self, times: list[float]) -> Iterator[Quantity]:
-        """Return a packet's time, in ns, and what follows of it."""
+        """Yield a packet's time, in ns, and what follows of it."""
         cycles = self.cell_test.setup.info.tsc_hz / NS_PER_S
         yield _spread("time per packet", times, "ns")
         yield _spread("cycles per packet", [time * cycles for time in times], "")

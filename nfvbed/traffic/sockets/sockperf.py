@@ -135,7 +135,7 @@ def figures_of(found: RoundTrips, engine: Engine, wanted: Exchange) -> SocketFig
 
 
 def _times(lines: Iterable[str]) -> Iterable[tuple[int, int]]:
-    """Return when each message was sent and came back, in ns; exact, so not by way of a float."""
+    """Yield when each message was sent and came back, in ns; exact, so not by way of a float."""
     for line in lines:
         parts = [part.strip() for part in line.split(",")]
         if len(parts) < 3 or not parts[0].isdigit():

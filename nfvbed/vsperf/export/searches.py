@@ -11,7 +11,7 @@ from nfvbed.vsperf.export.fields import own_of_test, sent_and_received, span_of_
 
 
 def search_lines(row: CellSummary, searches: Sequence[MeasuredTest]) -> Iterable[dict[str, Value]]:
-    """Return one line for each goal of each search.
+    """Yield one line for each goal of each search.
 
     Args:
         row: of their cell.

@@ -37,7 +37,7 @@ COUNT_COLUMNS: Final = tuple(column for column in COUNTS if column in _USED)
 
 
 def lines_of_tests(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData) -> Iterable[Line]:
-    """Return the lines of a cell's tests, in the order in which the first of each name ended.
+    """Yield the lines of a cell's tests, in the order in which the first of each name ended.
 
     A search has one for each goal, streams of one test share one, as trials at maximum load do; any other result, and
     each that came to nothing, has its own.

@@ -35,7 +35,7 @@ ADDRESSES = ("192.0.2.1", "192.0.2.2")
 """The hosts' (TEST-NET-1, RFC 5737)."""
 PREFIX = 24
 UDP_PORTS = {"geneve": 6081, "vxlan": 4789}
-_DISNIC = 9
+_DISCARD = 9
 _MEMIF_RING = 11
 """2,048 frames, as the logarithm that memif wants."""
 _MEMIF_QUEUES = 2
@@ -77,7 +77,7 @@ class OverlayHost:
         database.add_bridge(PHYSICAL, [self._underlay()])
 
     def add_ports(self, database: SwitchDatabase, sockets: Mapping[str, Path]) -> None:
-        """Return br-int the path's ports."""
+        """Add the path's ports to br-int."""
         requests = [
             PortRequest(name, "dpdkvhostuserclient", number, {"vhost-server-path": str(sockets[name])})
             for name, number in self.plan.ports.items()
@@ -111,7 +111,7 @@ class OverlayHost:
             with IPRoute() as route, contextlib.suppress(NetlinkError):
                 route.neigh("del", dst=other, ifindex=route.link_lookup(ifname=PHYSICAL)[0])
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
-                opened.sendto(b"", (other, _DISNIC))
+                opened.sendto(b"", (other, _DISCARD))
 
         deadline = time.monotonic() + _PATIENCE_S
         while not self._knows(other):

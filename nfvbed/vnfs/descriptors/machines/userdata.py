@@ -74,7 +74,7 @@ def _ports(vnf: MachinesVnfSpec, machine: MachineSpec) -> Iterator[str]:
 
 
 def _generators(vnf: MachinesVnfSpec, held: Sequence[MachineSpec]) -> Iterator[str]:
-    """Return the addresses of a generator on the links of these machines."""
+    """Yield the addresses of a generator on the links of these machines."""
     own = {port.link for machine in held for port in machine.ports}
     for end in vnf.ports:
         machine, _, name = end.at.partition(".")
