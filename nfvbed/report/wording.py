@@ -7,6 +7,7 @@ from nfvbed.compare.chains import HALF, Chain, Hold, Of
 from nfvbed.compare.cost import Share
 from nfvbed.compare.differences import Difference
 from nfvbed.compare.latency import LatencySummary
+from nfvbed.compare.ranking import Standing
 from nfvbed.compare.rowwarnings import WarningCount
 from nfvbed.compare.scope import Scope, ScopeFinding
 from nfvbed.compare.statistics import Interval
@@ -258,6 +259,11 @@ def short_verdict(judgement: Judgement) -> str:
     """Write a verdict in a word or two."""
     word = SHORT_VERDICTS.get(judgement.verdict, judgement.verdict.value)
     return f"{SYMBOLS[judgement.verdict]} {word}"
+
+
+def standing(found: Standing | None) -> str:
+    """Write how a rate stands to the highest one of its traffic point; a dash for a row without a rate."""
+    return NOTHING if found is None else found.value.replace("-", " ")
 
 
 def scope(difference: Difference | None) -> str:

@@ -1,6 +1,6 @@
 """The page's first table: rows of the comparison by traffic point, or those of a survey."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -10,14 +10,18 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.records import QualityWarning, Role
 from nfvbed.report import wording
 from nfvbed.report.captions import scope_of, short_caption
+from nfvbed.report.labels import judged_against, judged_as
 from nfvbed.report.page.notes import TableNotes
 from nfvbed.report.page.values import Cell, Note, Table
 
+AGAINST: Final = "Against the baseline"
+ORDER: Final = "Order"
+"""In its place in a survey, which judges nothing."""
 HEADINGS: Final = (
     Cell("Variant"),
     Cell("Rate, Mpps", "n"),
     Cell("Rounds, trials", "n"),
-    Cell("Against the baseline"),
+    Cell(AGAINST),
     Cell("Of bare ports", "n"),
     Cell("Mbit/s L1, L2", "n"),
     Cell("Missing frames", "n"),
@@ -111,7 +115,7 @@ def simulated_mark(comparison: Comparison) -> str:
 def grid_caption(comparison: Comparison) -> str:
     """Return what the table shows, and against what."""
     return (
-        f"Maximum receive rate (both directions together), {wording.baseline(comparison.baseline)}. "
+        f"Maximum receive rate (both directions together), {judged_against(comparison)}. "
         f"{wording.BARE_PORTS} {short_caption(comparison)}"
     )
 
@@ -130,11 +134,15 @@ def comparison_grid(comparison: Comparison, tables: tuple[Table, ...], by: Group
         mark=simulated_mark(comparison),
         caption=grid_caption(comparison),
         survey=False,
-        headings=HEADINGS,
+        headings=tuple(_headings(comparison)),
         groups=tuple(groups),
         notes=notes.all(),
         tables=tables,
     )
+
+
+def _headings(comparison: Comparison) -> Iterable[Cell]:
+    return (Cell(ORDER) if cell.text == AGAINST and comparison.purpose == "survey" else cell for cell in HEADINGS)
 
 
 def _row(comparison: Comparison, row: CellSummary, notes: TableNotes, by: Grouping) -> GridRow:
@@ -181,6 +189,8 @@ def _details(row: CellSummary, notes: TableNotes) -> Sequence[Cell]:
 
 def _verdict(comparison: Comparison, row: CellSummary, notes: TableNotes) -> Cell:
     found = comparison.difference(row)
+    if comparison.purpose == "survey":
+        return Cell(judged_as(comparison, row), "verdict", below=wording.scope(found) or None)
     if found is None:
         return Cell(wording.own_verdict(comparison.baseline, row), "verdict")
     judged = found.judgement

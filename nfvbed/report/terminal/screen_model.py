@@ -80,18 +80,6 @@ def load(rows: Sequence[CellSummary]) -> str:
     return "latency and missing frames at each one's half load" if any(row.paced for row in rows) else ""
 
 
-def overlaps(row: CellSummary, first: CellSummary) -> bool:
-    """Whether the intervals of two rates overlap; a rate without one is a point."""
-    return _ends(row)[1] >= _ends(first)[0]
-
-
-def _ends(row: CellSummary) -> tuple[float, float]:
-    if row.mrr is None:
-        return 0.0, 0.0
-    found = row.mrr.interval
-    return (found.low, found.high) if found else (row.mrr.median_pps, row.mrr.median_pps)
-
-
 def host_state(comparison: Comparison) -> tuple[str, ...]:
     """Say what the hosts did while they were measured."""
     return host_lines(comparison)

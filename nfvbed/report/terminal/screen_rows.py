@@ -73,7 +73,7 @@ def groups(comparison: Comparison, marks: Marks) -> list[Group]:
         measured = model.in_order(comparison)
         shown = [row for row in rows if row.mrr is not None or not (measured or row.reason == NOT_TESTED)]
         if shown:
-            lines = tuple(_line(comparison, row, rows[0], marks) for row in shown)
+            lines = tuple(_line(comparison, row, marks) for row in shown)
             found.append(Group(wording.row_point(rows[0]), _about(comparison, shown), lines))
     return found
 
@@ -86,11 +86,12 @@ def _about(comparison: Comparison, rows: Sequence[CellSummary]) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _line(comparison: Comparison, row: CellSummary, first: CellSummary, marks: Marks) -> Row | Banner:
+def _line(comparison: Comparison, row: CellSummary, marks: Marks) -> Row | Banner:
     if row.mrr is None:
         return Banner(f"{row.variant}  {wording.status(row)}", "magenta", indent=2)
     run = (Cell(wording.short_run(row.run), "dim"),) if len(comparison.runs) > 1 else ()
-    judged = (Cell(_place(comparison, row, first)),) if model.is_survey(comparison) else _judged(comparison, row)
+    order = (Cell(wording.standing(comparison.standing(row))),)
+    judged = order if model.is_survey(comparison) else _judged(comparison, row)
     latency = model.latency(row)
     return Row(
         (
@@ -118,12 +119,3 @@ def _judged(comparison: Comparison, row: CellSummary) -> tuple[Cell, Cell, Cell]
         Cell(model.ratio_interval(comparison, judged) if known else wording.NOTHING, "dim"),
         Cell(wording.short_verdict(judged), COLORS[judged.verdict]),
     )
-
-
-def _place(comparison: Comparison, row: CellSummary, first: CellSummary) -> str:
-    """Say how a row of a survey compares with the highest of its point."""
-    if row.emulated:
-        return "emulated"
-    if (row.run, row.cell) == (first.run, first.cell):
-        return "first"
-    return "overlaps" if model.overlaps(row, first) else ""
