@@ -9,6 +9,7 @@ from nfvbed.compare.paced import PacedSummary
 from nfvbed.compare.verdict import Bound, Judgement, Pair, Verdict
 from nfvbed.records import Preset
 from nfvbed.report import wording
+from nfvbed.report.givenload import span_of
 from nfvbed.report.labels import class_ratios
 
 PRESETS: dict[str, str] = {Preset.MRR: "maximum", Preset.PACED: "half", Preset.COMMON: "common"}
@@ -71,7 +72,7 @@ def _at_load(found: PacedSummary) -> str:
         else ""
     )
     missing = f"{wording.loss(found.missing_ratio)} of the frames missing"
-    return f"({wording.mpps(found.load_pps)} Mpps): {missing}{delay}, {found.trials} trials"
+    return f"({span_of(found)} Mpps): {missing}{delay}, {found.trials} trials"
 
 
 def limit_sentences(found: Explanation) -> Iterable[str]:

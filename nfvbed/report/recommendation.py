@@ -53,6 +53,23 @@ def interval(entry: Ranked, measure: Measure) -> str:
     return f"{'range ' if found.is_range else ''}{value(found.low, measure)}–{value(found.high, measure)}"
 
 
+def common_load(ranking: Ranking) -> str:
+    """Write the load that the values of all were taken at, in Mpps; empty where there is none, or where it differs."""
+    loads = {load_of(entry) for entry in ranking.ranked}
+    return loads.pop() if len(loads) == 1 and all(entry.load_pps for entry in ranking.ranked) else ""
+
+
+def load_of(entry: Ranked) -> str:
+    """Write the load that a value was taken at, in Mpps; a dash for one at maximum load."""
+    return wording.mpps(entry.load_pps) if entry.load_pps else wording.NOTHING
+
+
+def has_loads(found: Recommendation) -> bool:
+    """Whether each value needs its load beside it: it is at a given load, and that is not the same for all."""
+    answer = found.answer
+    return found.measure.at_common_load and answer is not None and bool(answer.ranked) and not common_load(answer)
+
+
 def cores(cost: HostCost) -> str:
     """Write how busy the switch kept its cores, and whether it polls."""
     if cost.cores_at_maximum is None:
@@ -109,8 +126,8 @@ def reasons(found: Recommendation) -> list[str]:
         lines.append("whole systems are compared: ports, generator engine or VNF differ beside the data plane")
     lines += _steadiness(answer, first)
     if found.measure.at_common_load:
-        loads = [entry.load_pps for entry in answer.ranked if entry.load_pps]
-        lines += [f"load: {wording.mpps(loads[0])} Mpps, all directions together"] if loads else []
+        load = common_load(answer)
+        lines += [f"load: {load} Mpps, all directions together"] if load else []
     return [*lines, *_marks(answer), *_evidence(found, answer)]
 
 

@@ -10,6 +10,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.records import QualityWarning, Role
 from nfvbed.report import wording
 from nfvbed.report.captions import scope_of, short_caption
+from nfvbed.report.givenload import load_of
 from nfvbed.report.labels import judged_against, judged_as
 from nfvbed.report.page.notes import TableNotes
 from nfvbed.report.page.values import Cell, Note, Table
@@ -177,7 +178,7 @@ def _details(row: CellSummary, notes: TableNotes) -> Sequence[Cell]:
         _number(wording.bit_rate(rate.layer1_bits_per_s), wording.bit_rate(rate.layer2_bits_per_s)),
         _number(
             wording.loss(given.missing_ratio),
-            f"at {wording.mpps(given.load_pps)} Mpps{'' if row.common else ' (own half)'}",
+            f"at {load_of(row)} Mpps",
         )
         if given
         else UNKNOWN,

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
+from nfvbed.report.givenload import span_of
 from nfvbed.report.page.values import Table, plain_table
 
 
@@ -47,7 +48,7 @@ def _at_own_half_load(comparison: Comparison) -> Table | None:
     rows = [
         (
             row.cell,
-            wording.mpps(row.paced.load_pps),
+            span_of(row.paced),
             wording.loss(row.paced.missing_ratio),
             wording.microseconds(row.paced.latency.p50_ns) if row.paced.latency else wording.NOTHING,
             wording.microseconds(row.paced.latency.p99_ns) if row.paced.latency else wording.NOTHING,

@@ -7,6 +7,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import scope_of
+from nfvbed.report.givenload import load_of
 from nfvbed.report.holes import counted, holes, open_verdicts
 from nfvbed.report.labels import holds_up_to, judged_as
 from nfvbed.report.page.comparison import ORDER, Grid, GridRow, Group, grid_caption, simulated_mark
@@ -65,7 +66,9 @@ def _row(comparison: Comparison, row: CellSummary) -> GridRow:
         Cell(bare if row.of_bare_ports else wording.NOTHING, "n"),
         Cell(wording.limited_by(row), "whole"),
         Cell(judged_as(comparison, row), "verdict", tone=tone),
-        Cell(wording.loss(given.missing_ratio) if given else wording.NOTHING, "n"),
+        Cell(wording.loss(given.missing_ratio), "n", below=f"at {load_of(row)} Mpps", words=True)
+        if given
+        else Cell(wording.NOTHING, "n"),
         Cell(", ".join(wording.microseconds(value) for value in percentiles) or wording.NOTHING, "n"),
         Cell(wording.cycles(row.cycles_per_packet), "n"),
     )

@@ -12,9 +12,11 @@ from nfvbed.compare.recommend import Proposal, Recommendation
 from nfvbed.report import wording
 from nfvbed.report.recommendation import (
     cores,
+    has_loads,
     headline,
     hugepages,
     interval,
+    load_of,
     sections,
     value,
     value_unit,
@@ -73,6 +75,7 @@ def _table(found: Recommendation, answer: Ranking, width: int) -> list[Text]:
         Column("place", right=True),
         Column("variant"),
         Column(value_unit(found.measure), right=True),
+        *((Column("at Mpps", right=True),) if has_loads(found) else ()),
         Column("interval", dropped=3),
         Column("rounds", right=True, dropped=2),
         Column("switch's cores"),
@@ -92,6 +95,7 @@ def _row(found: Recommendation, answer: Ranking, place: int) -> Row:
         "=" if shared else str(entry.place),
         entry.variant,
         f"{'≥ ' if entry.at_least else ''}{value(entry.value, found.measure)}",
+        *((load_of(entry),) if has_loads(found) else ()),
         interval(entry, found.measure),
         str(entry.rounds),
         cores(entry.cost),

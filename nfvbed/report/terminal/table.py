@@ -13,6 +13,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.captions import method_line, placement_lines
+from nfvbed.report.givenload import load_of
 from nfvbed.report.labels import judged_against, judged_as
 from nfvbed.report.terminal.survey import survey, survey_remarks
 from nfvbed.report.terminal.tests import parts_of_tests
@@ -125,7 +126,7 @@ def _columns(comparison: Comparison) -> list[Column]:
             WIDE,
             lambda _, row: Text(wording.loss(row.given_load.missing_ratio if row.given_load else None)),
         ),
-        ("µs P50\nP99", 0, _latency),
+        ("µs P50\nP99\nat Mpps", 0, _latency),
         ("CPU cores\nsw vnf gen", FULL, _cpu),
         ("cycles/\npacket", WIDE, lambda _, row: Text(wording.cycles(row.cycles_per_packet))),
         (ORDER if comparison.purpose == "survey" else VERDICT, 0, _verdict),
@@ -162,8 +163,10 @@ def _bits(_: Comparison, row: CellSummary) -> Text:
 def _latency(_: Comparison, row: CellSummary) -> Text:
     found = row.given_load.latency if row.given_load else None
     if found is None:
-        return Text("-")
-    return Text(f"{wording.microseconds(found.p50_ns)}\n{wording.microseconds(found.p99_ns)}")
+        # Missing frames beside it are of that load all the same.
+        return Text("-" if row.given_load is None else f"-\n-\n{load_of(row)}")
+    ends = f"{wording.microseconds(found.p50_ns)}\n{wording.microseconds(found.p99_ns)}\n"
+    return Text.assemble(ends, (load_of(row), "dim"))
 
 
 def _cpu(_: Comparison, row: CellSummary) -> Text:

@@ -11,18 +11,24 @@ from typing import Final
 import pytest
 
 from nfvbed.compare.comparison import Comparison, Options, compare
+from nfvbed.compare.needs import Need
 from nfvbed.compare.ranking import Standing
+from nfvbed.compare.recommend import Wanted, recommend
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.verdict import Rules
+from nfvbed.dashboard.recommendpage import order_table
 from nfvbed.records import Preset, QualityWarning, Status
 from nfvbed.report.answer import answer
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_json
 from nfvbed.report.page.page import render
 from nfvbed.report.page.sections import page_values
+from nfvbed.report.terminal.recommended import screen as recommended
 from nfvbed.report.terminal.screen import About, screen
 from tests.golden.test_report_golden import table
-from tests.sample_records import OVS, Scenario, build
+from tests.sample_records import HOST, OVS, Scenario, build
+from tests.sample_runs import examined, plane
+from tests.sample_runs import run_of as run_of_systems
 
 RATES: Final = (1.0e6, 2.0e6, 3.0e6)
 NAMES: Final = ("alpha", "beta", "gamma")
@@ -239,4 +245,23 @@ def test_hosts_are_not_ranked_with_each_other() -> None:
         Standing.FIRST,
         Standing.BELOW,
         Standing.BELOW,
+    ]
+
+
+@pytest.mark.parametrize("need", [Need.THROUGHPUT, Need.LATENCY])
+@pytest.mark.parametrize("rates", list(itertools.permutations(RATES)))
+def test_places_of_a_recommendation_are_those_of_the_values_beside_them(rates: tuple[float, ...], need: Need) -> None:
+    """The faster is the slower to answer here, so that both ways of an order are seen."""
+    systems = [plane(name, rate, latency_ns=rate / 1e2) for name, rate in zip(NAMES, rates, strict=True)]
+    found = recommend([examined(run_of_systems(*systems))], Wanted(need=need), HOST)
+    lines = [line.plain for line in recommended(found, "", 100)]
+    rows = [match for line in lines if (match := re.match(rf"  +(\d|=)  +({'|'.join(NAMES)})  +({NUMBER})", line))]
+    assert [place for place, _, _ in (row.groups() for row in rows)] == ["1", "2", "3"]
+    values = [float(row[3]) for row in rows]
+    assert values == sorted(values, reverse=need is Need.THROUGHPUT)
+    assert re.search(rf"^For {need.value}: {rows[0][2]}, ", lines[0])
+    assert found.answer is not None
+    cells = [[cell.text for cell in row] for row in order_table(found, found.answer).rows]
+    assert [(place, name, float(value)) for name, place, value, *_ in cells] == [
+        (row[1], row[2], float(row[3])) for row in rows
     ]
