@@ -1,6 +1,7 @@
 """A recommendation in sentences; nothing is claimed that was not judged."""
 
 from collections.abc import Iterable
+from string import ascii_uppercase
 from typing import Final
 
 from nfvbed.compare.costs import ON_NICS, HostCost
@@ -13,6 +14,7 @@ from nfvbed.compare.recommend import Proposal, Recommendation
 from nfvbed.compare.scope import Scope
 from nfvbed.compare.tiers import PairFinding
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
+from nfvbed.quality import QualityWarning
 from nfvbed.records import PortKind
 from nfvbed.report import wording
 
@@ -177,6 +179,12 @@ def _steadiness(answer: Ranking, first: str) -> list[str]:
             }[verdict]
         found.setdefault(words[verdict], []).append(entry.baseline if entry.candidate == first else entry.candidate)
     return [f"{first} is {word} than {named(names)}" for word, names in found.items()]
+
+
+def marks_of(ranking: Ranking) -> dict[QualityWarning, str]:
+    """Return a letter for each limit and warning that any of the ranked carries, in the order of the enum."""
+    carried = {kind for entry in ranking.ranked for kind in (*entry.limits, *entry.warnings)}
+    return dict(zip((kind for kind in QualityWarning if kind in carried), ascii_uppercase, strict=False))
 
 
 def _marks(answer: Ranking) -> list[str]:

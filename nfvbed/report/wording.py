@@ -298,6 +298,13 @@ def limits(row: CellSummary) -> str:
     return ", ".join([*(limit.kind.value for limit in row.limits), *warnings])
 
 
+def marks(row: CellSummary) -> str:
+    """Name what bounds a row, what may bound it, and its warnings; `none` where nothing does."""
+    limits_ = [limit.kind.value for limit in row.limits]
+    perhaps = [f"perhaps {limit.kind.value}" for limit in row.possible_limits]
+    return ", ".join([*limits_, *perhaps, *(kind.value for kind in row_warnings(row))]) or "none"
+
+
 def row_warnings(row: CellSummary) -> dict[QualityWarning, str]:
     """Return the warnings that do not bound a row, with how many of its trials carry them: `2/6, paced 1/6`."""
     bounding = {limit.kind for limit in row.limits}

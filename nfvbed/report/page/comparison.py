@@ -79,7 +79,7 @@ class GridRow:
     """Its own VNF, and its run, where they have to be named."""
     cells: tuple[Cell, ...]
     marks: tuple[Mark, ...] = ()
-    """In the last column; a survey has none."""
+    """In the last column."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Grid:
     mark: str
     caption: str
     survey: bool
-    """Narrow: without notes and marks."""
+    """Narrow: without notes."""
     headings: tuple[Cell, ...]
     groups: tuple[Group, ...]
     notes: tuple[Note, ...] = ()
@@ -216,6 +216,14 @@ def _place(comparison: Comparison, row: CellSummary) -> str:
     """Return what distinguishes a row from the variant's others: its size, and its path where there are several."""
     several = len({(other.topology, other.vnf) for other in comparison.rows}) > 1
     return wording.row_point(row) if several else wording.frame_size(row.frame_size)
+
+
+def plain_marks(row: CellSummary) -> tuple[Mark, ...]:
+    """Return what bounds a row and what calls it into question, without notes."""
+    limits = [Mark(limit.kind.value, "warning") for limit in row.limits]
+    perhaps = [Mark(f"perhaps {limit.kind.value}", "count") for limit in row.possible_limits]
+    warnings = [Mark(kind.value, "warning", count=counts) for kind, counts in wording.row_warnings(row).items()]
+    return (*limits, *perhaps, *warnings)
 
 
 def _marks(comparison: Comparison, row: CellSummary, notes: TableNotes) -> tuple[Mark, ...]:

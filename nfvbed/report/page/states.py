@@ -22,7 +22,9 @@ def _by_class(comparison: Comparison) -> Table | None:
     if not rows:
         return None
     title = "By placement class: trials that ran in one from beginning to end, and the rounds that were matched in it."
-    return plain_table(title, ("Row", "Class", "Trials", "Mpps", "Rounds", "Against the baseline"), rows)
+    return plain_table(
+        title, ("Row", "Class", "Trials", "Mpps", "Rounds", "Against the baseline", "Limits and warnings"), rows
+    )
 
 
 def _classes(comparison: Comparison, row: CellSummary) -> Iterable[tuple[str, ...]]:
@@ -40,6 +42,7 @@ def _classes(comparison: Comparison, row: CellSummary) -> Iterable[tuple[str, ..
             wording.mpps(entry.median_pps),
             str(ratio.pairs) if ratio else wording.NOTHING,
             against,
+            wording.marks(row),
         )
 
 
@@ -52,6 +55,7 @@ def _at_own_half_load(comparison: Comparison) -> Table | None:
             wording.loss(row.paced.missing_ratio),
             wording.microseconds(row.paced.latency.p50_ns) if row.paced.latency else wording.NOTHING,
             wording.microseconds(row.paced.latency.p99_ns) if row.paced.latency else wording.NOTHING,
+            wording.marks(row),
         )
         for row in comparison.rows
         if row.paced is not None and row.common is not None
@@ -59,4 +63,4 @@ def _at_own_half_load(comparison: Comparison) -> Table | None:
     if not rows:
         return None
     title = "At half of each row's own maximum receive rate; loads differ, so these are not compared."
-    return plain_table(title, ("Row", "Load, Mpps", "Missing frames", "µs P50", "P99"), rows)
+    return plain_table(title, ("Row", "Load, Mpps", "Missing frames", "µs P50", "P99", "Limits and warnings"), rows)

@@ -10,7 +10,7 @@ from nfvbed.report.captions import scope_of
 from nfvbed.report.givenload import load_of
 from nfvbed.report.holes import counted, holes, open_verdicts
 from nfvbed.report.labels import holds_up_to, judged_as
-from nfvbed.report.page.comparison import ORDER, Grid, GridRow, Group, grid_caption, simulated_mark
+from nfvbed.report.page.comparison import ORDER, Grid, GridRow, Group, grid_caption, plain_marks, simulated_mark
 from nfvbed.report.page.values import Cell, Table, plain_table
 
 VERDICT: Final = "Verdict"
@@ -25,8 +25,9 @@ HEADINGS: Final = (
     Cell("Missing frames", "n"),
     Cell("Latency µs, P50, P99", "n"),
     Cell("Cycles/ packet", "n"),
+    Cell("Limits and warnings"),
 )
-"""Bit rates, CPU times and the warnings of each row are in the CSV."""
+"""Bit rates and CPU times are in the CSV."""
 
 
 def survey_grid(comparison: Comparison, tables: tuple[Table, ...]) -> Grid:
@@ -73,7 +74,7 @@ def _row(comparison: Comparison, row: CellSummary) -> GridRow:
         Cell(wording.cycles(row.cycles_per_packet), "n"),
     )
     own = wording.own_vnf(row)
-    return GridRow(row.variant, (f"VNF {own}",) if own else (), cells)
+    return GridRow(row.variant, (f"VNF {own}",) if own else (), cells, plain_marks(row))
 
 
 def _chains(comparison: Comparison) -> tuple[Table, ...]:

@@ -9,9 +9,9 @@ from nfvbed.compare.summary import NOT_TESTED, CellSummary
 from nfvbed.compare.verdict import Verdict
 from nfvbed.report import wording
 from nfvbed.report.givenload import common_load, load_of
+from nfvbed.report.marks import Marks, key_of
 from nfvbed.report.terminal import screen_model as model
 from nfvbed.report.terminal.columns import Banner, Cell, Column, Line, Row
-from nfvbed.report.terminal.screen_warnings import Marks
 from nfvbed.report.terminal.verdict_colors import COLORS
 
 TRAFFIC: Final = Column("traffic")
@@ -109,7 +109,7 @@ def _line(comparison: Comparison, row: CellSummary, marks: Marks) -> Row | Banne
             Cell(wording.microseconds(latency.p50_ns) if latency else wording.NOTHING),
             Cell(wording.microseconds(latency.p99_ns) if latency else wording.NOTHING),
             Cell(wording.loss(model.missing(row))),
-            Cell(marks.of(row), "yellow"),
+            Cell(marks.of(key_of(row)), "yellow"),
         )
     )
 
