@@ -1,5 +1,7 @@
 """What pages show of many runs: rates by visit without their trials, and what people said of steps in them."""
 
+import json
+
 from sqlalchemy import Connection, Float, String, case, cast, func, insert, select
 
 from nfvbed.acknowledgements import Acknowledgement
@@ -38,6 +40,18 @@ def visit_rates(connection: Connection, run: str) -> list[VisitRate]:
         VisitRate(cell=row.cell, round=row.round, rate_pps=row.rate_pps, emulated=row.emulated > 0)
         for row in connection.execute(query)
     ]
+
+
+def mrr_warnings(connection: Connection, run: str) -> dict[str, tuple[QualityWarning, ...]]:
+    """Return the warnings that a run's usable trials at maximum load were stored with, by cell."""
+    stored = cast(TRIAL.c.warnings, String)
+    query = select(TRIAL.c.cell, stored).where(
+        TRIAL.c.run == run, TRIAL.c.preset == Preset.MRR.value, TRIAL.c.status == Status.OK.value
+    )
+    found: dict[str, set[str]] = {}
+    for cell, text in connection.execute(query.distinct()):
+        found.setdefault(cell, set()).update(json.loads(text) if text else ())
+    return {cell: tuple(kind for kind in QualityWarning if kind.value in kinds) for cell, kinds in found.items()}
 
 
 def acknowledge(connection: Connection, entry: Acknowledgement) -> None:
