@@ -103,6 +103,11 @@ class Comparison(Record):
     notes: tuple[str, ...] = ()
 
     @property
+    def ends(self) -> tuple[str, ...]:
+        """The notes on runs that have not ended, or not well: what they measured before is shown all the same."""
+        return tuple(note for note in self.notes if any(note.startswith(f"run {run} ") for run in self.runs))
+
+    @property
     def purpose(self) -> Literal["compare", "survey"]:
         """What it was measured for: verdicts, or ranges and an order."""
         return self.rules.purpose

@@ -88,6 +88,7 @@ def _rates_by_flows(answer: Ranking, run: Examined) -> dict[str, dict[int, float
         cell.id: cell.variant
         for cell in run.data.cells
         if (cell.topology, cell.vnf, cell.frame_size) == (answer.topology, answer.vnf, answer.frame_size)
+        and cell.status is not Status.FAILED
     }
     seen: dict[str, dict[int, list[float]]] = {}
     for result in run.data.results:

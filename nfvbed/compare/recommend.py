@@ -17,7 +17,7 @@ from nfvbed.compare.paced import Traffic
 from nfvbed.compare.rankings import Ranking, rank
 from nfvbed.compare.rawethernet import Carrier, Carries, find_carriers
 from nfvbed.compare.verdict import Rules
-from nfvbed.records import Readiness, Record
+from nfvbed.records import Readiness, Record, Status
 from nfvbed.spec.vnf import NATIVE
 from nfvbed.units import FrameSize
 
@@ -50,6 +50,8 @@ class RunUsed(Record):
     started_at: str
     experiment: str
     purpose: Literal["compare", "survey"]
+    status: Status = Status.OK
+    """How it ended: of a run that failed or was interrupted the cells count that did not fail."""
 
 
 class Proposal(Record):
@@ -148,7 +150,13 @@ def _without_traps(point: Point, carriers: Sequence[Carrier]) -> Point:
 def _used(run: Examined) -> RunUsed:
     record = run.data.run
     purpose = run.comparison.rules.purpose
-    return RunUsed(run=record.id, started_at=record.started_at, experiment=record.experiment, purpose=purpose)
+    return RunUsed(
+        run=record.id,
+        started_at=record.started_at,
+        experiment=record.experiment,
+        purpose=purpose,
+        status=record.status or Status.INTERRUPTED,
+    )
 
 
 def _doctor(runs: Sequence[Examined]) -> tuple[tuple[str, ...], tuple[str, ...]]:

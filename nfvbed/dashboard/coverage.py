@@ -92,7 +92,8 @@ def _place(topology: str, entries: Sequence[Covered], support: Support | None, n
     shown, newest = measured or entries[0], entries[0]
     reason = shown.reason
     if measured is not None:
-        reason = "" if newest.run == measured.run else f"{_state(newest).value} since: {newest.reason or 'no reason'}"
+        since = f"{_state(newest).value} since: {newest.reason or 'no reason'}" if newest.run != measured.run else ""
+        reason = "; ".join(part for part in (_of_a_run_that(measured), since) if part)
     return Place(
         topology=topology,
         state=_state(shown),
@@ -102,6 +103,12 @@ def _place(topology: str, entries: Sequence[Covered], support: Support | None, n
         age_days=age_days(shown.started_at, now),
         simulated=shown.simulated,
     )
+
+
+def _of_a_run_that(entry: Covered) -> str:
+    """Say how the run of measured cells ended, where it was not well: they did not fail, and others did."""
+    ended = entry.run_status
+    return "" if ended in (None, Status.OK) else f"in a run that ended {ended.value}"
 
 
 def _never(topology: str, support: Support | None) -> Place:

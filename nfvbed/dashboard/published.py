@@ -69,6 +69,8 @@ class OwnRun(Record):
     figures: tuple[OwnFigure, ...]
     """One for each column, in their order."""
     simulated: bool
+    status: Status = Status.OK
+    """How the run ended; its tests that ended well count all the same."""
 
 
 class SeenTable(Record):
@@ -170,6 +172,7 @@ def _newest(store: Store, runs: Sequence[RunRecord], table: PublishedTable) -> O
         machine=machine(host),
         figures=figures,
         simulated=bool(host.get("simulated")),
+        status=run.status or Status.INTERRUPTED,
     )
 
 
@@ -177,7 +180,11 @@ def _figures(store: Store, run: RunRecord, table: PublishedTable) -> tuple[OwnFi
     results = [entry for entry in store.results(run.id) if entry.kind is ResultKind.TCP_THROUGHPUT]
     if not results:
         return ()
-    cells = {cell.id: cell for cell in store.cells(run.id) if cell.role is CellRole.SUBJECT and not cell.simulated}
+    cells = {
+        cell.id: cell
+        for cell in store.cells(run.id)
+        if cell.role is CellRole.SUBJECT and not cell.simulated and cell.status is not Status.FAILED
+    }
     found = []
     for column in table.columns:
         own = [entry for entry in results if entry.cell in cells and _is_of(column, cells[entry.cell])]

@@ -15,7 +15,7 @@ from nfvbed.dashboard.api import PROBLEMS, FigureAnswer, figure_answer
 from nfvbed.dashboard.parameters import Export
 from nfvbed.dashboard.pictures import Form, Pictures, Places, linked_at, spec_of
 from nfvbed.dashboard.published import OwnFigure, SeenPublication, SeenTable, see_publications
-from nfvbed.records import Record
+from nfvbed.records import Record, Status
 from nfvbed.report import wording
 from nfvbed.report.figures.published import published_figure, stated_figure
 from nfvbed.report.figures.theme import Drawing
@@ -215,7 +215,8 @@ def own_table(table: SeenTable) -> Table:
     own = table.own
     assert own is not None
     began = own.started_at[:16].replace("T", " ")
-    caption = f"Measured here, {table.unit}: run {own.run} ({own.experiment}, site {own.site}, {began} UTC)."
+    ended = "" if own.status is Status.OK else f"; it ended {own.status.value}"
+    caption = f"Measured here, {table.unit}: run {own.run} ({own.experiment}, site {own.site}, {began} UTC{ended})."
     return Table(caption, _headings(OWN), tuple(_own(figure) for figure in own.figures), label="Measured here")
 
 

@@ -10,12 +10,12 @@ from nfvbed.compare.flips import Flip
 from nfvbed.compare.needs import Measure
 from nfvbed.compare.rankings import Ranked, Ranking
 from nfvbed.compare.rawethernet import Carries
-from nfvbed.compare.recommend import Proposal, Recommendation
+from nfvbed.compare.recommend import Proposal, Recommendation, RunUsed
 from nfvbed.compare.scope import Scope
 from nfvbed.compare.tiers import PairFinding
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
 from nfvbed.quality import QualityWarning
-from nfvbed.records import PortKind
+from nfvbed.records import PortKind, Status
 from nfvbed.report import wording
 
 NAMED: Final = 4
@@ -199,9 +199,14 @@ def _marks(answer: Ranking) -> list[str]:
     return [f"marked {', '.join(words)}: {named(names)}" for names, words in together.items()]
 
 
+def _named(run: RunUsed) -> str:
+    """Name a run's experiment, and how it ended where that was not well: then only its regular trials count."""
+    return run.experiment if run.status is Status.OK else f"{run.experiment}; it ended {run.status.value}"
+
+
 def _evidence(found: Recommendation, answer: Ranking) -> Iterable[str]:
     """Name the runs and cells, as `nfvbed explain` takes them."""
-    experiments = {run.run: run.experiment for run in found.runs}
+    experiments = {run.run: _named(run) for run in found.runs}
     path = f"{answer.topology}+{answer.vnf}" if answer.vnf else answer.topology
     by_run: dict[str, list[str]] = {}
     for entry in answer.ranked:

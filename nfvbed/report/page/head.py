@@ -145,7 +145,10 @@ def first_screen(comparison: Comparison, said: Answer) -> FirstScreen:
     placed = " ".join(placement_lines(comparison))
     return FirstScreen(
         headline=unbroken(said.headline),
-        hosts=(*(f"{line[0].upper()}{line[1:]}." for line in host_lines(comparison)), *hidden_lines(comparison)),
+        hosts=(
+            *(f"{line[0].upper()}{line[1:]}." for line in (*host_lines(comparison), *comparison.ends)),
+            *hidden_lines(comparison),
+        ),
         tiles=tuple(_tile(comparison, point, marks) for point in said.points),
         decisions=tuple(
             Decision(wording.row_point(point.row), command)

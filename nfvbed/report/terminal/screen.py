@@ -66,7 +66,9 @@ def _head(comparison: Comparison, about: About, width: int) -> list[Text]:
     lines = [Text(f" {wording.SIMULATED_MARK} ", "bold white on red")] if comparison.simulated else []
     lines += [Text(line, "bold") for line in paragraph(about.title, width)]
     host = "; ".join([*about.machines, *model.host_state(comparison)])
-    return [*lines, *(Text(line) for line in paragraph(host, width, "  "))]
+    lines += [Text(line) for line in paragraph(host, width, "  ")]
+    ends = [line for note in comparison.ends for line in _first_words(f"{note[0].upper()}{note[1:]}", width, 2)]
+    return [*lines, *(Text(line, "yellow") for line in ends)]
 
 
 def _foot(comparison: Comparison, about: About, width: int) -> list[Text]:
