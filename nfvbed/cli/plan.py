@@ -66,7 +66,7 @@ def show_plan(study: Study, as_json: bool) -> None:
         console.print(f"not applicable: {cell.id}: {reason}", highlight=False)
     for cell, reason in plan.skipped:
         console.print(f"skipped: {cell.id}: {reason}", highlight=False)
-    for cells in _incomplete(plan, study).values():
+    for cells in incomplete_checksums(plan, study).values():
         advice = ADVICE[QualityWarning.OFFLOADS_ON]
         told = f"{QualityWarning.OFFLOADS_ON.value}: {', '.join(cells)}: {advice.meaning} {advice.remedy}"
         console.print(told, highlight=False, soft_wrap=True)
@@ -86,8 +86,12 @@ def show_plan(study: Study, as_json: bool) -> None:
     )
 
 
-def _incomplete(plan: Plan, study: Study) -> dict[str, list[str]]:
-    """Return by variant the cells whose raw-Ethernet VNF will be given frames without complete checksums."""
+def incomplete_checksums(plan: Plan, study: Study) -> dict[str, list[str]]:
+    """Return by variant the cells whose raw-Ethernet VNF will be given frames without complete checksums.
+
+    Raises:
+        UnsupportedError: a VNF and a variant's ports do not fit together.
+    """
     found: dict[str, list[str]] = {}
     variants = {variant.name: variant for variant in study.variants}
     for cell in plan.cells:
@@ -143,7 +147,7 @@ def _document(plan: Plan, study: Study, length: tuple[float, float]) -> dict[str
         "cells": [{**c.model_dump(mode="json"), "needed": plan.needed(c.id)} for c in plan.cells],
         "not_applicable": [{"cell": cell.id, "reason": reason} for cell, reason in plan.absent],
         "skipped": [{"cell": cell.id, "reason": reason} for cell, reason in plan.skipped],
-        "offloads_on": [cell for cells in _incomplete(plan, study).values() for cell in cells],
+        "offloads_on": [cell for cells in incomplete_checksums(plan, study).values() for cell in cells],
         "first_round": [
             {"sequence": trial.sequence, "cell": trial.cell, "preset": trial.preset.value, "test": trial.test}
             for trial in plan.round(1)

@@ -29,6 +29,11 @@ class RunData:
     io_paths: dict[str, str] = field(default_factory=dict)
     """The I/O path of cells, by the hash of their configuration, where the kind of their ports leaves it open."""
 
+    @property
+    def simulated(self) -> bool:
+        """Whether its numbers are a simulation's; no run has both."""
+        return any(cell.simulated for cell in self.cells)
+
     def ports_of(self, cell: CellRecord) -> str:
         """Return the ports of a cell: their kind, and what few have set (`veth-no-offloads`)."""
         return self.ports.get(cell.config_hash, cell.port_kind.value)
