@@ -69,7 +69,7 @@ def _others(*, simulated: bool) -> list[RunData]:
 
 
 def _exchanged() -> tuple[System, System]:
-    fast = {size: (90e6, 90e6) for size in OVS.capacity}
+    fast = dict.fromkeys(OVS.capacity, (90000000.0, 90000000.0))
     return dataclasses.replace(BRIDGE, capacity=fast), dataclasses.replace(OVS, capacity=BRIDGE.capacity)
 
 
