@@ -71,7 +71,8 @@ def _threads(draft: Draft, settings: TestSettings) -> None:
     for name in ("VSWITCH_DPDK_MULTI_QUEUES", "VSWITCH_MULTI_QUEUES"):
         queues = settings.get(name)
         if queues is not None and whole(draft, queues, 0, MAX_QUEUES) > 1:
-            draft.lacks("a vhost-user port receives on as many queues as its other side sends on: nfvgen, on 1", queues)
+            text = "a vhost-user port receives on as many queues as its other side sends on: nfvgen, on 1"
+            draft.lacks(text, queues, f"give {name} = 0")
 
 
 def _cores(draft: Draft, found: Found) -> int:
