@@ -92,6 +92,7 @@ ARROWS = {
         ("searchpresets",),
         ("validate", "pcrf"),
         ("document", "model"),
+        ("textfile",),
     ),
     "nfvbed.store": ((OWN,), ("migrations",), ("schema",)),
     "nfvbed.traffic": (("simulated", "sockets", "trex"), (OWN,)),
