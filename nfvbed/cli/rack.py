@@ -12,7 +12,7 @@ from nfvbed.cli.rack_progress import RackProgress
 from nfvbed.confirming import require_confirmed
 from nfvbed.signals import end_like_interrupt
 from nfvbed.sites.kolla.executor import destroying, journal, stages
-from nfvbed.sites.kolla.executor.deploying import Wish, deploy, is_another, require_free
+from nfvbed.sites.kolla.executor.deploying import Wish, deploy, is_another, prepare, require_free
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.preflight.checks import examine
@@ -39,10 +39,11 @@ def deploy_rack(project: Project, site: KollaSiteSpec, variant: str, options: di
     )
     places = RackPlaces.of(project.root, site.name)
     if options["dry_run"]:
-        _foresee(project, wish, places)
+        _foresee(project, wish, places, redeploy=bool(options["redeploy"]))
         return
     end_like_interrupt()
     progress = RackProgress(Console(stderr=True))
+    prepare(project, wish)  # before another one is taken down for it
     if options["redeploy"] and _has_another(places, wish):
         confirm(site.name, options["confirmed"])
         for line in destroying.destroy(project, site, progress):
@@ -97,9 +98,14 @@ def _has_another(places: RackPlaces, wish: Wish) -> bool:
     return found.destroying or is_another(found, wish)
 
 
-def _foresee(project: Project, wish: Wish, places: RackPlaces) -> None:
+def _foresee(project: Project, wish: Wish, places: RackPlaces, *, redeploy: bool) -> None:
     found = journal.read(places)
-    require_free(found, wish)
+    prepare(project, wish)
+    if not (redeploy and _has_another(places, wish)):
+        require_free(found, wish)
+    else:
+        for line in destroying.foresee(project, wish.site.name):
+            click.echo(line)
     for stage in stages.deploying(project.root):
         known = found.stages.get(stage.name) if found else None
         click.echo(f"{stage.name:18} {known.outcome if known else 'to do':12} {stage.summary}")

@@ -74,7 +74,7 @@ def command(
             return
         study = native_study(project, name, options, overrides) if driver else project.load_study(name, overrides)
         if options["dry_run"]:
-            show_plan(study, as_json)
+            show_plan(study, project.root, as_json)
             return
         site = study.site
         if is_elsewhere(site):

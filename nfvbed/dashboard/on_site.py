@@ -1,12 +1,12 @@
 """What operators can do on a site, and what that changes there: said before anything is started."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from nfvbed.confirming import require_confirmed
 from nfvbed.dashboard.starting import Action, Wanted
 from nfvbed.errors import UnsupportedError
-from nfvbed.records import CellRole, VnfKind
+from nfvbed.records import VnfKind
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec, GuestSiteSpec, HostSiteSpec, KollaSiteSpec, SiteSpec
 
@@ -53,22 +53,6 @@ def confirmation(action: Action, site: SiteSpec, typed: str) -> tuple[str, ...]:
         return ()
     require_confirmed(site.name, typed, f"type {site.name} beside Destroy")
     return ("--yes", site.name) if isinstance(site, KollaSiteSpec) else ()
-
-
-def lacks(site: SiteSpec, cell: Mapping[str, Any]) -> str:
-    """Return why a site cannot have a planned cell, whatever the variant; empty where nothing is known against it.
-
-    Args:
-        site: where it would be measured.
-        cell: of the document of `nfvbed plan`.
-    """
-    if cell["role"] != CellRole.SUBJECT and not site.has_ceilings:
-        return f"ceilings are not measured on site {site.name}"
-    kind = str(cell["vnf_resolved"] or cell["vnf"]).partition("-")[0]  # labels begin with it
-    only = site.only_vnf_kind
-    if only is not None and kind != only and kind in tuple(VnfKind):
-        return f"on site {site.name} VNFs are of kind {only.value}"
-    return site.lacks(str(cell["topology"]))
 
 
 def changes_of(project: Project, wanted: Wanted) -> tuple[str, ...]:
