@@ -43,8 +43,14 @@ def require(action: Action, site: SiteSpec) -> None:
     )
 
 
-def confirmation(action: Action, site: SiteSpec, typed: str) -> tuple[str, ...]:
+def confirmation(action: Action, site: SiteSpec, typed: str, *, evict: bool = False) -> tuple[str, ...]:
     """Return the arguments that confirm an action; before a whole cloud goes its site's name has to be typed.
+
+    Args:
+        action: the button.
+        site: where.
+        typed: what was typed.
+        evict: whether it was agreed that what others have there goes too; else the command refuses, and lists it.
 
     Raises:
         UsageError: another name was, or none.
@@ -52,7 +58,8 @@ def confirmation(action: Action, site: SiteSpec, typed: str) -> tuple[str, ...]:
     if action is not Action.DESTROY or not site.is_whole_cloud:
         return ()
     require_confirmed(site.name, typed, f"type {site.name} beside Destroy")
-    return ("--yes", site.name) if isinstance(site, KollaSiteSpec) else ()
+    named = ("--yes", site.name) if isinstance(site, KollaSiteSpec) else ()
+    return (*named, *(("--evict",) if evict else ()))
 
 
 def changes_of(project: Project, wanted: Wanted) -> tuple[str, ...]:

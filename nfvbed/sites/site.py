@@ -52,6 +52,8 @@ class Site(ABC):
     renews: Renewed = Renewed.DEPLOYMENT
     """What is set up again for each visit to a cell: what lasts from one visit to the next can make them alike."""
 
+    evicts: bool = False
+    """Whether what others have on a cloud that is taken down goes with it; else it is refused."""
     descriptor_form: str = "legacy"
     """What VNFs of several machines are described in for it: `legacy`, or `sol` (packages)."""
 

@@ -41,6 +41,18 @@ _BY_SCRIPT = "lcm-operation-user-data"
 _RENAMED = "--name OLD=NEW says what this cloud calls it"
 
 
+def owners_of(folder: Path) -> tuple[str, ...]:
+    """Return whose things on a cloud are nfvbed's: of what is deployed, was under way, or came by descriptors.
+
+    Raises:
+        DeployError: what was written down cannot be read.
+    """
+    found = remembered.find(folder)
+    given = json.loads((folder / _NAME).read_text()) if (folder / _NAME).is_file() else {}
+    named = (found.deployment.id if found else "", remembered.under_way(folder), *given.values())
+    return tuple(dict.fromkeys(filter(None, named)))
+
+
 @dataclass(frozen=True)
 class GivenVnfs:
     """Those of one cloud; a file beside the cloud's own state has their owners by name, and is gone with it.

@@ -24,8 +24,10 @@ from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.target import OwnCloud
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
+from nfvbed.sites.openstack.given import owners_of
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.setting_up import SettingUp
+from nfvbed.sites.openstack.tacker import journal, others
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.sites.openstack.target import Target
 from nfvbed.sites.site import NOTHING_DEPLOYED, misfits_of_path
@@ -309,12 +311,24 @@ class OpenstackSite(VerifiableSite):
         self._machine.begin()
         if not self._target.ours:
             return self._setting_up.clear(everything=everything) or (NOTHING_DEPLOYED,)
+        self.require_nothing_of_others()
         return ("the cloud is taken down",) if self._target.stop() else (NOTHING_DEPLOYED,)
+
+    def require_nothing_of_others(self) -> None:
+        """Refuse to take a cloud down on which others have something, unless that is to go with it.
+
+        Raises:
+            BusyError: they have, or the cloud cannot be asked.
+        """
+        folder = self._target.folder
+        if self._target.runs() and not self.evicts:
+            others.require_none(self.name, lambda: self._target.connection, journal.of(folder), owners_of(folder))
 
     def foresee_take_down(self) -> tuple[str, ...]:
         """Say whether there is a cloud, or anything of ours on it."""
         if not self._target.ours:
             return self._setting_up.foresee_clear() or (NOTHING_DEPLOYED,)
+        self.require_nothing_of_others()
         return ("would take the cloud down",) if self._target.runs() else (NOTHING_DEPLOYED,)
 
     def destroy(self, deployment: Deployment) -> None:
