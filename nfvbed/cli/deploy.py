@@ -19,6 +19,7 @@ from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.state import shown
 from nfvbed.units import NS_PER_S
+from nfvbed.vnfs.descriptors.epa import require_fit
 
 
 @click.command(name="deploy")
@@ -49,11 +50,14 @@ def command(variant: str, site: str, topology: str | None, dry_run: bool, as_jso
     wanted = project.load_variant(variant, site_spec)
     topology, choice = path_of(project, wanted, topology, vnf_of_site(site_spec, DEFAULT_VNF), of_site(site_spec, {}))
     place = open_site(site_spec, project.root)
+    require_fit(place.fit(wanted, topology, choice))
     if dry_run:
         click.echo(f"{variant} ({topology}) {_foreseen(place, wanted, topology, choice)}")
         return
     try:
         require_site(place, wanted)
+        if choice is not None:
+            place.prepare(topology, choice)
         deployment, existed = place.deploy_to_stay(wanted, topology, choice)
     finally:
         place.close()

@@ -81,7 +81,7 @@ class Runner:
         execution = Execution(study, runnable, RunLedger(self._store, run, study), self._tools)
         with self._ended(execution.ledger):
             execution.exclude(supports, self._observer)
-            execution.exclude_without_vnf(site, self._observer)
+            execution.exclude_impossible(site, self._observer)
             return self._execute(execution, site, resumed=False)
 
     def resume(self, run: RunRecord) -> RunRecord:
