@@ -117,10 +117,17 @@ struct xmit_config {
 	__u32 ifindex[XDP_PORTS];
 };
 
+/* The map that a trial redirects by; constant during a trial. */
+struct xmit_trial {
+	__u32 map;                /* its number */
+	__u32 tx[XDP_DIRECTIONS]; /* the port of each of its entries */
+};
+
 struct xmit_counts {
 	__u64 taken;
 	__u64 refused;
-	__s64 error; /* the last one */
+	__u64 turned_away; /* with an error: of the refused, and those that the kernel did not even offer to the port */
+	__s64 error;       /* the last one */
 };
 
 struct sink_config {
