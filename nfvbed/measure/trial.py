@@ -50,6 +50,7 @@ class Measurement:
         self._generator = generator
         self._info = generator.hello()
         self._watch = CoreWatch()
+        self._joined = False
         self._of_site: tuple[QualityWarning, ...] | None = None
         """Warnings about the deployment, once its memory is in use; None: not asked yet."""
 
@@ -61,11 +62,7 @@ class Measurement:
             GeneratorError: a port stays down, or the generator fails.
             SwitchDiedError: the switch ended.
         """
-        try:
-            self._info = wait_for_links(self._generator)
-        except GeneratorError:
-            self._site.verify(self._deployment)
-            raise
+        self._join()
         self._run(request)
         self._site.verify(self._deployment)
 
@@ -78,6 +75,8 @@ class Measurement:
             GeneratorError: the generator failed.
         """
         site, deployment = self._site, self._deployment
+        if not self._joined:
+            self._join()
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         counted = (Part.COUNTERS,) if task.counters else ()
         before = site.look(deployment, Part.DISTANCES, Part.THREADS, *counted)
@@ -120,6 +119,16 @@ class Measurement:
             simulated=deployment.simulated,
             warnings=self._warnings(task, result, cpu),
         )
+
+    def _join(self) -> None:
+        """Wait until the links are up, and the switch is joined to them."""
+        try:
+            self._info = wait_for_links(self._generator)
+        except GeneratorError:
+            self._site.verify(self._deployment)
+            raise
+        self._site.wait_for_generator(self._deployment)
+        self._joined = True
 
     def _traffic(self, task: TrialTask) -> TrafficResult:
         with task.around():

@@ -317,6 +317,19 @@ class Site(ABC):
             InternalError: the deployment has no ports for a generator.
         """
 
+    def wait_for_generator(self, deployment: Deployment) -> None:
+        """Wait until frames of a generator that was opened, and has its links, are taken.
+
+        Most ports take them with the link: the switch lives, and that is checked.
+
+        Args:
+            deployment: an existing one, with its generator.
+
+        Raises:
+            DeployError: they are not in time.
+        """
+        self.verify(deployment)
+
     # What is read of it.
 
     def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:

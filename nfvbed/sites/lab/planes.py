@@ -24,7 +24,7 @@ from nfvbed.records import CellRole, Deployment, Hop, PortKind, QualityWarning, 
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.remembered import Remembered, find_remembered
-from nfvbed.spec.layout import Layout, layout
+from nfvbed.spec.layout import End, Layout, layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
@@ -228,7 +228,16 @@ class LabPlanes:
 
     def wait_for_vnfs(self, deployment: Deployment) -> None:
         """Wait until the switch is joined to the VNFs that were started, or restarted."""
-        self._find(deployment).plane.wait_for_vnfs(deployment)
+        ports = {port.name for ports in deployment.vnf_ports for port in ports if port.kind is PortKind.VHOST_USER}
+        self._find(deployment).plane.wait_until_joined(deployment, ports)
+
+    def wait_for_generator(self, deployment: Deployment) -> None:
+        """Wait until the switch is joined to the generator that was opened."""
+        ends = (End(None, number) for number in layout(deployment.topology).outside)
+        ports = {
+            end.name for end, port in zip(ends, deployment.ports, strict=False) if port.kind is PortKind.VHOST_USER
+        }
+        self._find(deployment).plane.wait_until_joined(deployment, ports)
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """The switch's own counters."""

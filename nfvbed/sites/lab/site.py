@@ -320,6 +320,10 @@ class LabSite(Site):
         ends = live.ends(lambda: self._planes.wait_for_vnfs(deployment))
         return EndTraffic(ends, generator, live.seats[0].cores[0])
 
+    def wait_for_generator(self, deployment: Deployment) -> None:
+        """Wait for the switch: it may set its ports up anew only after the generator has its link."""
+        self._planes.wait_for_generator(deployment)
+
     def close_generators(self, deployment: Deployment) -> None:
         """Close a generator that waits to be used: its ports are wanted for something else."""
         _close_all(self._opened.get(deployment.id, []))

@@ -1,9 +1,10 @@
 """Two hosts in one lab, each an Open vSwitch on the userspace datapath, joined by a tunnel; or one of them."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
-from nfvbed.dataplanes.ovs import reading
+from nfvbed.dataplanes.ovs import joining, reading
 from nfvbed.dataplanes.ovs.overlay import watch
 from nfvbed.dataplanes.ovs.overlay.bringup import Overlay, bring_up
 from nfvbed.dataplanes.ovs.overlay.host import INTEGRATION, PHYSICAL, OverlayHost
@@ -70,6 +71,13 @@ class OvsOverlay(DataPlane):
         """Check that every host's ovs-vswitchd lives."""
         for view in OverlayState.of(deployment).hosts:
             check_alive(self._workspace(deployment).process(view.process))
+
+    def wait_until_joined(self, deployment: Deployment, ports: Collection[str]) -> None:
+        """Wait until each host has set its own up for their other sides."""
+        views = OverlayState.of(deployment).hosts
+        for view, mine in zip(views, self._ports(deployment, views), strict=True):
+            wanted = {name: number for name, number in mine.items() if name in ports}
+            joining.wait_for_links(view.bridge, wanted, lambda: self.verify(deployment))
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Frames that the path's ports received on all hosts; cycles where each host has a core of its own."""
