@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from nfvbed.dataplanes.chain import ChainControl, FixedChain
+from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
@@ -182,6 +183,10 @@ class DataPlane(ABC):
             deployment: whose switch.
             duration_s: of the trial, in seconds.
         """
+        return None
+
+    def connections(self, deployment: Deployment) -> ConnectionTracker | None:
+        """Open its connection tracking; None where it tracks none."""
         return None
 
     @abstractmethod

@@ -8,6 +8,7 @@ from typing import Any
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.chain import ChainControl
+from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest, Peers
 from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
@@ -266,6 +267,10 @@ class LabPlanes:
         if not pairs:
             return Unavailable("the switch shares its core with all others")
         return {pair: coredistance.measure(pair, self.machine.root).one_way_ns for pair in pairs}
+
+    def connections(self, deployment: Deployment) -> ConnectionTracker | None:
+        """As its data plane has it."""
+        return self._find(deployment).plane.connections(deployment)
 
     def chain(self, deployment: Deployment) -> ChainControl:
         """As its data plane has it."""
