@@ -8,13 +8,13 @@ from typing import Any
 
 from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.errors import GeneratorError
+from nfvbed.host.trialsign import trial_going
 from nfvbed.measure.corewatch import CoreWatch
 from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
 from nfvbed.measure.sessions import open_sessions, told
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.warnings import flow_warnings, is_wire_limited, traffic_warnings, vnf_warnings
 from nfvbed.patience import patient
-from nfvbed.quiet import trial_going
 from nfvbed.readings import Distances, Part, Unavailable, available
 from nfvbed.records import (
     CONNECTIONS,
@@ -72,7 +72,6 @@ class Measurement:
         self._run(request)
         self._site.verify(self._deployment)
 
-    @trial_going()
     def measure(self, task: TrialTask) -> TrialRecord:
         """Run one trial and describe it completely.
 
@@ -80,6 +79,10 @@ class Measurement:
             SwitchDiedError, VnfDiedError: it ended; reported before a generator's trouble that it may have caused.
             GeneratorError: the generator failed.
         """
+        with trial_going(task.run):
+            return self._measured(task)
+
+    def _measured(self, task: TrialTask) -> TrialRecord:
         site, deployment = self._site, self._deployment
         if not self._joined:
             self._join()
