@@ -16,12 +16,17 @@ from nfvbed.words import Preset as Preset
 from nfvbed.words import Renewed as Renewed
 from nfvbed.words import ResultKind
 from nfvbed.words import Role as Role
+from nfvbed.words import Sessions as Sessions
 from nfvbed.words import Status as Status
 from nfvbed.words import VnfKind as VnfKind
 
 TRIAL_FORMAT = 1
 GENERATOR_GAPS = "generator_gaps"
 """Among the counters of a trial: `LoopGaps`."""
+CONNECTIONS = "connections"
+"""Among the counters of a trial: what the switch's connection tracking had and did."""
+SESSIONS = "sessions"
+"""In a rig's description: the form of its traffic's sessions; absent: unreplied."""
 NOT_SEPARABLE: Literal["not-separable"] = "not-separable"
 Separable = Annotated[int | Literal["not-separable"], Field(union_mode="left_to_right")]
 """A value that may be impossible to separate from another one (a bridge and a kernel VNF share softirq)."""

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
@@ -377,7 +378,24 @@ class Site(ABC):
             InternalError: the deployment has no ports for a generator.
         """
 
+    def wait_for_generator(self, deployment: Deployment) -> None:
+        """Wait until frames of a generator that was opened, and has its links, are taken.
+
+        Most ports take them with the link: the switch lives, and that is checked.
+
+        Args:
+            deployment: an existing one, with its generator.
+
+        Raises:
+            DeployError: they are not in time.
+        """
+        self.verify(deployment)
+
     # What is read of it.
+
+    def connections(self, deployment: Deployment) -> ConnectionTracker | None:
+        """Open the connection tracking of its switch; None where it tracks none, or none can be seen."""
+        return None
 
     def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
         """Name the warnings that every trial on the deployment has.

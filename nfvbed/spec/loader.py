@@ -253,6 +253,8 @@ class Project:
         self._check_vnfs(document, experiment, {files.get(v.name, v.name): v for v in variants})
         experiment = choices.with_forwarding(experiment, self)
         found = choices.resolve_all(experiment, variants, self)
+        experiment = rules.with_sessions(experiment, variants)
+        rules.replies_come_back(document, experiment, found.values())
         rules.ues_fit_the_core(document, experiment, found.values())
         return Study(experiment, variants, site, found)
 

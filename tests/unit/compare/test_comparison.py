@@ -173,6 +173,30 @@ def test_simulated_and_measured_are_not_comparable():
     assert "simulated" in not_comparable_with(other)
 
 
+def with_sessions(data: RunData, form: str) -> RunData:
+    return dataclasses.replace(data, rigs={cell.rig_hash: {"sessions": form} for cell in data.cells})
+
+
+def test_connections_that_were_answered_are_not_compared_with_such_that_were_not():
+    """A rig that names no form is from before there was a choice: neither direction answered the other."""
+    other = build(Scenario(run=SECOND_RUN, systems=(OVS,), seed=4))
+    assert "different sessions: mirrored and unreplied" in not_comparable_with(with_sessions(other, "mirrored"))
+    both = [with_sessions(build(Scenario(systems=(OVS,))), "mirrored"), with_sessions(other, "mirrored")]
+    assert {entry.scope.reason for entry in compare(both).differences} == {"A/A: nothing differs"}
+
+
+def test_rows_say_which_connections_they_had_where_it_matters():
+    data = build(Scenario(systems=(OVS,)))
+    tracking = dataclasses.replace(data, tracking=frozenset(cell.config_hash for cell in data.cells))
+
+    def notes(of: RunData) -> set[str]:
+        return {note.split(";")[0] for found in compare([of]).rows for note in found.notes if "sessions" in note}
+
+    assert notes(data) == set()
+    assert notes(tracking) == {"sessions: unreplied"}
+    assert notes(with_sessions(tracking, "mirrored")) == {"sessions: mirrored"}
+
+
 def test_rates_of_an_emulated_guest_are_not_comparable():
     other = build(Scenario(run=SECOND_RUN, systems=(BRIDGE,)))
     marked = tuple(t.model_copy(update={"warnings": (QualityWarning.EMULATED_ACCELERATOR,)}) for t in other.trials)
