@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
 
+from nfvbed.drops import CounterSource as CounterSource
 from nfvbed.models import DeferredModel
 from nfvbed.quality import QualityWarning as QualityWarning  # Others import it from here.
 from nfvbed.units import FrameSize
@@ -371,6 +372,8 @@ class Hop(Record):
     rx_packets: int | None = None
     tx_packets: int | None = None
     drops: dict[str, int] = Field(default_factory=dict)
+    counted_by: CounterSource | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Who counts the drops, which gives their names a meaning (`drops.py`); None: several, or nobody knows."""
 
 
 class SwitchCounters(Record):

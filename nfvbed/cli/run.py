@@ -27,6 +27,7 @@ from nfvbed.run.runner import Runner
 from nfvbed.signals import end_like_interrupt
 from nfvbed.sites.catalogue import site_of
 from nfvbed.sites.site import Site
+from nfvbed.spec.commands import TracedPath, on_site, trace_command
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import GuestSiteSpec, KollaSiteSpec, SiteSpec
@@ -237,8 +238,19 @@ def _require_agreement(store: Store, run: RunRecord) -> None:
             "the doctor and this run disagree",
             where=f"run {run.id}",
             observed="; ".join(found),
-            fix="nfvbed doctor --variant NAME; nfvbed trace NAME shows where frames get to",
+            fix="; ".join(_looked_into(cell, run.site) for cell in _disagreeing(store.cells(run.id), found)),
         )
+
+
+def _disagreeing(cells: Sequence[CellRecord], found: Sequence[str]) -> Iterable[CellRecord]:
+    """Return a cell of each variant that is named where the doctor and a run disagree."""
+    first = {cell.variant: cell for cell in reversed(cells)}
+    return (cell for name, cell in first.items() if any(text.startswith(f"{name}:") for text in found))
+
+
+def _looked_into(cell: CellRecord, site: str) -> str:
+    command = trace_command(TracedPath(cell.variant, cell.topology, cell.frame_size, site=site))
+    return f"nfvbed doctor --variant {cell.variant}{on_site(site)}; {command} shows where frames get to"
 
 
 def _show(store: Store, run: RunRecord, as_json: bool) -> None:

@@ -10,12 +10,13 @@ from nfvbed.compare.comparison import compare
 from nfvbed.compare.rundata import RunData
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs.binaries import OvsBinaries
-from nfvbed.errors import ConfigurationError, DeployError, NfvbedError, UnsupportedError
+from nfvbed.errors import ConfigurationError, DeployError, NfvbedError, TotalLossError, UnsupportedError
 from nfvbed.records import QualityWarning, RunRecord, Status
 from nfvbed.report.terminal.table import render
 from nfvbed.results import ResultKind, TablePayload
 from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.store import Store
+from nfvbed.traffic.simulated.system import SimulatedSystem
 from nfvbed.vsperf.conf import VsperfSettings, read_settings, with_parameters
 from nfvbed.vsperf.conf.released import releases
 from nfvbed.vsperf.driver import driver, ports
@@ -100,6 +101,22 @@ def test_the_dummy_generator_is_named_and_passes_for_nothing(tmp_path: Path, mon
     assert all(row.mrr is None for row in comparison.rows), "no number of VSPERF is an MRR"
     assert render(comparison, 140) is not None
     assert bed.workspace.closed
+
+
+@pytest.mark.parametrize("test", ["phy2phy_cont", "phy2phy_tput"])
+def test_a_switch_that_returns_nothing_fails_vsperfs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, test: str):
+    monkeypatch.setattr(SimulatedSystem, "forwards", lambda self, size: size <= 1518)
+    bed = Bed(tmp_path, monkeypatch)
+    with pytest.raises(TotalLossError) as caught:
+        bed.run(test, "NfvGen", "TRAFFICGEN_DURATION=1; TRAFFICGEN_PKT_SIZES=(2000,)")
+    assert caught.value.exit_code == 20
+    (run,) = bed.store.runs()
+    assert run.status is Status.FAILED
+    assert {cell.status for cell in bed.store.cells(run.id)} <= {Status.FAILED}
+    assert {result.status for result in bed.store.results(run.id)} <= {Status.FAILED}
+    if test == "phy2phy_cont":
+        (result,) = bed.store.results(run.id)
+        assert "none of the sent frames came back" in result.reason
 
 
 def test_nfvgen_answers_the_plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import ConfigurationError, GeneratorError, NfvbedError, UnsupportedError
+from nfvbed.errors import ConfigurationError, GeneratorError, NfvbedError, TotalLossError, UnsupportedError
 from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.traffic.generator import Generator
+from nfvbed.traffic.simulated.system import SimulatedSystem
 from nfvbed.vsperf.conf.columns import TRAFFIC as TRAFFIC_COLUMNS
 from nfvbed.vsperf.conf.released import NEWEST, releases
 from nfvbed.vsperf.driver.measuring import PluginMeasurer, plain_request
@@ -58,6 +59,15 @@ def test_throughput_is_what_a_search_finds():
     assert columns["tx_rate_fps"] == pytest.approx(goal.lower_bound.load_pps, rel=0.01)
     assert answered.search.search.goals[0].final_trial_duration_s == 1
     assert columns["frame_loss_percent"] == 0
+
+
+def test_a_switch_that_returns_nothing_has_no_throughput(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(SimulatedSystem, "forwards", lambda self, size: size <= 1518)
+    opened = Opened()
+    with pytest.raises(TotalLossError, match="no frame came back") as caught:
+        opened.measurer.handle("throughput", keys(l2={"framesize": 2000}, traffic_type="rfc2544_throughput"))
+    assert "sent frames came back" in caught.value.observed
+    assert "VSWITCH_JUMBO_FRAMES_SIZE" in caught.value.fix
 
 
 def test_a_burst_is_counted():
