@@ -55,7 +55,7 @@ def test_frames_pass_polled_ports_and_survive_a_reset(site):
         "generator port 1 (g1)",
     )
     counted = site.look(deployment, Part.COUNTERS).counters
-    assert counted.source == "PMD statistics"
+    assert counted.source in (pmd.SOURCE, pmd.ROUNDED_SOURCE)
     assert counted.busy_cycles > 0
     loads = rxq.read_loads(Path(deployment.control["unixctl"]), 5)
     assert {(load.port, load.queue) for load in loads.queues} == {("p0", 0), ("p0", 1), ("p1", 0), ("p1", 1)}
