@@ -18,8 +18,13 @@ def answer(version: str, name: str) -> str:
     return (CAPTURED / version / f"{name}.txt").read_text()
 
 
+def recorded_table(version: str, name: str) -> str:
+    """Return a table of its database, as `ovs-vsctl --format=json` wrote it."""
+    return (CAPTURED / version / f"{name}.json").read_text()
+
+
 def statuses(version: str) -> dict[str, dict[str, str]]:
     """Return the status of its interfaces."""
-    table = (CAPTURED / version / "interfaces.json").read_text()
+    table = recorded_table(version, "interfaces")
     assert json.loads(table)["headings"][0] == "name"
     return {row["name"]: row["status"] for row in rows(table)}
