@@ -41,7 +41,7 @@ def snapshot(mark: str) -> dict[str, Any]:
         "links": links,
         "mounts": sorted(m for m in mounts if "nfvbed" in m),
         "cgroups": sorted(p.name for p in unified_mount().glob("nfvbed-*")),
-        "hugepages": int(Path("/proc/sys/vm/nr_hugepages").read_text()),
+        "hugepages": int(Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages").read_text()),
         "processes": marked_processes(mark),
         "run": in_run_directory(),
     }

@@ -38,7 +38,7 @@ Store.add_trial = dying
 sys.exit(main(sys.argv[1:]))
 """
 """Two trials of a visit are stored: nfvbed is killed by its own hand, so it is in mid-visit however slow it is."""
-PAGES = Path("/proc/sys/vm/nr_hugepages")
+PAGES = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
 
 
 def rows(path):

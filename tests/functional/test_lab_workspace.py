@@ -21,8 +21,7 @@ from nfvbed.host.workspace import Workspace
 from tests import footprint
 from tests.functional.disturbed import PATIENCE_S, wait_until
 
-PAGES = Path("/proc/sys/vm/nr_hugepages")
-POOL = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
+PAGES = POOL = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
 HOLDER = """
 import mmap, time
 MAP_HUGETLB = 0x40000
