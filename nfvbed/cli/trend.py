@@ -12,10 +12,11 @@ from nfvbed.cli.results import text_width
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.compare.series import Series
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnknownNameError
 from nfvbed.report import wording
 from nfvbed.report.history import History
 from nfvbed.report.trend import Trend, by_urgency, headline, point, run_state, step_state, test_name, title, trend_of
+from nfvbed.spec.loader import Project
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
 
@@ -34,8 +35,9 @@ def command(variant: str | None, setting: str | None, as_json: bool, root: Path 
 
     A setting is one variant, path, traffic and test on one machine; two runs of it make a series, six can have a step.
     """
-    with open_store(open_project(root), store) as opened:
-        found = _trends(opened, variant, setting)
+    project = open_project(root)
+    with open_store(project, store) as opened:
+        found = _trends(project, opened, variant, setting)
     if as_json:
         shown = [{"name": t.series.setting.name, "headline": headline(t), **t.model_dump(mode="json")} for t in found]
         click.echo(json.dumps(shown, indent=2))
@@ -49,18 +51,20 @@ def command(variant: str | None, setting: str | None, as_json: bool, root: Path 
         console.print(_settings(found))
 
 
-def _trends(store: Store, variant: str | None, setting: str | None) -> list[Trend]:
+def _trends(project: Project, store: Store, variant: str | None, setting: str | None) -> list[Trend]:
     """Return the trends that are asked for, those with open steps first.
 
     Raises:
-        UsageError: there is no series of that setting.
+        UnknownNameError: there is no series of that setting, or no such variant.
     """
     history = History(store)
     every = history.series()
     wanted = [entry for entry in every if _fits(entry, variant, setting)]
+    if variant and variant not in {entry.setting.variant for entry in every}:
+        project.load_variant(variant)  # an unknown name is no variant without results
     if setting and not wanted:
-        raise UsageError(
-            "there is no series of this setting",
+        raise UnknownNameError(
+            f"there is no series of setting {setting!r}",
             where="--setting",
             observed=f"{len(every)} settings were measured by two ended runs or more",
             fix="take a name that `nfvbed trend --json` lists",

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nfvbed.errors import GeneratorError
+from nfvbed.host.trialsign import trial_going
 from nfvbed.measure.corewatch import CoreWatch
 from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.warnings import flow_warnings, is_wire_limited, traffic_warnings, vnf_warnings
 from nfvbed.patience import patient
-from nfvbed.quiet import trial_going
 from nfvbed.readings import Distances, Part, Unavailable, available
 from nfvbed.records import (
     GENERATOR_GAPS,
@@ -72,7 +72,6 @@ class Measurement:
         self._run(request)
         self._site.verify(self._deployment)
 
-    @trial_going()
     def measure(self, task: TrialTask) -> TrialRecord:
         """Run one trial and describe it completely.
 
@@ -80,6 +79,10 @@ class Measurement:
             SwitchDiedError, VnfDiedError: it ended; reported before a generator's trouble that it may have caused.
             GeneratorError: the generator failed.
         """
+        with trial_going(task.run):
+            return self._measured(task)
+
+    def _measured(self, task: TrialTask) -> TrialRecord:
         site, deployment = self._site, self._deployment
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         counted = (Part.COUNTERS,) if task.counters else ()

@@ -1,15 +1,15 @@
 """Reads the user's files, once each, into frozen models that fit together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nfvbed.errors import ConfigurationError
+from nfvbed.errors import ConfigurationError, UnknownNameError
 from nfvbed.spec import choices, machinerules, rules
-from nfvbed.spec.document import Document, read_document
+from nfvbed.spec.document import Document, KeyPath, read_document
 from nfvbed.spec.experiment import ALL, BEST, AlteredVariant, Experiment
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.kollarelease import KollaReleaseSpec
@@ -237,7 +237,8 @@ class Project:
         options = {**file.data["options"], **change.options}
         data = {**file.data, "name": name, "title": change.title, "options": options}
         try:
-            return self._attached(replace(file, data=data), site, change.variant)
+            written = _without(file.written, [("name",), ("title",), *(("options", key) for key in change.options)])
+            return self._attached(replace(file, data=data, written=written), site, change.variant)
         except ConfigurationError as failure:
             raise ConfigurationError(
                 f"the altered variant {name!r} is not valid: {failure.what}",
@@ -285,7 +286,7 @@ class Project:
 
 def _require(folder: Path, name: str, kind: str, names: Sequence[str]) -> None:
     if name not in names:
-        raise ConfigurationError(
+        raise UnknownNameError(
             f"unknown {kind} {name!r}", where=str(folder), observed=repr(name), fix=suggestion(name, names)
         )
 
@@ -318,4 +319,10 @@ def _overridden(document: Document, overrides: Mapping[str, Any]) -> Document:
     if "variants" in overrides and data.get("baseline") not in (BEST, *names):
         # Whoever picks some of the variants should not have to know the file's baseline.
         data.pop("baseline", None)
-    return replace(document, data=data, overridden=frozenset(tuple(key.split(".")) for key in overrides))
+    overridden = frozenset(tuple(key.split(".")) for key in overrides)
+    return replace(document, data=data, overridden=overridden, written=_without(document.written, overridden))
+
+
+def _without(written: Mapping[KeyPath, str], replaced: Collection[KeyPath]) -> dict[KeyPath, str]:
+    """Leave out what a file had for keys, and below them, that have other values now."""
+    return {key: text for key, text in written.items() if not any(key[: len(other)] == other for other in replaced)}

@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy import Connection, func, select
 
-from nfvbed.errors import StoreError, UsageError
+from nfvbed.errors import StoreError, UnknownNameError
 from nfvbed.records import CellRecord, FactRecord, RunRecord, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.store.rows import TRIAL_COLUMNS, cell_of, fact_of, result_of, run_of, trial_of
@@ -47,7 +47,7 @@ def run(connection: Connection, name: str, where: str) -> RunRecord:
     """Find a run by id, beginning of an id, or `latest`; of all others nothing is read.
 
     Raises:
-        UsageError: there is none, or several begin so.
+        UnknownNameError: there is none, or several begin so.
     """
     newest = select(RUN).order_by(*NEWEST_FIRST).limit(NAMED)
     begins = func.substr(RUN.c.id, 1, len(name)) == name
@@ -62,7 +62,7 @@ def _choose(candidates: list[RunRecord], name: str, where: str) -> RunRecord:
     """Pick a run by id, beginning of an id, or `latest` out of runs ordered newest first.
 
     Raises:
-        UsageError: there is none, or several begin so.
+        UnknownNameError: there is none, or several begin so.
     """
     if name == "latest":
         found = candidates[:1]
@@ -71,7 +71,7 @@ def _choose(candidates: list[RunRecord], name: str, where: str) -> RunRecord:
     if len(found) == 1:
         return found[0]
     known = ", ".join(f"{run.id} ({run.experiment})" for run in (found or candidates)[:NAMED])
-    raise UsageError(
+    raise UnknownNameError(
         f"several runs begin with {name!r}" if found else f"there is no run {name!r}",
         where=where,
         observed=f"runs: {known}" if known else "no runs yet",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from nfvbed.errors import UnsupportedError, UsageError
+from nfvbed.errors import UnknownNameError, UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.document import Document, KeyPath, dotted
 from nfvbed.spec.layout import layout
@@ -85,7 +85,7 @@ def select(
         vnf_kind: what VNFs run in; VSPERF's are virtual machines, and another kind is noted as a difference.
 
     Raises:
-        UsageError: there is no such test; with the nearest ID.
+        UnknownNameError: there is no such test; with the nearest ID.
         ConfigurationError: a setting of it is not valid; with file and line.
     """
     case = _case(settings, test)
@@ -121,7 +121,7 @@ def select(
 def _case(settings: VsperfSettings, test: str) -> TestCase:
     case = settings.test(test) or (TEST_IDS[test].case(test) if test in TEST_IDS else None)
     if case is None:
-        raise UsageError(
+        raise UnknownNameError(
             f"there is no VSPERF test {test!r}",
             where=", ".join(str(file) for file in settings.files) or "the IDs that nfvbed knows",
             observed=repr(test),

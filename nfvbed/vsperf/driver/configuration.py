@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnknownNameError
 from nfvbed.spec.validate import suggestion
 from nfvbed.vsperf.conf import VsperfSettings
 from nfvbed.vsperf.conf.names import is_setting
@@ -43,12 +43,12 @@ def find_case(settings: VsperfSettings, stock: VsperfSettings, test: str) -> Tes
         test: its ID.
 
     Raises:
-        UsageError: there is none of that name; with the nearest.
+        UnknownNameError: there is none of that name; with the nearest.
     """
     case = settings.test(test) or stock.test(test)
     if case is None or case.kubernetes:
         names = [case.name for case in (*settings.tests, *stock.tests) if not case.kubernetes]
-        raise UsageError(
+        raise UnknownNameError(
             f"VSPERF has no performance test {test!r}",
             where=", ".join(dict.fromkeys(str(file.parent) for file in settings.files)),
             observed=repr(test),

@@ -68,7 +68,7 @@ def test_throughput_is_searched(capsys: Captured, store_path: Path):
 
 
 REFUSALS = [
-    (2, ["--vsperf", "phy2phy_count"], "did you mean 'phy2phy_cont'"),
+    (10, ["--vsperf", "phy2phy_count"], "did you mean 'phy2phy_cont'"),
     (2, ["demo", "--conf", "x.conf"], "add --vsperf or --driver vsperf"),
     (2, ["--vsperf", "phy2phy_cont", "--trafficgen", "Dummy"], "--trafficgen"),
     (2, ["--vsperf", "--driver", "vsperf", "phy2phy_cont"], "exclude each other"),

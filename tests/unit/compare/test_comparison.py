@@ -10,7 +10,7 @@ from nfvbed.compare.rundata import RunData
 from nfvbed.compare.scope import Scope
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.verdict import Bound, Rules, Verdict
-from nfvbed.errors import NotComparableError, UsageError
+from nfvbed.errors import NotComparableError, UnknownNameError, UsageError
 from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Readiness, Status, Support
 from nfvbed.results import ResultRecord
 from tests.sample_records import BRIDGE, CEILINGS, HOST, OVS, SIMULATED, Scenario, build
@@ -245,7 +245,7 @@ def test_a_host_with_one_state_has_one_class():
 def test_a_class_or_a_baseline_that_is_not_there_is_refused():
     with pytest.raises(NotComparableError, match="placement class far"):
         compare([build(Scenario(one_state=True))], Options(placement_class="far"))
-    with pytest.raises(UsageError, match="none of these runs"):
+    with pytest.raises(UnknownNameError, match="none of these runs"):
         compare([build()], Options(baseline="vpp"))
     with pytest.raises(UsageError, match="no run"):
         compare([])

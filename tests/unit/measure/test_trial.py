@@ -50,6 +50,9 @@ def test_at_maximum_load_what_came_in_the_drain_is_no_part_of_the_rate() -> None
     assert fast.generator_gaps == gaps
     assert TrialRecord.model_validate_json(fast.model_dump_json()) == fast
     assert measured(FakeSite(), generator).forwarded_rate_pps == 20_000
+    burst = replace(TASK, request=replace(TASK.request, rate_pps=None, frames=1_000))
+    drained = Measurement(site := FakeSite(), site.deployment, generator).measure(burst)
+    assert drained.forwarded_rate_pps == 20_000, "the drain of a burst is what it is for"
 
 
 def test_a_record_is_complete_and_survives_json() -> None:

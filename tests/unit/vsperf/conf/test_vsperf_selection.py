@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.errors import ConfigurationError, UnsupportedError, UsageError
+from nfvbed.errors import ConfigurationError, UnknownNameError, UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.layout import layout
 from nfvbed.vsperf.conf import TEST_IDS, Selection, TestKind, read_settings, require_native, select, study_of
@@ -100,7 +100,7 @@ def test_deployments(deployment: str, topology: str | None):
 
 
 def test_an_unknown_test_is_reported_with_the_nearest():
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UnknownNameError) as caught:
         select(NOTHING, "phy2phy_count", PROJECT)
     assert "did you mean 'phy2phy_cont'" in str(caught.value)
     assert set(names_of(NOTHING)) == set(TEST_IDS)

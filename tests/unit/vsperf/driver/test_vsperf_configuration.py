@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nfvbed.dataplanes.ovs.binaries import OvsBinaries
-from nfvbed.errors import PrerequisiteError, UsageError
+from nfvbed.errors import PrerequisiteError, UnknownNameError
 from nfvbed.vsperf.conf import VsperfSettings, read_settings, with_parameters
 from nfvbed.vsperf.driver.configuration import Additions, find_case, write_configuration
 from nfvbed.vsperf.driver.ports import UTILITIES, environment, generator_ports, virtual_ports
@@ -58,7 +58,7 @@ def test_a_test_of_vsperf_is_found_though_the_user_has_a_list_of_his_own(tmp_pat
     case = find_case(settings, stock, "phy2phy_cont")
     values = values_of(write_configuration(settings, folder, case, Additions()))
     assert [test["Name"] for test in values["PERFORMANCE_TESTS"]] == ["phy2phy_cont"]
-    with pytest.raises(UsageError, match="did you mean 'phy2phy_cont'"):
+    with pytest.raises(UnknownNameError, match="did you mean 'phy2phy_cont'"):
         find_case(settings, stock, "phy2phy_count")
 
 
