@@ -1,5 +1,6 @@
 """Frozen records between stages and in the store: integer counts, ns, frames/s; what is missing comes with a reason."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -122,6 +123,8 @@ class Cost(Record):
     """What the switch spent: busy TSC cycles over the packets it forwarded."""
 
     busy_cycles: Separable
+    rounding_cycles: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Busy cycles are known to so many above or below, as the switch rounds; None: it does not."""
     packets: int
     source: str
     """Source of "busy": PMD statistics, scheduler run time, ..."""
@@ -382,8 +385,16 @@ class SwitchCounters(Record):
     packets: int
     """Frames received on the measured ports."""
     busy_cycles: Separable
+    rounding_cycles: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Busy cycles are known to so many above or below, as the switch rounds them; None: it does not."""
     source: str
     raw: dict[str, Any] = Field(default_factory=dict)
+
+
+def rounding_of(counted: Iterable[SwitchCounters]) -> int | None:
+    """Return to how many busy cycles a sum or a difference of readings is known; None: none is rounded."""
+    known = [one.rounding_cycles for one in counted if one.rounding_cycles is not None]
+    return sum(known) if known else None
 
 
 class Readiness(StrEnum):

@@ -44,6 +44,23 @@ def test_tests_beside_the_maximum_load_choose_the_class_where_they_have_results(
     assert found.placement[0].choice.name == "far"
 
 
+def test_a_row_says_to_what_its_cycles_are_known():
+    data = build()
+    exact = row(compare([data]), "ovs-dpdk/p2p/64")
+    rounded = [
+        trial.model_copy(
+            update={"cost": trial.cost.model_copy(update={"rounding_cycles": trial.cost.busy_cycles // 50})}
+        )
+        if trial.cost is not None and trial.cost.busy_cycles != NOT_SEPARABLE
+        else trial
+        for trial in data.trials
+    ]
+    found = row(compare([dataclasses.replace(data, trials=tuple(rounded))]), "ovs-dpdk/p2p/64")
+    assert found.cycles_per_packet == exact.cycles_per_packet
+    assert not [note for note in exact.notes if "cycles" in note]
+    assert [note for note in found.notes if "± 2.0%" in note]
+
+
 def test_a_row_holds_rates_loss_latency_and_cost():
     ovs = row(compare([build()], Options(placement_class="near")), "ovs-dpdk/p2p/64")
     assert ovs.mrr is not None and ovs.paced is not None and ovs.paced.latency is not None
