@@ -165,7 +165,7 @@ class Runner:
             raise InterruptedRunError(
                 f"run {ledger.run.id} was interrupted",
                 observed=f"{len(ledger.trials)} trials are kept, nothing is deployed any more",
-                fix="go on with: nfvbed run --resume",
+                fix=f"go on with: nfvbed run --resume {ledger.run.id}",
             ) from None
         except UnsupportedError as error:
             self._finish(ledger, Status.UNSUPPORTED, str(error))

@@ -13,7 +13,7 @@ from nfvbed.compare.verdict import Bound, Rules, Verdict
 from nfvbed.errors import NotComparableError, UnknownNameError, UsageError
 from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Readiness, Status, Support
 from nfvbed.results import ResultRecord
-from tests.sample_records import BRIDGE, CEILINGS, HOST, OVS, SIMULATED, Scenario, build
+from tests.sample_records import BRIDGE, CEILINGS, HOST, OVS, RUN, SIMULATED, Scenario, build
 
 SECOND_RUN = "01940000-0000-7000-8000-000000000002"
 
@@ -185,9 +185,11 @@ def test_another_host_is_not_comparable():
     assert "different hosts" in not_comparable_with(other)
 
 
-def test_simulated_and_measured_are_not_comparable():
-    other = build(Scenario(run=SECOND_RUN, systems=(SIMULATED,)))
-    assert "simulated" in not_comparable_with(other)
+def test_simulated_and_measured_runs_are_not_compared():
+    runs = [build(), build(Scenario(run=SECOND_RUN, systems=(SIMULATED,)))]
+    for order in (runs, runs[::-1]):
+        with pytest.raises(NotComparableError, match=f"simulated: {SECOND_RUN}; measured: {RUN}"):
+            compare(order)
 
 
 def with_sessions(data: RunData, form: str) -> RunData:
