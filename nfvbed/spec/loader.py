@@ -209,6 +209,7 @@ class Project:
         experiment = choices.with_forwarding(experiment, self)
         found = choices.resolve_all(experiment, variants, self)
         rules.ues_fit_the_core(document, experiment, found.values())
+        rules.frames_pass_every_path(experiment, variants, found)
         return Study(experiment, variants, site, found)
 
     def _with_all(self, document: Document) -> Document:
