@@ -86,11 +86,14 @@ def frames_pass_every_path(
     """
     for variant in variants:
         for topology in experiment.laid_out:
-            if variant.lacks(topology) or variant.options.is_simulated:
+            if variant.lacks(topology) or variant.misfit(topology) or variant.options.is_simulated:
                 continue
             for label in [use.label for use in experiment.uses_in(topology)] or [""]:
-                for size in experiment.sizes_in(topology):
-                    variant.require_frames(size, topology, found.get((variant.name, label)))
+                choice = found.get((variant.name, label))
+                for size in (
+                    () if choice is not None and variant.without_gateway(choice) else experiment.sizes_in(topology)
+                ):
+                    variant.require_frames(size, topology, choice)
 
 
 def names_are_known(document: Document, key: str, names: Sequence[str], known: Sequence[str]) -> None:

@@ -103,6 +103,8 @@ class Variant(VariantFile):
         Raises:
             UnsupportedError: with what does not take them, and what it takes.
         """
+        if mtu_for(size) == USUAL_MTU:
+            return
         limit = self.frame_limit(topology, choice)
         if limit is not None and mtu_for(size) > mtu_for(limit.largest):
             raise UnsupportedError(
