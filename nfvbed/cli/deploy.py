@@ -20,6 +20,7 @@ from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.state import shown
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, NS_PER_S, mtu_for
+from nfvbed.vnfs.descriptors.epa import require_fit
 
 
 @click.command(name="deploy")
@@ -74,11 +75,14 @@ def command(
         wanted = wanted.carrying(mtu_for(frame_size))
     elif existing is not None:
         wanted = existing.adapted(wanted)
+    require_fit(place.fit(wanted, topology, choice))
     if dry_run:
         click.echo(f"{variant} ({topology}) {_foreseen(place, wanted, topology, choice)}")
         return
     try:
         require_site(place, wanted)
+        if choice is not None:
+            place.prepare(topology, choice)
         deployment, existed = place.deploy_to_stay(wanted, topology, choice)
     finally:
         place.close()

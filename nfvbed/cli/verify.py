@@ -57,6 +57,8 @@ def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **opt
     """
     project = open_project()
     spec = project.load_site(site)
+    if variant is not None:
+        project.load_variant(variant, spec)  # an unknown name is refused before anything is asked
     if isinstance(spec, KollaSiteSpec):
         what, findings = _verified_rack(project, spec, variant, {**options, "no_probe": no_probe})
         _show(what, findings, as_json)

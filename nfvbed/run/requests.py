@@ -8,7 +8,7 @@ from nfvbed.errors import TotalLossError
 from nfvbed.measure.pacing import paced_rate_pps
 from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.completeness import Classify
-from nfvbed.records import Preset, TrialRecord
+from nfvbed.records import Preset, Sessions, TrialRecord
 from nfvbed.run.references import Known
 from nfvbed.spec.experiment import Experiment
 from nfvbed.traffic.generator import GeneratorInfo, TrafficRequest
@@ -85,7 +85,7 @@ def plain(experiment: Experiment, cell: CellPlan) -> TrafficRequest:
     return _request(experiment, cell, 0.0)
 
 
-def misfit(cell: CellPlan, info: GeneratorInfo) -> str:
+def misfit(experiment: Experiment, cell: CellPlan, info: GeneratorInfo) -> str:
     """Say why the generator cannot send a cell's traffic; empty when it can."""
     sizes = [length for length, _ in frame_mix(cell.frame_size)]
     engine = f"the generator's engine ({info.engine.name}) on this port kind"
@@ -95,6 +95,8 @@ def misfit(cell: CellPlan, info: GeneratorInfo) -> str:
         return f"frames of {min(sizes)} bytes; {engine} sends at least {info.min_frame_size_bytes}"
     if cell.flows > info.max_flows:
         return f"{cell.flows} flows; {engine} has at most {info.max_flows}"
+    if experiment.traffic.sessions_in(cell.topology) is Sessions.MIRRORED and not info.mirrors:
+        return f"mirrored sessions; {engine} sends each direction by itself"
     return ""
 
 
@@ -121,4 +123,5 @@ def _request(experiment: Experiment, cell: CellPlan, duration_s: float) -> Traff
         bidirectional=cell.bidirectional,
         ip=experiment.traffic.ip,
         vlan=experiment.traffic.vlan,
+        sessions=experiment.traffic.sessions_in(cell.topology),
     )

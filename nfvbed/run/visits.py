@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 from nfvbed.errors import (
     ConfigurationError,
@@ -18,7 +19,7 @@ from nfvbed.errors import (
 )
 from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.plan import Plan, PlannedTrial, pending
-from nfvbed.records import CellLack, Deployment, Preset, Status
+from nfvbed.records import SESSIONS, CellLack, Deployment, Preset, Sessions, Status
 from nfvbed.run import requests
 from nfvbed.run.kinds.celltest import RunContext
 from nfvbed.run.ledger import Exclusion, RunLedger
@@ -141,12 +142,13 @@ class Visitor:
             generator.close()
 
     def _measure_cell(self, cell: CellPlan, variant: Variant, setup: Setup, trials: Sequence[PlannedTrial]) -> None:
-        reason = requests.misfit(cell, setup.info)
+        reason = requests.misfit(self._plan.experiment, cell, setup.info)
         if reason:
             self._exclude(cell, variant, Exclusion(Status.UNSUPPORTED, reason))
             return
         config = self._ledger.put_blob("variant", described(variant, cell, setup.deployment.versions))
-        rig = self._ledger.put_blob("rig", self._site.rig(setup.deployment))
+        sessions = self._plan.experiment.traffic.sessions_in(cell.topology)
+        rig = self._ledger.put_blob("rig", with_sessions(self._site.rig(setup.deployment), sessions))
         self._ledger.register(cell, config, rig)
         warm_up = requests.warm_up(self._plan.experiment, cell)
         for index, trial in enumerate(trials):
@@ -199,6 +201,14 @@ class Visitor:
         config = self._ledger.put_blob("variant", described(variant, cell, {}))
         self._ledger.give_up(cell, config, error)
         self._observer.cell_excluded(cell.id, str(error))
+
+
+def with_sessions(rig: dict[str, Any], sessions: Sessions) -> dict[str, Any]:
+    """Return a rig's description with the form of its traffic's sessions.
+
+    Unreplied ones are left out: rigs from before there was a choice had them, and have the hash that they had.
+    """
+    return rig if sessions is Sessions.UNREPLIED else {**rig, SESSIONS: sessions.value}
 
 
 def described(variant: Variant, cell: CellPlan, versions: dict[str, str]) -> dict[str, object]:

@@ -16,7 +16,7 @@ from nfvbed.records import CounterSource, Hop, HopKind, Role, SwitchCounters, Wo
 from nfvbed.spec.layout import End
 
 _VERSION = re.compile(r"\d+\.\d+[.\d]*")
-_PMD_NAME = re.compile(r"^pmd-c(?P<core>\d+)/")
+PMD_NAME = re.compile(r"^pmd-c(?P<core>\d+)/")
 
 _COVERAGE = re.compile(r"^(?P<name>[a-z][a-z0-9_]*) .*total: (?P<count>\d+)$", re.MULTILINE)
 """A line of `coverage/show`, which leaves out what is 0."""
@@ -49,11 +49,12 @@ def counters(view: BridgeView, ports: Mapping[str, int]) -> SwitchCounters:
     """
     with BridgeController(view.openflow) as bridge:
         counted = bridge.ports()
-    threads = pmd.parse_statistics(unixctl.command(view.unixctl, "dpif-netdev/pmd-stats-show"))
+    threads = pmd.read_statistics(view.unixctl)
     return SwitchCounters(
         packets=sum(counted[number].rx_packets or 0 for number in ports.values()),
         busy_cycles=sum(thread.busy_cycles for thread in threads),
-        source=pmd.SOURCE,
+        rounding_cycles=pmd.rounding_of(threads),
+        source=pmd.source_of(threads),
         raw={
             "pmd": [dataclasses.asdict(thread) for thread in threads],
             "ports": {name: port_totals(counted[number]) for name, number in ports.items()},
@@ -77,7 +78,7 @@ def hops(view: BridgeView, ports: Mapping[str, int]) -> tuple[Hop, ...]:
     """
     with BridgeController(view.openflow) as bridge:
         counted = bridge.ports()
-    threads = pmd.parse_statistics(unixctl.command(view.unixctl, "dpif-netdev/pmd-stats-show"))
+    threads = pmd.read_statistics(view.unixctl)
     drops = datapath_drops(unixctl.command(view.unixctl, "coverage/show"))
     drops["failed_upcalls"] = sum(thread.failed_upcalls for thread in threads)
     first, *others = (
@@ -100,7 +101,7 @@ def pmd_threads(pid: int) -> tuple[WorkThread, ...]:
             name = (task / "comm").read_text().strip()
         except (FileNotFoundError, ProcessLookupError):
             continue  # it ended meanwhile
-        if match := _PMD_NAME.match(name):
+        if match := PMD_NAME.match(name):
             thread = WorkThread(
                 role=Role.SWITCH, pid=pid, tid=int(task.name), core=int(match["core"]), name=name, polling=True
             )

@@ -129,6 +129,14 @@ class PluginMeasurer:
         return Answered(command, request.frame_size, shown, distance, traffic_warnings(result))
 
     def _throughput(self, request: TrafficRequest, keys: Mapping[str, Any]) -> Answered:
+        times = keys.get("tests", 1)
+        if times != 1:
+            raise UnsupportedError(
+                "NfvGen searches once",
+                where="TRAFFICGEN_RFC2544_TESTS",
+                observed=repr(times),
+                fix="set it to 1, or run the test natively, where an experiment repeats it (nfvbed run --vsperf)",
+            )
         loss = Found("TRAFFICGEN_LOSSRATE", keys.get("loss_percent", 0.0), None)
         what = loss_search(Draft("throughput"), request.duration_ns / NS_PER_S, loss).resolved()
         drain_ns = None if what.drain_s is None else round(what.drain_s * NS_PER_S)

@@ -114,3 +114,10 @@ def test_a_vnf_that_is_the_end_of_the_path_loses_nothing():
 def test_nothing_is_said_of_places_where_nothing_was_lost():
     found = places(trial(0, {"ports": {"p0": {"rx_dropped": 0}, "p1": {"tx_dropped": 0}}}))
     assert not [place for place in found if place.startswith("lost:")]
+
+
+def test_frames_that_one_vnf_kept_are_not_given_to_the_next_one_too():
+    keeps = {"tx_packets": SENT, "rx_packets": SENT - 5}
+    ports = {f"v{vnf}{side}": dict(keeps) for vnf in (1, 2) for side in "ab"}
+    found = places(trial(12, {"ports": ports}))
+    assert (found[f"{IN_VNF} vnf1"], found[f"{IN_VNF} vnf2"], found[ELSEWHERE]) == (10, 2, 0)

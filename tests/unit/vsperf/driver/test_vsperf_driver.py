@@ -17,12 +17,13 @@ from nfvbed.results import ResultKind, TablePayload
 from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.store import Store
 from nfvbed.traffic.simulated.system import SimulatedSystem
-from nfvbed.vsperf.conf import read_settings, with_parameters
+from nfvbed.vsperf.conf import VsperfSettings, read_settings, with_parameters
+from nfvbed.vsperf.conf.released import releases
 from nfvbed.vsperf.driver import driver, ports
 from nfvbed.vsperf.driver.configuration import find_case
 from nfvbed.vsperf.driver.driver import run_vsperf
 from nfvbed.vsperf.driver.installation import find_vsperf
-from nfvbed.vsperf.driver.request import Request, check_request, planned
+from nfvbed.vsperf.driver.request import Request, check_release, check_request, planned
 from tests.unit.vsperf.driver.vsperf_double import ARRANGEMENT, PROGRAM, SiteDouble, WorkspaceDouble, make_double
 
 PROJECT = open_project(Path(__file__).parents[4])
@@ -53,12 +54,8 @@ class Bed:
     def request(self, test: str, trafficgen: str, parameters: str) -> Request:
         environment = {"VSPERF_DIR": str(self.double), "VSPERF_PYTHON": sys.executable}
         installation = find_vsperf(environment)
-        stock = read_settings([installation.configuration])
+        stock = read_settings([installation.configuration], installed=installation.configuration)
         settings = with_parameters(stock, parameters)
-        # The double reads settings, not TEST_PARAMS.
-        values = {**settings.values, **settings.values["TEST_PARAMS"]}
-        places = {**settings.places, **settings.values["TEST_PARAMS"].places}
-        settings = type(settings)(values, places, settings.files, settings.tests, settings.notes)
         case = find_case(settings, stock, test)
         return Request(installation, settings, case, trafficgen, PROJECT.load_site("lab"), self._root)
 
@@ -181,6 +178,17 @@ def test_what_cannot_run_is_refused_before(
     bed = Bed(tmp_path, monkeypatch)
     with pytest.raises(error, match=said):
         check_request(bed.request(test, trafficgen, parameters))
+
+
+@pytest.mark.parametrize("release", releases())
+def test_a_vsperf_whose_tests_have_another_form_is_refused(tmp_path: Path, release: str):
+    values = {"TRAFFIC": {}} if "TRAFFIC" in releases()[release].defaults else {}
+    stock = VsperfSettings(values=values, files=(tmp_path / "00_common.conf",))
+    if values:
+        check_release(stock)
+        return
+    with pytest.raises(UnsupportedError, match="before danube"):
+        check_release(stock)
 
 
 def test_other_generators_run_with_nics_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -11,22 +11,11 @@ from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.traffic.generator import Generator
 from nfvbed.traffic.simulated.system import SimulatedSystem
 from nfvbed.vsperf.conf.columns import TRAFFIC as TRAFFIC_COLUMNS
+from nfvbed.vsperf.conf.released import NEWEST, releases
 from nfvbed.vsperf.driver.measuring import PluginMeasurer, plain_request
 
 PROJECT = open_project(Path(__file__).parents[4])
-TRAFFIC = {
-    "traffic_type": "rfc2544_continuous",
-    "frame_rate": 100,
-    "bidir": "True",
-    "multistream": 0,
-    "stream_type": "L4",
-    "pre_installed_flows": "No",
-    "flow_type": "port",
-    "l2": {"framesize": 64, "srcmac": "00:00:00:00:00:00"},
-    "l3": {"enabled": True, "proto": "udp"},
-    "l4": {"enabled": True},
-    "vlan": {"enabled": False},
-}
+TRAFFIC = {**releases()[NEWEST].defaults["TRAFFIC"], "traffic_type": "rfc2544_continuous"}
 
 
 def keys(**traffic: Any) -> dict[str, Any]:
@@ -93,9 +82,15 @@ def test_a_burst_is_counted():
         ("rfc2889_caching", keys(), UnsupportedError, "does not answer"),
         ("continuous", keys(frame_rate=50), UnsupportedError, "part of the line rate"),
         ("continuous", keys(l3={"enabled": True, "proto": "tcp"}), UnsupportedError, "only UDP"),
-        ("continuous", keys(imix={"enabled": True}), UnsupportedError, "mixes of frame sizes"),
+        (
+            "continuous",
+            keys(imix={"enabled": True, "type": "genome", "genome": "aaaaaaaddddg"}),
+            UnsupportedError,
+            "mixes of frame sizes",
+        ),
         ("continuous", keys(l2={"framesize": 32}), ConfigurationError, "no such frames"),
         ("continuous", {"traffic": TRAFFIC}, ConfigurationError, "no request"),
+        ("throughput", {**keys(), "tests": 3}, UnsupportedError, "NfvGen searches once"),
         ("burst", keys(burst_size=0), ConfigurationError, "no number of frames"),
     ],
 )

@@ -15,6 +15,7 @@ from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.devcloud.nodes.inside import file_in, process
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.places import CONTROLLER
+from nfvbed.sites.verify.readings import rows
 from nfvbed.spec.layout import End
 
 INTEGRATION = "br-int"
@@ -61,6 +62,15 @@ class NodeSwitch:
             DeployError: it failed.
         """
         return self._node.channel.check(Command(("/usr/bin/ovs-vsctl", "--timeout=20", *words), timeout_s=30.0))
+
+    def statuses(self) -> dict[str, dict[str, str]]:
+        """Read the status of the interfaces, by name.
+
+        Raises:
+            DeployError: the database does not answer.
+        """
+        shown = rows(self.vsctl("--format=json", "--columns=name,status", "list", "Interface"))
+        return {one["name"]: one["status"] for one in shown}
 
     def apply(self, wanted: Mapping[str, str]) -> None:
         """Set what a variant decides (`other_config`); what it does not ask for is as Open vSwitch has it."""
@@ -132,11 +142,12 @@ class NodeSwitch:
         """
         inside = {name: INTEGRATION for name in self._numbers() if name.startswith(prefix)}
         ports = self._counted({**outside, **inside})
-        threads = pmd.parse_statistics(unixctl.command(self.control, "dpif-netdev/pmd-stats-show"))
+        threads = pmd.read_statistics(self.control)
         return SwitchCounters(
             packets=sum(one.rx_packets or 0 for one in ports.values()),
             busy_cycles=sum(thread.busy_cycles for thread in threads),
-            source=pmd.SOURCE,
+            rounding_cycles=pmd.rounding_of(threads),
+            source=pmd.source_of(threads),
             raw={"ports": {name: reading.port_totals(one) for name, one in ports.items()}},
         )
 
