@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue
 from nfvbed.drops import CounterSource as CounterSource
 from nfvbed.models import DeferredModel
 from nfvbed.quality import QualityWarning as QualityWarning  # Others import it from here.
-from nfvbed.units import FrameSize
+from nfvbed.units import USUAL_MTU, FrameSize
 from nfvbed.words import Accelerator as Accelerator
 from nfvbed.words import CellLack as CellLack
 from nfvbed.words import CellRole as CellRole
@@ -360,6 +360,8 @@ class Deployment(Record):
     """(step, duration in ns), in order."""
     warnings: tuple[QualityWarning, ...] = ()
     """About every trial on it: what it was set up with is not what was asked for."""
+    mtu: int = Field(default=USUAL_MTU, exclude_if=lambda value: value == USUAL_MTU)
+    """MTU that was asked of every port of the path; more than the usual one where jumbo frames were planned."""
     simulated: bool = False
 
 

@@ -117,7 +117,7 @@ def _deployed(place: Site, variant: str | None) -> Deployed:
 
 
 def _as_its_file_says(project: Project, spec: SiteSpec, deployed: Deployed) -> Variant:
-    wanted = project.load_variant(deployed.variant.name, spec)
+    wanted = deployed.adapted(project.load_variant(deployed.variant.name, spec))
     if wanted != deployed.variant:
         raise UsageError(
             f"the file of {wanted.name} has changed since it was deployed",

@@ -85,7 +85,7 @@ class Execution:
         return Exclusion(Status.UNSUPPORTED, missing, CellLack.VNF) if missing else None
 
     def _leave_out(self, cell: CellPlan, why: Exclusion, observer: Observer) -> None:
-        config = self.ledger.put_blob("variant", described(self.variants[cell.variant], cell, {}))
+        config = self.ledger.put_blob("variant", described(self.variants[cell.variant].carrying(cell.mtu), cell, {}))
         self.ledger.exclude_cell(cell, config, why)
         observer.cell_excluded(cell.id, why.reason)
 

@@ -76,7 +76,7 @@ class Visitor:
             GeneratorError, SwitchDiedError: a trial failed; its row is written, nothing is deployed.
             None of these where the experiment keeps going: then the cells are given up.
         """
-        left = tuple(trials)
+        left, variant = tuple(trials), variant.carrying(key.mtu)
         while left:
             self._observer.deployment_started(key, left[0].round)
             left = self._serve_once(key, variant, left)

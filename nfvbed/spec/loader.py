@@ -256,6 +256,7 @@ class Project:
         experiment = rules.with_sessions(experiment, variants)
         rules.replies_come_back(document, experiment, found.values())
         rules.ues_fit_the_core(document, experiment, found.values())
+        rules.frames_pass_every_path(experiment, variants, found)
         return Study(experiment, variants, site, found)
 
     def _with_all(self, document: Document) -> Document:

@@ -79,6 +79,26 @@ def name_is_the_files_name(document: Document, name: str) -> None:
         )
 
 
+def frames_pass_every_path(
+    experiment: Experiment, variants: Sequence[Variant], found: Mapping[tuple[str, str], VnfChoice]
+) -> None:
+    """Jumbo frames are refused before anything is deployed where a part of a path is known not to take them.
+
+    Raises:
+        UnsupportedError: with the variant, the part and what it takes.
+    """
+    for variant in variants:
+        for topology in experiment.laid_out:
+            if variant.lacks(topology) or variant.misfit(topology) or variant.options.is_simulated:
+                continue
+            for label in [use.label for use in experiment.uses_in(topology)] or [""]:
+                choice = found.get((variant.name, label))
+                for size in (
+                    () if choice is not None and variant.without_gateway(choice) else experiment.sizes_in(topology)
+                ):
+                    variant.require_frames(size, topology, choice)
+
+
 def names_are_known(document: Document, key: str, names: Sequence[str], known: Sequence[str]) -> None:
     """Every variant (or site) that is named has a file."""
     for index, name in enumerate(names):

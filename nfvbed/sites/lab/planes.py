@@ -194,6 +194,7 @@ class LabPlanes:
             # Written down with a deployment that stays: a later nfvbed has another workspace.
             warnings = dict.fromkeys((*deployment.warnings, QualityWarning.HUGEPAGES_SHORT))
             deployment = deployment.model_copy(update={"warnings": tuple(warnings)})
+        deployment = deployment.model_copy(update={"mtu": variant.mtu})
         live = _Live(deployment, plane, starter, variant.port_kind)
         self._live[deployment.id] = live
         return live
