@@ -34,10 +34,10 @@ class CoreNetwork(SpecModel):
         order = (country[1], country[0], operator[2], country[2], operator[1], operator[0])
         return bytes.fromhex("".join(order))
 
-    @property
-    def apn_bytes(self) -> bytes:
-        """The access point name as it is on the wire: each label after its length."""
-        return b"".join(bytes([len(label)]) + label.encode() for label in self.apn.split("."))
+
+def apn_bytes(apn: str) -> bytes:
+    """Return an access point name as it is on the wire: each label after its length."""
+    return b"".join(bytes([len(label)]) + label.encode() for label in apn.split("."))
 
 
 USUAL = CoreNetwork()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nfvbed.spec.corenetwork import USUAL, CoreNetwork
+from nfvbed.spec.corenetwork import USUAL, CoreNetwork, apn_bytes
 from nfvbed.vnfs.epc import network as places
 from nfvbed.vnfs.epc import s1ap
 from nfvbed.vnfs.epc.configuration import Installed, rendered
@@ -24,8 +24,8 @@ def test_codes_of_two_and_three_digits_are_told_apart_on_the_wire(plmn, wire):
 
 
 def test_labels_of_an_access_point_name_have_their_lengths():
-    assert USUAL.apn_bytes == b"\x08internet"
-    assert OTHER.apn_bytes == b"\x03ims\x07example"
+    assert apn_bytes(USUAL.apn) == b"\x08internet"
+    assert apn_bytes(OTHER.apn) == b"\x03ims\x07example"
 
 
 def test_the_mme_is_configured_for_it():
