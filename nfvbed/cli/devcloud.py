@@ -11,7 +11,7 @@ import click
 from nfvbed.cli.rack_options import EVICT
 from nfvbed.cli.settings import json_option
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import DeployError, UsageError
+from nfvbed.errors import DeployError, UnknownNameError
 from nfvbed.sites.openstack.devcloud.access import NAME
 from nfvbed.sites.openstack.devcloud.cloud import HUGEPAGES_MIB, DevCloud
 from nfvbed.sites.openstack.devcloud.lines import StageLines
@@ -78,13 +78,16 @@ def stop(dry_run: bool, evict: bool) -> None:
 @command.command()
 @json_option
 def status(as_json: bool) -> int:
-    """Say what runs, what it takes, and how long its start took."""
+    """Say what runs, what it takes, and how long its start took.
+
+    Exit status 0 when all of it runs, and when no cloud does; 20 when a part of it does not run.
+    """
     found = look(_cloud())
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2))
     else:
         _show(found)
-    return 0 if found.complete else 1
+    return 0 if found.complete or not found.running else DeployError.exit_code
 
 
 @command.command()
@@ -104,7 +107,7 @@ def logs(service: str | None, lines: int) -> None:
             click.echo(f"{path.stat().st_size:>9}  {name}")
         return
     if service not in found:
-        raise UsageError(
+        raise UnknownNameError(
             f"there is no log of {service}", where=str(places.directory / "logs"), fix=f"one of {', '.join(found)}"
         )
     for line in found[service].read_text(errors="replace").splitlines()[-lines:]:

@@ -13,6 +13,7 @@ import yaml
 from nfvbed.cli.vnf_options import KEYS as VNF_KEYS
 from nfvbed.errors import UsageError
 from nfvbed.sites.site import Site
+from nfvbed.spec.document import is_misread
 from nfvbed.spec.variant import Variant
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenVnf, ReadDescriptor
@@ -145,6 +146,12 @@ def pairs(option: str, texts: tuple[str, ...], example: str = "NAME=VALUE") -> d
 
 
 def _value(key: str, text: str) -> Any:
+    if is_misread(text.strip()):
+        raise UsageError(
+            f"YAML reads the value of {key} to another base",
+            observed=text,
+            fix=f"write it in quotes within the shell's, {key}='\"{text.strip()}\"'",
+        )
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as failure:

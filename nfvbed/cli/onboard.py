@@ -22,6 +22,7 @@ from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label
+from nfvbed.spec.commands import next_commands, on_site
 from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.layout import VEPC
 from nfvbed.spec.loader import Project
@@ -100,7 +101,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str | None, as_j
         extra = {"checksum_offload": trap.model_dump(mode="json") if trap else None}
         click.echo(json.dumps(deployment.model_dump(mode="json") | extra, indent=2))
     else:
-        _print(deployment, existed, trap)
+        _print(site, deployment, existed, trap)
 
 
 def _usual_topology(project: Project, vnf: str) -> str:
@@ -170,7 +171,7 @@ def _checksums(site: Site, deployment: Deployment) -> offload.OffloadReport | No
     return offload.probe_checksums(deployment, (_PROBE_MACS[0], wanted[0] if wanted else _PROBE_MACS[1]))
 
 
-def _print(deployment: Deployment, existed: bool, trap: offload.OffloadReport | None) -> None:
+def _print(site: str, deployment: Deployment, existed: bool, trap: offload.OffloadReport | None) -> None:
     state = "was deployed already" if existed else "deployed"
     click.echo(f"{deployment.variant} ({deployment.topology}) with {len(deployment.vnfs)} VNFs {state}")
     show_vnfs(deployment)
@@ -179,15 +180,16 @@ def _print(deployment: Deployment, existed: bool, trap: offload.OffloadReport | 
         click.echo(f"  first frame after {steps['onboard.first-frame'] / NS_PER_S:.2f} s")
     if trap is not None:
         click.echo(f"  frames with a checksum left to hardware: {trap.result} ({trap.observed})")
-        for line in _advice(trap, deployment):
+        for line in _advice(site, trap, deployment):
             click.echo(f"  {line}")
     click.echo(f"  logs and sockets: {deployment.run_directory}")
-    click.echo("  next: nfvbed trace, nfvbed run, nfvbed offboard, nfvbed destroy")
+    click.echo(f"  next: {next_commands(deployment.variant, site)}, nfvbed offboard{on_site(site)}")
 
 
-def _advice(trap: offload.OffloadReport, deployment: Deployment) -> list[str]:
+def _advice(site: str, trap: offload.OffloadReport, deployment: Deployment) -> list[str]:
     if trap.result is offload.ChecksumPath.NOT_SEEN:
-        return ["What becomes of ordinary traffic is not known: see whether frames come through (nfvbed trace)."]
+        command = f"nfvbed trace {deployment.variant}{on_site(site)}"
+        return [f"What becomes of ordinary traffic is not known: see whether frames come through ({command})."]
     if not trap.trap:
         return []
     vnf, ordinary = ("vepc", "nextepc") if deployment.topology == VEPC else ("vloop", "bridge")

@@ -10,6 +10,7 @@ import click
 from nfvbed.cli.given_files import checked
 from nfvbed.cli.given_options import is_file, pairs
 from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
+from nfvbed.cli.outputs import STANDARD
 from nfvbed.cli.package_machines import hot_of, machines_content
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
@@ -64,7 +65,7 @@ def command(vnf: str, form: str, output: str | None, **options: Any) -> None:
     else:
         _refuse_for_one(options)
         content = _content(form, _request(project, vnf, options))
-    if output == "-":
+    if output == STANDARD:
         sys.stdout.buffer.write(content)
         return
     path = Path(output or f"{vnf}{_ENDINGS[form]}")

@@ -80,7 +80,7 @@ def show_plan(study: Study, root: Path, as_json: bool) -> None:
         console.print(f"not on site {study.site.name}: {named}: {reason}", highlight=False, soft_wrap=True)
     if not_asked:
         console.print(not_asked, highlight=False, soft_wrap=True)
-    for cells in _incomplete(plan, study).values():
+    for cells in incomplete_checksums(plan, study).values():
         advice = ADVICE[QualityWarning.OFFLOADS_ON]
         told = f"{QualityWarning.OFFLOADS_ON.value}: {', '.join(cells)}: {advice.meaning} {advice.remedy}"
         console.print(told, highlight=False, soft_wrap=True)
@@ -100,8 +100,12 @@ def show_plan(study: Study, root: Path, as_json: bool) -> None:
     )
 
 
-def _incomplete(plan: Plan, study: Study) -> dict[str, list[str]]:
-    """Return by variant the cells whose raw-Ethernet VNF will be given frames without complete checksums."""
+def incomplete_checksums(plan: Plan, study: Study) -> dict[str, list[str]]:
+    """Return by variant the cells whose raw-Ethernet VNF will be given frames without complete checksums.
+
+    Raises:
+        UnsupportedError: a VNF and a variant's ports do not fit together.
+    """
     found: dict[str, list[str]] = {}
     variants = {variant.name: variant for variant in study.variants}
     for cell in plan.cells:
@@ -164,7 +168,7 @@ def _document(
         "site_not_asked": not_asked,
         "not_applicable": [{"cell": cell.id, "reason": reason} for cell, reason in plan.absent],
         "skipped": [{"cell": cell.id, "reason": reason} for cell, reason in plan.skipped],
-        "offloads_on": [cell for cells in _incomplete(plan, study).values() for cell in cells],
+        "offloads_on": [cell for cells in incomplete_checksums(plan, study).values() for cell in cells],
         "first_round": [
             {"sequence": trial.sequence, "cell": trial.cell, "preset": trial.preset.value, "test": trial.test}
             for trial in plan.round(1)

@@ -21,12 +21,15 @@ from nfvbed.errors import NfvbedError, UnsupportedError, UsageError
 from nfvbed.host.identity import is_elsewhere
 from nfvbed.plan.stored import never_reached, stored_study
 from nfvbed.records import CellRecord, RunRecord, Status
+from nfvbed.report.wording import short_run
 from nfvbed.results import ResultRecord
 from nfvbed.run.observer import Observer
 from nfvbed.run.runner import Runner
+from nfvbed.selection import MEASURED, SIMULATED
 from nfvbed.signals import end_like_interrupt
 from nfvbed.sites.catalogue import site_of
 from nfvbed.sites.site import Site
+from nfvbed.spec.commands import TracedPath, on_site, trace_command
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import GuestSiteSpec, KollaSiteSpec, SiteSpec
@@ -46,7 +49,8 @@ Ended = tuple[RunRecord, NfvbedError | None]
     is_flag=False,
     flag_value=UNFINISHED,
     metavar="[RUN]",
-    help="Go on with RUN (id or its beginning; default: the newest that did not end ok). Repeats nothing.",
+    help="Go on with RUN (id, its first or last digits, or label; default: the newest that did not end ok, a "
+    "measured one before simulated ones). Repeats nothing.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and its length; deploy nothing.")
 @click.option("--no-doctor", is_flag=True, help="Do not examine the site first; the findings are missing then.")
@@ -204,7 +208,7 @@ def _resumable(store: Store, name: str, experiment: str | None) -> RunRecord:
             raise UsageError("VSPERF cannot go on with a run", observed=f"run {run.id} was VSPERF's", fix=fix)
         return run
     final = (Status.OK, Status.UNSUPPORTED)
-    for run in store.runs():
+    for run in (*store.runs(MEASURED), *store.runs(SIMULATED)):
         if run.status not in final and run.site != VSPERF and experiment in (None, run.experiment):
             return run
     raise UsageError(
@@ -237,8 +241,19 @@ def _require_agreement(store: Store, run: RunRecord) -> None:
             "the doctor and this run disagree",
             where=f"run {run.id}",
             observed="; ".join(found),
-            fix="nfvbed doctor --variant NAME; nfvbed trace NAME shows where frames get to",
+            fix="; ".join(_looked_into(cell, run.site) for cell in _disagreeing(store.cells(run.id), found)),
         )
+
+
+def _disagreeing(cells: Sequence[CellRecord], found: Sequence[str]) -> Iterable[CellRecord]:
+    """Return a cell of each variant that is named where the doctor and a run disagree."""
+    first = {cell.variant: cell for cell in reversed(cells)}
+    return (cell for name, cell in first.items() if any(text.startswith(f"{name}:") for text in found))
+
+
+def _looked_into(cell: CellRecord, site: str) -> str:
+    command = trace_command(TracedPath(cell.variant, cell.topology, cell.frame_size, site=site))
+    return f"nfvbed doctor --variant {cell.variant}{on_site(site)}; {command} shows where frames get to"
 
 
 def _show(store: Store, run: RunRecord, as_json: bool) -> None:
@@ -256,9 +271,10 @@ def _show(store: Store, run: RunRecord, as_json: bool) -> None:
         console.print(line, markup=False, soft_wrap=True)
     if any(cell.simulated for cell in cells):
         console.print("simulated: none of this was measured")
-    ok = sum(trial.status is Status.OK for trial in trials)
+    ok, short = sum(trial.status is Status.OK for trial in trials), short_run(run.id)
     console.print(
-        f"run {run.id}: {ok} trials of {len(cells)} cells; next: nfvbed compare; nfvbed report", soft_wrap=True
+        f"run {run.id}: {ok} trials of {len(cells)} cells; next: nfvbed compare {short}; nfvbed report {short}",
+        soft_wrap=True,
     )
 
 

@@ -8,7 +8,7 @@ import click
 from pydantic import ValidationError
 
 from nfvbed.dataplanes.wiring import require_path
-from nfvbed.errors import UnsupportedError, UsageError
+from nfvbed.errors import UnknownNameError, UnsupportedError, UsageError
 from nfvbed.records import VnfKind
 from nfvbed.spec.bearers import MOST_BEARERS
 from nfvbed.spec.choices import default_forwarding, explicit_label, possible_forwarding, resolve, why_not_machines
@@ -198,12 +198,12 @@ def plan_of(topology: str) -> int:
     """Return the number of VNFs of a topology.
 
     Raises:
-        UsageError: there is no such topology.
+        UnknownNameError: there is no such topology.
     """
     try:
         return layout(topology).vnfs
     except ValueError as failure:
-        raise UsageError("unknown topology", observed=repr(topology), fix=str(failure)) from failure
+        raise UnknownNameError("unknown topology", observed=repr(topology), fix=str(failure)) from failure
 
 
 def _check(project: Project, use: VnfUse) -> None:

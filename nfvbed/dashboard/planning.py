@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -13,11 +14,16 @@ from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.on_site import refusals
 from nfvbed.dashboard.starting import Action, Wanted
 from nfvbed.errors import BusyError, NfvbedError
-from nfvbed.quiet import trial_is_going
+from nfvbed.host.trialsign import going_trial
 from nfvbed.records import Record
 from nfvbed.spec.loader import Project
 
 TIME_S: Final = 90.0
+PATIENCE_S: Final = 10.0
+"""How long a plan waits for the end of a trial; those of a comparison last about a second."""
+QUEUE_S: Final = 30.0
+"""How long it waits for plans that others asked for."""
+_LOOK_S: Final = 0.05
 MOST_DRY: Final = 4
 """Variants of which is asked what to deploy them would do; each takes some seconds."""
 
@@ -63,8 +69,9 @@ class ShownPlan(Record):
 class Planner:
     """Asks the command line, one question at a time, and none while a job or a trial runs."""
 
-    def __init__(self, jobs: Jobs, project: Project) -> None:
+    def __init__(self, jobs: Jobs, project: Project, patience_s: float = PATIENCE_S) -> None:
         self._jobs = jobs
+        self._patience_s = patience_s
         self._project = project
         self._one = threading.Lock()
 
@@ -82,9 +89,10 @@ class Planner:
                 observed=f"nfvbed {' '.join(job.spec.arguments)}",
                 fix=f"wait for its end, or cancel it: /jobs/{job.spec.id}",
             )
-        if trial_is_going() or not self._one.acquire(timeout=1.0):
-            raise BusyError("a trial is going, or another plan is being made", fix="try again in a moment")
+        if not self._one.acquire(timeout=QUEUE_S):
+            raise BusyError("another plan is being made", observed=f"for {QUEUE_S:g} s", fix="try again in a moment")
         try:
+            self._wait_for_the_end_of_a_trial()
             site = self._project.load_site(wanted.site)
             found = self._planned(wanted)
             deployed = () if Action.DEPLOY in refusals(site) else wanted.variants[:MOST_DRY]
@@ -92,6 +100,22 @@ class Planner:
             return found.model_copy(update={"dry_runs": dry})
         finally:
             self._one.release()
+
+    def _wait_for_the_end_of_a_trial(self) -> None:
+        """Wait until no process of this host is in a trial: a moment between two is enough.
+
+        Raises:
+            BusyError: one lasts longer; whose, and since when.
+        """
+        until = time.monotonic() + self._patience_s
+        while (trial := going_trial()) is not None:
+            if time.monotonic() > until:
+                raise BusyError(
+                    "no plan is made while a trial is going, as that would disturb it",
+                    observed=str(trial),
+                    fix="try again when it has ended",
+                )
+            time.sleep(_LOOK_S)
 
     def _planned(self, wanted: Wanted) -> ShownPlan:
         if not wanted.experiment:

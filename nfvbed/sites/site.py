@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
@@ -27,9 +28,11 @@ from nfvbed.records import (
 )
 from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
+from nfvbed.spec.commands import TracedPath, trace_command
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
+from nfvbed.units import MIN_FRAME_SIZE_BYTES
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
 from nfvbed.vnfs.descriptors.given import GivenVnf, ReadDescriptor
 from nfvbed.vnfs.descriptors.givenfit import Fit
@@ -195,7 +198,8 @@ class Site(ABC):
             UnsupportedError: nothing can outlive a command on this site.
             BusyError: another nfvbed is at work, or another deployment is running.
         """
-        raise self._cannot("leave a deployment behind", variant.name, "nfvbed run and nfvbed trace set up their own")
+        fix = f"{self._traced(variant.name, topology, vnf)} sets up its own, as nfvbed run does"
+        raise self._cannot("leave a deployment behind", variant.name, fix)
 
     def onboard(
         self, variant: Variant, topology: str, vnf: VnfChoice, tell: Callable[[str], None]
@@ -215,7 +219,8 @@ class Site(ABC):
             UnsupportedError: nothing can outlive a command on this site.
             BusyError: another nfvbed is at work, or another deployment is running.
         """
-        raise self._cannot("leave VNFs behind", vnf.label, "nfvbed run and nfvbed trace start their own")
+        fix = f"{self._traced(variant.name, topology, vnf)} starts its own, as nfvbed run does"
+        raise self._cannot("leave VNFs behind", vnf.label, fix)
 
     def fit_given(self, variant: Variant, found: ReadDescriptor) -> Fit:
         """Compare someone's descriptor with a variant and the site, as far as that can be asked; nothing is changed.
@@ -273,7 +278,8 @@ class Site(ABC):
         Raises:
             UnsupportedError: this site cannot tell.
         """
-        raise self._cannot("find dead VNFs", deployment.variant, "nfvbed trace shows whether frames come through")
+        command = self._traced(deployment.variant, deployment.topology)
+        raise self._cannot("find dead VNFs", deployment.variant, f"{command} shows whether frames come through")
 
     def heal(self, deployment: Deployment) -> Deployment:
         """Start VNFs of a deployment again that died; return it as it is then, once frames come through.
@@ -377,7 +383,24 @@ class Site(ABC):
             InternalError: the deployment has no ports for a generator.
         """
 
+    def wait_for_generator(self, deployment: Deployment) -> None:
+        """Wait until frames of a generator that was opened, and has its links, are taken.
+
+        Most ports take them with the link: the switch lives, and that is checked.
+
+        Args:
+            deployment: an existing one, with its generator.
+
+        Raises:
+            DeployError: they are not in time.
+        """
+        self.verify(deployment)
+
     # What is read of it.
+
+    def connections(self, deployment: Deployment) -> ConnectionTracker | None:
+        """Open the connection tracking of its switch; None where it tracks none, or none can be seen."""
+        return None
 
     def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
         """Name the warnings that every trial on the deployment has.
@@ -453,6 +476,10 @@ class Site(ABC):
             UnsupportedError, DeployError: the monitoring port cannot be added.
         """
         raise self._cannot("look into the tables of switches", variant.name, "leave tests of addresses out")
+
+    def _traced(self, variant: str, topology: str, vnf: VnfChoice | None = None) -> str:
+        """Return the command that sends frames on a path here."""
+        return trace_command(TracedPath(variant, topology, MIN_FRAME_SIZE_BYTES, vnf, self.name))
 
     def _cannot(self, do: str, where: str, fix: str = "choose another site") -> UnsupportedError:
         return UnsupportedError(

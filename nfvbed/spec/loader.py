@@ -1,6 +1,6 @@
 """Reads the user's files, once each, into frozen models that fit together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.errors import ConfigurationError, UnknownNameError, UnsupportedError
 from nfvbed.spec import choices, machinerules, rules
 from nfvbed.spec.corenetwork import SETTINGS, USUAL
-from nfvbed.spec.document import Document, read_document
+from nfvbed.spec.document import Document, KeyPath, read_document
 from nfvbed.spec.experiment import ALL, BEST, AlteredVariant, Experiment
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.kollarelease import KollaReleaseSpec
@@ -253,6 +253,8 @@ class Project:
         self._check_vnfs(document, experiment, {files.get(v.name, v.name): v for v in variants})
         experiment = choices.with_forwarding(experiment, self)
         found = choices.resolve_all(experiment, variants, self)
+        experiment = rules.with_sessions(experiment, variants)
+        rules.replies_come_back(document, experiment, found.values())
         rules.ues_fit_the_core(document, experiment, found.values())
         return Study(experiment, variants, site, found)
 
@@ -282,7 +284,8 @@ class Project:
         options = {**file.data["options"], **change.options}
         data = {**file.data, "name": name, "title": change.title, "options": options}
         try:
-            return self._attached(replace(file, data=data), site, change.variant)
+            written = _without(file.written, [("name",), ("title",), *(("options", key) for key in change.options)])
+            return self._attached(replace(file, data=data, written=written), site, change.variant)
         except ConfigurationError as failure:
             raise ConfigurationError(
                 f"the altered variant {name!r} is not valid: {failure.what}",
@@ -330,7 +333,7 @@ class Project:
 
 def _require(folder: Path, name: str, kind: str, names: Sequence[str]) -> None:
     if name not in names:
-        raise ConfigurationError(
+        raise UnknownNameError(
             f"unknown {kind} {name!r}", where=str(folder), observed=repr(name), fix=suggestion(name, names)
         )
 
@@ -363,4 +366,10 @@ def _overridden(document: Document, overrides: Mapping[str, Any]) -> Document:
     if "variants" in overrides and data.get("baseline") not in (BEST, *names):
         # Whoever picks some of the variants should not have to know the file's baseline.
         data.pop("baseline", None)
-    return replace(document, data=data, overridden=frozenset(tuple(key.split(".")) for key in overrides))
+    overridden = frozenset(tuple(key.split(".")) for key in overrides)
+    return replace(document, data=data, overridden=overridden, written=_without(document.written, overridden))
+
+
+def _without(written: Mapping[KeyPath, str], replaced: Collection[KeyPath]) -> dict[KeyPath, str]:
+    """Leave out what a file had for keys, and below them, that have other values now."""
+    return {key: text for key, text in written.items() if not any(key[: len(other)] == other for other in replaced)}

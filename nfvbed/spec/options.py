@@ -96,6 +96,11 @@ class DataPlaneOptions(SpecModel):
         return IO_PATHS.get(kind, NETDEV)
 
     @property
+    def tracks_connections(self) -> bool:
+        """Whether what becomes of a frame depends on the state of its connection."""
+        return False
+
+    @property
     def slow_to_deploy(self) -> bool:
         """Whether a deployment may take long (many rules): an experiment may repeat it less often."""
         return False

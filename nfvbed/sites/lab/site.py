@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
@@ -338,6 +339,14 @@ class LabSite(Site):
         generator = self._planes.open_generator(deployment) if live.plan.outside else None
         ends = live.ends(lambda: self._planes.wait_for_vnfs(deployment))
         return EndTraffic(ends, generator, live.seats[0].cores[0])
+
+    def wait_for_generator(self, deployment: Deployment) -> None:
+        """Wait for the switch: it may set its ports up anew only after the generator has its link."""
+        self._planes.wait_for_generator(deployment)
+
+    def connections(self, deployment: Deployment) -> ConnectionTracker | None:
+        """The switch's."""
+        return self._planes.connections(deployment)
 
     def close_generators(self, deployment: Deployment) -> None:
         """Close a generator that waits to be used: its ports are wanted for something else."""

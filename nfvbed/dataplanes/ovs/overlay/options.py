@@ -74,6 +74,11 @@ class OvsOverlayOptions(DataPlaneOptions):
         return PortKind.VHOST_USER
 
     @property
+    def tracks_connections(self) -> bool:
+        """As asked for."""
+        return self.conntrack
+
+    @property
     def slow_to_deploy(self) -> bool:
         """Two hosts with many rules take long, as both write theirs beside the threads that poll."""
         return self.hosts > 1 and self.rules > MANY_RULES

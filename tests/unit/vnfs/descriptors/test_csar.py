@@ -1,5 +1,6 @@
 """Packages of others: each is made by hand, wrong in one place."""
 
+import hashlib
 import io
 import stat
 import zipfile
@@ -173,6 +174,17 @@ def test_wrong_digest_is_refused_with_its_line(tmp_path, keys, what, line):
     found = refused(written(tmp_path, {META: meta(block(**keys)), "top.yaml": ENTRY, "f": b"content"}))
     assert what in found.what
     assert found.where.endswith(f"!{META}:{line}")
+
+
+def test_a_digest_is_compared_whole_and_in_either_case(tmp_path):
+    right = hashlib.sha256(b"content").hexdigest()
+    for given, fits in ((right.upper(), True), (right[:8] + "0" * 56, False), (right[:-1] + "g", False)):
+        keys = block(Source="f", Algorithm="SHA-256", Hash=given)
+        path = written(tmp_path, {META: meta(keys), "top.yaml": ENTRY, "f": b"content"})
+        if fits:
+            assert "f" in csar.read(path).hashed
+        else:
+            assert "has another hash" in refused(path).what
 
 
 def test_member_that_was_changed_is_refused(tmp_path):
