@@ -1,10 +1,12 @@
 """Frozen records between stages and in the store: integer counts, ns, frames/s; what is missing comes with a reason."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
 
+from nfvbed.drops import CounterSource as CounterSource
 from nfvbed.models import DeferredModel
 from nfvbed.quality import QualityWarning as QualityWarning  # Others import it from here.
 from nfvbed.units import FrameSize
@@ -121,6 +123,8 @@ class Cost(Record):
     """What the switch spent: busy TSC cycles over the packets it forwarded."""
 
     busy_cycles: Separable
+    rounding_cycles: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Busy cycles are known to so many above or below, as the switch rounds; None: it does not."""
     packets: int
     source: str
     """Source of "busy": PMD statistics, scheduler run time, ..."""
@@ -371,6 +375,8 @@ class Hop(Record):
     rx_packets: int | None = None
     tx_packets: int | None = None
     drops: dict[str, int] = Field(default_factory=dict)
+    counted_by: CounterSource | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Who counts the drops, which gives their names a meaning (`drops.py`); None: several, or nobody knows."""
 
 
 class SwitchCounters(Record):
@@ -379,8 +385,16 @@ class SwitchCounters(Record):
     packets: int
     """Frames received on the measured ports."""
     busy_cycles: Separable
+    rounding_cycles: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Busy cycles are known to so many above or below, as the switch rounds them; None: it does not."""
     source: str
     raw: dict[str, Any] = Field(default_factory=dict)
+
+
+def rounding_of(counted: Iterable[SwitchCounters]) -> int | None:
+    """Return to how many busy cycles a sum or a difference of readings is known; None: none is rounded."""
+    known = [one.rounding_cycles for one in counted if one.rounding_cycles is not None]
+    return sum(known) if known else None
 
 
 class Readiness(StrEnum):

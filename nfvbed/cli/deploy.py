@@ -13,12 +13,14 @@ from nfvbed.errors import UsageError
 from nfvbed.records import Deployment
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.site import Site
+from nfvbed.spec.commands import next_commands
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.state import shown
 from nfvbed.units import NS_PER_S
+from nfvbed.vnfs.descriptors.epa import require_fit
 
 
 @click.command(name="deploy")
@@ -49,18 +51,21 @@ def command(variant: str, site: str, topology: str | None, dry_run: bool, as_jso
     wanted = project.load_variant(variant, site_spec)
     topology, choice = path_of(project, wanted, topology, vnf_of_site(site_spec, DEFAULT_VNF), of_site(site_spec, {}))
     place = open_site(site_spec, project.root)
+    require_fit(place.fit(wanted, topology, choice))
     if dry_run:
         click.echo(f"{variant} ({topology}) {_foreseen(place, wanted, topology, choice)}")
         return
     try:
         require_site(place, wanted)
+        if choice is not None:
+            place.prepare(topology, choice)
         deployment, existed = place.deploy_to_stay(wanted, topology, choice)
     finally:
         place.close()
     if as_json:
         click.echo(json.dumps(deployment.model_dump(mode="json"), indent=2))
     else:
-        _print(deployment, existed)
+        _print(site, deployment, existed)
 
 
 def _on_rack(
@@ -84,7 +89,7 @@ def _foreseen(site: Site, wanted: Variant, topology: str, choice: VnfChoice | No
     return f"would be deployed; this host is {support.readiness} for it. {support.reason}".strip()
 
 
-def _print(deployment: Deployment, existed: bool) -> None:
+def _print(site: str, deployment: Deployment, existed: bool) -> None:
     state = "was deployed already" if existed else "deployed"
     vnfs = "".join(f", {handle.name} ({handle.kind}, {handle.forwarding})" for handle in deployment.vnfs)
     click.echo(f"{deployment.variant} ({deployment.topology}{vnfs}) {state}")
@@ -96,4 +101,4 @@ def _print(deployment: Deployment, existed: bool) -> None:
     if not existed:
         steps = ", ".join(f"{name.removeprefix('deploy.')} {ns / NS_PER_S:.2f} s" for name, ns in deployment.steps)
         click.echo(f"  took: {steps}")
-    click.echo("  next: nfvbed trace, nfvbed run, nfvbed destroy")
+    click.echo(f"  next: {next_commands(deployment.variant, site)}")

@@ -114,10 +114,17 @@ def _print(report: TraceReport) -> None:
         if direction.complete:
             console.print(f"[green]All {direction.sent} frames arrived.[/]")
         else:
-            lost = max(direction.frames - direction.received, 0)
-            console.print(f"[red]{lost} of {direction.frames} frames are lost; first lack: {direction.lost_at}.[/]")
+            console.print(f"[red]{_lost(direction)} First lack: {direction.lost_at}.[/]")
             console.print(direction.hint, highlight=False)
         console.print(f"{direction.note}\n" if direction.note else "", highlight=False)
+
+
+def _lost(direction: DirectionTrace) -> str:
+    """Say how many frames are lost of those that were sent, and apart from them how many were not sent."""
+    lost = f"{direction.lost} of {direction.sent} sent frames are lost." if direction.sent else "Nothing was sent."
+    unsent = direction.frames - direction.sent
+    # Those that were late are told by the note.
+    return f"{lost} {unsent} of {direction.frames} were not sent." if unsent > 0 and not direction.note else lost
 
 
 def _table(report: TraceReport, direction: DirectionTrace) -> Table:

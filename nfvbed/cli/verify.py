@@ -69,7 +69,8 @@ def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **opt
             f"site {site} has no cloud that could be verified",
             where=f"deploy/sites/{site}.yml kind",
             observed=spec.kind,
-            fix="--site devcloud, or one of kind kolla; nfvbed trace shows on all sites whether frames come through",
+            fix="--site devcloud, or one of kind kolla;"
+            f" nfvbed trace {variant or 'VARIANT'} --site {site} shows whether frames come through",
         )
     try:
         deployed = _deployed(place, variant)

@@ -147,11 +147,12 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
 
     Raises:
         UsageError: no run, or the baseline is in none of them.
-        NotComparableError: the class asked for was not found.
+        NotComparableError: the class asked for was not found, or some runs are simulated and others measured.
     """
     options = options or Options()
     if not data:
         raise UsageError("there is no run to compare", fix="nfvbed run EXPERIMENT")
+    _require_one_kind(data)
     hosts = _hosts(data)
     placements = {
         host: analyse_trials([(entry.run.id, trial) for entry in runs for trial in entry.trials])
@@ -191,6 +192,23 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         rigs={row.rig_hash: rigs[row.rig_hash] for row in rows if row.rig_hash in rigs},
         notes=tuple(_notes(data, differences, options.rules)),
     )
+
+
+def _require_one_kind(data: Sequence[RunData]) -> None:
+    """Refuse simulated runs beside measured ones.
+
+    Raises:
+        NotComparableError: there are both.
+    """
+    simulated = [entry.run.id for entry in data if entry.simulated]
+    measured = [entry.run.id for entry in data if not entry.simulated]
+    if simulated and measured:
+        raise NotComparableError(
+            "simulated runs are not compared with measured ones",
+            where=f"runs {', '.join(entry.run.id for entry in data)}",
+            observed=f"simulated: {', '.join(simulated)}; measured: {', '.join(measured)}",
+            fix="name runs of one kind",
+        )
 
 
 def _placed(data: Sequence[RunData], labels: Labels, names: Mapping[str, str], options: Options) -> list[MeasuredTest]:

@@ -36,6 +36,11 @@ class RunData:
         """Return the form of a cell's traffic, as its rig has it; where it has none there was no choice yet."""
         return Sessions(self.rigs.get(cell.rig_hash, {}).get(SESSIONS, Sessions.UNREPLIED))
 
+    @property
+    def simulated(self) -> bool:
+        """Whether its numbers are a simulation's; no run has both."""
+        return any(cell.simulated for cell in self.cells)
+
     def ports_of(self, cell: CellRecord) -> str:
         """Return the ports of a cell: their kind, and what few have set (`veth-no-offloads`)."""
         return self.ports.get(cell.config_hash, cell.port_kind.value)

@@ -17,7 +17,18 @@ from nfvbed.compare.rundata import RunData
 from nfvbed.compare.statistics import Interval
 from nfvbed.compare.verdict import Rules
 from nfvbed.compare.visits import ALL_STATES, LabelledTrial
-from nfvbed.records import CellRecord, CellRole, PortKind, Preset, QualityWarning, Record, Sessions, Status
+from nfvbed.records import (
+    NOT_SEPARABLE,
+    CellRecord,
+    CellRole,
+    PortKind,
+    Preset,
+    QualityWarning,
+    Record,
+    Sessions,
+    Status,
+    TrialRecord,
+)
 from nfvbed.spec.layout import EndKind, layout
 from nfvbed.units import FrameSize
 
@@ -220,7 +231,7 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
         engine=", ".join(sorted({f"{trial.engine.name} {trial.engine.version}" for trial in used})),
         census=census,
         warnings=row_warnings(used, mrr, (unused, _maximum(census)), _rules_of(cell, view)),
-        notes=(*_notes(cell, pace), *_sessions_note(data, cell)),
+        notes=(*_notes(cell, pace), *_sessions_note(data, cell), *_roundings(maximum)),
         simulated=cell.simulated or any(entry.trial.simulated for entry in trials),
     )
 
@@ -274,6 +285,17 @@ def _sessions_note(data: RunData, cell: CellRecord) -> tuple[str, ...]:
     if cell.config_hash in data.tracking:
         return ("sessions: unreplied; neither direction answers the other, and every connection stays new",)
     return ()
+
+
+def _roundings(trials: Sequence[TrialRecord]) -> tuple[str, ...]:
+    """Say to what the cycles of a packet are known, where the switch rounds them."""
+    costs = [trial.cost for trial in trials if trial.cost is not None]
+    parts = [
+        cost.rounding_cycles / cost.busy_cycles
+        for cost in costs
+        if cost.rounding_cycles and cost.busy_cycles != NOT_SEPARABLE and cost.busy_cycles
+    ]
+    return (f"cycles per packet are known to ± {max(parts):.1%}: this Open vSwitch rounds them",) if parts else ()
 
 
 def _notes(cell: CellRecord, paced: PacedSummary | None) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from nfvbed.records import (
     SwitchCounters,
     TrialRecord,
     WorkThread,
+    rounding_of,
 )
 from nfvbed.sites.site import Site
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
@@ -41,6 +42,8 @@ from nfvbed.units import NS_PER_S
 LINK_TIMEOUT_S = patient(10.0)
 """A switch that is the client of a vhost-user socket tries again once a second."""
 _LOOK_S = 0.01
+MOST_ROUNDING = 0.1
+"""Part of a trial's busy cycles that a switch may round by; beyond it they are not separable."""
 
 SWITCHLESS = (CellRole.LOOPBACK, CellRole.VNF)
 """Ceilings in which no switch is deployed."""
@@ -296,6 +299,7 @@ def difference(before: SwitchCounters | Unavailable, after: SwitchCounters | Una
     return SwitchCounters(
         packets=after.packets - before.packets,
         busy_cycles=busy,
+        rounding_cycles=rounding_of((before, after)),
         source=after.source,
         raw=_subtract(before.raw, after.raw),
     )
@@ -306,7 +310,11 @@ def cost_of(counters: SwitchCounters | None, cpu: Sequence[CpuTime], tsc_hz: int
     if counters is None:
         return None
     if counters.busy_cycles != NOT_SEPARABLE:
-        return Cost(busy_cycles=counters.busy_cycles, packets=counters.packets, source=counters.source)
+        busy, rounding = counters.busy_cycles, counters.rounding_cycles
+        if rounding is not None and rounding > MOST_ROUNDING * busy:
+            source = f"{counters.source}: to more than {MOST_ROUNDING:.0%} of this trial's"
+            return Cost(busy_cycles=NOT_SEPARABLE, packets=counters.packets, source=source)
+        return Cost(busy_cycles=busy, rounding_cycles=rounding, packets=counters.packets, source=counters.source)
     mine = [t for t in cpu if t.role is Role.SWITCH]
     busy_ns = 0
     for share in mine:

@@ -11,6 +11,7 @@ from nfvbed.report.load import described
 from nfvbed.report.relative import relative_throughputs
 from nfvbed.results import ResultKind, ResultRecord, TablePayload
 from nfvbed.search.result import SearchResult
+from nfvbed.selection import MEASURED, Selection
 
 if TYPE_CHECKING:
     from nfvbed.store import Store
@@ -29,10 +30,12 @@ class History:
 
     Args:
         store: open.
+        selection: of which runs.
     """
 
-    def __init__(self, store: "Store") -> None:
+    def __init__(self, store: "Store", selection: Selection = MEASURED) -> None:
         self._store = store
+        self._selection = selection
         self._kept: dict[Key, tuple[Measured, ...]] = {}
         self._found: dict[str, Series] = {}
         self._described: dict[str, dict[str, Any]] = {}
@@ -41,7 +44,7 @@ class History:
     def series(self) -> tuple[Series, ...]:
         """Return the settings that several of the newest ended runs measured."""
         with self._one_at_a_time:
-            runs = [run for run in self._store.runs() if run.status is not None][:NEWEST_RUNS]
+            runs = [run for run in self._store.runs(self._selection) if run.status is not None][:NEWEST_RUNS]
             kept = {(run.id, run.ended_at): self._of(run) for run in runs}
             self._kept = kept
             settings = by_setting(entry for figures in kept.values() for entry in figures)

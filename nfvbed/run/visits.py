@@ -13,6 +13,7 @@ from nfvbed.errors import (
     OnboardError,
     PrerequisiteError,
     SwitchDiedError,
+    TotalLossError,
     UnsupportedError,
     VnfDiedError,
 )
@@ -22,6 +23,7 @@ from nfvbed.records import SESSIONS, CellLack, Deployment, Preset, Sessions, Sta
 from nfvbed.run import requests
 from nfvbed.run.kinds.celltest import RunContext
 from nfvbed.run.ledger import Exclusion, RunLedger
+from nfvbed.run.losses import next_step, nothing_came, total_loss
 from nfvbed.run.observer import Observer
 from nfvbed.run.setup import Setup
 from nfvbed.run.testing import DeploymentLost, Tester
@@ -36,8 +38,8 @@ from nfvbed.units import NS_PER_S
 DIED = (GeneratorError, SwitchDiedError, VnfDiedError)
 """What ends a trial in its middle; the trial's row tells it."""
 
-OF_THE_VNF = (OnboardError, VnfDiedError)
-"""What is the trouble of one cell's VNF, and says nothing about the other cells."""
+OF_THE_CELL = (OnboardError, VnfDiedError, TotalLossError)
+"""What is the trouble of one cell's VNF, or of its frames, and says nothing about the other cells."""
 OF_THE_VARIANT = (ConfigurationError, PrerequisiteError, DeployError, GeneratorError, SwitchDiedError)
 """What is the trouble of one data plane; a run that keeps going gives its cells up."""
 
@@ -64,7 +66,8 @@ class Visitor:
     def serve(self, key: DeploymentKey, variant: Variant, trials: Sequence[PlannedTrial]) -> None:
         """Deploy, measure, take down. What the site cannot do is excluded; a cell whose VNF failed is given up.
 
-        So is one whose VNFs need more than there is: a longer chain needs memory that a shorter one does not.
+        So is one from which no frame comes back, and one whose VNFs need more than there is: a longer chain needs
+        memory that a shorter one does not.
 
         Cells that were to follow one whose VNF failed are measured on a new deployment.
 
@@ -100,7 +103,7 @@ class Visitor:
                 lacks = CellLack.VNF if error.of_vnf else None
                 why = Exclusion(Status.UNSUPPORTED, str(error), lacks)
                 self._exclude(self._plan.cell_by_id[cell], variant, why)
-        except (*OF_THE_VNF, *OF_THE_VARIANT) as error:
+        except (*OF_THE_CELL, *OF_THE_VARIANT) as error:
             if not self._is_given_up(error, key):
                 raise
             # One that never came up would not for the deployment's other cells either.
@@ -111,7 +114,7 @@ class Visitor:
 
     def _is_given_up(self, error: NfvbedError, key: DeploymentKey) -> bool:
         """Whether an error is the end of its cells only, and not of the run."""
-        if isinstance(error, OF_THE_VNF) or self._plan.experiment.keep_going:
+        if isinstance(error, OF_THE_CELL) or self._plan.experiment.keep_going:
             return True
         return isinstance(error, PrerequisiteError) and bool(key.vnf)
 
@@ -161,8 +164,13 @@ class Visitor:
         request = self._request(cell, trial)
         self._observer.trial_started(trial, request.duration_ns / NS_PER_S)
         record = setup.measures.measure(self._ledger.task(trial, request, setup.site.renews))
+        nothing = nothing_came([record])
+        if nothing:
+            record = record.model_copy(update={"status": Status.FAILED, "reason": nothing})
         self._ledger.add_trial(record)
         self._observer.trial_ended(record)
+        if nothing:
+            raise total_loss(self._plan, cell, nothing, self._site)
 
     @contextlib.contextmanager
     def _failure_reported(self, trial: PlannedTrial, setup: Setup) -> Iterator[None]:
@@ -170,18 +178,19 @@ class Visitor:
             yield
         except DIED as error:
             self._ledger.add_failure(trial, setup.info.engine, error)
-            if not isinstance(error, OF_THE_VNF):
+            if not isinstance(error, OF_THE_CELL):
                 self._ledger.fail_cell(trial.cell, str(error))
             raise
 
     def _request(self, cell: CellPlan, trial: PlannedTrial) -> TrafficRequest:
         if trial.preset is Preset.MRR:
             return requests.maximum(self._plan.experiment, cell)
+        fix = next_step(self._plan, cell, self._site)
         if trial.preset is Preset.COMMON:
             excluded = self._ledger.excluded
             partners = [other for other in self._plan.compared.get(cell.point, ()) if other not in excluded]
-            return requests.common(self._plan.experiment, cell, partners, self._ledger.trials)
-        return requests.paced(self._plan.experiment, cell, self._ledger.trials, self._tools.classify)
+            return requests.common(self._plan.experiment, cell, partners, self._ledger.trials, fix)
+        return requests.paced(self._plan.experiment, cell, self._ledger.trials, self._tools.classify, fix)
 
     def _exclude(self, cell: CellPlan, variant: Variant, why: Exclusion) -> None:
         config = self._ledger.put_blob("variant", described(variant, cell, {}))

@@ -256,6 +256,10 @@ class SwitchDatabase:
         self._idl.run()
         return {row.name: _interface(row) for row in self._idl.tables["Interface"].rows.values()}
 
+    def statuses(self) -> dict[str, dict[str, str]]:
+        """Read the status of the interfaces, by name."""
+        return {name: state.status for name, state in self.interfaces().items()}
+
     def _bridge(self, name: str) -> Any:
         row = next((row for row in self._idl.tables["Bridge"].rows.values() if row.name == name), None)
         if row is None:

@@ -153,7 +153,7 @@ class Vpp(DataPlane):
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """p0, the graph, the ports of the VNFs, p1; their counters and drops as they are now."""
-        entries = self._connection(deployment).read()
+        entries = self._connection(deployment).read(errors=True)
         return reading.hops(entries, VppState.of(deployment).interfaces, layout(deployment.topology))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.latency import DueLatency, LatencySummary
 from nfvbed.compare.testresults import MeasuredTest
-from nfvbed.report.csv.export import Value, guarded
+from nfvbed.report.csv.export import Value, guarded, written_once
 from nfvbed.report.relative import rounds_ratios
 from nfvbed.results import Reference, ResultKind, TablePayload
 from nfvbed.search.result import SearchResult
@@ -100,7 +100,7 @@ def _first(test: MeasuredTest) -> dict[str, Value]:
         "simulated": int(result.simulated),
         "status": result.status.value,
         "reason": result.reason,
-        "warnings": " ".join(warning.value for warning in test.warnings),
+        "warnings": written_once(test.warnings),
     }
 
 
@@ -131,7 +131,7 @@ def _loads(test: MeasuredTest) -> Iterable[dict[str, Value]]:
         base = test.base_of(load)
         of_directions = zip(("0_to_1_", "1_to_0_"), load.latency_directions, strict=False)
         yield {
-            "warnings": " ".join(warning.value for warning in test.warnings_at(load)),
+            "warnings": written_once(test.warnings_at(load)),
             "sequence": load.point.sequence,
             "fraction": load.point.fraction,
             "of": base.of if base else None,

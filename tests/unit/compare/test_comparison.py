@@ -13,7 +13,7 @@ from nfvbed.compare.verdict import Bound, Rules, Verdict
 from nfvbed.errors import NotComparableError, UnknownNameError, UsageError
 from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Readiness, Status, Support
 from nfvbed.results import ResultRecord
-from tests.sample_records import BRIDGE, CEILINGS, HOST, OVS, SIMULATED, Scenario, build
+from tests.sample_records import BRIDGE, CEILINGS, HOST, OVS, RUN, SIMULATED, Scenario, build
 
 SECOND_RUN = "01940000-0000-7000-8000-000000000002"
 
@@ -42,6 +42,23 @@ def test_tests_beside_the_maximum_load_choose_the_class_where_they_have_results(
         results.append(ResultRecord(**searched, **spans, placement_class="far", started_at="", ended_at=""))
     found = compare([dataclasses.replace(data, results=tuple(results))])
     assert found.placement[0].choice.name == "far"
+
+
+def test_a_row_says_to_what_its_cycles_are_known():
+    data = build()
+    exact = row(compare([data]), "ovs-dpdk/p2p/64")
+    rounded = [
+        trial.model_copy(
+            update={"cost": trial.cost.model_copy(update={"rounding_cycles": trial.cost.busy_cycles // 50})}
+        )
+        if trial.cost is not None and trial.cost.busy_cycles != NOT_SEPARABLE
+        else trial
+        for trial in data.trials
+    ]
+    found = row(compare([dataclasses.replace(data, trials=tuple(rounded))]), "ovs-dpdk/p2p/64")
+    assert found.cycles_per_packet == exact.cycles_per_packet
+    assert not [note for note in exact.notes if "cycles" in note]
+    assert [note for note in found.notes if "± 2.0%" in note]
 
 
 def test_a_row_holds_rates_loss_latency_and_cost():
@@ -168,9 +185,11 @@ def test_another_host_is_not_comparable():
     assert "different hosts" in not_comparable_with(other)
 
 
-def test_simulated_and_measured_are_not_comparable():
-    other = build(Scenario(run=SECOND_RUN, systems=(SIMULATED,)))
-    assert "simulated" in not_comparable_with(other)
+def test_simulated_and_measured_runs_are_not_compared():
+    runs = [build(), build(Scenario(run=SECOND_RUN, systems=(SIMULATED,)))]
+    for order in (runs, runs[::-1]):
+        with pytest.raises(NotComparableError, match=f"simulated: {SECOND_RUN}; measured: {RUN}"):
+            compare(order)
 
 
 def with_sessions(data: RunData, form: str) -> RunData:

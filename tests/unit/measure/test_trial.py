@@ -10,7 +10,7 @@ import pytest
 from nfvbed.errors import GeneratorError, SwitchDiedError
 from nfvbed.measure import trial as trial_module
 from nfvbed.measure.task import TrialTask
-from nfvbed.measure.trial import Measurement
+from nfvbed.measure.trial import MOST_ROUNDING, Measurement, cost_of, difference
 from nfvbed.readings import Part, Reading, Unavailable
 from nfvbed.records import (
     NOT_SEPARABLE,
@@ -250,3 +250,22 @@ def test_roles_whose_threads_a_site_does_not_show_have_its_reason(monkeypatch: p
     (switch,) = record.cpu
     assert (switch.role, switch.busy_ns, switch.source) == (Role.SWITCH, NOT_SEPARABLE, hidden.reason)
     assert (record.cost, record.core_distance_ns, record.switch_counters) == (None, None, {})
+
+
+@pytest.mark.parametrize(
+    ("roundings", "busy", "kept"),
+    [((None, None), 1000, None), ((30, 40), 1000, 70), ((0, 0), 1000, 0), ((60, 41), 1000, "not-separable")],
+)
+def test_what_a_switch_rounds_is_kept_with_the_cost(roundings, busy, kept):
+    """Roundings of both readings add up; beyond a tenth of what the trial took the figure means nothing."""
+    before, after = (
+        counters(packets, cycles).model_copy(update={"rounding_cycles": rounding})
+        for packets, cycles, rounding in zip((10, 20), (500, 500 + busy), roundings, strict=True)
+    )
+    cost = cost_of(difference(before, after), (), 2_000_000_000)
+    assert MOST_ROUNDING == 0.1
+    if kept == "not-separable":
+        assert (cost.busy_cycles, cost.cycles_per_packet) == ("not-separable", None)
+        assert "10%" in cost.source
+    else:
+        assert (cost.busy_cycles, cost.rounding_cycles) == (busy, kept)

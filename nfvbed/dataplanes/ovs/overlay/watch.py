@@ -9,7 +9,7 @@ from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.overlay.host import UNDERLAY_NUMBER, UNDERLAY_PORT
 from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT
 from nfvbed.dataplanes.ovs.reading import BridgeView
-from nfvbed.records import NOT_SEPARABLE, Hop, Record, Separable, SwitchCounters
+from nfvbed.records import NOT_SEPARABLE, Hop, Record, Separable, SwitchCounters, rounding_of
 from nfvbed.state import PlaneState
 
 SHARED_SOURCE = "not-separable: the hosts' poll-mode threads share a core, and count each other's time"
@@ -61,6 +61,7 @@ def counters(hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> S
     return SwitchCounters(
         packets=sum(counted.packets for counted in found),
         busy_cycles=cycles,
+        rounding_cycles=None if shared else rounding_of(found),
         source=SHARED_SOURCE if shared else found[0].source,
         raw={host.name: counted.raw | _tunnel(host) for host, counted in zip(hosts, found, strict=True)},
     )

@@ -94,7 +94,7 @@ def test_vm_hugepages_that_were_not_tried_are_unknown(vm):
     found = memory.probe_hugepages(vm, try_reserving=False)
     assert found.state is State.UNKNOWN
     assert found.reservable_mib is None
-    assert "vm.nr_hugepages=1024" in found.fix
+    assert "hugepagesz=2M hugepages=1024" in found.fix
 
 
 def test_vm_devices(vm):
