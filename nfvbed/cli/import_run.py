@@ -8,21 +8,22 @@ import click
 from nfvbed.cli.outputs import STANDARD
 from nfvbed.cli.settings import open_store, root_option, store_option
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.spec.textfile import decoded, read_text
 
 
 @click.command(name="import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.argument("file", type=click.Path(allow_dash=True, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Only check the file.")
 @root_option
 @store_option
 def command(file: Path, dry_run: bool, root: Path | None, store: str | None) -> None:
     """Put the run in FILE, which `nfvbed export` wrote, into the store; -: from standard input."""
-    from nfvbed.store.transfer import import_run, read_run
+    from nfvbed.store.transfer import EXPORTED, import_run, read_run
 
     if str(file) == STANDARD:
-        document = read_run(sys.stdin.read(), "standard input")
+        document = read_run(decoded(sys.stdin.buffer.read(), "standard input", EXPORTED), "standard input")
     else:
-        document = read_run(file.read_text(encoding="utf-8"), str(file))
+        document = read_run(read_text(file, EXPORTED), str(file))
     reported = f"run {document.run.id} ({document.run.experiment}): {len(document.trials)} trials"
     if dry_run:
         click.echo(f"would import {reported}")

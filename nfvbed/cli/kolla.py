@@ -19,6 +19,7 @@ from nfvbed.sites.kolla.render import check_release, order_pinned, render
 from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
+from nfvbed.spec.textfile import read_text
 from nfvbed.spec.variant import Variant
 
 _PROOF = {
@@ -137,10 +138,4 @@ def _in_full(support: dict[str, Any]) -> str:
 
 
 def _text(path: str) -> str:
-    try:
-        return Path(path).read_text()
-    except (OSError, UnicodeDecodeError) as failure:
-        observed = failure.strerror if isinstance(failure, OSError) else "it is no text"
-        raise UsageError(
-            "the inventory cannot be read", where=path, observed=observed or str(failure), fix="--multinode FILE"
-        ) from failure
+    return read_text(Path(path), "--multinode FILE")

@@ -91,8 +91,10 @@ def made_request(
 
     Raises:
         UsageError, ConfigurationError: an option names what there is not, or an image cannot be read.
-        UnsupportedError: groups are to be apart in a way that Nova has no rule for.
+        UnsupportedError: groups are to be apart in a way that Nova has no rule for; or a mobile core is of another
+            network than its image.
     """
+    project.require_usual_network(vnf)
     zones = pairs("--zone", options.get("zones") or ())
     placement = options.get("placement") or ("strict" if zones else "soft")
     given_file = options.get("image_file")

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from nfvbed.cli.given_options import pairs
+from nfvbed.cli.given_files import checked
+from nfvbed.cli.given_options import is_file, pairs
 from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
 from nfvbed.cli.outputs import STANDARD
 from nfvbed.cli.package_machines import hot_of, machines_content
@@ -18,7 +19,7 @@ from nfvbed.sites.openstack.instances import DATA_NETWORKS
 from nfvbed.spec.choices import default_forwarding, possible_forwarding
 from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfChoice, VnfSpec, VnfUse
-from nfvbed.vnfs.descriptors import csar, legacy, parsing, sol, translate
+from nfvbed.vnfs.descriptors import csar, legacy, sol
 from nfvbed.vnfs.descriptors.model import CloudImage, DescriptorRequest, checksums, request_of, version_of
 from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from nfvbed.vnfs.descriptors.yamltext import dump
@@ -50,10 +51,13 @@ _ENDINGS = {"legacy": ".yaml", "sol": ".csar", "hot": ".hot.yaml"}
 @machine_options
 @click.option("--most", default=1, type=click.IntRange(1, 16), help="Instances that it can be scaled to. Default: 1.")
 def command(vnf: str, form: str, output: str | None, **options: Any) -> None:
-    """Write what Tacker takes of VNF (a name in vnfd), made from its vnf.yml; FILE (a CSAR): only check it."""
+    """Write what Tacker takes of VNF (a name in vnfd), made from its vnf.yml.
+
+    FILE: only check it, whatever descriptor it is: a package (CSAR), a template, a SOL001 descriptor, a vnf.yml.
+    """
     project = open_project()
-    if vnf not in project.vnf_names and Path(vnf).is_file():
-        click.echo(_checked(Path(vnf)))
+    if is_file(vnf, project.vnf_names):
+        click.echo(checked(project, Path(vnf)))
         return
     machines = several_machines(project, vnf)
     if machines is not None:
@@ -77,17 +81,6 @@ def _refuse_for_one(options: dict[str, Any]) -> None:
     for key in ("image_file", "flavour"):
         if options.pop(key):
             raise UsageError(f"--{key.replace('_', '-')} is of a VNF of several machines", fix="leave it out")
-
-
-def _checked(path: Path) -> str:
-    package = csar.read(path)
-    parsing.parse_package(package)
-    flavours = ", ".join(translate.flavours(package)) or "one, without an id"
-    external = f"; not fetched: {', '.join(package.external)}" if package.external else ""
-    return (
-        f"{path}: {len(package.archive.sizes)} members, {len(package.hashed)} hashes are right, "
-        f"entry {package.entry}, flavours: {flavours}{external}"
-    )
 
 
 def _request(project: Project, vnf: str, options: dict[str, Any]) -> DescriptorRequest:

@@ -14,7 +14,7 @@ from nfvbed.compare.needs import Need
 from nfvbed.compare.recommend import Recommendation, Wanted, recommend
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnknownNameError, UsageError
 from nfvbed.records import RunRecord
 from nfvbed.report.newest import RUNS, examine_runs, newest_by_host, newest_of
 from nfvbed.report.page.head import machine
@@ -148,7 +148,7 @@ def _host(project: Project, runs: list[RunRecord], site: str, wanted: str | None
     known = list(newest_by_host(runs))
     fitting = [digest for digest in known if digest.startswith(wanted)]
     if len(fitting) != 1:
-        raise UsageError(
+        raise UnknownNameError(
             f"{'several hosts begin' if fitting else 'no host begins'} with {wanted!r}",
             where="--host",
             observed=f"hosts with runs: {', '.join(digest[:12] for digest in known) or 'none'}",

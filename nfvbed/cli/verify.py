@@ -57,6 +57,8 @@ def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **opt
     """
     project = open_project()
     spec = project.load_site(site)
+    if variant is not None:
+        project.load_variant(variant, spec)  # an unknown name is refused before anything is asked
     if isinstance(spec, KollaSiteSpec):
         what, findings = _verified_rack(project, spec, variant, {**options, "no_probe": no_probe})
         _show(what, findings, as_json)
@@ -67,7 +69,8 @@ def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **opt
             f"site {site} has no cloud that could be verified",
             where=f"deploy/sites/{site}.yml kind",
             observed=spec.kind,
-            fix="--site devcloud, or one of kind kolla; nfvbed trace shows on all sites whether frames come through",
+            fix="--site devcloud, or one of kind kolla;"
+            f" nfvbed trace {variant or 'VARIANT'} --site {site} shows whether frames come through",
         )
     try:
         deployed = _deployed(place, variant)
@@ -114,7 +117,7 @@ def _deployed(place: Site, variant: str | None) -> Deployed:
 
 
 def _as_its_file_says(project: Project, spec: SiteSpec, deployed: Deployed) -> Variant:
-    wanted = project.load_variant(deployed.variant.name, spec)
+    wanted = deployed.adapted(project.load_variant(deployed.variant.name, spec))
     if wanted != deployed.variant:
         raise UsageError(
             f"the file of {wanted.name} has changed since it was deployed",

@@ -26,7 +26,7 @@ from nfvbed.compare.testresults import MeasuredTest, place_results, take_census_
 from nfvbed.compare.testwarnings import with_derived
 from nfvbed.compare.verdict import Rules, Verdict
 from nfvbed.compare.visits import ALL_STATES, LabelledTrial
-from nfvbed.errors import NotComparableError, UsageError
+from nfvbed.errors import NotComparableError, UnknownNameError, UsageError
 from nfvbed.models import adapter_of
 from nfvbed.records import CellRole, Preset, QualityWarning, Record, Status
 from nfvbed.spec.experiment import BEST
@@ -254,7 +254,7 @@ def _chosen(rows: tuple[CellSummary, ...], variants: Sequence[str]) -> tuple[Cel
     known = dict.fromkeys(row.variant for row in rows)
     unknown = [name for name in variants if name not in known]
     if unknown:
-        raise UsageError(
+        raise UnknownNameError(
             f"no run has variant {unknown[0]!r}",
             observed=f"variants of these runs: {', '.join(known) or 'none'}",
             fix="choose among them",

@@ -14,7 +14,7 @@ from nfvbed.compare.explain import Explanation, explain
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dataplanes.catalogue import VariantModel
-from nfvbed.errors import StoreError, UsageError
+from nfvbed.errors import StoreError, UnknownNameError, UsageError
 from nfvbed.records import Record, RunRecord
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.catalogue import drawings
@@ -79,7 +79,7 @@ class Source:
         """
         try:
             return self.store.run(name, MEASURED)
-        except UsageError as error:
+        except (UnknownNameError, UsageError) as error:
             raise NotThereError(error.what, where=name, observed=error.observed, fix=error.fix) from error
 
     def landing(self) -> Landing | None:
@@ -160,7 +160,7 @@ class Source:
         loaded = load(self.store, (run.id,), VariantModel, latency_of=names)
         try:
             return explain(loaded.data, cell, make_options(loaded, _options())), loaded
-        except UsageError as error:
+        except (UnknownNameError, UsageError) as error:
             raise NotThereError(error.what, where=f"run {run.id}", observed=error.observed, fix=error.fix) from error
 
     def described(self, digest: str) -> dict[str, Any]:
@@ -192,7 +192,7 @@ class Source:
             options = options.model_copy(update={"baseline": None})  # The experiment's, which is not shown.
         try:
             comparison = compare(loaded.data, options)
-        except UsageError as error:
+        except (UnknownNameError, UsageError) as error:
             raise NotThereError(error.what, where=error.where, observed=error.observed, fix=error.fix) from error
         return Compared(comparison, context_of(loaded, comparison))
 

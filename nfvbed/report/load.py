@@ -137,7 +137,14 @@ def _read(
     configurations = {digest: read(digest) for digest in {cell.config_hash for cell in cells}}
     ports, paths = (_reported(configurations, key) for key in ("ports", "io_path"))
     trials = tuple(store.trials(run.id, latency_of=latency_of))
-    return RunData(run, cells, trials, known, host, results, supports, ports, paths)
+    tracking = frozenset(digest for digest, value in configurations.items() if _tracks(value))
+    return RunData(run, cells, trials, known, host, results, supports, ports, paths, tracking)
+
+
+def _tracks(configuration: Mapping[str, Any]) -> bool:
+    """Whether a stored variant has connection tracking: that of overlays, by the option that all versions have."""
+    options = (configuration.get("variant") or {}).get("options") or {}
+    return bool(options.get("conntrack"))
 
 
 def _reported(configurations: Mapping[str, dict[str, Any]], key: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any, Final, NoReturn
 from sqlalchemy import Connection, Select, or_, select
 
 from nfvbed.annotations import LATEST
-from nfvbed.errors import StoreError, UsageError
+from nfvbed.errors import StoreError, UnknownNameError
 from nfvbed.records import CellRecord, FactRecord, RunRecord, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.selection import Selection
@@ -59,7 +59,7 @@ def run(connection: Connection, name: str, where: str, selection: Selection) -> 
         selection: of which `latest` is the newest; a run that is named may be any.
 
     Raises:
-        UsageError: there is none, or several are named so.
+        UnknownNameError: there is none, or several are named so.
     """
     newest = select(RUN).order_by(*NEWEST_FIRST)
     if name == LATEST:
@@ -74,7 +74,7 @@ def run(connection: Connection, name: str, where: str, selection: Selection) -> 
         if found := _found(connection, query):
             return _only_one(found, name, where)
     known = _found(connection, newest.limit(NAMED))
-    raise UsageError(
+    raise UnknownNameError(
         f"there is no run {name!r}",
         where=where,
         observed=f"runs: {_named(known)}" if known else "no runs yet",
@@ -95,7 +95,7 @@ def _named(found: Sequence[RunRecord]) -> str:
 
 def _only_one(found: Sequence[RunRecord], name: str, where: str) -> RunRecord:
     if len(found) > 1:
-        raise UsageError(
+        raise UnknownNameError(
             f"several runs are named {name!r}",
             where=where,
             observed=f"runs: {_named(found)}",
@@ -106,7 +106,7 @@ def _only_one(found: Sequence[RunRecord], name: str, where: str) -> RunRecord:
 
 def _refuse_latest(connection: Connection, where: str) -> NoReturn:
     others = left_out(connection)
-    raise UsageError(
+    raise UnknownNameError(
         "there is no measured run" if others else f"there is no run {LATEST!r}",
         where=where,
         observed=f"{others.words}, which are not taken unless they are asked for" if others else "no runs yet",

@@ -1,6 +1,7 @@
 """A run as one JSON document, out of one store and into another."""
 
-from typing import Any, Literal
+import json
+from typing import Any, Final, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -13,6 +14,13 @@ from nfvbed.selection import EVERY
 from nfvbed.store.canonical import content_hash
 from nfvbed.store.former import named
 from nfvbed.store.store import Said, Store
+
+EXPORTED: Final = "give a file that `nfvbed export` wrote"
+_OTHERS: Final = (
+    ("NFVbench", {"benchmarks", "nfvbench_version"}),
+    ("FD.io CSIT", {"test_id", "start_time", "version"}),
+)
+"""Other tools, and keys by which their results are known (nfvbench/nfvbench.py of NFVbench 5; UTI model of CSIT)."""
 
 
 class KeptBlob(Record):
@@ -83,11 +91,12 @@ def read_run(text: str, where: str) -> RunDocument:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
+        other = _made_by(text)
         raise ConfigurationError(
             "this is no run that nfvbed exported",
-            where=f"{where}{' at ' + place if place else ''}",
-            observed=first["msg"],
-            fix="give a file that `nfvbed export` wrote",
+            where=f"{where}{' at ' + place if place and not other else ''}",
+            observed=f"it is a result of {other}, which is not imported" if other else first["msg"],
+            fix=EXPORTED,
         ) from error
     for digest, blob in document.blobs.items():
         if content_hash(blob.value) != digest:
@@ -98,6 +107,19 @@ def read_run(text: str, where: str) -> RunDocument:
                 fix="export it again; an exported run is not to be edited",
             )
     return document
+
+
+def _made_by(text: str) -> str:
+    """Return whose result a text is that is no export of nfvbed's; empty: nobody knows."""
+    first = text.lstrip().partition("\n")[0]
+    if "throughput_rx_fps" in first:
+        return "VSPERF (result_*.csv)"
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return ""
+    keys = set(found) if isinstance(found, dict) else set()
+    return next((name for name, own in _OTHERS if own <= keys), "")
 
 
 def import_run(store: Store, document: RunDocument) -> tuple[str, ...]:

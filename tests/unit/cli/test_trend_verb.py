@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.cli.trend import command
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnknownNameError
 from nfvbed.store import Store
 from tests.dashboard_runs import SERIES, STEP_AT, STEPPED, with_series
 
@@ -49,7 +49,7 @@ def test_the_same_as_json(measured: Path):
 
 
 def test_an_unknown_setting_is_refused(measured: Path):
-    with pytest.raises(UsageError, match="no series of this setting"):
+    with pytest.raises(UnknownNameError, match="no series of setting"):
         said(measured, "--setting", "none")
 
 
