@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from nfvbed.cli.outputs import STANDARD
 from nfvbed.cli.results import load_runs, selected, simulated_option
 from nfvbed.cli.settings import open_store, root_option, store_option
+from nfvbed.cli.standard_streams import STANDARD
 from nfvbed.cli.vsperf_options import VSPERF
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import open_project

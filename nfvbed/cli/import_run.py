@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from nfvbed.cli.outputs import STANDARD
 from nfvbed.cli.settings import open_store, root_option, store_option
+from nfvbed.cli.standard_streams import STANDARD
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.spec.textfile import decoded, read_text
 

@@ -8,8 +8,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from nfvbed.cli.outputs import require_folder
 from nfvbed.cli.settings import json_option, root_option
+from nfvbed.cli.standard_streams import require_folder
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.sites.kolla import inventory, output

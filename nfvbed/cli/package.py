@@ -10,8 +10,8 @@ import click
 from nfvbed.cli.given_files import checked
 from nfvbed.cli.given_options import is_file, pairs
 from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
-from nfvbed.cli.outputs import STANDARD
 from nfvbed.cli.package_machines import hot_of, machines_content
+from nfvbed.cli.standard_streams import STANDARD
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.records import VnfKind

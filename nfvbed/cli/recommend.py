@@ -123,13 +123,14 @@ def _topology(name: str | None) -> str | None:
     """Return the path that is asked for.
 
     Raises:
-        UsageError: there is none of that name.
+        UnknownNameError: there is none of that name.
     """
     if name is not None:
         try:
             layout(name)
         except ValueError as error:
-            raise UsageError(f"{name!r} is no topology", where="--topology", observed=str(error)) from error
+            seen = repr(name)
+            raise UnknownNameError("unknown topology", where="--topology", observed=seen, fix=str(error)) from error
     return name
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from nfvbed.cli.outputs import require_folder
 from nfvbed.cli.results import chain_options, compare_runs, comparison_options, simulated_option
 from nfvbed.cli.settings import json_option, root_option, store_option
+from nfvbed.cli.standard_streams import require_folder
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.report.answer import answer
 from nfvbed.report.files import write_report

@@ -43,6 +43,8 @@ def locate(url_or_path: str | Path) -> Location:
         ConfigurationError: it looks like a URL, and is none that can be used.
     """
     text = str(url_or_path)
+    if text == "-":
+        raise _bad_url(text, "results are kept in no stream; a file of this name is ./-")
     if "://" not in text:
         path = Path(text)
         return Location(URL.create("sqlite", database=str(path)), path)

@@ -101,7 +101,7 @@ def test_json_has_the_headline_and_all_that_it_rests_on(capsys: pytest.CaptureFi
         (["--need", "cpu", "--host", ""], "several hosts begin"),
         (["--need", "cpu", "--frame-size", "small"], "'small' is no frame size"),
         (["--need", "cpu", "--frame-size", "60"], "'60' is no frame size"),
-        (["--need", "cpu", "--topology", "ring"], "'ring' is no topology"),
+        (["--need", "cpu", "--topology", "ring"], "unknown topology"),
         (["--need", "cpu", "--site", "nowhere"], "nowhere"),
         ([], "Missing option '--need'"),
     ],
