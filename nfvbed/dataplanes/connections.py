@@ -22,7 +22,7 @@ class Connections(Record):
     recirculations: int
     """How often it took one of them up again: after a look-up, or out of a tunnel."""
     established: dict[str, int]
-    """Packets that were looked up as established, by datapath flow."""
+    """Packets that were looked up as established, by datapath flow; a flow that has ended took its count along."""
     not_established: dict[str, int]
     """The same of those that were not: their connection is new."""
 

@@ -29,15 +29,19 @@ class CoreNetwork(SpecModel):
 
     @property
     def plmn_bytes(self) -> bytes:
-        """The code as it is on the wire (TS 24.301, 9.9.3.32): digits in half bytes, F for a third one that is not."""
-        country, operator = self.mcc, self.mnc.ljust(3, "f")
-        order = (country[1], country[0], operator[2], country[2], operator[1], operator[0])
-        return bytes.fromhex("".join(order))
+        """The code as S1AP has it (TS 36.413, 9.2.3.8): its digits two to an octet, the later one first; where the
+        network code has two, F before them.
 
-    @property
-    def apn_bytes(self) -> bytes:
-        """The access point name as it is on the wire: each label after its length."""
-        return b"".join(bytes([len(label)]) + label.encode() for label in self.apn.split("."))
+        NAS (TS 24.301, 9.9.3.32) orders the digits of a code of three otherwise. nextepc takes S1AP's octets for both,
+        also for K_ASME, and so do its UEs here.
+        """
+        digits = self.mcc + self.mnc.rjust(3, "f")
+        return bytes.fromhex("".join(digits[place + 1] + digits[place] for place in range(0, 6, 2)))
+
+
+def apn_bytes(apn: str) -> bytes:
+    """Return an access point name as it is on the wire: each label after its length."""
+    return b"".join(bytes([len(label)]) + label.encode() for label in apn.split("."))
 
 
 USUAL = CoreNetwork()

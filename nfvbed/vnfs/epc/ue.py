@@ -3,7 +3,7 @@
 from enum import StrEnum
 from ipaddress import IPv4Address
 
-from nfvbed.spec.corenetwork import USUAL, CoreNetwork
+from nfvbed.spec.corenetwork import USUAL, CoreNetwork, apn_bytes
 from nfvbed.vnfs.epc import nas
 from nfvbed.vnfs.epc.authentication import Milenage, kasme, nas_integrity_key
 from nfvbed.vnfs.epc.subscribers import Subscriber
@@ -67,7 +67,7 @@ class Ue:
             case "EMMSecurityModeCommand":
                 return self._secure(message)
             case "ESMInformationRequest":
-                return (self._protected(nas.network_wanted(message.transaction, self._network.apn_bytes)),)
+                return (self._protected(nas.network_wanted(message.transaction, apn_bytes(self.subscriber.apn))),)
             case "EMMAttachAccept":
                 return self._accept(message)
             case "EMMAttachReject" | "EMMAuthenticationReject" | "EMMServiceReject" | "ESMPDNConnectivityReject":

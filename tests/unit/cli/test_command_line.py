@@ -182,7 +182,7 @@ def test_an_unknown_name_ends_alike_everywhere(capsys: Captured, store_path: Pat
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (gzip.compress(b"{}"), "it is not UTF-8 text (gzip)"),
+        (gzip.compress(b"{}", mtime=0), "it is not UTF-8 text (gzip)"),
         (b"\xff\xfe{\x00}\x00", "it is not UTF-8 text (UTF-16)"),
         (b"\xe4", "it is not UTF-8 text"),
         (b"{", "EOF while parsing"),

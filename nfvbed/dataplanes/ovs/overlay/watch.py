@@ -85,9 +85,10 @@ class OverlayConnections(ConnectionTracker):
 
 def _connections(host: HostView, ports: Mapping[str, int]) -> Connections:
     socket = Path(host.unixctl)
-    entries = conntrack.parse_connections(unixctl.command(socket, *conntrack.DUMP_CONNECTIONS))
+    # The flows first: one that is not used for 10 s ends, and many entries take long to write on a busy host.
     flows = conntrack.parse_flows(unixctl.command(socket, *conntrack.DUMP_FLOWS))
     threads = reading.counters(host.bridge, ports).raw["pmd"]
+    entries = conntrack.parse_connections(unixctl.command(socket, *conntrack.DUMP_CONNECTIONS))
     return Connections(
         where=host.name,
         ports=len(ports),
