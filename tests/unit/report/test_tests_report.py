@@ -357,10 +357,11 @@ def test_many_quantities_are_below_each_other_and_a_bound_is_reported(comparison
     update = {"kind": ResultKind.COST, "test": "cost", "payload": payload.model_dump(mode="json")}
     test = first.model_copy(update={"result": first.result.model_copy(update=update), "table": payload})
     (table,) = measured_tables(comparison.model_copy(update={"tests": (test,)}))
-    assert table.names == ("measured",)
+    assert table.names == ("cycles", "measured")
     lines = table.lines[0].quantities["measured"].splitlines()
     assert lines[1] == "q1 1 ns/packet;"
-    assert lines[-1] == "cycles at most 250 cycles/packet"
+    assert lines[-1] == "q6 6 ns/packet"
+    assert table.lines[0].quantities["cycles"] == "at most 250 cycles/packet"
 
 
 def test_percentiles_over_due_frames_count_one_that_never_came_as_infinitely_late(comparison: Comparison):
