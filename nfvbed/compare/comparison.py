@@ -125,14 +125,14 @@ class Comparison(Record):
     def ranked(self, rows: Sequence[CellSummary]) -> list[CellSummary]:
         """Order rows of one traffic point: the baseline first; with many, or none in particular, the highest first.
 
-        Rates of emulated guests come after all others, and what was not measured last.
+        Rates that decide nothing come after all others, and what was not measured last.
         """
         by_rate = self.many or self.baseline == BEST
 
         def key(row: CellSummary) -> tuple[bool, bool, float]:
             if not by_rate:
                 return False, row.variant != self.baseline, 0.0
-            return row.mrr is None, row.emulated, -row.mrr.median_pps if row.mrr else 0.0
+            return row.mrr is None, bool(row.unranked), -row.mrr.median_pps if row.mrr else 0.0
 
         return sorted(rows, key=key)
 

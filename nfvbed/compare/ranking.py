@@ -46,10 +46,10 @@ class Leader(Record):
 def leaders(
     rows: Sequence[CellSummary], rules: Rules, rigs: dict[str, dict[str, Any]] | None = None
 ) -> tuple[Leader, ...]:
-    """Find the leader of each traffic point, in the order of the rows; a rate of an emulated guest is none."""
+    """Find the leader of each traffic point, in the order of the rows; a rate that decides nothing is none."""
     points: dict[tuple[object, ...], list[CellSummary]] = {}
     for row in rows:
-        if row.mrr is not None and not row.emulated:
+        if row.mrr is not None and not row.unranked:
             points.setdefault(row.point, []).append(row)
     found = (_leader(group, rules, rigs or {}) for group in points.values())
     return tuple(leader.model_copy(update={"alone": _is_alone(leader.row, rows)}) for leader in found)

@@ -9,7 +9,7 @@ from nfvbed.host.procfs import read_sample
 from nfvbed.measure.cpu import account, without_hidden_work
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import difference, distance, rate_pps
-from nfvbed.measure.warnings import vnf_warnings
+from nfvbed.measure.warnings import frame_warnings, vnf_warnings
 from nfvbed.quiet import trial_going
 from nfvbed.readings import Part, available
 from nfvbed.records import CoreDistance, CpuTime, Deployment, QualityWarning, SwitchCounters, TrialRecord, WorkThread
@@ -75,7 +75,7 @@ class SocketMeter:
             core_distance_ns=window.distance,
             engine=figures.engine,
             simulated=self._deployment.simulated,
-            warnings=self._warnings(window.warnings),
+            warnings=self._warnings((*frame_warnings(figures.directions), *window.warnings)),
         )
 
     def _warnings(self, found: tuple[QualityWarning, ...]) -> tuple[QualityWarning, ...]:

@@ -124,6 +124,8 @@ class SearchResult(Record):
     """Measured again: the generator left out more frames than the search allows."""
     stolen_trials: int = 0
     """Measured again: what they lost was due while the system's threads were kept from their cores."""
+    surplus_trials: int = Field(default=0, exclude_if=lambda value: not value)
+    """Of those used: they counted more frames back than were sent, and so the path may double frames at any load."""
     relative_to: str | None = None
     """Cell of testpmd in the switch's place whose search of the same round this one's is divided by; None: none."""
     void: VoidSummary | None = None

@@ -1,14 +1,14 @@
 """A run as one JSON document, out of one store and into another."""
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import ValidationError, field_validator
+from pydantic import ValidationError, field_validator, model_validator
 
 from nfvbed.errors import ConfigurationError, StoreError
 from nfvbed.records import CellRecord, FactRecord, Record, RunRecord, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.store.canonical import content_hash
-from nfvbed.store.former import named
+from nfvbed.store.former import judged_again, named
 from nfvbed.store.store import Store
 
 
@@ -30,6 +30,13 @@ class RunDocument(Record):
     results: tuple[ResultRecord, ...] = ()
     """Of tests beside the MRR; exports of nfvbed before format 3 of the store have none."""
     blobs: dict[str, KeptBlob]
+
+    @model_validator(mode="after")
+    def _judge_former_counts(self) -> Self:
+        doubtful = [trial for trial in self.trials if trial.has_surplus]
+        if not doubtful:
+            return self
+        return self.model_copy(update={"results": tuple(judged_again(result, doubtful) for result in self.results)})
 
     @field_validator("cells")
     @classmethod

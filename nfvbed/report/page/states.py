@@ -48,7 +48,7 @@ def _at_own_half_load(comparison: Comparison) -> Table | None:
         (
             row.cell,
             wording.mpps(row.paced.load_pps),
-            wording.loss(row.paced.missing_ratio),
+            wording.loss(row.paced.missing_ratio, at_least=bool(row.paced.surplus)),
             wording.microseconds(row.paced.latency.p50_ns) if row.paced.latency else wording.NOTHING,
             wording.microseconds(row.paced.latency.p99_ns) if row.paced.latency else wording.NOTHING,
         )

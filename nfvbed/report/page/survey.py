@@ -59,7 +59,7 @@ def _row(comparison: Comparison, row: CellSummary) -> GridRow:
         Cell(bare if row.of_bare_ports else wording.NOTHING, "n"),
         Cell(wording.limited_by(row), "whole"),
         Cell(verdict, "verdict", tone=found.judgement.verdict.value if found else ""),
-        Cell(wording.loss(given.missing_ratio) if given else wording.NOTHING, "n"),
+        Cell(wording.loss(given.missing_ratio, at_least=bool(given.surplus)) if given else wording.NOTHING, "n"),
         Cell(", ".join(wording.microseconds(value) for value in percentiles) or wording.NOTHING, "n"),
         Cell(wording.cycles(row.cycles_per_packet), "n"),
     )

@@ -141,7 +141,7 @@ def _rows(test: MeasuredTest, *, timed: bool) -> Iterable[Row]:
 
 def _load(test: MeasuredTest, load: MeasuredLoad, *, timed: bool) -> Row:
     of = loadtables.part(test, load) or wording.NOTHING
-    shown = (wording.mpps(load.point.intended_load_pps), of, wording.loss(load.missing_ratio))
+    shown = (wording.mpps(load.point.intended_load_pps), of, wording.loss(load.missing_ratio, at_least=load.at_least))
     numbers = (*((loadtables.start(load),) if timed else ()), *shown, *wording.latency_columns(load.latency))
     return (
         *(Cell(text, "n") for text in numbers),

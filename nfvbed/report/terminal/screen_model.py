@@ -72,6 +72,11 @@ def missing(row: CellSummary) -> float | None:
     return row.given_load.missing_ratio if row.given_load else None
 
 
+def is_at_least(row: CellSummary) -> bool:
+    """Return whether more may be missing: more frames were counted back than were sent."""
+    return row.given_load is not None and row.given_load.surplus > 0
+
+
 def load(rows: Sequence[CellSummary]) -> str:
     """Name the load at which latency and missing frames were taken."""
     common = [row.common.load_pps for row in rows if row.common is not None]

@@ -96,12 +96,12 @@ def _line(comparison: Comparison, row: CellSummary, first: CellSummary, marks: M
         (
             Cell(row.variant, "bold"),
             *run,
-            Cell(wording.bound(row) + wording.mpps(row.mrr.median_pps), "" if row.emulated else "bold"),
+            Cell(wording.bound(row) + wording.mpps(row.mrr.median_pps), "" if row.unranked else "bold"),
             Cell(model.rate_interval(comparison, row), "dim"),
             *judged,
             Cell(wording.microseconds(latency.p50_ns) if latency else wording.NOTHING),
             Cell(wording.microseconds(latency.p99_ns) if latency else wording.NOTHING),
-            Cell(wording.loss(model.missing(row))),
+            Cell(wording.loss(model.missing(row), at_least=model.is_at_least(row))),
             Cell(marks.of(row), "yellow"),
         )
     )
@@ -122,8 +122,8 @@ def _judged(comparison: Comparison, row: CellSummary) -> tuple[Cell, Cell, Cell]
 
 def _place(comparison: Comparison, row: CellSummary, first: CellSummary) -> str:
     """Say how a row of a survey compares with the highest of its point."""
-    if row.emulated:
-        return "emulated"
+    if row.unranked:
+        return "emulated" if row.emulated else "at most"
     if (row.run, row.cell) == (first.run, first.cell):
         return "first"
     return "overlaps" if model.overlaps(row, first) else ""

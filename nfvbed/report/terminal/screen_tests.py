@@ -65,7 +65,7 @@ def _loads(tests: Iterable[MeasuredTest], width: int) -> list[Text]:
             shown = (
                 wording.mpps(load.point.intended_load_pps),
                 loadtables.part(test, load),
-                wording.loss(load.missing_ratio),
+                wording.loss(load.missing_ratio, at_least=load.at_least),
             )
             named = (Cell(test.variant, "bold"), Cell(point), Cell(test.result.test))
             lines.append(Row((*named, *(Cell(text) for text in (*shown, *written)))))

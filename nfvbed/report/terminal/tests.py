@@ -111,7 +111,11 @@ def _loads(tests: list[MeasuredTest]) -> Table:
             continue
         for load in loadtables.listed(test):
             of = loadtables.part(test, load)
-            shown = [wording.mpps(load.point.intended_load_pps), of, wording.loss(load.missing_ratio)]
+            shown = [
+                wording.mpps(load.point.intended_load_pps),
+                of,
+                wording.loss(load.missing_ratio, at_least=load.at_least),
+            ]
             warnings = test.warnings_at(load)
             said = Text(throughput.warnings_in_a_line(warnings), style="yellow" if warnings else "")
             table.add_row(*named, *(Text(text) for text in (*shown, *wording.latency_columns(load.latency))), said)

@@ -155,7 +155,10 @@ class ExistingCloud(Target):
         A generator that is not nfvgen is named in its place.
         """
         host = self._spec.generator
-        other = {"generator": {"engine": "trex", "version": "see trials"}} if host is not None and host.trex else {}
+        other: dict[str, Any] = {}
+        if host is not None and host.trex:
+            who_counts = {"software": True} if host.trex.software else {}
+            other = {"generator": {"engine": "trex", "version": "see trials", **who_counts}}
         return {
             **other,
             "cloud": self._spec.os_cloud,
