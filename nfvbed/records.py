@@ -13,6 +13,7 @@ from nfvbed.units import NS_PER_S, FrameSize
 from nfvbed.words import Accelerator as Accelerator
 from nfvbed.words import CellLack as CellLack
 from nfvbed.words import CellRole as CellRole
+from nfvbed.words import GeneratorPlace as GeneratorPlace
 from nfvbed.words import HopKind as HopKind
 from nfvbed.words import Preset as Preset
 from nfvbed.words import Renewed as Renewed

@@ -18,6 +18,8 @@ from nfvbed.plan.order import is_exchanged
 from nfvbed.plan.plan import Plan, Unit, expand
 from nfvbed.quality import QualityWarning
 from nfvbed.records import CellRole
+from nfvbed.report.throughput import claim
+from nfvbed.spec.conformance import conformance
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import KollaSiteSpec, SiteSpec
 from nfvbed.spec.testkinds.base import MRR
@@ -132,7 +134,8 @@ def _searches(study: Study) -> list[str]:
             seconds, trials = expected_s(test, what)
             goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in what.goals)
             about = f"about {seconds:.0f} s and {trials} trials each, at most {what.time_limit_s:g} s"
-            found.append(f"{label}: {what.label}, {goals}; {about}")
+            claims = (claim(what.preset, goal.name, conformance(what, goal), reasons=False) for goal in what.goals)
+            found.append(f"{label}: {what.label}, {goals}; {about}. {' '.join(claims)}")
     return found
 
 

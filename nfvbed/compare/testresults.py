@@ -21,6 +21,7 @@ from nfvbed.results import (
     TablePayload,
     placement_of,
 )
+from nfvbed.spec.conformance import stated
 from nfvbed.units import FrameSize
 
 
@@ -127,6 +128,8 @@ def _placed(
     data: RunData, cell: CellRecord, result: ResultRecord, trials: list[TrialRecord], placed: tuple[str, bool]
 ) -> MeasuredTest:
     label, shown = placed
+    if result.kind is ResultKind.SEARCH and result.payload:
+        result = result.model_copy(update={"payload": stated(result.payload)})
     loads: tuple[MeasuredLoad, ...] = ()
     reference = None
     table = TablePayload.model_validate(result.payload) if result.kind.is_table and result.payload else None

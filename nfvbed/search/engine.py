@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from nfvbed.errors import ConfigurationError, GeneratorError
+from nfvbed.records import GeneratorPlace
 from nfvbed.search.controller import Bounds, SearchEnd, control
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.search.placement import PlacementKeeper, PlacementRule
@@ -29,6 +30,7 @@ class Setting:
     loads: LoadRange
     directions: int = 2
     placement: PlacementRule = PlacementRule()
+    generator_place: GeneratorPlace = GeneratorPlace.NOT_KNOWN
 
 
 def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
@@ -80,6 +82,7 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
         trial_time_s=round(trials.trial_time_s, 6),
         duration_s=round(measurer.now_s() - trials.started_s, 6),
         placement=trials.summary(),
+        generator_place=setting.generator_place,
     )
 
 

@@ -38,7 +38,7 @@ class Searches:
     sentence: str
     table: Table
     lines: tuple[str, ...]
-    """What the goals ask, and what each search does not count."""
+    """What the goals ask, what each search does not count, and what it conforms to."""
     reasons: tuple[Notice, ...]
 
 
@@ -83,7 +83,7 @@ def _searches(comparison: Comparison) -> Searches | None:
         return None
     title = "Throughput searches, both directions together"
     table = _table(comparison, title, THROUGHPUT_HEADINGS, (_search(row) for row in rows))
-    lines = (*throughput.goal_lines(rows), *throughput.exclusions(rows))
+    lines = (*throughput.goal_lines(rows), *throughput.exclusions(rows), *throughput.conformity(rows))
     return Searches(throughput.SENTENCE, table, lines, tuple(_reasons(rows)))
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from nfvbed.compare.explain import ExplainedTrial, Explanation, Use
 from nfvbed.records import QualityWarning
 from nfvbed.report import explanation, wording
-from nfvbed.report.searchlines import HEADINGS, exclusions_of, search_lines
+from nfvbed.report.searchlines import HEADINGS, conformity_of, exclusions_of, search_lines
 from nfvbed.report.terminal.columns import Banner, Cell, Column, Line, Row, lay_out, paragraph
 from nfvbed.report.terminal.screen_warnings import SHORT
 
@@ -25,6 +25,7 @@ def explained(found: Explanation, width: int) -> list[Text]:
         _visits(found, width),
         _searches(found, width),
         _said("Searches leave out", exclusions_of(found.searches, found.row.cell), width),
+        _said("Conformance of searches", conformity_of(found.searches, found.row.cell), width),
         _said("Rate", explanation.rate_sentences(found), width),
         _said("Limits", explanation.limit_sentences(found), width),
         _said("Verdict", explanation.judged_sentences(found), width),

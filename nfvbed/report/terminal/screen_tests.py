@@ -36,10 +36,9 @@ def _searches(comparison: Comparison, width: int) -> list[Text]:
         )
         for row in rows
     ]
-    left_out = [
-        Text(line, "dim") for text in throughput.exclusions(rows) for line in paragraph(f"  {text}", width, "    ")
-    ]
-    return [*_titled("Throughput searches", columns, lines, width), *left_out]
+    said = (*throughput.exclusions(rows), *throughput.conformity(rows, reasons=False))
+    below = [Text(line, "dim") for text in said for line in paragraph(f"  {text}", width, "    ")]
+    return [*_titled("Throughput searches", columns, lines, width), *below]
 
 
 def _loads(tests: Iterable[MeasuredTest], width: int) -> list[Text]:

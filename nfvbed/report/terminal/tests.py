@@ -76,7 +76,14 @@ def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableTy
         )
     parts: list[RenderableType] = [
         table,
-        *_notes((throughput.SENTENCE, *throughput.goal_lines(rows), *throughput.exclusions(rows))),
+        *_notes(
+            (
+                throughput.SENTENCE,
+                *throughput.goal_lines(rows),
+                *throughput.exclusions(rows),
+                *throughput.conformity(rows),
+            )
+        ),
     ]
     for row in rows:
         name = row.goal.name if row.goal else ""

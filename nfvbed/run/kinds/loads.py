@@ -76,6 +76,7 @@ def search(cell_test: CellTest, spec: SearchTest) -> Outcome[SearchResult]:
         loads=load_range(what, cell_test.cell, known),
         directions=2 if cell_test.cell.bidirectional else 1,
         placement=PlacementRule(known.classify, history, known.wanted),
+        generator_place=cell_test.setup.site.generator_place,
     )
     measurer = DeploymentMeasurer(system, cell_test.bare_task, cell_test.keep, drain_s=what.drain_s)
     result = engine.search(what, measurer, setting)

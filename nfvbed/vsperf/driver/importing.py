@@ -13,6 +13,7 @@ from nfvbed.records import (
     Status,
     TrialRecord,
 )
+from nfvbed.report.throughput import claim, deviating
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
 from nfvbed.run.kinds.loads import irregularities
 from nfvbed.store import Store
@@ -150,7 +151,7 @@ def _result(
     measured: Measured, line: VsperfResult, cell: CellRecord, mine: Answered | None, place: tuple[int, int | None]
 ) -> ResultRecord:
     number, sequence = place
-    notes = (DUMMY_NOTE, NOTE) if measured.made_up else (NOTE,)
+    notes = (DUMMY_NOTE, NOTE) if measured.made_up else (NOTE, *_conformity(mine))
     row = MeasuredRow(
         label=f"{measured.engine.name}, {measured.trafficgen}",
         parameters=_parameters(measured, line),
@@ -172,6 +173,15 @@ def _result(
         simulated=measured.made_up,
         payload=TablePayload(rows=(row,), notes=notes).model_dump(mode="json"),
     )
+
+
+def _conformity(mine: Answered | None) -> tuple[str, ...]:
+    """Say what nfvgen's search for VSPERF may claim of the standards, and what deviates from them."""
+    found = mine.search if mine else None
+    if found is None:
+        return ()
+    claims = (claim(found.label, goal.goal.name, goal.conformance) for goal in found.goals)
+    return (*claims, deviating(found.label, found.deviations))
 
 
 def _warnings(measured: Measured, line: VsperfResult, mine: Answered | None) -> tuple[QualityWarning, ...]:
