@@ -1,15 +1,16 @@
 """Frozen records between stages and in the store: integer counts, ns, frames/s; what is missing comes with a reason."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
 from nfvbed.conservation import balance, conserved, fault_of
+from nfvbed.drops import CounterSource as CounterSource
 from nfvbed.models import DeferredModel
 from nfvbed.quality import QualityWarning as QualityWarning  # Others import it from here.
-from nfvbed.units import NS_PER_S, FrameSize
+from nfvbed.units import NS_PER_S, USUAL_MTU, FrameSize
 from nfvbed.words import Accelerator as Accelerator
 from nfvbed.words import CellLack as CellLack
 from nfvbed.words import CellRole as CellRole
@@ -19,12 +20,17 @@ from nfvbed.words import Preset as Preset
 from nfvbed.words import Renewed as Renewed
 from nfvbed.words import ResultKind
 from nfvbed.words import Role as Role
+from nfvbed.words import Sessions as Sessions
 from nfvbed.words import Status as Status
 from nfvbed.words import VnfKind as VnfKind
 
 TRIAL_FORMAT = 1
 GENERATOR_GAPS = "generator_gaps"
 """Among the counters of a trial: `LoopGaps`."""
+CONNECTIONS = "connections"
+"""Among the counters of a trial: what the switch's connection tracking had and did."""
+SESSIONS = "sessions"
+"""In a rig's description: the form of its traffic's sessions; absent: unreplied."""
 NOT_SEPARABLE: Literal["not-separable"] = "not-separable"
 Separable = Annotated[int | Literal["not-separable"], Field(union_mode="left_to_right")]
 """A value that may be impossible to separate from another one (a bridge and a kernel VNF share softirq)."""
@@ -163,6 +169,8 @@ class Cost(Record):
     """What the switch spent: busy TSC cycles over the packets it forwarded."""
 
     busy_cycles: Separable
+    rounding_cycles: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Busy cycles are known to so many above or below, as the switch rounds; None: it does not."""
     packets: int
     source: str
     """Source of "busy": PMD statistics, scheduler run time, ..."""
@@ -428,6 +436,8 @@ class Deployment(Record):
     """(step, duration in ns), in order."""
     warnings: tuple[QualityWarning, ...] = ()
     """About every trial on it: what it was set up with is not what was asked for."""
+    mtu: int = Field(default=USUAL_MTU, exclude_if=lambda value: value == USUAL_MTU)
+    """MTU that was asked of every port of the path; more than the usual one where jumbo frames were planned."""
     simulated: bool = False
 
 
@@ -443,6 +453,8 @@ class Hop(Record):
     rx_packets: int | None = None
     tx_packets: int | None = None
     drops: dict[str, int] = Field(default_factory=dict)
+    counted_by: CounterSource | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Who counts the drops, which gives their names a meaning (`drops.py`); None: several, or nobody knows."""
 
 
 class SwitchCounters(Record):
@@ -451,8 +463,16 @@ class SwitchCounters(Record):
     packets: int
     """Frames received on the measured ports."""
     busy_cycles: Separable
+    rounding_cycles: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Busy cycles are known to so many above or below, as the switch rounds them; None: it does not."""
     source: str
     raw: dict[str, Any] = Field(default_factory=dict)
+
+
+def rounding_of(counted: Iterable[SwitchCounters]) -> int | None:
+    """Return to how many busy cycles a sum or a difference of readings is known; None: none is rounded."""
+    known = [one.rounding_cycles for one in counted if one.rounding_cycles is not None]
+    return sum(known) if known else None
 
 
 class Readiness(StrEnum):

@@ -36,6 +36,15 @@ class HopKind(StrEnum):
     """Within the switch: a datapath, a bridge, a link between its parts."""
 
 
+class Sessions(StrEnum):
+    """What the five-tuples of the two directions are to each other; connection tracking takes the forms differently."""
+
+    UNREPLIED = "unreplied"
+    """Neither direction answers the other: Open vSwitch's userspace calls such a connection new for ever."""
+    MIRRORED = "mirrored"
+    """Frames from port 1 are the replies to those of port 0, flow by flow: connections are established."""
+
+
 class CellLack(StrEnum):
     """What a cell cannot be measured without, where that says nothing of its variant."""
 

@@ -80,7 +80,8 @@ ADVICE: Final[dict[QualityWarning, Advice]] = {
     ),
     QualityWarning.HUGEPAGES_SHORT: Advice(
         meaning="There were fewer hugepages than asked for; the data plane or the generator ran with less memory.",
-        remedy="Reserve them at boot (hugepages=N), stop what holds them, or lower hugepages_mib of the variant.",
+        remedy="Have more pages of 2 MiB: nfvbed doctor prints the command, for this host's sizes and nodes, and who "
+        "holds them; at boot it is hugepagesz=2M hugepages=N. Or lower hugepages_mib of the variant.",
     ),
     QualityWarning.OFFLOADS_ON: Advice(
         meaning="A raw-Ethernet VNF is on ports with checksum offload. The generator's frames come through, and those "

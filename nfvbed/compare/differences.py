@@ -17,7 +17,7 @@ from nfvbed.compare.verdict import (
     not_comparable,
 )
 from nfvbed.compare.visits import pair
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnknownNameError
 from nfvbed.records import Record
 from nfvbed.spec.experiment import BEST
 
@@ -80,13 +80,13 @@ def choose_baseline(rows: Sequence[CellSummary], wanted: str | None) -> str:
     """Return the variant to judge against, or `best`; without a wish the first one, empty where there is none.
 
     Raises:
-        UsageError: the one asked for is in none of the runs.
+        UnknownNameError: the one asked for is in none of the runs.
     """
     variants = list(dict.fromkeys(row.variant for row in rows))
     if wanted == BEST:
         return BEST
     if wanted is not None and wanted not in variants:
-        raise UsageError(
+        raise UnknownNameError(
             f"the baseline {wanted!r} is in none of these runs",
             observed=f"variants measured: {', '.join(variants) or 'none'}",
             fix="name one of them with --baseline",

@@ -25,6 +25,8 @@ class PacedSummary(Record):
     trials: int
     load_pps: float
     """Median."""
+    load_span_pps: tuple[float, float]
+    """Least and greatest."""
     load_fraction: tuple[float, float] | None
     """Lowest and highest load, as fractions of the row's maximum receive rate."""
     missing_ratio: float | None
@@ -56,6 +58,7 @@ def summarise_paced(trials: Sequence[TrialRecord], mrr: RateSummary | None) -> P
     return PacedSummary(
         trials=len(trials),
         load_pps=median(loads),
+        load_span_pps=(min(loads), max(loads)),
         load_fraction=fraction,
         missing_ratio=missing_of(trials),
         lost=total(trials, "lost"),

@@ -9,6 +9,7 @@ from nfvbed.compare.latency import DueLatency, LatencySummary, by_direction, due
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.soak import interval_starts_s
 from nfvbed.compare.summary import Census
+from nfvbed.headlines import HEADLINES
 from nfvbed.records import CellRecord, CellRole, QualityWarning, Record, Status, TrialRecord
 from nfvbed.results import (
     MIXED,
@@ -62,6 +63,8 @@ class MeasuredTest(Record):
     shown: bool
     """Whether it is of the class that is shown; others are kept, and never used. A soak outlasts classes."""
     result: ResultRecord
+    headline: tuple[str, ...] = ()
+    """What is read first of its kind, best first, by the names that its quantities, loads or goals are shown under."""
     reference: Reference | None = None
     """Of a test at given loads: what fractions are of."""
     loads: tuple[MeasuredLoad, ...] = ()
@@ -152,6 +155,7 @@ def _placed(
         placement_class=label,
         shown=shown,
         result=result,
+        headline=HEADLINES[result.kind],
         reference=reference,
         loads=loads,
         table=table,

@@ -34,6 +34,7 @@ def why(found: Explanation, lost: Sequence[LostFrames]) -> Why:
         Said("Searches leave out", exclusions_of(found.searches, found.row.cell)),
         Said("Conformance of searches", conformity_of(found.searches, found.row.cell)),
         Said("Limits", tuple(explanation.limit_sentences(found))),
+        Said("Warnings", tuple(explanation.warning_sentences(found))),
         Said("Verdict", tuple(explanation.judged_sentences(found))),
         Said("Notes", found.notes),
     )

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from nfvbed.compare.series import MRR, Measured, Series, Setting, by_setting, machine_of, series_of
 from nfvbed.compare.statistics import median
-from nfvbed.records import CellRecord, CellRole, QualityWarning, RunRecord, Status
+from nfvbed.records import SESSIONS, CellRecord, CellRole, QualityWarning, RunRecord, Sessions, Status
 from nfvbed.report.load import described
 from nfvbed.report.relative import relative_throughputs
 from nfvbed.results import ResultKind, ResultRecord, TablePayload
 from nfvbed.search.result import SearchResult
+from nfvbed.selection import MEASURED, Selection
 
 if TYPE_CHECKING:
     from nfvbed.store import Store
@@ -30,10 +31,12 @@ class History:
 
     Args:
         store: open.
+        selection: of which runs.
     """
 
-    def __init__(self, store: "Store") -> None:
+    def __init__(self, store: "Store", selection: Selection = MEASURED) -> None:
         self._store = store
+        self._selection = selection
         self._kept: dict[Key, tuple[Measured, ...]] = {}
         self._found: dict[str, Series] = {}
         self._described: dict[str, dict[str, Any]] = {}
@@ -42,7 +45,7 @@ class History:
     def series(self) -> tuple[Series, ...]:
         """Return the settings that several of the newest ended runs measured."""
         with self._one_at_a_time:
-            runs = [run for run in self._store.runs() if run.status is not None][:NEWEST_RUNS]
+            runs = [run for run in self._store.runs(self._selection) if run.status is not None][:NEWEST_RUNS]
             kept = {(run.id, run.ended_at): self._of(run) for run in runs}
             self._kept = kept
             settings = by_setting(entry for figures in kept.values() for entry in figures)
@@ -65,11 +68,18 @@ class History:
         known = self._kept.get((run.id, run.ended_at))
         return tuple(self._read(run)) if known is None else known
 
+    def _sessions(self, rig_hash: str) -> Sessions:
+        """Return the form of a rig's traffic; a rig from before there was a choice names none."""
+        if rig_hash not in self._described:
+            self._described[rig_hash] = described(self._store, rig_hash)
+        return Sessions(self._described[rig_hash].get(SESSIONS, Sessions.UNREPLIED))
+
     def _read(self, run: RunRecord) -> Iterable[Measured]:
         if run.host_hash not in self._described:
             self._described[run.host_hash] = described(self._store, run.host_hash)
         machine = machine_of(self._described[run.host_hash], run.host_hash)
         subjects = {cell.id: cell for cell in self._store.cells(run.id) if cell.role is CellRole.SUBJECT}
+        sessions = {cell.id: self._sessions(cell.rig_hash) for cell in subjects.values()}
         rates: dict[str, list[float]] = {}
         emulated, at_most = set(), Counter[str]()
         for visit in self._store.visit_rates(run.id):
@@ -79,18 +89,19 @@ class History:
         for cell in subjects.values():
             # What came back beyond what was sent makes a rate an upper bound: the median of most such visits is none.
             if cell.id in rates and cell.id not in emulated and 2 * at_most[cell.id] <= len(rates[cell.id]):
-                yield _measured(run, cell, machine, (MRR, median(rates[cell.id]), "frames/s"))
+                yield _measured(run, cell, (machine, sessions[cell.id]), (MRR, median(rates[cell.id]), "frames/s"))
         results = [entry for entry in self._store.results(run.id) if entry.cell in subjects]
         for cell_id, figure in (*_of_tests(results), *_relative(self._store.results(run.id))):
             if cell_id not in emulated:
-                yield _measured(run, subjects[cell_id], machine, figure)
+                yield _measured(run, subjects[cell_id], (machine, sessions[cell_id]), figure)
 
 
 Figure = tuple[str, float, str]
 """Test and what of it, its value, its unit."""
 
 
-def _measured(run: RunRecord, cell: CellRecord, machine: str, figure: Figure) -> Measured:
+def _measured(run: RunRecord, cell: CellRecord, place: tuple[str, Sessions], figure: Figure) -> Measured:
+    machine, sessions = place
     test, value, unit = figure
     setting = Setting(
         variant=cell.variant,
@@ -103,6 +114,7 @@ def _measured(run: RunRecord, cell: CellRecord, machine: str, figure: Figure) ->
         site=run.site,
         machine=machine,
         simulated=cell.simulated,
+        sessions=sessions,
     )
     return Measured(
         setting=setting,

@@ -43,6 +43,15 @@ def soak_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def reason_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
+    """Say what was found wrong with the results of tests that ended well: a path that is not accepted."""
+    return tuple(
+        f"{test.variant}, {wording.row_point(test)}, {test.result.test}: {test.result.reason}."
+        for test in tests
+        if test.result.status is Status.OK and test.result.reason
+    )
+
+
 def start(load: MeasuredLoad) -> str:
     """Write when an interval of a soak began, in s since the soak did; a dash for what is no interval."""
     return wording.NOTHING if load.from_s is None else f"{load.from_s:.10g}"

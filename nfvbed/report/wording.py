@@ -7,6 +7,7 @@ from nfvbed.compare.chains import HALF, Chain, Hold, Of
 from nfvbed.compare.cost import Share
 from nfvbed.compare.differences import Difference
 from nfvbed.compare.latency import LatencySummary
+from nfvbed.compare.ranking import Standing
 from nfvbed.compare.rowwarnings import WarningCount
 from nfvbed.compare.scope import Scope, ScopeFinding
 from nfvbed.compare.statistics import Interval
@@ -269,6 +270,11 @@ def short_verdict(judgement: Judgement) -> str:
     return f"{SYMBOLS[judgement.verdict]} {word}"
 
 
+def standing(found: Standing | None) -> str:
+    """Write how a rate stands to the highest one of its traffic point; a dash for a row without a rate."""
+    return NOTHING if found is None else found.value.replace("-", " ")
+
+
 def scope(difference: Difference | None) -> str:
     """Write the scope of a difference."""
     if difference is None or difference.scope.scope is Scope.NOT_COMPARABLE:
@@ -299,6 +305,13 @@ def limits(row: CellSummary) -> str:
     """Write what bounds a row, and the warnings stored with it."""
     warnings = [f"{kind.value} {counts}" for kind, counts in row_warnings(row).items()]
     return ", ".join([*(limit.kind.value for limit in row.limits), *warnings])
+
+
+def marks(row: CellSummary) -> str:
+    """Name what bounds a row, what may bound it, and its warnings; `none` where nothing does."""
+    limits_ = [limit.kind.value for limit in row.limits]
+    perhaps = [f"perhaps {limit.kind.value}" for limit in row.possible_limits]
+    return ", ".join([*limits_, *perhaps, *(kind.value for kind in row_warnings(row))]) or "none"
 
 
 def row_warnings(row: CellSummary) -> dict[QualityWarning, str]:

@@ -59,6 +59,11 @@ class Trial:
         return self.every if self.generator_limited or self.late_is_missing else self.every - self.late
 
     @property
+    def nothing_came(self) -> bool:
+        """Whether frames were sent and none of them came back."""
+        return self.sent > 0 and self.received == 0
+
+    @property
     def every(self) -> int:
         """All intended frames."""
         return max(self.intended, self.sent + self.unsent)

@@ -50,7 +50,8 @@ class Bound(Record):
     generator_trials: int
     """Bad ones that the generator, not the system under test, made bad."""
     late_trials: int = 0
-    """Bad ones in which late frames alone, where they are missing ones, are above the loss ratio."""
+    """Bad ones in which late frames alone, where they are missing ones, are above the loss ratio, and no fewer than
+    those that were sent and lost."""
     void_trials: int = 0
     """Measured again at this load, by a rule that never looks at loss."""
 
@@ -163,6 +164,12 @@ class SearchResult(Record):
     def regular(self) -> bool:
         """Whether all goals have regular results."""
         return all(goal.regular for goal in self.goals)
+
+    @property
+    def nothing_came(self) -> str:
+        """Say that no frame came back, for any goal; empty: some did."""
+        silent = [goal for goal in self.goals if goal.irregularity is Irregularity.NOTHING_CAME_BACK]
+        return silent[0].explanation if len(silent) == len(self.goals) else ""
 
     @property
     def left_out(self) -> tuple[str, ...]:

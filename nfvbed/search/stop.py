@@ -6,6 +6,8 @@ from enum import StrEnum
 class Irregularity(StrEnum):
     """What kept a goal from a regular result (RFC 9971, Irregular Goal Result)."""
 
+    NOTHING_CAME_BACK = "nothing-came-back"
+    """None of the frames that were sent came back, whatever else there is to be said."""
     GENERATOR_LIMITED = "generator-limited"
     """The generator's ceiling was reached, or it had nothing left at the upper bound: the result is a lower bound."""
     GENERATOR_DISTURBED = "generator-disturbed"

@@ -19,14 +19,16 @@ THROUGHPUT_HEADINGS: Final = (
     "Warnings",
 )  # fmt: skip
 LOAD_HEADINGS: Final = (
-    "Variant", "Traffic", "Test", "Class", "Intended load, Mpps", "Of", "Missing frames", *wording.LATENCY_HEADINGS,
-    "Warnings",
+    "Variant", "Traffic", "Test", "Class", "Intended load, Mpps", "Of", "Forwarded, Mpps", "Missing frames",
+    *wording.LATENCY_HEADINGS, "Warnings",
 )  # fmt: skip
 NAMING: Final = 4
 """Columns that say what was tested, before those of the numbers."""
 FROM_HEADING: Final = "From, s"
 """When an interval of a soak began; the column is there where there is a soak."""
-DIRECTION_HEADINGS: Final = ("Variant", "Traffic", "Test", "Load", "Direction", *wording.LATENCY_HEADINGS)
+DIRECTION_HEADINGS: Final = (
+    "Variant", "Traffic", "Test", "Load", "Direction", *wording.LATENCY_HEADINGS, "Warnings",
+)  # fmt: skip
 
 Row = tuple[Cell, ...]
 
@@ -122,7 +124,12 @@ def _at_loads(comparison: Comparison, tests: list[MeasuredTest]) -> Iterable[Not
     headings = (*LOAD_HEADINGS[:NAMING], *((FROM_HEADING,) if timed else ()), *LOAD_HEADINGS[NAMING:])
     rows = (row for test in tests for row in _rows(test, timed=timed))
     table = _table(comparison, "Tests at given loads, both directions together", headings, rows)
-    yield NotedTable(table, (*loadtables.bound_lines(comparison, tests), *loadtables.due_lines(tests)))
+    said = (
+        *loadtables.bound_lines(comparison, tests),
+        *loadtables.due_lines(tests),
+        *loadtables.reason_lines(tests),
+    )
+    yield NotedTable(table, said)
     if any(load.latency for test in tests for load in test.loads):
         tail = loadtables.tail_lines((test, test.loads) for test in tests)
         yield NotedTable(_by_direction(comparison, tests), (wording.LATENCY_SENTENCE, *tail))
@@ -141,7 +148,8 @@ def _rows(test: MeasuredTest, *, timed: bool) -> Iterable[Row]:
 
 def _load(test: MeasuredTest, load: MeasuredLoad, *, timed: bool) -> Row:
     of = loadtables.part(test, load) or wording.NOTHING
-    shown = (wording.mpps(load.point.intended_load_pps), of, wording.loss(load.missing_ratio, at_least=load.at_least))
+    rates = (wording.mpps(load.point.intended_load_pps), of, wording.mpps(load.point.forwarded_rate_pps))
+    shown = (*rates, wording.loss(load.missing_ratio, at_least=load.at_least))
     numbers = (*((loadtables.start(load),) if timed else ()), *shown, *wording.latency_columns(load.latency))
     return (
         *(Cell(text, "n") for text in numbers),
@@ -158,6 +166,7 @@ def _by_direction(comparison: Comparison, tests: list[MeasuredTest]) -> Table | 
             Cell(line.load, "n"),
             Cell(line.direction),
             *(Cell(text, "n") for text in line.columns),
+            Cell(throughput.warnings_in_a_line(line.warnings), "limits"),
         )
         for line in latency_lines(tests)
     ]

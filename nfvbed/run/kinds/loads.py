@@ -83,7 +83,7 @@ def search(cell_test: CellTest, spec: SearchTest) -> Outcome[SearchResult]:
     if spec.relative:
         result = result.model_copy(update={"relative_to": cell_test.plan.references.get(cell_test.cell.id)})
     status = Status.OK if result.trials else Status.BLOCKED
-    return Outcome(result, status, irregularities(result), result.placement.label)
+    return Outcome(result, status, irregularities(result), result.placement.label, nothing=result.nothing_came)
 
 
 def irregularities(result: SearchResult) -> str:

@@ -1,6 +1,7 @@
 """What deployments are set up on: the OpenStack that nfvbed runs itself, or one that is there already."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.paths import OWN, PathNetworks
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.descriptors.naming import CloudNames
 
 
 class Target(ABC):
@@ -53,6 +55,21 @@ class Target(ABC):
     @abstractmethod
     def connection(self) -> Connection:
         """To its APIs; while it runs."""
+
+    @property
+    def takes_templates(self) -> bool:
+        """Whether its Tacker may have the legacy API, which is gone from 11.0.0 on."""
+        return True
+
+    @property
+    def contents(self) -> CloudNames | None:
+        """What it has when it is started, where that is known while it does not run; None: it has to be asked."""
+        return None
+
+    @property
+    def flavor_specs(self) -> Mapping[str, Mapping[str, str]]:
+        """Extra specs of flavors that are known without asking it, by Nova's names."""
+        return {}
 
     @abstractmethod
     def runs(self) -> bool:

@@ -59,6 +59,11 @@ class SimulatedSite(Site):
         self._port_kinds: dict[str, str] = {}
         """Of the variants: one that is simulated can stand for any."""
 
+    def require_possible(
+        self, variant: Variant, topology: str, choice: VnfChoice | None = None, role: CellRole = CellRole.SUBJECT
+    ) -> None:
+        """Anything can be simulated."""
+
     def begin(self, *, many: bool = False) -> None:
         """It belongs to nobody: there is nothing to take."""
 

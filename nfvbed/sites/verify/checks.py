@@ -11,6 +11,14 @@ VHOST_USER = ("dpdkvhostuserclient", "dpdkvhostuser")
 POLLED = (*VHOST_USER, "dpdk", "afxdp", "afxdp-nonpmd")
 """Types of interfaces whose queues polling threads read."""
 MASK = "pmd-cpu-mask"
+_FAR_FIX = (
+    "poll each port from its own node: cores of that node in the variant's pmd-cpu-mask (pmd-rxq-affinity may force"
+    " another); of a guest, memory and vCPUs on the node of the switch's cores (hw:numa_nodes, the flavor)"
+)
+_UNUSED_FIX = (
+    "in the guest: ethtool -L DEVICE combined N, in a driver of DPDK its number of queues; or fewer vCPUs, or a flavor"
+    " without hw:vif_multiqueue_enabled"
+)
 _BAD_BINDINGS = ("binding_failed", "unbound")
 
 
@@ -131,6 +139,9 @@ def _check_polling(read: SwitchReading, expected: ExpectedMachine) -> tuple[Find
 def _check_queues(read: SwitchReading, expected: ExpectedMachine) -> Finding:
     topic, probed = f"{expected.host}: receive queues", "read pmd-rxq-show"
     ports = [one.name for one in read.interfaces if one.type in POLLED and not one.error]
+    if read.queues_unread:
+        fix = "report this with the version of Open vSwitch"
+        return Finding(topic=topic, state=State.UNKNOWN, summary=read.queues_unread, probed=probed, fix=fix)
     if not ports:
         summary = "no port is there that a thread would poll"
         return Finding(topic=topic, state=State.UNKNOWN, summary=summary, probed=probed)
@@ -142,9 +153,52 @@ def _check_queues(read: SwitchReading, expected: ExpectedMachine) -> Finding:
     if idle and len(read.queues) >= len(expected.polling):
         wrong.append(f"the thread on core {format_cpu_list(idle)} has no queue")
     wrong += [f"{count} queues are on core {core}" for core, count in polled.items() if core not in expected.polling]
+    fixes = (
+        ["see n_rxq and pmd-rxq-affinity of the ports, and whether NICs and cores are on one NUMA node"]
+        if wrong
+        else []
+    )
+    far, unused = _far_queues(read), _unused_queues(read)
+    fixes += [_FAR_FIX] if far else []
+    fixes += [_UNUSED_FIX] if unused else []
     holds = "; ".join(f"core {core}: {count} queues" for core, count in sorted(polled.items()))
-    fix = "see n_rxq and pmd-rxq-affinity of the ports, and whether NICs and cores are on one NUMA node"
-    return _judged(topic, wrong, holds, probed, fix)
+    found = (*wrong, *far, *unused)
+    return Finding(
+        topic=topic,
+        state=State.ABSENT if wrong else State.LIMITED if found else State.PRESENT,
+        summary="; ".join(found) or holds,
+        probed=f"{probed} and the interfaces' status",
+        fix="; ".join(fixes),
+    )
+
+
+def _far_queues(read: SwitchReading) -> list[str]:
+    """Name the ports whose NIC, or whose guest's memory, is on another NUMA node than a thread that polls them."""
+    nodes = {one.name: one.numa_node for one in read.interfaces}
+    apart = {
+        (queue.port, nodes[queue.port], queue.numa, queue.core)
+        for queue in read.queues
+        if nodes.get(queue.port) is not None and queue.numa >= 0 and nodes[queue.port] != queue.numa
+    }
+    return [
+        f"{port} is on NUMA node {there}, and node {here}'s core {core} polls it"
+        for port, there, here, core in sorted(apart, key=str)
+    ]
+
+
+def _unused_queues(read: SwitchReading) -> list[str]:
+    """Name the queues that the other side of a port does not use; a port without any was not opened yet."""
+    found = []
+    for port in dict.fromkeys(queue.port for queue in read.queues):
+        queues = [queue for queue in read.queues if queue.port == port]
+        unused = [str(queue.queue) for queue in queues if queue.enabled is False]
+        if len(unused) == len(queues):
+            found.append(f"no queue of {port} is enabled: no guest's driver has opened it")
+        elif unused:
+            are = f"queue {unused[0]} of {port} is" if len(unused) == 1 else f"queues {', '.join(unused)} of {port} are"
+            used = len(queues) - len(unused)
+            found.append(f"{are} disabled: the guest uses {used} of {len(queues)} queues (ethtool -L)")
+    return found
 
 
 def check_machine(read: MachineReading, expected: ExpectedMachine) -> tuple[Finding, ...]:

@@ -45,6 +45,16 @@ class SimulatedGenerator(Generator):
         """
         if not self._open:
             raise GeneratorError("the simulated generator is closed", fix="open another one")
+        result = self._passed(request)
+        ways = result.directions
+        if request.rate_pps is not None and self._system.late_share:
+            ways = tuple(_late(way, self._system.late_share) for way in ways)
+        if self._system.forwards(request.frame_size):
+            return replace(result, directions=ways)
+        lost = (way.model_copy(update={"received": 0, "lost": way.sent, "received_bytes": 0}) for way in ways)
+        return replace(result, directions=tuple(lost), latency_hdr=(None,) * len(ways))
+
+    def _passed(self, request: TrafficRequest) -> TrafficResult:
         ways = request.directions
         if request.timeline_ns or request.then:
             return self._in_time(request, ways)
@@ -82,6 +92,19 @@ class SimulatedGenerator(Generator):
             self._system.tables.learn(burst)
         if "destination" in request.addressing.flow_macs:
             self._system.tables.ask(burst)
+
+
+def _late(way: DirectionCounts, share: float) -> DirectionCounts:
+    """Return what a direction counts where a part of its frames was not sent in time, and lost none of them."""
+    late = min(round(way.intended * share), way.received)
+    return way.model_copy(
+        update={
+            "sent": way.sent - late,
+            "received": way.received - late,
+            "unsent": way.unsent + late,
+            "late": way.late + late,
+        }
+    )
 
 
 def _result(request: TrafficRequest, counts: DirectionCounts, duration_ns: int) -> TrafficResult:

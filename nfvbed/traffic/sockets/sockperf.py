@@ -75,7 +75,7 @@ def run(program: Sequence[str], version: str, pair: SocketPair, wanted: Exchange
             "sockperf wrote no log",
             where=str(log),
             observed=words[-300:],
-            fix="see whether frames get through in both directions (nfvbed trace)",
+            fix="see whether frames get through in both directions",
         ) from failure
     log.unlink()
     return figures_of(parse_log(text), Engine(name=NAME, version=version), wanted)

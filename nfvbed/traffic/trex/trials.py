@@ -19,7 +19,7 @@ LATE_S = 0.005
 it has said that it will."""
 LOOK_S = 0.001
 MAX_FRAME_BYTES = 9018
-CAPABILITIES = ("pacing", "imix", "ipv6", "vlan")
+CAPABILITIES = ("pacing", "imix", "ipv6", "vlan", "sessions")
 
 
 class Trials:

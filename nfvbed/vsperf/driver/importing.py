@@ -1,6 +1,6 @@
 """Takes the results of VSPERF into the store, as VSPERF's: nothing of them can pass for a measurement of nfvbed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -39,6 +39,12 @@ _WORDS: Final = {
     "avg_latency_ns": "mean latency",
     "max_latency_ns": "greatest latency",
 }
+_SENT_AND_RECEIVED: Final = (
+    ("tx_rate_fps", "throughput_rx_fps", "frames/s"),
+    ("tx_frames", "rx_frames", "frames"),
+    ("b2b_tx_fps", "b2b_rx_fps", "frames/s"),
+)
+"""Columns that tell whether anything came back."""
 _UNITS: Final = {
     "_fps": "frames/s",
     "_percent": "%",
@@ -79,16 +85,22 @@ class Measured:
 
 def import_results(
     store: Store, measured: Measured, lines: Sequence[VsperfResult], answered: Sequence[Answered] = ()
-) -> None:
+) -> Mapping[str, str]:
     """Write a cell for each frame size, a trial for each line that has rates, and a result for each line.
+
+    A line of a path that returned nothing is a failed one, whatever its numbers are.
 
     Args:
         store: open for writing; the run is in it.
         measured: what the lines share.
         lines: of VSPERF's result file, in order.
         answered: what nfvgen measured for them, in order, where it was the generator; else nothing.
+
+    Returns:
+        Cells that failed, with the reasons.
     """
     known: dict[str, CellRecord] = {}
+    failed: dict[str, str] = {}
     for index, line in enumerate(lines):
         cell = _cell(measured, line)
         if cell.id not in known:
@@ -98,9 +110,23 @@ def import_results(
         sequence = index + 1 if RECEIVED in line.numbers else None
         if sequence is not None:
             store.add_trial(_trial(measured, line, cell, mine, sequence))
+        nothing = "" if measured.made_up else nothing_came(line)
+        if nothing:
+            failed.setdefault(cell.id, nothing)
         store.add_result(_result(measured, line, cell, mine, (index + 1, sequence)))
     for name in known:
-        store.set_cell_status(measured.run.id, name, Status.OK)
+        reason = failed.get(name, "")
+        store.set_cell_status(measured.run.id, name, Status.FAILED if reason else Status.OK, reason)
+    return failed
+
+
+def nothing_came(line: VsperfResult) -> str:
+    """Say of a line of VSPERF's that frames were sent and none came back; empty: some did, or it does not tell."""
+    for sent, received, unit in _SENT_AND_RECEIVED:
+        numbers = line.numbers
+        if numbers.get(sent, 0) > 0 and numbers.get(received) == 0:
+            return f"none of the sent frames came back: {sent} {numbers[sent]:g} {unit}, {received} 0"
+    return ""
 
 
 def _cell(measured: Measured, line: VsperfResult) -> CellRecord:
@@ -141,6 +167,8 @@ def _trial(
         directions=(),
         duration_ns=round(measured.duration_s * NS_PER_S),
         core_distance_ns=mine.distance if mine else None,
+        status=Status.FAILED if not measured.made_up and nothing_came(line) else Status.OK,
+        reason="" if measured.made_up else nothing_came(line),
         engine=measured.engine,
         simulated=measured.made_up,
         warnings=_warnings(measured, line, mine),
@@ -165,6 +193,8 @@ def _result(
         round=number,
         test=measured.test,
         kind=ResultKind.VSPERF,
+        status=Status.FAILED if not measured.made_up and nothing_came(line) else Status.OK,
+        reason="" if measured.made_up else nothing_came(line),
         warnings=_warnings(measured, line, mine),
         first_sequence=sequence,
         last_sequence=sequence,

@@ -56,6 +56,10 @@ def test_only_a_real_wire_can_be_full() -> None:
     wires = (GeneratorPort(engine="dpdk", spec="a", kind=PortKind.PCI),) * 2
     assert is_wire_limited(full, 64, said, (wires[0], wires[1]))
     assert not is_wire_limited(full, 64, said, PORTS)
+    both = info(raw={"ports": [{"speed_mbps": 10_000}] * 2})
+    busy, idle = full.directions[0], counts()
+    for ways in ((busy, idle), (idle, busy)):
+        assert is_wire_limited(result(*ways), 64, both, (wires[0], wires[1])), "one full direction is enough"
     assert not is_wire_limited(result(), 64, said, (wires[0], wires[1]))
 
 

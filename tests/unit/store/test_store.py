@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import IntegrityError
 
-from nfvbed.errors import InternalError, StoreError, UsageError
+from nfvbed.errors import InternalError, StoreError, UnknownNameError
 from nfvbed.records import Status, TrialRecord
 from nfvbed.store import Store, content_hash
 from nfvbed.store.connect import locate
@@ -129,9 +129,9 @@ def test_runs_are_found_by_the_beginning_of_their_id(filled: str) -> None:
         assert store.run("latest").id == other
         assert store.run(RUN_ID).id == RUN_ID
         assert store.run(RUN_ID[:-3]).id == RUN_ID
-        with pytest.raises(UsageError, match="several runs begin with '0189'"):
+        with pytest.raises(UnknownNameError, match="several runs are named '0189'"):
             store.run("0189")
-        with pytest.raises(UsageError, match="there is no run 'zz'"):
+        with pytest.raises(UnknownNameError, match="there is no run 'zz'"):
             store.run("zz")
 
 
