@@ -139,14 +139,14 @@ class Comparison(Record):
     def ranked(self, rows: Sequence[CellSummary]) -> list[CellSummary]:
         """Order rows of one traffic point: by rate where an order is shown, else the baseline first.
 
-        By rate the highest comes first, rates of emulated guests after all others, and what was not measured last.
+        By rate the highest comes first, rates that decide nothing after all others, and what was not measured last.
         """
         by_rate = self.is_in_order
 
         def key(row: CellSummary) -> tuple[bool, bool, float]:
             if not by_rate:
                 return False, row.variant != self.baseline, 0.0
-            return row.mrr is None, row.emulated, -row.mrr.median_pps if row.mrr else 0.0
+            return row.mrr is None, bool(row.unranked), -row.mrr.median_pps if row.mrr else 0.0
 
         return sorted(rows, key=key)
 

@@ -148,6 +148,19 @@ class CellSummary(Record):
         return any(limit.kind is QualityWarning.EMULATED_ACCELERATOR for limit in self.limits)
 
     @property
+    def at_most(self) -> bool:
+        """Whether the rate is an upper bound only: most trials counted more frames back than were sent."""
+        found = (entry for entry in self.warnings if entry.kind is QualityWarning.LOSS_AT_LEAST)
+        return any(entry.preset is Preset.MRR and 2 * entry.trials > entry.of for entry in found)
+
+    @property
+    def unranked(self) -> str:
+        """Why the rate decides nothing, though there is one; empty: it does."""
+        if self.emulated:
+            return "ran in an emulated guest: its rates mean nothing"
+        return "counted more frames back than were sent: its rate is at most the one given" if self.at_most else ""
+
+    @property
     def given_load(self) -> PacedSummary | None:
         """The trials at a given load that compare best with those of others: at the common load, else at its own."""
         return self.common or self.paced

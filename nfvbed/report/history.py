@@ -1,6 +1,7 @@
 """Figures of all runs in a store, for series of them: of each run read once, and no trial of it whole."""
 
 import threading
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -80,12 +81,14 @@ class History:
         subjects = {cell.id: cell for cell in self._store.cells(run.id) if cell.role is CellRole.SUBJECT}
         sessions = {cell.id: self._sessions(cell.rig_hash) for cell in subjects.values()}
         rates: dict[str, list[float]] = {}
-        emulated = set()
+        emulated, at_most = set(), Counter[str]()
         for visit in self._store.visit_rates(run.id):
             rates.setdefault(visit.cell, []).append(visit.rate_pps)
             emulated |= {visit.cell} if visit.emulated else set()
+            at_most[visit.cell] += visit.at_most
         for cell in subjects.values():
-            if cell.id in rates and cell.id not in emulated:
+            # What came back beyond what was sent makes a rate an upper bound: the median of most such visits is none.
+            if cell.id in rates and cell.id not in emulated and 2 * at_most[cell.id] <= len(rates[cell.id]):
                 yield _measured(run, cell, (machine, sessions[cell.id]), (MRR, median(rates[cell.id]), "frames/s"))
         results = [entry for entry in self._store.results(run.id) if entry.cell in subjects]
         for cell_id, figure in (*_of_tests(results), *_relative(self._store.results(run.id))):
@@ -133,11 +136,17 @@ def _of_tests(results: Iterable[ResultRecord]) -> Iterable[tuple[str, Figure]]:
     """
     found: dict[tuple[str, str, str], list[float]] = {}
     for entry in results:
-        if entry.status is Status.OK and entry.payload and EMULATED not in entry.warnings:
+        if entry.status is Status.OK and entry.payload and not _is_doubtful(entry):
             for what, value, unit in _figures(entry):
                 found.setdefault((entry.cell, f"{entry.test}: {what}", unit), []).append(value)
     for (cell, test, unit), values in found.items():
         yield cell, (test, median(values), unit)
+
+
+def _is_doubtful(entry: ResultRecord) -> bool:
+    """Return whether figures mean nothing, or are bounds; a search says itself which of its goals are irregular."""
+    doubtful = EMULATED in entry.warnings
+    return doubtful or (entry.kind is not ResultKind.SEARCH and QualityWarning.LOSS_AT_LEAST in entry.warnings)
 
 
 def _relative(results: Iterable[ResultRecord]) -> Iterable[tuple[str, Figure]]:

@@ -22,7 +22,7 @@ COLUMNS = (
     ),
     "condition", "condition_status", "condition_reason", "quantity", "value", "unit", "low", "high",
     "interval_from_s", "reference_regular", "due_frames", "due_p50_ns", "due_p99_ns",
-    "excludes", "void_ratio", "relative_to", "relative_ratio", "headline",
+    "excludes", "void_ratio", "relative_to", "relative_ratio", "headline", "conformance", "deviations",
 )  # fmt: skip
 """Latency first of both directions together, then of each. New columns come last: readers by place go on working."""
 
@@ -124,6 +124,8 @@ def _goals(test: MeasuredTest, ratios: Ratios) -> Iterable[dict[str, Value]]:
             "void_ratio": found.void.share if found.void else None,
             "relative_to": found.relative_to,
             "relative_ratio": ratios.get((test.run, test.cell, test.result.test, test.result.round, goal.goal.name)),
+            "conformance": "; ".join(f"{one.standard.value}: {one.level.value}" for one in goal.conformance),
+            "deviations": "; ".join(found.deviations),
         }
 
 
