@@ -52,7 +52,12 @@ def server_fault(error: DBAPIError, what: str, where: str) -> NfvbedError:
     observed = words_of(error)
     lower = observed.lower()
     if "lock timeout" in lower or "deadlock" in lower:
-        return BusyError(what, where=where, observed=observed, fix="end the program that has it open, then repeat")
+        return BusyError(
+            what,
+            where=where,
+            observed=observed,
+            fix="wait for the program that has it open, or end it if it is yours, then repeat",
+        )
     fix = next((fix for parts, fix in FIXES if any(part in lower for part in parts)), "")
     if not fix:
         away = error.connection_invalidated or any(part in lower for part in AWAY)
