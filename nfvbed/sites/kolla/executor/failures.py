@@ -75,8 +75,8 @@ _CASES = (
     _Case(
         re.compile(r"No module named '?([\w.]+)"),
         lambda failure, _site: (
-            f"the Python that Ansible takes on {failure.host} lacks what it names: Kolla's bootstrap-servers installs it"
-            " (virtualenv and ansible_python_interpreter have to be the same one)"
+            f"the Python that Ansible takes on {failure.host} lacks what it names: Kolla's bootstrap-servers installs"
+            " it (virtualenv and ansible_python_interpreter have to be the same one)"
         ),
     ),
     _Case(
