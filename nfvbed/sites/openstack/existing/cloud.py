@@ -141,7 +141,7 @@ class ExistingCloud(Target):
                 f"the quota of project {self.survey.identity.project_name} is too small",
                 where=f"{vnfs} VNFs of flavor {name}",
                 observed="; ".join(lacking),
-                fix=f"remove instances, or a larger quota (openstack quota set, which takes the role {ADMIN})",
+                fix=f"remove instances of yours, or a larger quota (openstack quota set, which takes the role {ADMIN})",
             )
 
     def witnessed(self, handles: tuple[VnfHandle, ...]) -> tuple[VnfHandle, ...]:
