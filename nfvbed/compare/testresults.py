@@ -97,12 +97,21 @@ def place_results(data: RunData, labels: Mapping[tuple[str, int], str], shown: s
         shown: the class that rows are shown in.
     """
     cells = {cell.id: cell for cell in data.cells}
-    for result in data.results:
+    for stored in data.results:
+        result = _as_its_cell_ended(stored, cells[stored.cell])
         trials = [trial for trial in data.trials if result.holds(trial.sequence) and trial.status is Status.OK]
         own = [labels[data.run.id, trial.sequence] for trial in trials if result.placed_by(trial.sequence)]
         label = placement_of(result.kind, result.placement_class, own)
         always = not trials or result.kind is ResultKind.SOAK
         yield _placed(data, cells[result.cell], result, trials, (label, always or label in (shown, ONLY)))
+
+
+def _as_its_cell_ended(result: ResultRecord, cell: CellRecord) -> ResultRecord:
+    """Return a result without its figures where its cell failed later: that is never a number."""
+    if cell.status is not Status.FAILED or result.status is not Status.OK:
+        return result
+    reason = f"its cell failed: {cell.reason}" if cell.reason else "its cell failed"
+    return result.model_copy(update={"status": Status.FAILED, "reason": reason, "payload": {}})
 
 
 def take_census_of_tests(tests: Iterable[MeasuredTest], cell: str) -> Census:

@@ -58,26 +58,27 @@ def measured_tables(comparison: Comparison) -> tuple[MeasuredTable, ...]:
     """Return a table for each kind of test, in the order in which kinds were first measured."""
     by_kind: dict[ResultKind, list[MeasuredTest]] = {}
     for test in comparison.tests:
-        if test.result.kind.is_table and test.shown:
+        if test.result.kind.is_table:
             by_kind.setdefault(test.result.kind, []).append(test)
     return tuple(_table(comparison, kind, tests) for kind, tests in by_kind.items())
 
 
 def _table(comparison: Comparison, kind: ResultKind, tests: list[MeasuredTest]) -> MeasuredTable:
     several = len(comparison.runs) > 1
+    shown = [test for test in tests if test.shown]
     groups: dict[tuple[str, str, str], list[MeasuredTest]] = {}
     for test in tests:
         groups.setdefault((test.run, test.cell, test.result.test), []).append(test)
-    rows = [row for test in tests if test.table for row in test.table.rows]
+    rows = [row for test in tests if test.shown and test.table for row in test.table.rows]
     known = tuple(dict.fromkeys(quantity.name for row in rows for quantity in row.quantities))
     headline = tuple(name for name in HEADLINES[kind] if name in known)
     names = _headline_first(known, kind)
-    notes = tuple(dict.fromkeys(note for test in tests if test.table for note in test.table.notes))
+    notes = tuple(dict.fromkeys(note for test in tests if test.shown and test.table for note in test.table.notes))
     lines = tuple(line for group in groups.values() for line in _lines(group, several))
     if len(names) > MANY:
         names, lines = (*headline, TOGETHER), tuple(_together(line, headline) for line in lines)
     published = published_lines(comparison.experiments) if kind is ResultKind.TCP_THROUGHPUT else ()
-    return MeasuredTable(kind, headline, names, lines, (*notes, *bound_lines_of_tables(comparison, tests), *published))
+    return MeasuredTable(kind, headline, names, lines, (*notes, *bound_lines_of_tables(comparison, shown), *published))
 
 
 def _headline_first(names: Iterable[str], kind: ResultKind) -> tuple[str, ...]:
@@ -95,7 +96,12 @@ def _together(line: MeasuredLine, headline: Sequence[str]) -> MeasuredLine:
 
 
 def _lines(tests: Sequence[MeasuredTest], several: bool) -> Iterable[MeasuredLine]:
-    """Yield the lines of one test of one cell."""
+    """Yield the lines of one test of one cell; of one that is in other placement classes alone the one that says so."""
+    apart = sorted({test.placement_class for test in tests if not test.shown})
+    tests = [test for test in tests if test.shown] or tests[:1]
+    if not tests[0].shown:
+        yield _line(tests[0], several, f"placement: results in class {', '.join(apart)} only")
+        return
     without = [test for test in tests if test.result.status is not Status.OK or test.table is None]
     for test in without:
         yield _line(test, several, f"{test.result.status.value}: {test.result.reason}")

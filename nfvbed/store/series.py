@@ -1,5 +1,6 @@
 """What pages show of many runs: rates by visit without their trials, and what people said of steps in them."""
 
+import json
 from collections.abc import Sequence
 
 from sqlalchemy import Connection, Float, String, case, cast, func, insert, select
@@ -67,6 +68,18 @@ def _of_trials(visit: VisitRate, whole: Sequence[TrialRecord]) -> VisitRate:
     duration_ns = sum(trial.duration_ns for trial in at_maximum)
     rate = sum(trial.forwarded_rate_pps * trial.duration_ns for trial in at_maximum) / duration_ns
     return visit.model_copy(update={"rate_pps": rate, "at_most": any(trial.has_surplus for trial in at_maximum)})
+
+
+def mrr_warnings(connection: Connection, run: str) -> dict[str, tuple[QualityWarning, ...]]:
+    """Return the warnings that a run's usable trials at maximum load were stored with, by cell."""
+    stored = cast(TRIAL.c.warnings, String)
+    query = select(TRIAL.c.cell, stored).where(
+        TRIAL.c.run == run, TRIAL.c.preset == Preset.MRR.value, TRIAL.c.status == Status.OK.value
+    )
+    found: dict[str, set[str]] = {}
+    for cell, text in connection.execute(query.distinct()):
+        found.setdefault(cell, set()).update(json.loads(text) if text else ())
+    return {cell: tuple(kind for kind in QualityWarning if kind.value in kinds) for cell, kinds in found.items()}
 
 
 def acknowledge(connection: Connection, entry: Acknowledgement) -> None:

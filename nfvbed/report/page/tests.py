@@ -64,9 +64,11 @@ class Tests:
 
 def tests_section(comparison: Comparison) -> Tests | None:
     """Return the section; nothing where the MRR was the only test."""
-    at_loads = [test for test in comparison.tests if test.result.kind.has_loads and test.shown]
+    of_loads = [test for test in comparison.tests if test.result.kind.has_loads]
+    at_loads = [test for test in of_loads if test.shown]
+    apart = loadtables.apart_lines(of_loads)
     measured = (_measured(comparison, found) for found in measured_tables(comparison))
-    tables = (*_at_loads(comparison, at_loads), *measured)
+    tables = (*_at_loads(comparison, at_loads), *((NotedTable(None, apart),) if apart else ()), *measured)
     advice = tuple(
         Notice(kind.value, f"{advice.meaning} {advice.remedy}")
         for kind, advice in throughput.further_advice(comparison)

@@ -1,7 +1,7 @@
 """Results of tests beside the MRR on the screen: a line for each goal, load or condition, with its headline."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rich.text import Text
@@ -34,7 +34,7 @@ LEAST: Final = 3
 
 def sections_of_tests(comparison: Comparison, marks: Marks, width: int) -> list[Section]:
     """Lay out what the tests found, a section for searches, loads and each kind of table; none of the MRR alone."""
-    loads = [test for test in comparison.tests if test.result.kind.has_loads and test.shown]
+    loads = [test for test in comparison.tests if test.result.kind.has_loads]
     measured = (_measured(table, marks, width) for table in measured_tables(comparison))
     found = (_searches(comparison, marks, width), _loads(loads, marks, width), *measured)
     return [section for section in found if section]
@@ -96,6 +96,8 @@ def _loads(tests: Sequence[MeasuredTest], marks: Marks, width: int) -> list[Text
     lines: list[Line] = []
     for test in tests:
         point = wording.row_point(test)
+        if not test.shown:
+            continue
         if test.result.status is not Status.OK:
             said = f"{test.variant}  {point}  {test.result.test}: {test.result.status.value}: {test.result.reason}"
             lines.append(Banner(said, "magenta", indent=2))
@@ -109,7 +111,8 @@ def _loads(tests: Sequence[MeasuredTest], marks: Marks, width: int) -> list[Text
                 cells = (*numbers, *(found[name] for name in LOAD_COLUMNS))
                 mark = Cell(marks.of(key_of_load(test, place)), "yellow")
                 lines.append(Row((*names, *(Cell(text) for text in cells), mark)))
-    return _titled(title, columns, lines, width)
+    apart = [Banner(text, "magenta", indent=2) for text in loadtables.apart_lines(tests)]
+    return _titled(title, columns, [*lines, *apart], width)
 
 
 def _of_load(load: MeasuredLoad) -> dict[str, str]:
@@ -132,6 +135,8 @@ class _Shown:
     """By heading, without those that all lines share."""
     values: tuple[str, ...]
     """Of the headline; a dash for one that the line lacks."""
+    has: tuple[str, ...]
+    """The quantities that it has, also those that are not available."""
     marks: str
 
 
@@ -141,7 +146,8 @@ def _measured(table: MeasuredTable, marks: Marks, width: int) -> list[Text]:
     rest = [line for line in table.lines if line not in failed]
     headed = [line for line in rest if any(name in line.quantities for name in table.headline)]
     shared, shown = _apart(headed, table, marks)
-    left = [f"{len(rest) - len(headed)} more lines"] if len(rest) > len(headed) else []
+    further = len(rest) - len(headed)
+    left = [f"{further} more line{'s' if further > 1 else ''}"] if further else []
     left += ["other quantities"] if len(table.names) > len(table.headline) else []
     more = f" ({' and '.join(left)}: --details)" if left else ""
     title = f"{', '.join((table.kind.value, *shared))}{more}"
@@ -163,6 +169,7 @@ def _apart(lines: Sequence[MeasuredLine], table: MeasuredTable, marks: Marks) ->
         _Shown(
             {heading: getattr(line, name) for name, heading in kept.items()},
             tuple(line.quantities.get(name, wording.NOTHING) for name in table.headline),
+            tuple(line.quantities),
             marks.of(line.key),
         )
         for line in lines
@@ -172,7 +179,7 @@ def _apart(lines: Sequence[MeasuredLine], table: MeasuredTable, marks: Marks) ->
 
 def _without_spread(line: _Shown) -> _Shown:
     """Leave out least and greatest, which are in brackets."""
-    return _Shown(line.names, tuple(value.partition(" (")[0] for value in line.values), line.marks)
+    return replace(line, values=tuple(value.partition(" (")[0] for value in line.values))
 
 
 def _in_columns(
@@ -192,7 +199,8 @@ def _in_paragraphs(table: MeasuredTable, shown: Sequence[_Shown], width: int) ->
     """Write what is too wide for columns: names, then each quantity with its own name."""
     found = []
     for line in shown:
-        values = ", ".join(f"{name} {value}" for name, value in zip(table.headline, line.values, strict=True))
+        known = zip(table.headline, line.values, strict=True)
+        values = ", ".join(f"{name} {value}" for name, value in known if name in line.has)
         text = f"  {', '.join(line.names.values())}: {values}{f'  {line.marks}' if line.marks else ''}"
         found += [Text(part) for part in paragraph(text, width, "    ")]
     return found
@@ -205,4 +213,8 @@ def _failed(line: MeasuredLine) -> Banner:
 
 def _titled(title: str, columns: tuple[Column, ...], lines: Iterable[Line], width: int) -> list[Text]:
     shown = list(lines)
-    return [Text(title, "bold"), *lay_out(columns, shown, width)] if shown else []
+    if not shown:
+        return []
+    laid = lay_out(columns, shown, width)
+    # Lines over all columns have no headings.
+    return [Text(title, "bold"), *(laid if any(isinstance(line, Row) for line in shown) else laid[1:])]

@@ -37,6 +37,7 @@ def parts_of_tests(comparison: Comparison) -> list[RenderableType]:
             *loadtables.due_lines(loads),
             *loadtables.soak_lines(loads),
             *loadtables.reason_lines(loads),
+            *loadtables.apart_lines(test for test in comparison.tests if test.result.kind.has_loads),
         )
     )
     hidden = _notes(hidden_lines(comparison))

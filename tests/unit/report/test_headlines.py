@@ -249,3 +249,17 @@ def test_what_is_found_wrong_with_a_result_that_ended_well_is_on_every_screen() 
         render("tests", values=section_of(comparison)),
     ):
         assert "not accepted: 3 of 4 frames" in text
+
+
+@pytest.mark.parametrize("kind", [ResultKind.LATENCY, ResultKind.REQUEST_RESPONSE], ids=lambda kind: kind.value)
+def test_results_of_a_class_that_is_not_shown_are_not_silent(kind: ResultKind) -> None:
+    comparison = one_kind(kind)
+    elsewhere = tuple(test.model_copy(update={"shown": False, "placement_class": "mixed"}) for test in comparison.tests)
+    hidden = comparison.model_copy(update={"tests": elsewhere})
+    for text in (
+        " ".join(line.plain for line in screen(hidden, About())),
+        " ".join(table(hidden, 150).split()),
+        render("tests", values=section_of(hidden)),
+    ):
+        assert "placement: results in class mixed only" in text
+        assert not any(value in text for value in values_of(kind))
