@@ -181,3 +181,15 @@ class Preset(StrEnum):
     """The load that all variants of a traffic point share, for comparing loss and latency."""
     TRACE = "trace"
     """A given number of frames."""
+
+
+class GeneratorPlace(StrEnum):
+    """Where the generator is, seen from what it measures."""
+
+    SAME_HOST = "same-host"
+    """On the host of the system under test: both share its memory, caches and hypervisor."""
+    OTHER_HOST = "other-host"
+    """On a host of its own."""
+    SIMULATED = "simulated"
+    """Nowhere: nothing is sent."""
+    NOT_KNOWN = "not-known"

@@ -30,7 +30,12 @@ def given_options(command: Command) -> Command:
     for option in (
         click.option("--called", metavar="NAME", help="FILE: how the VNF is called. Default: as the file."),
         click.option("--level", metavar="NAME", help="Package: instantiation level. Default: its own."),
-        click.option("--flavour", metavar="NAME", help="Package: deployment flavour. Default: its only one."),
+        click.option(
+            "--deployment-flavour",
+            "flavour",
+            metavar="NAME",
+            help="Package: deployment flavour. Default: its only one.",
+        ),
         click.option(
             "--name",
             "names",

@@ -67,7 +67,8 @@ def refuse_options(vnf: MachinesVnfSpec, options: Mapping[str, Any], keys: tuple
         raise UsageError(
             f"{', '.join('--' + key.replace('_', '-') for key in given)}: not of a VNF of several machines",
             where=f"VNF {vnf.name}",
-            fix=f"each machine says it in vnfd/{vnf.name}/vnf.yml",
+            fix=f"each machine says it in vnfd/{vnf.name}/vnf.yml"
+            + ("; a deployment flavour of SOL001 is --deployment-flavour NAME" if "flavor" in given else ""),
         )
 
 

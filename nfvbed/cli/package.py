@@ -34,7 +34,7 @@ _ENDINGS = {"legacy": ".yaml", "sol": ".csar", "hot": ".hot.yaml"}
 @click.option("--form", type=click.Choice(_FORMS), default="sol", show_default=True, help="A package, or a YAML file.")
 @click.option("--output", metavar="FILE", help="Default: VNF.csar, VNF.yaml, VNF.hot.yaml here. -: standard output.")
 @click.option("--forwarding", metavar="MODE", help="What it does with frames. Default: the VNF's first.")
-@click.option("--flavor", metavar="NAME", help="A name in flavors. Default: the VNF's.")
+@click.option("--flavor", "--flavour", "flavor", metavar="NAME", help="A name in flavors. Default: the VNF's.")
 @click.option("--image", metavar="NAME", help="Name of the image in Glance. Default: the VNF's name.")
 @click.option("--with-image", is_flag=True, help="Put the image into the package; Tacker uploads it with each VNF.")
 @click.option(
@@ -46,7 +46,10 @@ _ENDINGS = {"legacy": ".yaml", "sol": ".csar", "hot": ".hot.yaml"}
 )
 @click.option("--image-file", metavar="FILE", help="Several machines: their image. Default: the VNF's.")
 @click.option(
-    "--flavour", metavar="NAME", help="VNF of several machines: deployment flavour. Default: a package has all."
+    "--deployment-flavour",
+    "flavour",
+    metavar="NAME",
+    help="VNF of several machines: its deployment flavour (SOL001). Default: a package has all.",
 )
 @machine_options
 @click.option("--most", default=1, type=click.IntRange(1, 16), help="Instances that it can be scaled to. Default: 1.")
@@ -78,9 +81,9 @@ def command(vnf: str, form: str, output: str | None, **options: Any) -> None:
 
 def _refuse_for_one(options: dict[str, Any]) -> None:
     refuse_machine_options(options)
-    for key in ("image_file", "flavour"):
+    for key, option in (("image_file", "--image-file"), ("flavour", "--deployment-flavour")):
         if options.pop(key):
-            raise UsageError(f"--{key.replace('_', '-')} is of a VNF of several machines", fix="leave it out")
+            raise UsageError(f"{option} is of a VNF of several machines", fix="leave it out")
 
 
 def _request(project: Project, vnf: str, options: dict[str, Any]) -> DescriptorRequest:

@@ -19,7 +19,11 @@ from nfvbed.plan.order import is_exchanged
 from nfvbed.plan.plan import Plan, Unit, expand
 from nfvbed.quality import QualityWarning
 from nfvbed.records import CellRole
+from nfvbed.report.throughput import claim
+from nfvbed.spec.conformance import conformance
 from nfvbed.spec.rules import Study
+from nfvbed.spec.search import Search
+from nfvbed.spec.searchpresets import Goal
 from nfvbed.spec.site import KollaSiteSpec, SiteSpec
 from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.loads import SearchTest
@@ -142,16 +146,25 @@ def _rounds(plan: Plan, cell: str) -> str:
 
 def _searches(study: Study) -> list[str]:
     """Describe the searches: each takes what it needs, and at most its limit."""
-    experiment = study.experiment
     found = []
-    for label, test in experiment.labelled_tests.items():
-        if isinstance(test, SearchTest):
-            what = experiment.search_of(test)
-            seconds, trials = expected_s(test, what)
-            goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in what.goals)
-            about = f"about {seconds:.0f} s and {trials} trials each, at most {what.time_limit_s:g} s"
-            found.append(f"{label}: {what.label}, {goals}; {about}")
+    for label, test, what in _searched(study):
+        seconds, trials = expected_s(test, what)
+        goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in what.goals)
+        about = f"about {seconds:.0f} s and {trials} trials each, at most {what.time_limit_s:g} s"
+        claims = (claim(what.preset, goal.name, conformance(what, goal), reasons=False) for goal in what.goals)
+        found.append(f"{label}: {what.label}, {goals}; {about}. {' '.join(claims)}")
     return found
+
+
+def _searched(study: Study) -> list[tuple[str, SearchTest, Search]]:
+    """Return the searches of an experiment, with the labels of their tests."""
+    experiment = study.experiment
+    tests = experiment.labelled_tests.items()
+    return [(label, test, experiment.search_of(test)) for label, test in tests if isinstance(test, SearchTest)]
+
+
+def _judged(what: Search, goal: Goal) -> list[dict[str, Any]]:
+    return [one.model_dump(mode="json") for one in conformance(what, goal)]
 
 
 def _document(
@@ -169,6 +182,16 @@ def _document(
         "not_applicable": [{"cell": cell.id, "reason": reason} for cell, reason in plan.absent],
         "skipped": [{"cell": cell.id, "reason": reason} for cell, reason in plan.skipped],
         "offloads_on": [cell for cells in incomplete_checksums(plan, study).values() for cell in cells],
+        "searches": [
+            {
+                "test": label,
+                "search": what.label,
+                "goals": [
+                    {"goal": goal.model_dump(mode="json"), "conformance": _judged(what, goal)} for goal in what.goals
+                ],
+            }
+            for label, _, what in _searched(study)
+        ],
         "first_round": [
             {"sequence": trial.sequence, "cell": trial.cell, "preset": trial.preset.value, "test": trial.test}
             for trial in plan.round(1)

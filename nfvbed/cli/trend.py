@@ -15,7 +15,19 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnknownNameError
 from nfvbed.report import wording
 from nfvbed.report.history import History
-from nfvbed.report.trend import Trend, by_urgency, headline, point, run_state, step_state, test_name, title, trend_of
+from nfvbed.report.trend import (
+    Trend,
+    by_urgency,
+    figure_of,
+    headline,
+    point,
+    state_of,
+    step_state,
+    test_name,
+    title,
+    trend_of,
+    warnings_of,
+)
 from nfvbed.selection import MEASURED, SIMULATED, LeftOut
 from nfvbed.spec.loader import Project
 from nfvbed.store import Store
@@ -112,13 +124,12 @@ def _print_runs(console: Console, trend: Trend) -> None:
         console.print(wording.SIMULATED_MARK)
     console.print(f"{title(series.setting)}\n{headline(trend)}")
     table = Table()
-    for name in ("run", "began (UTC)", "figure", "in the series"):
+    for name in ("run", "began (UTC)", "figure", "in the series", "warnings"):
         table.add_column(name, justify="right" if name == "figure" else "left")
-    states = {seen.step.place: f"; {step_state(seen)}" for seen in trend.steps}
-    for place, entry in reversed(list(enumerate(series.measured))):
-        began, figure = entry.at[:16].replace("T", " "), wording.quantity(entry.value, entry.unit)
-        state = run_state(series.finding, place) + states.get(place, "")
-        table.add_row(*map(Text, (wording.short_run(entry.run), began, figure, state)))
+    states = {seen.step.run: f"; {step_state(seen)}" for seen in trend.steps}
+    for entry in reversed(series.all_runs):
+        began, state = entry.at[:16].replace("T", " "), state_of(series, entry) + states.get(entry.run, "")
+        table.add_row(*map(Text, (wording.short_run(entry.run), began, figure_of(entry), state, warnings_of(entry))))
     console.print(table)
     for change in reversed(trend.changes):
         run = wording.short_run(series.measured[change.place].run)

@@ -42,7 +42,9 @@ class Verified:
 @click.argument("variant", required=False)
 @click.option("--site", default="devcloud", show_default=True, help="Where: a name in deploy/sites.")
 @click.option("--vnf", default=DEFAULT_VNF, show_default=True, help="What is booted where no VNF is onboarded.")
-@click.option("--flavor", metavar="NAME", help="Its flavor: a name in flavors. Default: the VNF's.")
+@click.option(
+    "--flavor", "--flavour", "flavor", metavar="NAME", help="Its flavor: a name in flavors. Default: the VNF's."
+)
 @click.option("--release", metavar="NAME", help=f"Of a rack deployed without nfvbed: its release. Default: {NEWEST}.")
 @click.option("--os-cloud", metavar="NAME", help=f"Of such a rack: its name in clouds.yaml. Default: {KOLLAS_CLOUD}.")
 @click.option("--no-probe", is_flag=True, help="Only read: boot nothing, and send no frame.")

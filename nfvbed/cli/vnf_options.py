@@ -47,7 +47,7 @@ def vnf_options(command: Command) -> Command:
         click.option("--offloads/--no-offloads", default=None, help="Checksum offload of its ports. Default: on."),
         click.option("--image", metavar="FILE", help="Disk image of a VM. Default: the VNF's own."),
         click.option("--vnic", type=click.Choice(get_args(Vnic)), help="Kind of its ports. Default: any."),
-        click.option("--flavor", metavar="NAME", help="A name in flavors. Default: the VNF's."),
+        click.option("--flavor", "--flavour", "flavor", metavar="NAME", help="A name in flavors. Default: the VNF's."),
         click.option(
             "--forwarding",
             type=click.Choice([NATIVE, *get_args(Forwarding)]),

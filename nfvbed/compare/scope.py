@@ -88,8 +88,8 @@ def _obstacle(candidate: CellSummary, baseline: CellSummary) -> str:
     for name, side in ((candidate.cell, candidate), (baseline.cell, baseline)):
         if side.status is not Status.OK or side.mrr is None:
             return f"{name} is {side.status.value}: {side.reason}" if side.reason else f"{name} is {side.status.value}"
-        if side.emulated:
-            return f"{name} ran in an emulated guest: its rates mean nothing"
+        if side.unranked:
+            return f"{name} {side.unranked}"
     return ""
 
 

@@ -148,6 +148,19 @@ class CellSummary(Record):
         return any(limit.kind is QualityWarning.EMULATED_ACCELERATOR for limit in self.limits)
 
     @property
+    def at_most(self) -> bool:
+        """Whether the rate is an upper bound only: most trials counted more frames back than were sent."""
+        found = (entry for entry in self.warnings if entry.kind is QualityWarning.LOSS_AT_LEAST)
+        return any(entry.preset is Preset.MRR and 2 * entry.trials > entry.of for entry in found)
+
+    @property
+    def unranked(self) -> str:
+        """Why the rate decides nothing, though there is one; empty: it does."""
+        if self.emulated:
+            return "ran in an emulated guest: its rates mean nothing"
+        return "counted more frames back than were sent: its rate is at most the one given" if self.at_most else ""
+
+    @property
     def given_load(self) -> PacedSummary | None:
         """The trials at a given load that compare best with those of others: at the common load, else at its own."""
         return self.common or self.paced
@@ -198,7 +211,9 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
         trials: all of the cell's.
         view: what is shown of them.
     """
-    usable = [entry for entry in trials if entry.trial.status is Status.OK and _is_shown(entry.label, cell, view)]
+    shown = [entry for entry in trials if entry.trial.status is Status.OK and _is_shown(entry.label, cell, view)]
+    # What a cell showed before it failed stays in the store, and is no figure of it.
+    usable = [] if cell.status is Status.FAILED else shown
     used = [entry.trial for entry in usable]
     at_maximum = [entry for entry in usable if entry.trial.preset is Preset.MRR]
     maximum = [entry.trial for entry in at_maximum]
@@ -262,7 +277,9 @@ def take_census(trials: Sequence[LabelledTrial]) -> Census:
 
 
 def _status(cell: CellRecord, census: Census, count: int, placement_class: str) -> tuple[Status, str]:
-    """Return the row's own status: what was measured counts, even when the cell ended badly."""
+    """Return the row's own status: what was measured counts where a cell only lacks some of it; a failed one failed."""
+    if cell.status is Status.FAILED:
+        return cell.status, cell.reason
     if count:
         return Status.OK, "" if cell.status is Status.OK else f"cell ended {cell.status.value}: {cell.reason}"
     if cell.status is not Status.OK:

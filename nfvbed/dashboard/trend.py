@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
 
-from nfvbed.compare.series import Series, Setting
+from nfvbed.compare.series import LeftOut, Series, Setting
 from nfvbed.compare.steps import Apart, Drift
 from nfvbed.dashboard.parameters import PAGE_SIZE
 from nfvbed.dashboard.problems import NotThereError
@@ -21,11 +21,13 @@ from nfvbed.report.trend import (
     Trend,
     by_urgency,
     change_ratio,
+    figure_of,
     headline,
     letter,
-    run_state,
+    state_of,
     step_state,
     trend_of,
+    warnings_of,
 )
 from nfvbed.report.wording import SIMULATED_MARK
 from nfvbed.selection import SIMULATED
@@ -63,7 +65,9 @@ class TrendLine(Record):
     newest: float
     unit: str
     says: str
-    """What its series did, in a sentence."""
+    """What its series did, and which runs are no part of it."""
+    left_out: int
+    """Runs that are no samples: they failed, or were interrupted."""
     last: SeenStep | None
     """The newest step that asks to be looked at; without one the newest of all."""
     suspected: Apart | None
@@ -146,6 +150,7 @@ def _line(trend: Trend) -> TrendLine:
         newest=newest.value,
         unit=series.unit,
         says=headline(trend),
+        left_out=len(series.left_out),
         last=trend.newest_open or (trend.steps[-1] if trend.steps else None),
         suspected=series.finding.suspected,
         drift=series.finding.drift,
@@ -157,22 +162,23 @@ def part(lines: list[TrendLine], page: int) -> list[TrendLine]:
     return lines[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
 
 
-RUNS: Final = ("Run", "Began", "Figure", "What it is in the series", "Changed before it")
+RUNS: Final = ("Run", "Began", "Figure", "What it is in the series", "Changed before it", "Warnings")
 
 
 def runs_table(trend: Trend) -> Table:
-    """Return the runs of a series, the newest first."""
+    """Return the runs of a series, samples or not, the newest first."""
     series = trend.series
-    letters = {change.place: letter(number) for number, change in enumerate(trend.changes)}
+    letters = {change.run: letter(number) for number, change in enumerate(trend.changes)}
     rows = tuple(
         (
             Cell(wording.short_run(entry.run)),
             Cell(entry.at[:STARTED].replace("T", " "), "whole"),
-            Cell(wording.quantity(entry.value, entry.unit), "n"),
-            Cell(run_state(series.finding, place)),
-            Cell(letters.get(place, "")),
+            Cell(figure_of(entry), "n"),
+            Cell(state_of(series, entry), tone="warning" if isinstance(entry, LeftOut) else None),
+            Cell(letters.get(entry.run, "")),
+            Cell(warnings_of(entry), "limits"),
         )
-        for place, entry in reversed(list(enumerate(series.measured)))
+        for entry in reversed(series.all_runs)
     )
     mark = SIMULATED_MARK if series.setting.simulated else ""
     headings = tuple(Cell(name, "n" if name == "Figure" else "") for name in RUNS)

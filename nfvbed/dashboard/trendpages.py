@@ -131,7 +131,7 @@ def _one(trends: Trends, pictures: Pictures, name: str, *, export: bool) -> Resp
         changes=changes_table(trend) if trend.changes else None,
         step_links=[f"/runs/{seen.step.run}" for seen in reversed(trend.steps)],
         runs=runs_table(trend),
-        run_links=[f"/runs/{entry.run}/why?{urlencode({'cell': entry.cell})}" for entry in reversed(series.measured)],
+        run_links=[f"/runs/{entry.run}/why?{urlencode({'cell': entry.cell})}" for entry in reversed(series.all_runs)],
         pictures=pictures.inlined(drawn) if export else linked_at(drawn, _places(query)),
         query=query,
         **_form(trends, trend),

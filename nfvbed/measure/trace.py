@@ -257,9 +257,7 @@ def _follow_direction(number: int, frames: int, counts: DirectionCounts, way: _W
         received=counts.received,
         points=tuple(points),
         shares=_shares(steps, points, expected // way.ways) if way.ways > 1 else (),
-        note=f"{counts.unsent} frames were not sent in time: others use the generator's core"
-        if _is_preempted(counts)
-        else "",
+        note=_note(counts),
     )
     if counts.received < expected:
         return _broken(trace, next(place for place, point in enumerate(points) if _lacks(point, expected)), steps)
@@ -410,5 +408,18 @@ def _refused(counts: DirectionCounts, frames: int) -> dict[str, int]:
     return {key: value for key, value in seen.items() if value}
 
 
+def _note(counts: DirectionCounts) -> str:
+    """Say what is to be known of the counts of a direction; empty: nothing."""
+    said = []
+    if _is_preempted(counts):
+        said.append(f"{counts.unsent} frames were not sent in time: others use the generator's core")
+    if counts.surplus:
+        said.append(
+            f"{counts.surplus} frames were counted back beyond those sent: some came twice, so that as many may be lost"
+        )
+    return "; ".join(said)
+
+
 def _damaged(counts: DirectionCounts) -> dict[str, int]:
-    return {"corrupted": counts.corrupted} if counts.corrupted else {}
+    found = {"corrupted": counts.corrupted, "duplicated": counts.duplicated}
+    return {name: frames for name, frames in found.items() if frames}

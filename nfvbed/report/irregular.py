@@ -27,6 +27,12 @@ ADVICE: Final[dict[Irregularity, Advice]] = {
         remedy="Stop other work on the host, isolate the switch's core, or search on a host whose hypervisor leaves"
         " the machine its cores.",
     ),
+    Irregularity.LOSS_AT_LEAST: Advice(
+        meaning="A trial counted more frames back than were sent. The path doubles frames, and at any load they may"
+        " hide as many lost ones: loss is at least what was counted, and this is no throughput.",
+        remedy="Remove what doubles frames (flooding, a mirror, a loop), or search with nfvgen (engine: nfvgen), whose"
+        " frames have numbers.",
+    ),
     Irregularity.VOID_TRIALS: Advice(
         meaning="So many trials were void, or so many more at one bound than at the other, that those which count are"
         " no fair choice.",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from nfvbed.errors import ConfigurationError, GeneratorError
+from nfvbed.records import GeneratorPlace
 from nfvbed.search.controller import Bounds, SearchEnd, control
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.search.placement import PlacementKeeper, PlacementRule
@@ -29,6 +30,7 @@ class Setting:
     loads: LoadRange
     directions: int = 2
     placement: PlacementRule = PlacementRule()
+    generator_place: GeneratorPlace = GeneratorPlace.NOT_KNOWN
 
 
 def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
@@ -58,7 +60,7 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
         trials.restart(outcome.stopped)
         outcome = control(trials.what.goals, loads, trials.take)
     stopped = outcome.stopped or trials.change_at_end()
-    void = trials.void.summary(sum(len(at) for at in trials.used_at.values())) if what.trials == "clean" else None
+    void = trials.void.summary(trials.count) if what.trials == "clean" else None
     found = _Found(loads, outcome, stopped, trials, against(void) if void else "")
     goals = tuple(
         _goal_result(goal, bounds, found) for goal, bounds in zip(trials.what.goals, outcome.bounds, strict=True)
@@ -72,13 +74,15 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
         goals=goals,
         stopped=stopped.irregularity if stopped else None,
         explanation=stopped.explanation if stopped else "",
-        trials=sum(len(at) for at in trials.used_at.values()),
+        trials=trials.count,
+        surplus_trials=trials.surplus_trials,
         disturbed_trials=trials.disturbed.trials,
         stolen_trials=trials.stolen.trials,
         void=void,
         trial_time_s=round(trials.trial_time_s, 6),
         duration_s=round(measurer.now_s() - trials.started_s, 6),
         placement=trials.summary(),
+        generator_place=setting.generator_place,
     )
 
 
@@ -105,6 +109,16 @@ class _Trials:
         self._keeper = PlacementKeeper(
             rule, what.placement_wait_s, what.final_trial_duration_s, since_s=measurer.now_s()
         )
+
+    @property
+    def count(self) -> int:
+        """How many were used."""
+        return sum(len(at) for at in self.used_at.values())
+
+    @property
+    def surplus_trials(self) -> int:
+        """Those used that counted more frames back than were sent."""
+        return sum(trial.surplus > 0 for at in self.used_at.values() for trial in at)
 
     def _warm_up(self, load_pps: float) -> Trial | None:
         """Run a trial that does not count: caches, tables and rings fill (RFC 9971 asks for it before the search)."""
@@ -320,6 +334,13 @@ def _judge(goal: Goal, lower: Bound | None, upper: Bound | None, found: _Found) 
     stopped, loads = found.stopped, found.loads
     if stopped is not None and stopped.irregularity is Irregularity.PLACEMENT_UNSTABLE:
         return stopped.irregularity, stopped.explanation
+    if found.trials.surplus_trials:
+        # At another load the same doubling may hide a loss, and show no surplus.
+        every = found.trials.count
+        return Irregularity.LOSS_AT_LEAST, (
+            f"{found.trials.surplus_trials} of {every} trials counted more frames back than were sent, so that any may"
+            " have lost more than was counted"
+        )
     reached = upper is not None and lower is not None and _is_narrow(goal, lower, upper)
     missed = upper is not None and upper.load_pps <= loads.min_load_pps
     if upper is not None and (reached or missed) and 2 * upper.generator_trials > upper.bad_trials:
@@ -367,7 +388,7 @@ def _bound(goal: Goal, load_pps: float | None, found: _Found) -> Bound | None:
         missing_late_frames=sum(trial.late for trial in trials if trial.late_is_missing),
         void_trials=found.trials.void.at(load_pps),
         late_trials=sum(_is_for_late_frames(goal, trial) for trial in bad),
-        lost_frames=sum(max(0, trial.sent - trial.received) for trial in trials),
+        lost_frames=sum(trial.sent - trial.received for trial in trials),
         unsent_frames=sum(trial.base - trial.sent for trial in trials),
         back_pressure_trials=sum(trial.back_pressure for trial in trials),
         full_generator_trials=sum(trial.generator_limited for trial in bad),

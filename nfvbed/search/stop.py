@@ -14,6 +14,8 @@ class Irregularity(StrEnum):
     """The generator was kept from its core in trial after trial, or its late frames alone decide a bound."""
     SYSTEM_DISTURBED = "system-disturbed"
     """The system's threads were kept from their cores in trial after trial."""
+    LOSS_AT_LEAST = "loss-at-least"
+    """More frames were counted back than were sent in a trial: the path doubles frames, which hide lost ones."""
     VOID_TRIALS = "void-trials"
     """More than half of the trials were void, or their share differs between the two bounds."""
     MAX_LOAD = "max-load"

@@ -19,6 +19,7 @@ from nfvbed.readings import Part, Reading
 from nfvbed.records import (
     CellRole,
     Deployment,
+    GeneratorPlace,
     GeneratorPort,
     QualityWarning,
     Readiness,
@@ -367,6 +368,11 @@ class Site(ABC):
         return None
 
     # Its generator.
+
+    @property
+    def generator_place(self) -> GeneratorPlace:
+        """Where the generator is, seen from what it measures, as far as the site knows."""
+        return GeneratorPlace.NOT_KNOWN
 
     def generator_ports(self, deployment: Deployment) -> tuple[GeneratorPort, ...]:
         """Return the ports that a generator is opened on, in the order of the path; none where VNFs are its ends."""

@@ -138,7 +138,12 @@ def faults(location: Location, what: str) -> Iterator[None]:
 def _translated(location: Location, what: str, words: str) -> NfvbedError:
     lower = words.lower()
     if "locked" in lower:
-        return BusyError(what, where=str(location), observed=words, fix="end the program that has it open, then repeat")
+        return BusyError(
+            what,
+            where=str(location),
+            observed=words,
+            fix="wait for the program that has it open, or end it if it is yours, then repeat",
+        )
     fix = "see what the message says, then repeat"
     if "full" in lower or "no space" in lower:
         fix = "free space there, or name a file on another disk with --store; then `nfvbed run --resume`"

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any, Final, NoReturn
 
-from sqlalchemy import Connection, Select, or_, select
+from sqlalchemy import Connection, Select, Text, cast, or_, select
 
 from nfvbed.annotations import LATEST
 from nfvbed.errors import StoreError, UnknownNameError
@@ -12,6 +12,7 @@ from nfvbed.records import CellRecord, FactRecord, RunRecord, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.selection import Selection
 from nfvbed.store.annotating import labelled
+from nfvbed.store.former import judged_again
 from nfvbed.store.rows import TRIAL_COLUMNS, cell_of, fact_of, result_of, run_of, trial_of
 from nfvbed.store.schema import BLOB, CELL, FACT, HISTOGRAM, RESULT, RUN, TRIAL
 from nfvbed.store.selecting import left_out, only
@@ -148,9 +149,18 @@ def trials(
 
 
 def results(connection: Connection, run: str) -> list[ResultRecord]:
-    """Return the results of a run's tests, in the order in which they ended."""
+    """Return the results of a run's tests, in the order in which they ended; of former versions as they can be."""
     query = select(RESULT).where(RESULT.c.run == run).order_by(RESULT.c.ended_at, RESULT.c.position)
-    return [result_of(row) for row in connection.execute(query).mappings()]
+    found = [result_of(row) for row in connection.execute(query).mappings()]
+    doubtful = trials_with_negative_loss(connection, run) if found else []
+    return [judged_again(result, doubtful) for result in found]
+
+
+def trials_with_negative_loss(connection: Connection, run: str) -> list[TrialRecord]:
+    """Return the trials of a run that a former version stored with more frames received than sent, as they can be."""
+    negative = cast(TRIAL.c.directions, Text).like('%"lost": -%')
+    query = select(*TRIAL_COLUMNS).where(TRIAL.c.run == run).where(negative).order_by(TRIAL.c.sequence)
+    return [trial_of(row, ()) for row in connection.execute(query).all()]
 
 
 def facts(connection: Connection, run: str) -> list[FactRecord]:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, func, insert, select, update
 from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.annotations import Annotation, Mark, Marks, marks_of
 from nfvbed.errors import InternalError, StoreError
+from nfvbed.quality import QualityWarning
 from nfvbed.records import CellLack, CellRecord, FactRecord, Record, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.selection import EVERY, LeftOut, Selection
@@ -395,6 +396,11 @@ class Store:
         """Return the rate of each visit of a run, by cell and round; no trial is read whole."""
         with self._transaction("the rates could not be read") as connection:
             return series.visit_rates(connection, run)
+
+    def mrr_warnings(self, run: str) -> dict[str, tuple[QualityWarning, ...]]:
+        """Return the warnings of a run's trials at maximum load, by cell; no trial is read whole."""
+        with self._transaction("the warnings could not be read") as connection:
+            return series.mrr_warnings(connection, run)
 
     def coverage(self, selection: Selection = EVERY) -> list[Covered]:
         """Return what became of each variant in each topology, over the runs that are meant, the newest first."""

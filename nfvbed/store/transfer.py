@@ -1,7 +1,7 @@
 """A run as one JSON document, out of one store and into another."""
 
 import json
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -12,7 +12,7 @@ from nfvbed.records import CellRecord, FactRecord, Record, RunRecord, TrialRecor
 from nfvbed.results import ResultRecord
 from nfvbed.selection import EVERY
 from nfvbed.store.canonical import content_hash
-from nfvbed.store.former import named
+from nfvbed.store.former import judged_again, named
 from nfvbed.store.store import Said, Store
 
 EXPORTED: Final = "give a file that `nfvbed export` wrote"
@@ -56,6 +56,13 @@ class RunDocument(Record):
         if others:
             raise ValueError(f"it is of run {self.run.id}, and has rows of run {', '.join(sorted(others))}")
         return self
+
+    @model_validator(mode="after")
+    def _judge_former_counts(self) -> Self:
+        doubtful = [trial for trial in self.trials if trial.has_surplus]
+        if not doubtful:
+            return self
+        return self.model_copy(update={"results": tuple(judged_again(result, doubtful) for result in self.results)})
 
     @field_validator("cells")
     @classmethod

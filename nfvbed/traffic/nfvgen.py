@@ -251,10 +251,12 @@ class NfvgenClient(Generator):
             self._control.sleep(max(due - time.monotonic(), 0))
             stats = self._ask_as(StatsResult, "stats")
             if stats.state == "failed":
-                reason = stats.error.message if isinstance(stats.error, ErrorBody) else stats.error
-                observed = reason or "no reason given"
+                told = stats.error if isinstance(stats.error, ErrorBody) else None
                 raise GeneratorError(
-                    f"{self._options.program}'s trial failed", where=self._control.where, observed=observed
+                    f"{self._options.program}'s trial failed",
+                    where=self._control.where,
+                    observed=(told.message if told else str(stats.error or "")) or "no reason given",
+                    fix=told.fix if told else "",
                 )
             if stats.state == "done" and stats.trial is not None:
                 return stats.trial

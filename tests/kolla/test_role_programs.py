@@ -21,7 +21,7 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.sysfs = folder / "sys"
-        (folder / "boot_id").write_text("first\n")
+        self.root("proc/sys/kernel/random/boot_id", "first")
         self.root("proc/cmdline", "root=/dev/sda1")
         self.root("proc/meminfo", "Hugepagesize:       2048 kB")
 
@@ -55,8 +55,10 @@ class Machine:
         """Run a role's program, `nfvbed_host/nfvbed-governor`."""
         role, _, name = program.partition("/")
         places = {
-            **{"NFVBED_SYSFS": "sys", "NFVBED_SETTINGS": "etc", "NFVBED_BEFORE": "before"},
-            **{"NFVBED_BOOT": "boot_id", "NFVBED_ROOT": "root"},
+            "NFVBED_SYSFS": "sys",
+            "NFVBED_SETTINGS": "etc",
+            "NFVBED_BEFORE": "before",
+            "NFVBED_FILES": "root",
         }
         return subprocess.run(
             [str(ROLES / role / "files" / name), *argv],
@@ -114,7 +116,7 @@ def test_pages_of_others_stay(machine, steps, numbers):
     file = machine.put("devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages", "3")
     for step, number in zip(steps, numbers, strict=True):
         if step == "boot":
-            (machine.folder / "boot_id").write_text("second\n")
+            machine.root("proc/sys/kernel/random/boot_id", "second")
         elif isinstance(step, str) and step.startswith("="):
             file.write_text(step[1:] + "\n")
         else:

@@ -18,7 +18,7 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.wiring import EMULATED_NICS, queues_of, require_vnf
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import links
+from nfvbed.host import fixes, links
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.qemu.accelerator import guests_boot
@@ -67,9 +67,9 @@ class LinuxBridge(LinkSwitch):
         options = options_of(variant, LinuxBridgeOptions)
         require_sender()
         if options.netfilter and not _NETFILTER_SETTINGS.is_dir():
-            raise UnsupportedError("the kernel has no br_netfilter", fix="modprobe br_netfilter")
+            raise UnsupportedError("the kernel has no br_netfilter", fix=fixes.BRIDGE_NETFILTER)
         cannot = "a bridge between veth links cannot be made"
-        try_out(Attempt(lambda workspace: _try(options, workspace), cannot, "modprobe bridge veth"))
+        try_out(Attempt(lambda workspace: _try(options, workspace), cannot, fixes.load("bridge", "veth")))
         return _probe_guests(options)
 
     def plan(self, request: DeployRequest) -> BridgePlan:

@@ -14,7 +14,7 @@ from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.ports.veth_probe import Attempt, probe_veth, try_out
 from nfvbed.dataplanes.wiring import queues_of, require_vnf
 from nfvbed.errors import DeployError, InternalError, UnsupportedError
-from nfvbed.host import links, macvlans, napi
+from nfvbed.host import fixes, links, macvlans, napi
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.macvlans import MacvlanDevice
@@ -63,7 +63,7 @@ class Macvtap(DataPlane):
         if options.vhost == "on":
             require_vhost_net()
         cannot = f"no {options.mode} macvtap can be made"
-        return try_out(Attempt(lambda workspace: _try(options, workspace), cannot, "modprobe macvtap"))
+        return try_out(Attempt(lambda workspace: _try(options, workspace), cannot, fixes.load("macvtap")))
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make namespaces, lower links and devices, and put their receive work onto its cores."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import UnsupportedError
+from nfvbed.host import fixes
 from nfvbed.host.nics import inventory, uses
 from nfvbed.host.nics.binding import VFIO
 from nfvbed.host.nics.inventory import GroupMember, Nic
@@ -118,7 +119,8 @@ def _refuse_used(nic: Nic, key: str, machine: Machine) -> None:
                 f"a port of the site's {key} is in use by this host",
                 where=where,
                 observed=f"{nic.address} is {port.name}: {'; '.join(found)}",
-                fix=f"name another port; or take its addresses, routes and bridges away from {port.name}",
+                fix=f"name another port; or take its addresses, routes and bridges away from {port.name}, if"
+                " nobody needs them and you do not reach this host by them",
             )
     if not nic.ports and nic.driver is not None and nic.driver not in _USER_SPACE:
         raise UnsupportedError(
@@ -139,7 +141,7 @@ def _require_vfio(nics: list[Nic], given: Mapping[str, str], key: str, machine: 
             "ports of NICs cannot be given to DPDK",
             where=VFIO,
             observed=reason,
-            fix="switch the IOMMU on (intel_iommu=on or amd_iommu=on, iommu=pt) and modprobe vfio-pci",
+            fix=fixes.VFIO,
         )
     for nic in nics:
         _refuse_shared_group(nic, given, key, machine)
@@ -190,5 +192,6 @@ def _refuse_shared_group(nic: Nic, given: Mapping[str, str], key: str, machine: 
             f"a port of the site's {key} is in use by another program over vfio",
             where=where,
             observed=f"/dev/vfio/{nic.iommu_group} cannot be opened",
-            fix="end that program: another DPDK, a virtual machine, or what nfvbed left deployed (nfvbed destroy)",
+            fix=f"see who has it (fuser -v /dev/vfio/{nic.iommu_group}): what nfvbed left deployed ends with"
+            " nfvbed destroy; end another DPDK or a virtual machine only if it is yours",
         )

@@ -35,7 +35,7 @@ def probe_memory(host: Host) -> MemoryFinding:
         state=State.PRESENT if enough else State.LIMITED,
         summary=f"{total} MiB, {available} MiB available",
         probed="read /proc/meminfo",
-        fix="" if enough else f"free memory: {2 * NEEDED_MIB} MiB available are enough",
+        fix="" if enough else f"end programs of yours: {2 * NEEDED_MIB} MiB available are enough",
         total_mib=total,
         available_mib=available,
     )

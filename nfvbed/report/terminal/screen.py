@@ -14,11 +14,11 @@ from nfvbed.compare.summary import NOT_TESTED
 from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.holes import holes
+from nfvbed.report.marks import Marks
 from nfvbed.report.terminal import screen_model as model
 from nfvbed.report.terminal.columns import lay_out, paragraph
 from nfvbed.report.terminal.screen_rows import Group, columns, groups
-from nfvbed.report.terminal.screen_tests import lines_of_tests
-from nfvbed.report.terminal.screen_warnings import Marks
+from nfvbed.report.terminal.screen_tests import fitted, sections_of_tests
 
 HEIGHT: Final = 40
 WIDTH: Final = 100
@@ -50,14 +50,15 @@ def screen(comparison: Comparison, about: About, width: int = WIDTH) -> list[Tex
     """
     marks = Marks(comparison)
     head, foot = _head(comparison, about, width), _foot(comparison, about, width)
-    tests = lines_of_tests(comparison, width)
+    sections = sections_of_tests(comparison, marks, width)
+    of_tests = sum(map(len, sections))
     legend = [paragraph(text, width, "  ") for text in marks.legend()]
     room = HEIGHT - len(head) - len(foot) - 3
     found = groups(comparison, marks)
-    wanted = _height(found, max((len(group.rows) for group in found), default=0), False) + len(tests)
+    wanted = _height(found, max((len(group.rows) for group in found), default=0), False) + of_tests
     reported = _reported(legend, max(LEGEND, room - wanted), width)
-    rows = _table(comparison, found, room - len(reported) - min(len(tests), room // 2), width)
-    tests = _first(tests, room - len(reported) - len(rows))
+    rows = _table(comparison, found, room - len(reported) - min(of_tests, room // 2), width)
+    tests = fitted(sections, room - len(reported) - len(rows))
     blank = [Text("")]
     parts = [head, blank if rows else [], rows, tests, blank if reported else [], reported, blank, foot]
     return [line for part in parts for line in part]
@@ -142,10 +143,3 @@ def _table(comparison: Comparison, found: Sequence[Group], room: int, width: int
 def _height(found: Sequence[Group], most: int, named: bool) -> int:
     """Count the lines with at most so many rows of each point, whose name takes a line or a column."""
     return 1 + sum((0 if named else 1) + min(most, len(group.rows)) for group in found)
-
-
-def _first(lines: Sequence[Text], room: int) -> list[Text]:
-    if len(lines) <= room:
-        return list(lines)
-    left = len(lines) - room + 1
-    return [*lines[: max(room - 1, 0)], Text(f"{left} more results: nfvbed compare --details", "dim")]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, get_args
 
+from nfvbed.headlines import HEADLINES
 from nfvbed.records import Record
 from nfvbed.results import LoadsPayload, ResultKind, TablePayload
 from nfvbed.run.kinds import addresses, attaches, bursts, cost, guests, loads, resets, scaling, sockets
@@ -52,6 +53,11 @@ class Kind:
     def result(self) -> ResultKind:
         """What its results are called."""
         return ResultKind(self.name)
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """What is read first of its results, best first."""
+        return HEADLINES[self.result]
 
 
 def _kind(

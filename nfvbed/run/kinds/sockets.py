@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from nfvbed.errors import GeneratorError, PrerequisiteError, UnsupportedError
+from nfvbed.host import fixes
 from nfvbed.measure.sockettrial import SocketMeter, Traffic
 from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, TablePayload
@@ -106,7 +107,7 @@ def check_congestion(name: str, available: Path = AVAILABLE) -> None:
             f"the kernel has no congestion control {name}",
             where=str(available),
             observed=f"it has {', '.join(there)}",
-            fix=f"modprobe tcp_{name}; or choose one of these",
+            fix=f"{fixes.load(f'tcp_{name}', option=f'CONFIG_TCP_CONG_{name.upper()}')}; or choose one of these",
         )
 
 

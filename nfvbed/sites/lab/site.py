@@ -16,7 +16,7 @@ from nfvbed.findings import SiteReport
 from nfvbed.host.cputime import read_cpu
 from nfvbed.host.workspace import Workspace
 from nfvbed.readings import Part, Reading, Unavailable
-from nfvbed.records import CellRole, Deployment, Hop, QualityWarning, Support, VnfKind, WorkThread
+from nfvbed.records import CellRole, Deployment, GeneratorPlace, Hop, QualityWarning, Support, VnfKind, WorkThread
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab import lifecycle, remains, vnfs
@@ -328,6 +328,11 @@ class LabSite(Site):
             work_threads=lambda: self._work_threads(deployment),
             close_generators=lambda: self.close_generators(deployment),
         )
+
+    @property
+    def generator_place(self) -> GeneratorPlace:
+        """On this machine, as all that it measures."""
+        return GeneratorPlace.SAME_HOST
 
     def open_generator(self, deployment: Deployment) -> Generator:
         """Open the generator; one that came up with the deployment, or has probed the path, is used on."""

@@ -13,7 +13,7 @@ from nfvbed.host import coredistance
 from nfvbed.host.cputime import read_cpu
 from nfvbed.host.fitness import support_of
 from nfvbed.readings import Distances, Part, Reading, Unavailable
-from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Support, WorkThread
+from nfvbed.records import Accelerator, CellRole, Deployment, GeneratorPlace, QualityWarning, Support, WorkThread
 from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.lab.machine import LabMachine
@@ -376,6 +376,11 @@ class OpenstackSite(VerifiableSite):
             **_with_gateway(self._setting_up.described(live.wanted.choice), live),
             **self._target.described(live.handles),
         }
+
+    @property
+    def generator_place(self) -> GeneratorPlace:
+        """As the cloud has it."""
+        return self._target.generator_place
 
     def open_generator(self, deployment: Deployment) -> Generator:
         """Open the generator; one that has probed the path is used on."""

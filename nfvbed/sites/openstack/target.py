@@ -8,7 +8,7 @@ from typing import Any
 from openstack.connection import Connection
 
 from nfvbed.findings import Finding
-from nfvbed.records import Accelerator, VnfHandle
+from nfvbed.records import Accelerator, GeneratorPlace, VnfHandle
 from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.paths import OWN, PathNetworks
 from nfvbed.spec.variant import Variant
@@ -35,6 +35,11 @@ class Target(ABC):
     def accelerator(self) -> Accelerator:
         """Of its instances; none: it is not known."""
         return Accelerator.TCG
+
+    @property
+    def generator_place(self) -> GeneratorPlace:
+        """Where the generator is, seen from its instances: of our own cloud on the same machine."""
+        return GeneratorPlace.SAME_HOST
 
     @property
     def inherits_port_security(self) -> bool:

@@ -11,6 +11,7 @@ from nfvbed.readings import Part, Reading, Unavailable
 from nfvbed.records import (
     CellRole,
     Deployment,
+    GeneratorPlace,
     GeneratorPort,
     Hop,
     PortKind,
@@ -134,6 +135,11 @@ class SimulatedSite(Site):
             versions={"simulated": __version__},
             simulated=True,
         )
+
+    @property
+    def generator_place(self) -> GeneratorPlace:
+        """Nowhere: nothing is sent."""
+        return GeneratorPlace.SIMULATED
 
     def open_generator(self, deployment: Deployment) -> Generator:
         """Return the simulated generator of a deployment."""

@@ -15,6 +15,11 @@ _FAR_FIX = (
     "poll each port from its own node: cores of that node in the variant's pmd-cpu-mask (pmd-rxq-affinity may force"
     " another); of a guest, memory and vCPUs on the node of the switch's cores (hw:numa_nodes, the flavor)"
 )
+_PAGES_FIX = (
+    "remove instances of yours, or have more pages, of the flavors' size and on that node: echo N >"
+    " /sys/devices/system/node/nodeK/hugepages/hugepages-SIZEkB/nr_hugepages there (N: those of now and those that"
+    " lack), or at boot hugepagesz=SIZE hugepages=0:N,1:N with every node's number"
+)
 _UNUSED_FIX = (
     "in the guest: ethtool -L DEVICE combined N, in a driver of DPDK its number of queues; or fewer vCPUs, or a flavor"
     " without hw:vif_multiqueue_enabled"
@@ -60,7 +65,7 @@ def check_cloud(read: CloudReading, expected: Iterable[ExpectedMachine]) -> tupl
                 wrong.append(f"{binary} on {host} does not report any more")
             elif not one.enabled:
                 wrong.append(f"{binary} on {host} is disabled")
-        fix = "restart it where it should run, and read its log"
+        fix = "read its log, and start it again where it should run"
         found.append(_judged(topic, wrong, f"{len(entries)} alive", "asked the API", fix))
     hosts = {one.host for one in machines}
     ports = [port for port in read.ports if port.host in hosts or not port.host]
@@ -88,8 +93,9 @@ def check_switch(read: SwitchReading, expected: ExpectedMachine) -> tuple[Findin
             datapath,
             f"{len(read.bridges)} bridges of {expected.datapath_type or 'system'}",
             "asked ovsdb",
-            f"every bridge of {expected.datapath_type}: [ovs] datapath_type of the agent, and set Bridge"
-            f" NAME datapath_type={expected.datapath_type}",
+            f"every bridge of {expected.datapath_type}: [ovs] datapath_type of the agent, and ovs-vsctl set Bridge"
+            f" NAME datapath_type={expected.datapath_type}, which makes the bridge's ports anew: their"
+            " instances are cut off for that time",
         ),
         _judged(
             f"{host}: switch's ports",
@@ -121,7 +127,10 @@ def _check_polling(read: SwitchReading, expected: ExpectedMachine) -> tuple[Find
     mask = read.settings.get(MASK, "")
     set_to = _cores_of(mask)
     shown = format_cpu_list(expected.polling)
-    fix = f"ovs-vsctl set Open_vSwitch . other_config:{MASK}={hex(sum(1 << core for core in wanted))}"
+    fix = (
+        f"ovs-vsctl set Open_vSwitch . other_config:{MASK}={hex(sum(1 << core for core in wanted))}, where the switch's"
+        " tools are (Kolla's: in its container): queues move, and frames of that moment are lost"
+    )
     wrong = []
     if set_to != wanted:
         cores = format_cpu_list(tuple(sorted(set_to))) or "none"
@@ -232,7 +241,7 @@ def _check_pages(pages: Mapping[int, Mapping[int, tuple[int, int]]], host: str) 
         state=state,
         summary=("; ".join(shown) or "no hugepages") + full,
         probed="read sysfs",
-        fix="" if state is State.PRESENT else "reserve more of them, or remove instances that are not needed",
+        fix="" if state is State.PRESENT else _PAGES_FIX,
     )
 
 

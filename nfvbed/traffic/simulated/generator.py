@@ -116,18 +116,16 @@ def _result(request: TrafficRequest, counts: DirectionCounts, duration_ns: int) 
 
 
 def _even(sent: int, lost: int, request: TrafficRequest, intended: int | None = None) -> DirectionCounts:
-    unsent = 0 if intended is None else intended - sent
+    # What is sent beyond what was due, as at the end of a stretch, was due as well.
+    unsent = 0 if intended is None else max(0, intended - sent)
+    return _counted(request, sent, sent - min(sent, lost), unsent)
+
+
+def _counted(request: TrafficRequest, sent: int, back: int, unsent: int) -> DirectionCounts:
+    """Return the counts of one direction; a full ring is why it does not send, so a port refused what is unsent."""
     size = mean_frame_size_bytes(request.frame_size) - FCS_BYTES
-    return DirectionCounts(
-        intended=sent + unsent,
-        sent=sent,
-        received=sent - min(sent, lost),
-        lost=min(sent, lost),
-        unsent=unsent,
-        refused=unsent,
-        sent_bytes=round(sent * size),
-        received_bytes=round((sent - min(sent, lost)) * size),
-    )
+    octets = {"sent_bytes": round(sent * size), "received_bytes": round(back * size)}
+    return DirectionCounts.counted(sent, back, unsent=unsent, refused=unsent, **octets)
 
 
 def _intended(request: TrafficRequest) -> int | None:
@@ -140,20 +138,8 @@ def _intended(request: TrafficRequest) -> int | None:
 
 def _counts(request: TrafficRequest, passage: Passage, intended: int | None, place: tuple[int, int]) -> DirectionCounts:
     sent = _share(passage.sent, place)
-    lost = min(sent, _share(passage.lost, place))
-    size = mean_frame_size_bytes(request.frame_size) - FCS_BYTES
-    # A full ring is why it does not send, so a port refused what is unsent.
-    unsent = 0 if intended is None else max(0, intended - sent)
-    return DirectionCounts(
-        intended=sent if intended is None else intended,
-        sent=sent,
-        received=sent - lost,
-        lost=lost,
-        unsent=unsent,
-        refused=unsent,
-        sent_bytes=round(sent * size),
-        received_bytes=round((sent - lost) * size),
-    )
+    back = sent - min(sent, _share(passage.lost, place))
+    return _counted(request, sent, back, 0 if intended is None else max(0, intended - sent))
 
 
 def _share(total: int, place: tuple[int, int]) -> int:

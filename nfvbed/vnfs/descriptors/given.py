@@ -274,7 +274,7 @@ def _flavour(given: GivenDescriptor, found: Definitions) -> str:
             f"{given.path.name} has no flavour {flavour!r}" if flavour else f"{given.path.name} has {several}",
             where=where,
             observed=", ".join(known) or "it has none",
-            fix="--flavour NAME" if known else "substitution_mappings with a flavour_id, in definitions of the package",
+            fix="--deployment-flavour NAME" if known else "substitution_mappings with a flavour_id, in its definitions",
         )
     return flavour
 
@@ -282,7 +282,8 @@ def _flavour(given: GivenDescriptor, found: Definitions) -> str:
 def _refuse(given: GivenDescriptor, what: str, **fixes: str) -> None:
     for option, fix in fixes.items():
         if getattr(given, option):
-            raise UsageError(f"{given.path.name} is {what}, which has no {option}", fix=fix or f"leave --{option} out")
+            left = "--deployment-flavour" if option == "flavour" else f"--{option}"
+            raise UsageError(f"{given.path.name} is {what}, which has no {option}", fix=fix or f"leave {left} out")
 
 
 def _value(document: Document, name: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> Any:

@@ -14,7 +14,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
-from nfvbed.host import links
+from nfvbed.host import fixes, links
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.napi import still_there
@@ -80,7 +80,7 @@ class EpcVnf(VnfDriver):
             _try()
         except (OSError, NetlinkError) as failure:
             raise UnsupportedError(
-                "the kernel refuses a vEPC's networks", observed=str(failure), fix="modprobe tun bridge veth"
+                "the kernel refuses a vEPC's networks", observed=str(failure), fix=fixes.load("tun", "bridge", "veth")
             ) from failure
         return Fitness()
 

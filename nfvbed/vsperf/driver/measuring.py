@@ -9,7 +9,7 @@ from nfvbed.errors import ConfigurationError, GeneratorError, TotalLossError, Un
 from nfvbed.measure.searching import seen_by_search
 from nfvbed.measure.trial import look_for_links
 from nfvbed.measure.warnings import is_generator_limited, traffic_warnings
-from nfvbed.records import CoreDistance, QualityWarning
+from nfvbed.records import CoreDistance, GeneratorPlace, QualityWarning
 from nfvbed.search.engine import Setting, search
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.search.placement import PlacementRule
@@ -142,7 +142,12 @@ class PluginMeasurer:
         drain_ns = None if what.drain_s is None else round(what.drain_s * NS_PER_S)
         searched = _SearchedPorts(self._opened(), replace(request, drain_ns=drain_ns), self.distance_ns)
         loads = LoadRange(min_load_pps=MIN_LOAD_PPS, max_load_pps=searched.most_pps())
-        setting = Setting(loads=loads, directions=request.directions, placement=PlacementRule(classify))
+        setting = Setting(
+            loads=loads,
+            directions=request.directions,
+            placement=PlacementRule(classify),
+            generator_place=GeneratorPlace.SAME_HOST,
+        )
         found = search(what, searched, setting)
         (goal,) = found.goals
         if found.nothing_came:

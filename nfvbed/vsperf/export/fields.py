@@ -18,7 +18,7 @@ OWN: Final = tuple(
     OWN_PREFIX + name
     for name in (
         "run", "cell", "variant", "preset", "simulated", "status", "reason", "trials", "rx_low_fps", "rx_high_fps",
-        "placement_class", "limits", "warnings", "excludes",
+        "placement_class", "limits", "warnings", "excludes", "conformance", "deviations",
     )
 )  # fmt: skip
 TYPE_OF: Final[Mapping[TestKind, str]] = {kind: name for name, kind in KIND_OF.items()} | {

@@ -115,7 +115,7 @@ def test_a_core_of_another_network_is_refused_for_guests_with_its_line(tmp_path,
     file.parent.mkdir(parents=True)
     text = (ROOT / "vnfd/vepc/vnf.yml").read_text()
     monkeypatch.setenv("NFVBED_ROOT", str(tmp_path))
-    guests = ["onboard", "vepc", "--check", "--variant", "ovs-dpdk", *CLOUD, "--flavour", "two-guests"]
+    guests = ["onboard", "vepc", "--check", "--variant", "ovs-dpdk", *CLOUD, "--deployment-flavour", "two-guests"]
     processes = ["onboard", "vepc", "--check", "--variant", "linux-bridge"]
     other = [('plmn: "00101"', 'plmn: "310410"'), ('tac: "1"', 'tac: "7"'), ("apn: internet", "apn: ims")]
     for old, new in other:

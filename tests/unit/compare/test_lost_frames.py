@@ -8,7 +8,7 @@ from nfvbed.compare.lostframes import ELSEWHERE, IN_VNF, NOBODY, RECEIVER, SURPL
 from nfvbed.records import DirectionCounts, TrialRecord
 from tests.sample_records import OVS, Scenario, build
 
-SENT = 1_000
+SENT = 1_000_000
 
 
 def trial(lost: int, raw: dict[str, Any] | None) -> TrialRecord:

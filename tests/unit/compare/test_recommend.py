@@ -98,6 +98,14 @@ def test_one_variant_alone_is_not_enough():
     assert "--topology p2p --frame-size 64" in found.proposals[0].command
 
 
+def test_a_rate_of_frames_that_came_twice_is_never_ranked():
+    doubled = dataclasses.replace(plane("mirror", 20e6), doubled=True)
+    found = asked(examined(run_of(FAST, SLOW, doubled)))
+    assert places(found) == [(1, "fast"), (2, "slow")]
+    left = {entry.variant: entry.reason for entry in found.answer.left_out}
+    assert "counted more frames back than were sent" in left["mirror"]
+
+
 def test_simulated_and_emulated_are_never_ranked():
     simulated = dataclasses.replace(SIMULATED, name="dream", capacity={64: (50e6, 50e6)}, topology="pvp")
     simulated = through(simulated)

@@ -41,6 +41,12 @@ def test_all_arrive_also_beside_frames_of_others() -> None:
     assert [p.name for p in back.points] == ["sent on port 1", "p1 rx", "p0 tx", "received on port 0"]
 
 
+def test_frames_that_came_twice_are_named() -> None:
+    forward, back = traced(DirectionCounts.counted(1000, 1040), counts(duplicated=3), p2p())
+    assert "40 frames were counted back beyond those sent" in forward.note and back.note == ""
+    assert (forward.points[-1].drops, back.points[-1].drops) == ({"duplicated": 40}, {"duplicated": 3})
+
+
 @pytest.mark.parametrize(
     ("forward", "after", "place", "kind"),
     [

@@ -8,7 +8,8 @@ from plain_search import simulated_measurer
 
 from nfvbed.compare.placement import classify
 from nfvbed.errors import ConfigurationError, GeneratorError, InternalError, SwitchDiedError
-from nfvbed.records import CoreDistance
+from nfvbed.measure.searching import seen_by_search
+from nfvbed.records import CoreDistance, DirectionCounts
 from nfvbed.search.measurer import Trial
 from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import SearchResult
@@ -16,6 +17,7 @@ from nfvbed.search.stop import Irregularity
 from nfvbed.search.void import DISTURBED_IN_A_ROW
 from nfvbed.spec.search import SearchSpec
 from nfvbed.spec.searchpresets import NDR, PDR, PRESETS
+from nfvbed.units import NS_PER_S
 from tests.unit.search.fake_measurer import FAR, NEAR, OVERHEAD_S, FakeMeasurer, distance, find, lossy
 
 RULE = PlacementRule(classify)
@@ -330,3 +332,31 @@ def test_a_fault_of_the_library_is_reported_as_ours(monkeypatch):
     monkeypatch.setattr(controller.MultipleLossRatioSearch, "run_initial_trials", inconsistent)
     with pytest.raises(InternalError, match="cannot be"):
         find(FakeMeasurer())
+
+
+def doubled(forward, back):
+    """Answer with these parts of what was sent, one way and the other; what is above it came twice."""
+
+    def answer(load_pps, duration_s, capacity_pps):
+        sent = round(load_pps * duration_s / 2)
+        passed = min(1.0, capacity_pps / load_pps)
+        ways = [DirectionCounts.counted(sent, round(sent * part * passed)) for part in (forward, back)]
+        return seen_by_search(ways, round(duration_s * NS_PER_S), None, False)
+
+    return answer
+
+
+@pytest.mark.parametrize(("forward", "back"), [(0.9, 1.1), (1.0, 1.000_01), (2.0, 2.0)])
+def test_frames_that_came_twice_make_no_regular_result(forward, back):
+    result = find(FakeMeasurer(answer=doubled(forward, back)))
+    for goal in result.goals:
+        assert goal.irregularity is Irregularity.LOSS_AT_LEAST
+        assert "counted more frames back than were sent" in goal.explanation
+        # A tenth lost one way is a twentieth of all, whatever came twice the other way.
+        assert (goal.lower_bound is None) is (forward == 0.9)
+    assert 0 < result.surplus_trials <= result.trials
+
+
+def test_a_search_without_them_says_nothing_of_them():
+    result = find(FakeMeasurer(answer=doubled(1.0, 1.0)))
+    assert result.regular and "surplus_trials" not in result.model_dump_json()

@@ -215,9 +215,6 @@ def test_without_room_for_the_copy_that_is_needed_it_says_what_to_do(place: Path
 
 def test_nothing_is_said_in_a_store_that_can_only_be_read(place: Path) -> None:
     fill(place)
-    with (
-        kept_from_writing(place, "the folder"),
-        Store.open(place, read_only=True) as store,
-        pytest.raises(StoreError, match="can only be read"),
-    ):
+    kept, refused = kept_from_writing(place, "the folder"), pytest.raises(StoreError, match="can only be read")
+    with kept, Store.open(place, read_only=True) as store, refused:
         store.say(RUN_ID, {Mark.NOTE: "x"}, "ann")

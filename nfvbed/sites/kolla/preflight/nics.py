@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from nfvbed.host import fixes
 from nfvbed.host.nics import fit
 from nfvbed.sites.kolla.preflight.facts import VFIO, NicFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
@@ -150,14 +151,16 @@ def _check_driver(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts
             f"{nic.named} of {subject.name} is a Mellanox NIC, and the kernel does not have it",
             key,
             has,
-            f"driverctl unset-override {port.pci}: DPDK uses it beside the kernel's driver",
+            f"if no program uses it over vfio, for which it ends: driverctl unset-override {port.pci}; DPDK"
+            " uses it beside the kernel's driver",
         )
     elif taken and not subject.polls(nic):
         yield subject.finding(
             f"the kernel needs {nic.named} of {subject.name} for {subject.plane}, and has it not",
             key,
             has,
-            f"driverctl unset-override {port.pci}",
+            f"if no program uses it over vfio, for which it ends: driverctl unset-override {port.pci}, where"
+            " driverctl has set it",
         )
     if not subject.polls(nic):
         return
@@ -203,7 +206,8 @@ def _check_functions(subject: Subject, place: int, nic: RackNicSpec, port: NicFa
             f"{nic.named} of {subject.name} has not {nic.functions} virtual functions yet",
             key,
             f"sriov_numvfs: {port.functions} of {port.total_functions}",
-            f"nfvbed's role makes them; by hand: echo {nic.functions} > /sys/bus/pci/devices/{port.pci}/sriov_numvfs",
+            f"nfvbed's role makes them; by hand: echo {nic.functions} > /sys/bus/pci/devices/{port.pci}/sriov_numvfs"
+            + ("" if not port.functions else ", after 0, if nobody uses those that it has: guests lose them"),
             SRIOV_ROLE,
         )
 
@@ -216,7 +220,7 @@ def _check_iommu(subject: Subject) -> Iterator[Finding]:
             f"the IOMMU of {subject.name} is off, and {nic.named} is to be given away",
             f"nics[{place}]",
             "no groups in /sys/kernel/iommu_groups",
-            "switch it on in the firmware, and boot with intel_iommu=on (AMD: amd_iommu=on) iommu=pt",
+            fixes.IOMMU_ON,
             HOST_ROLE,
         )
 

@@ -68,7 +68,7 @@ def test_an_input_without_a_value_is_named_with_its_line(tmp_path):
         ({"parameters": {"imagename": "x"}}, "image_name"),
         ({"parameters": IMAGE, "names": {"m1.tny": "x"}}, "m1.tiny"),
         ({"parameters": IMAGE, "networks": {"CP1": "mgmt"}}, "--name"),
-        ({"parameters": IMAGE, "flavour": "simple"}, "--flavour"),
+        ({"parameters": IMAGE, "flavour": "simple"}, "--deployment-flavour"),
     ],
 )
 def test_what_a_template_does_not_ask_for_is_refused(tmp_path, fields, said):

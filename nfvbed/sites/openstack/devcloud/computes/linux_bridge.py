@@ -8,7 +8,7 @@ from nfvbed.dataplanes.linux_bridge.options import LinuxBridgeOptions
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.veth_probe import require_sender
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import links
+from nfvbed.host import fixes, links
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.namespaces import inside
 from nfvbed.records import CounterSource, Hop, PortKind
@@ -44,7 +44,7 @@ class LinuxBridgeCompute(KernelCompute):
         require_sender()
         options = options_of(variant, LinuxBridgeOptions)
         if options.netfilter and not _NETFILTER_SETTINGS.is_dir():
-            raise UnsupportedError("the kernel has no br_netfilter", fix="modprobe br_netfilter")
+            raise UnsupportedError("the kernel has no br_netfilter", fix=fixes.BRIDGE_NETFILTER)
 
     def check(self, variant: Variant, plan: Layout) -> None:
         """Refuse what Nova decides, and paths that are no chain."""
