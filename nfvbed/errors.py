@@ -81,6 +81,10 @@ class DeployError(NfvbedError):
     exit_code = 20
 
 
+class TotalLossError(DeployError):
+    """A path returned none of the frames that were sent into it: whatever was measured on it says nothing else."""
+
+
 class OnboardError(NfvbedError):
     """A VNF could not be onboarded."""
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import click
 
+from nfvbed.cli.rack_options import EVICT
 from nfvbed.cli.settings import json_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnknownNameError
@@ -19,6 +20,9 @@ from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.places import CONTROLLER, CloudPlaces
 from nfvbed.sites.openstack.devcloud.services.computes import KINDS
 from nfvbed.sites.openstack.devcloud.status import CloudStatus, look
+from nfvbed.sites.openstack.devcloud.target import OwnCloud
+from nfvbed.sites.openstack.given import owners_of
+from nfvbed.sites.openstack.tacker import journal, others
 
 _ENVIRONMENT = ("/usr/bin/env", f"OS_CLOUD={NAME}", "HOME=/root", "TERM=" + os.environ.get("TERM", "dumb"))
 _TOOLS = ("PATH=/opt/tacker/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",)
@@ -53,9 +57,17 @@ def start(hugepages_mib: int, dry_run: bool) -> None:
 
 @command.command()
 @click.option("--dry-run", is_flag=True, help="Say what would be taken down, and change nothing.")
-def stop(dry_run: bool) -> None:
-    """Take the cloud down with all that it has written; packages, the seed and logs stay."""
+@EVICT
+def stop(dry_run: bool, evict: bool) -> None:
+    """Take the cloud down with all that it has written; packages, the seed and logs stay.
+
+    A cloud on which others have instances, ports, stacks or volumes stays, and they are listed; not so with --evict.
+    """
     cloud = _cloud()
+    if cloud.find_node() is not None and not evict:
+        target = OwnCloud(cloud)
+        notes = journal.of(target.folder)
+        others.require_none(NAME, lambda: target.connection, notes, owners_of(target.folder))
     if dry_run:
         running = cloud.find_node() is not None
         click.echo("would take the cloud down" if running else "no cloud runs")

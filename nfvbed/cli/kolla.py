@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from nfvbed.cli.outputs import require_folder
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError, UsageError
@@ -44,6 +45,7 @@ def render_files(variant: str, site: str, release: str, folder: str, multinode: 
 
     Passwords are not among them: kolla-genpwd makes those.
     """
+    require_folder(Path(folder))
     project = open_project(root)
     profile = project.load_kolla_release(release)
     where = _kolla_site(project, site)

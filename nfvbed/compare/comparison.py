@@ -18,6 +18,7 @@ from nfvbed.compare.labelling import analyse_trials
 from nfvbed.compare.limits import with_limits
 from nfvbed.compare.paced import alone_at, common_loads
 from nfvbed.compare.placement import MIXED, ONLY, PLACEMENT_RULE, Placement
+from nfvbed.compare.ranking import Placed, Standing, order_of
 from nfvbed.compare.remedies import advice_on
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.scope import Scope
@@ -31,12 +32,12 @@ from nfvbed.models import adapter_of
 from nfvbed.records import CellRole, Preset, QualityWarning, Record, Status
 from nfvbed.spec.experiment import BEST
 
-COMPARISON_FORMAT: Final = 7
+COMPARISON_FORMAT: Final = 8
 """2: rows and differences have VNFs, and there are chains. 3: rows have their ratio to the bare ports. 4: and
 the ports as their ceilings have them. 5: rows are over all placement states, with visits, rates by class and trials at
 a common load, missing frames in place of loss, and possible limits; differences are paired by round and have their
 pairs; there is the hosts' state, and hosts may have more than two classes. 6: chains say what they hold. 7: rows have
-their CPU time by kind."""
+their CPU time by kind. 8: rows have an order by the rates that are shown of them."""
 MANY: Final = 6
 """More variants than that are shown in order of their rates, and what was not measured apart from them."""
 
@@ -86,6 +87,9 @@ class Comparison(Record):
     rows: tuple[CellSummary, ...]
     ceilings: tuple[CellSummary, ...]
     differences: tuple[Difference, ...]
+    order: tuple[Placed, ...] = ()
+    """How each measured row stands to the highest rate of its traffic point; that first, those of emulated guests
+    last."""
     chains: tuple[Chain, ...] = ()
     tests: tuple[MeasuredTest, ...] = ()
     """Results of tests beside the MRR."""
@@ -122,17 +126,27 @@ class Comparison(Record):
         """Whether there are too many variants to look for one among the rows."""
         return len({row.variant for row in self.rows}) > MANY
 
-    def ranked(self, rows: Sequence[CellSummary]) -> list[CellSummary]:
-        """Order rows of one traffic point: the baseline first; with many, or none in particular, the highest first.
+    @property
+    def is_in_order(self) -> bool:
+        """Whether rows are shown by rate: with many, with no baseline in particular, and in a survey."""
+        return self.many or self.baseline == BEST or self.purpose == "survey"
 
-        Rates of emulated guests come after all others, and what was not measured last.
+    def standing(self, row: CellSummary) -> Standing | None:
+        """Say how a row stands to the highest rate of its traffic point; None: it was not measured."""
+        found = (entry.standing for entry in self.order if (entry.run, entry.cell) == (row.run, row.cell))
+        return next(found, None)
+
+    def ranked(self, rows: Sequence[CellSummary]) -> list[CellSummary]:
+        """Order rows of one traffic point: by rate where an order is shown, else the baseline first.
+
+        By rate the highest comes first, rates that decide nothing after all others, and what was not measured last.
         """
-        by_rate = self.many or self.baseline == BEST
+        by_rate = self.is_in_order
 
         def key(row: CellSummary) -> tuple[bool, bool, float]:
             if not by_rate:
                 return False, row.variant != self.baseline, 0.0
-            return row.mrr is None, row.emulated, -row.mrr.median_pps if row.mrr else 0.0
+            return row.mrr is None, bool(row.unranked), -row.mrr.median_pps if row.mrr else 0.0
 
         return sorted(rows, key=key)
 
@@ -147,11 +161,12 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
 
     Raises:
         UsageError: no run, or the baseline is in none of them.
-        NotComparableError: the class asked for was not found.
+        NotComparableError: the class asked for was not found, or some runs are simulated and others measured.
     """
     options = options or Options()
     if not data:
         raise UsageError("there is no run to compare", fix="nfvbed run EXPERIMENT")
+    _require_one_kind(data)
     hosts = _hosts(data)
     placements = {
         host: analyse_trials([(entry.run.id, trial) for entry in runs for trial in entry.trials])
@@ -183,6 +198,7 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         rows=rows,
         ceilings=ceilings,
         differences=differences,
+        order=order_of(rows, rigs),
         chains=find_chains(rows, options.hold),
         tests=tests,
         hidden=tuple(share for _, runs in hosts for share in hidden_shares(runs, ends)),
@@ -191,6 +207,23 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         rigs={row.rig_hash: rigs[row.rig_hash] for row in rows if row.rig_hash in rigs},
         notes=tuple(_notes(data, differences, options.rules)),
     )
+
+
+def _require_one_kind(data: Sequence[RunData]) -> None:
+    """Refuse simulated runs beside measured ones.
+
+    Raises:
+        NotComparableError: there are both.
+    """
+    simulated = [entry.run.id for entry in data if entry.simulated]
+    measured = [entry.run.id for entry in data if not entry.simulated]
+    if simulated and measured:
+        raise NotComparableError(
+            "simulated runs are not compared with measured ones",
+            where=f"runs {', '.join(entry.run.id for entry in data)}",
+            observed=f"simulated: {', '.join(simulated)}; measured: {', '.join(measured)}",
+            fix="name runs of one kind",
+        )
 
 
 def _placed(data: Sequence[RunData], labels: Labels, names: Mapping[str, str], options: Options) -> list[MeasuredTest]:

@@ -98,10 +98,10 @@ def _baseline_row(row: CellSummary, rows: Sequence[CellSummary], baseline: str) 
     """Find the row to judge against: of the same run where it has one, else of the first run that does.
 
     The baseline's own row in a later run is judged against its row in the first one (A/A, or a trend). With `best` it
-    is the highest measured rate of the row's own run; that of an emulated guest is none.
+    is the highest measured rate of the row's own run; one that decides nothing (an emulated guest's) is none.
     """
     if baseline == BEST:
-        same = [other for other in rows if (other.run, other.point) == (row.run, row.point) and not other.emulated]
+        same = [other for other in rows if (other.run, other.point) == (row.run, row.point) and not other.unranked]
         best = max(same, key=lambda other: other.mrr.median_pps if other.mrr else 0.0, default=None)
         return None if best is None or best == row or best.mrr is None else best
     fitting = [other for other in rows if other.variant == baseline and other.point == row.point]

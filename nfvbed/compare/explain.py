@@ -111,7 +111,10 @@ def explain(data: Sequence[RunData], cell: str, options: Options | None = None) 
         if trial.cell != row.cell:
             continue
         label = labels.get((row.run, trial.sequence), ONLY)
-        trials.append(_explained(trial, label, *_use(trial, label, pairs.get(trial.round), load, wanted)))
+        use = _use(trial, label, pairs.get(trial.round), load, wanted)
+        if record.status is Status.FAILED and trial.status is Status.OK:
+            use = Use.UNUSED, "its cell failed"
+        trials.append(_explained(trial, label, *use))
     return Explanation(
         row=row,
         placement=next(host for host in comparison.placement if host.host_hash == row.host_hash),

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from pydantic import Field
+
 from nfvbed.compare.latency import LatencySummary, both_and_each
 from nfvbed.compare.rates import RateSummary, total
 from nfvbed.compare.statistics import median
@@ -23,6 +25,8 @@ class PacedSummary(Record):
     trials: int
     load_pps: float
     """Median."""
+    load_span_pps: tuple[float, float]
+    """Least and greatest."""
     load_fraction: tuple[float, float] | None
     """Lowest and highest load, as fractions of the row's maximum receive rate."""
     missing_ratio: float | None
@@ -32,6 +36,8 @@ class PacedSummary(Record):
     unsent: int
     late: int = 0
     """Of the unsent: no port refused them."""
+    surplus: int = Field(default=0, exclude_if=lambda value: not value)
+    """Counted back beyond what was sent: with any, what is missing is at least the ratio above."""
     latency: LatencySummary | None
     """Both directions together."""
     latency_directions: tuple[LatencySummary | None, ...]
@@ -52,12 +58,14 @@ def summarise_paced(trials: Sequence[TrialRecord], mrr: RateSummary | None) -> P
     return PacedSummary(
         trials=len(trials),
         load_pps=median(loads),
+        load_span_pps=(min(loads), max(loads)),
         load_fraction=fraction,
         missing_ratio=missing_of(trials),
         lost=total(trials, "lost"),
         sent=total(trials, "sent"),
         unsent=total(trials, "unsent"),
         late=total(trials, "late"),
+        surplus=total(trials, "surplus"),
         latency=latency,
         latency_directions=latency_directions,
     )

@@ -240,7 +240,7 @@ def _placement_changed(what: Done) -> str:
 
 def _too_few(what: Done) -> str:
     if what.run_status in (Status.BLOCKED, Status.INTERRUPTED, Status.FAILED, None):
-        return f"Go on with run {what.row.run}: nfvbed run --resume; allow more rounds or time where it ended for that."
+        return f"Go on with it: nfvbed run --resume {what.row.run}; allow more rounds or time where it ended for that."
     return "Run again with more rounds (--max-rounds, --time-limit); a survey needs fewer, and makes no verdicts."
 
 

@@ -4,6 +4,9 @@ A series goes on when its machine gets another kernel, its switch another versio
 that does is what a series is looked at for. So a setting is of a *machine* (processor and topology) and a site, not of
 a host hash and a rig hash, and each change of a hash is marked at the run from which on it was so. Another machine is
 another setting. Nothing here is a verdict: those are of runs of one host (see `scope`).
+
+A sample is a figure of a cell that did not fail, in a run that came to its end: `ok`, or `blocked`, where only
+repetitions are lacking. What failed or was interrupted is in the series with its state, and takes no part in it.
 """
 
 import hashlib
@@ -12,9 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from pydantic import Field
+
 from nfvbed.compare.descriptions import differences
 from nfvbed.compare.steps import NEWEST, RunFigure, SeriesFinding, find_steps
-from nfvbed.records import Record
+from nfvbed.quality import QualityWarning
+from nfvbed.records import Record, Sessions, Status
 from nfvbed.units import FrameSize
 
 MRR: Final = "mrr"
@@ -22,6 +28,8 @@ MRR: Final = "mrr"
 MACHINE_CHANGES: Final = {"cpu": ("microcode",), "topology": ("isolated",)}
 """What of a machine may change, by the part of its description; of the other parts all may."""
 SHOWN_OF_HASHES: Final = 12
+CAME_TO_ITS_END: Final = (Status.OK, Status.BLOCKED)
+"""Runs of which figures are samples."""
 
 
 class Setting(Record):
@@ -40,6 +48,7 @@ class Setting(Record):
     machine: str
     """Of which it is: see `machine_of`."""
     simulated: bool = False
+    sessions: Sessions = Field(default=Sessions.UNREPLIED, exclude_if=lambda form: form is Sessions.UNREPLIED)
 
     @property
     def cell(self) -> str:
@@ -51,7 +60,8 @@ class Setting(Record):
     def name(self) -> str:
         """Its name, unique among settings: what addresses and acknowledgements are about."""
         way = "both ways" if self.bidirectional else "one way"
-        mark = ", simulated" if self.simulated else ""
+        mark = ", mirrored sessions" if self.sessions is Sessions.MIRRORED else ""
+        mark += ", simulated" if self.simulated else ""
         return f"{self.cell}, {self.flows} flows {way}, {self.test}, {self.site}, machine {self.machine}{mark}"
 
 
@@ -70,6 +80,23 @@ class Measured(Record):
     host_hash: str
     config_hash: str
     rig_hash: str
+    status: Status = Status.OK
+    """How the run ended: `ok`, or `blocked`."""
+    warnings: tuple[QualityWarning, ...] = ()
+    """Stored with its trials."""
+
+
+class LeftOut(Record):
+    """A run that is no sample of a setting: it has a state, and no figure."""
+
+    setting: Setting
+    run: str
+    at: str
+    """When the run began; UTC, ISO 8601."""
+    cell: str
+    status: Status
+    """Of the cell where that failed, else of the run."""
+    reason: str
 
 
 class Series(Record):
@@ -79,7 +106,14 @@ class Series(Record):
     unit: str
     measured: tuple[Measured, ...]
     """In order of time; those that the finding is about."""
+    left_out: tuple[LeftOut, ...] = ()
+    """In order of time, since the first of them: runs that are no samples."""
     finding: SeriesFinding
+
+    @property
+    def all_runs(self) -> tuple[Measured | LeftOut, ...]:
+        """The runs in order of time, samples or not."""
+        return tuple(sorted((*self.measured, *self.left_out), key=lambda entry: (entry.at, entry.run)))
 
 
 class Change(Record):
@@ -124,15 +158,24 @@ def by_setting(measured: Iterable[Measured]) -> dict[str, tuple[Measured, ...]]:
     }
 
 
-def series_of(members: Sequence[Measured]) -> Series:
+def series_of(members: Sequence[Measured], left_out: Iterable[LeftOut] = ()) -> Series:
     """Return what the figures of one setting did.
 
     Args:
         members: at least one; in order of time.
+        left_out: runs of the setting that are no samples, in any order.
     """
+    begin = members[0].at
+    others = sorted((entry for entry in left_out if entry.at >= begin), key=lambda entry: (entry.at, entry.run))
     figures = [RunFigure(run=entry.run, at=entry.at, value=entry.value) for entry in members]
     newest = members[-1]
-    return Series(setting=newest.setting, unit=newest.unit, measured=tuple(members), finding=find_steps(figures))
+    return Series(
+        setting=newest.setting,
+        unit=newest.unit,
+        measured=tuple(members),
+        left_out=tuple(others),
+        finding=find_steps(figures),
+    )
 
 
 def changes_in(series: Series, descriptions: Mapping[str, Mapping[str, Any]]) -> tuple[Change, ...]:

@@ -3,10 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from pydantic import Field
+
 from nfvbed.compare.latency import DueLatency, LatencySummary, by_direction, due_latency, merge_latency
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.soak import interval_starts_s
 from nfvbed.compare.summary import Census
+from nfvbed.headlines import HEADLINES
 from nfvbed.records import CellRecord, CellRole, QualityWarning, Record, Status, TrialRecord
 from nfvbed.results import (
     MIXED,
@@ -19,6 +22,7 @@ from nfvbed.results import (
     TablePayload,
     placement_of,
 )
+from nfvbed.spec.conformance import stated
 from nfvbed.units import FrameSize
 
 
@@ -35,6 +39,8 @@ class MeasuredLoad(Record):
     """Percentiles over the frames that were due, in which one that never came is infinitely late."""
     warnings: tuple[QualityWarning, ...] = ()
     """Of its trial."""
+    at_least: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Whether its trial counted more frames back than were sent: the ratio above may be more."""
     from_s: float | None = None
     """Of an interval of a soak: its start, in s since the first one began. Else None."""
 
@@ -57,6 +63,8 @@ class MeasuredTest(Record):
     shown: bool
     """Whether it is of the class that is shown; others are kept, and never used. A soak outlasts classes."""
     result: ResultRecord
+    headline: tuple[str, ...] = ()
+    """What is read first of its kind, best first, by the names that its quantities, loads or goals are shown under."""
     reference: Reference | None = None
     """Of a test at given loads: what fractions are of."""
     loads: tuple[MeasuredLoad, ...] = ()
@@ -89,12 +97,21 @@ def place_results(data: RunData, labels: Mapping[tuple[str, int], str], shown: s
         shown: the class that rows are shown in.
     """
     cells = {cell.id: cell for cell in data.cells}
-    for result in data.results:
+    for stored in data.results:
+        result = _as_its_cell_ended(stored, cells[stored.cell])
         trials = [trial for trial in data.trials if result.holds(trial.sequence) and trial.status is Status.OK]
         own = [labels[data.run.id, trial.sequence] for trial in trials if result.placed_by(trial.sequence)]
         label = placement_of(result.kind, result.placement_class, own)
         always = not trials or result.kind is ResultKind.SOAK
         yield _placed(data, cells[result.cell], result, trials, (label, always or label in (shown, ONLY)))
+
+
+def _as_its_cell_ended(result: ResultRecord, cell: CellRecord) -> ResultRecord:
+    """Return a result without its figures where its cell failed later: that is never a number."""
+    if cell.status is not Status.FAILED or result.status is not Status.OK:
+        return result
+    reason = f"its cell failed: {cell.reason}" if cell.reason else "its cell failed"
+    return result.model_copy(update={"status": Status.FAILED, "reason": reason, "payload": {}})
 
 
 def take_census_of_tests(tests: Iterable[MeasuredTest], cell: str) -> Census:
@@ -123,6 +140,8 @@ def _placed(
     data: RunData, cell: CellRecord, result: ResultRecord, trials: list[TrialRecord], placed: tuple[str, bool]
 ) -> MeasuredTest:
     label, shown = placed
+    if result.kind is ResultKind.SEARCH and result.payload:
+        result = result.model_copy(update={"payload": stated(result.payload)})
     loads: tuple[MeasuredLoad, ...] = ()
     reference = None
     table = TablePayload.model_validate(result.payload) if result.kind.is_table and result.payload else None
@@ -145,6 +164,7 @@ def _placed(
         placement_class=label,
         shown=shown,
         result=result,
+        headline=HEADLINES[result.kind],
         reference=reference,
         loads=loads,
         table=table,
@@ -160,4 +180,5 @@ def _measured(point: LoadPoint, trial: TrialRecord | None) -> MeasuredLoad:
         latency_directions=by_direction([encoded]),
         due=due_latency((text for text in encoded if text), point.intended_frames),
         warnings=trial.warnings if trial else (),
+        at_least=bool(point.surplus_frames) or (trial is not None and trial.has_surplus),
     )

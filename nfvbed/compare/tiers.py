@@ -10,6 +10,7 @@ from nfvbed.compare.candidates import Candidate
 from nfvbed.compare.differences import judge_rows
 from nfvbed.compare.limits import bounds_of
 from nfvbed.compare.needs import Measure
+from nfvbed.compare.ranking import FEWEST_ROUNDS
 from nfvbed.compare.scope import Scope, ScopeFinding, find_scope
 from nfvbed.compare.verdict import (
     MANY_COMPARISONS,
@@ -24,9 +25,6 @@ from nfvbed.compare.verdict import (
 )
 from nfvbed.compare.visits import log_ratio
 from nfvbed.records import Record
-
-FEWEST_ROUNDS = 3
-"""Of each side, for ranges of a survey to be taken for an order where they do not overlap."""
 
 
 class PairFinding(Record):

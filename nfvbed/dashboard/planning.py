@@ -11,13 +11,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from nfvbed.dashboard.jobs.folder import Jobs
-from nfvbed.dashboard.on_site import lacks, refusals
+from nfvbed.dashboard.on_site import refusals
 from nfvbed.dashboard.starting import Action, Wanted
 from nfvbed.errors import BusyError, NfvbedError
 from nfvbed.host.trialsign import going_trial
 from nfvbed.records import Record
 from nfvbed.spec.loader import Project
-from nfvbed.spec.site import SiteSpec
 
 TIME_S: Final = 90.0
 PATIENCE_S: Final = 10.0
@@ -38,7 +37,7 @@ class PlannedCell(Record):
     tests: str
     """Kinds of what is measured."""
     lacks: str = ""
-    """Why the site cannot have it, whatever the variant."""
+    """Why the site cannot have it, whatever state it is in."""
 
 
 class DryRun(Record):
@@ -95,7 +94,7 @@ class Planner:
         try:
             self._wait_for_the_end_of_a_trial()
             site = self._project.load_site(wanted.site)
-            found = self._planned(wanted, site)
+            found = self._planned(wanted)
             deployed = () if Action.DEPLOY in refusals(site) else wanted.variants[:MOST_DRY]
             dry = tuple(self._dry_run(name, wanted) for name in deployed)
             return found.model_copy(update={"dry_runs": dry})
@@ -118,7 +117,7 @@ class Planner:
                 )
             time.sleep(_LOOK_S)
 
-    def _planned(self, wanted: Wanted, site: SiteSpec) -> ShownPlan:
+    def _planned(self, wanted: Wanted) -> ShownPlan:
         if not wanted.experiment:
             return ShownPlan(command="")
         arguments = ("plan", wanted.experiment, *wanted.of_run)
@@ -126,7 +125,7 @@ class Planner:
         status, out, said = self._ask(*arguments, "--json")
         if status:
             return ShownPlan(command=command, problem=said)
-        return _shown(command, json.loads(out), site)
+        return _shown(command, json.loads(out))
 
     def _dry_run(self, variant: str, wanted: Wanted) -> DryRun:
         topology = ("--topology", wanted.topology) if wanted.topology else ()
@@ -170,7 +169,7 @@ def _too_long(arguments: tuple[str, ...]) -> NfvbedError:
     )
 
 
-def _shown(command: str, plan: Mapping[str, Any], site: SiteSpec) -> ShownPlan:
+def _shown(command: str, plan: Mapping[str, Any]) -> ShownPlan:
     first: dict[str, list[str]] = {}
     for trial in plan["first_round"]:
         first.setdefault(trial["cell"], []).append(trial["test"] if trial["test"] != "mrr" else trial["preset"])
@@ -182,7 +181,7 @@ def _shown(command: str, plan: Mapping[str, Any], site: SiteSpec) -> ShownPlan:
                 id=cell["id"],
                 trials=len(first.get(cell["id"], ())),
                 tests=", ".join(dict.fromkeys(first.get(cell["id"], ()))),
-                lacks=lacks(site, cell),
+                lacks=cell["lacks"],
             )
             for cell in plan["cells"]
         ),

@@ -11,6 +11,7 @@ from nfvbed.records import CellRecord, CellRole, QualityWarning, Record, RunReco
 from nfvbed.report.load import described
 from nfvbed.report.page.head import machine
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
+from nfvbed.selection import MEASURED
 from nfvbed.spec.published import UNITS, Publication, PublishedColumn, PublishedTable
 from nfvbed.store import Store
 
@@ -68,7 +69,6 @@ class OwnRun(Record):
     machine: str
     figures: tuple[OwnFigure, ...]
     """One for each column, in their order."""
-    simulated: bool
 
 
 class SeenTable(Record):
@@ -106,7 +106,7 @@ def see_publications(store: Store, published: Iterable[Publication]) -> tuple[Se
         store: of the results.
         published: the tables.
     """
-    runs = [run for run in store.runs() if run.status is not None][:NEWEST_RUNS]
+    runs = [run for run in store.runs(MEASURED) if run.status is not None][:NEWEST_RUNS]
     return tuple(
         SeenPublication(
             name=entry.name,
@@ -169,7 +169,6 @@ def _newest(store: Store, runs: Sequence[RunRecord], table: PublishedTable) -> O
         site=run.site,
         machine=machine(host),
         figures=figures,
-        simulated=bool(host.get("simulated")),
     )
 
 
@@ -177,7 +176,7 @@ def _figures(store: Store, run: RunRecord, table: PublishedTable) -> tuple[OwnFi
     results = [entry for entry in store.results(run.id) if entry.kind is ResultKind.TCP_THROUGHPUT]
     if not results:
         return ()
-    cells = {cell.id: cell for cell in store.cells(run.id) if cell.role is CellRole.SUBJECT and not cell.simulated}
+    cells = {cell.id: cell for cell in store.cells(run.id) if cell.role is CellRole.SUBJECT}
     found = []
     for column in table.columns:
         own = [entry for entry in results if entry.cell in cells and _is_of(column, cells[entry.cell])]

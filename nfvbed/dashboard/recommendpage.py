@@ -20,9 +20,11 @@ from nfvbed.report import wording
 from nfvbed.report.page.values import Cell, Table
 from nfvbed.report.recommendation import (
     cores,
+    has_loads,
     headline,
     hugepages,
     interval,
+    load_of,
     named,
     sections,
     value,
@@ -32,6 +34,7 @@ from nfvbed.report.recommendation import (
 )
 
 COLUMNS: Final = ("Variant", "Place", "Interval", "Rounds", "Switch's cores", "Hugepages", "Ports", "Measured", "Marks")
+LOAD: Final = "at Mpps"
 NUMBERS: Final = ("Place", "Rounds", "Hugepages")
 TEXTS: Final = {"topology": "Topology", "vnf": "VNF", "frame_size": "Frame size", "flows": "Flows"}
 MEANINGS: Final = {
@@ -121,6 +124,7 @@ def pages_of_recommendations(recommender: Recommender) -> APIRouter:
             says=headline(found),
             machine=seen.machine,
             left=seen.left,
+            left_out=recommender.left_out(),
             order=order_table(found, answer) if answer and ranked else None,
             evidence=[f"/runs/{entry.run}/why?{urlencode({'cell': entry.cell})}" for entry in ranked],
             together=_together(ranked),
@@ -155,11 +159,12 @@ def api_of_recommendations(recommender: Recommender) -> APIRouter:
 def order_table(found: Recommendation, answer: Ranking) -> Table:
     """Return the order with what each place rests on and takes."""
     unit = value_unit(found.measure)
-    headings = (*COLUMNS[:2], unit, *COLUMNS[2:])
+    loads = (LOAD,) if has_loads(found) else ()
+    headings = (*COLUMNS[:2], unit, *loads, *COLUMNS[2:])
     rows = tuple(_row(found, answer, place) for place in range(len(answer.ranked)))
     better = "lower is better" if found.measure.lower_is_better else "higher is better"
     caption = f"{where(answer)}: {found.measure.name}, {better}. Those of one place are not distinguished (=)."
-    return Table(caption, tuple(Cell(name, "n" if name in (*NUMBERS, unit) else "") for name in headings), rows)
+    return Table(caption, tuple(Cell(name, "n" if name in (*NUMBERS, unit, LOAD) else "") for name in headings), rows)
 
 
 def _row(found: Recommendation, answer: Ranking, place: int) -> tuple[Cell, ...]:
@@ -171,6 +176,7 @@ def _row(found: Recommendation, answer: Ranking, place: int) -> tuple[Cell, ...]
         Cell(entry.variant),
         Cell(f"{entry.place}{' =' if shared else ''}", "n"),
         Cell(f"{'≥ ' if entry.at_least else ''}{value(entry.value, found.measure)}", "n"),
+        *((Cell(load_of(entry), "n"),) if has_loads(found) else ()),
         Cell(interval(entry, found.measure), "whole"),
         Cell(str(entry.rounds), "n"),
         Cell(cores(cost)),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
 
-from nfvbed.compare.series import Series, Setting
+from nfvbed.compare.series import LeftOut, Series, Setting
 from nfvbed.compare.steps import Apart, Drift
 from nfvbed.dashboard.parameters import PAGE_SIZE
 from nfvbed.dashboard.problems import NotThereError
@@ -21,13 +21,16 @@ from nfvbed.report.trend import (
     Trend,
     by_urgency,
     change_ratio,
+    figure_of,
     headline,
     letter,
-    run_state,
+    state_of,
     step_state,
     trend_of,
+    warnings_of,
 )
 from nfvbed.report.wording import SIMULATED_MARK
+from nfvbed.selection import SIMULATED
 from nfvbed.store import Store
 
 FIGURE: Final = "trend"
@@ -41,9 +44,11 @@ class Filter(Record):
     variant: str = ""
     topology: str = ""
     test: str = ""
+    simulated: bool = False
+    """Settings of simulated runs, in place of measured ones."""
 
     def takes(self, setting: Setting) -> bool:
-        """Whether a setting is listed."""
+        """Whether a setting of its kind is listed."""
         asked = self.variant, self.topology, self.test
         own = setting.variant, setting.topology, setting.test
         return all(not want or want == value for want, value in zip(asked, own, strict=True))
@@ -60,7 +65,9 @@ class TrendLine(Record):
     newest: float
     unit: str
     says: str
-    """What its series did, in a sentence."""
+    """What its series did, and which runs are no part of it."""
+    left_out: int
+    """Runs that are no samples: they failed, or were interrupted."""
     last: SeenStep | None
     """The newest step that asks to be looked at; without one the newest of all."""
     suspected: Apart | None
@@ -78,17 +85,18 @@ class Trends:
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
         self.store = store
         self.now = now
-        self._history = History(store)
+        self._measured, self._simulated = History(store), History(store, SIMULATED)
 
     def lines(self, wanted: Filter) -> list[TrendLine]:
         """Return the settings, those with open steps first."""
         said, now = self.store.acknowledgements(), moment(self.now())
-        found = [trend_of(entry, {}, said, now) for entry in self._history.series() if wanted.takes(entry.setting)]
+        series = self._history(wanted.simulated).series()
+        found = [trend_of(entry, {}, said, now) for entry in series if wanted.takes(entry.setting)]
         return [_line(trend) for trend in by_urgency(found)]
 
-    def settings(self) -> list[Setting]:
-        """Return all settings that have a series."""
-        return [entry.setting for entry in self._history.series()]
+    def settings(self, *, simulated: bool) -> list[Setting]:
+        """Return all settings of measured or of simulated runs that have a series."""
+        return [entry.setting for entry in self._history(simulated).series()]
 
     def trend(self, name: str) -> Trend:
         """Return one setting over time.
@@ -98,7 +106,7 @@ class Trends:
         """
         series = self._series(name)
         said, now = self.store.acknowledgements(), moment(self.now())
-        return trend_of(series, self._history.descriptions(series), said, now)
+        return trend_of(series, self._history(series.setting.simulated).descriptions(series), said, now)
 
     def machine(self, trend: Trend) -> str:
         """Describe the host of a setting's newest run in one line; empty where it is not stored."""
@@ -108,8 +116,12 @@ class Trends:
         """Return the figure of a setting."""
         return {FIGURE: trend_figure(self.trend(name))}
 
+    def _history(self, simulated: bool) -> History:
+        return self._simulated if simulated else self._measured
+
     def _series(self, name: str) -> Series:
-        every = self._history.series()
+        # One that is named may be simulated: its name says so.
+        every = *self._measured.series(), *self._simulated.series()
         found = next((entry for entry in every if entry.setting.name == name), None)
         if found is None:
             raise NotThereError(
@@ -138,6 +150,7 @@ def _line(trend: Trend) -> TrendLine:
         newest=newest.value,
         unit=series.unit,
         says=headline(trend),
+        left_out=len(series.left_out),
         last=trend.newest_open or (trend.steps[-1] if trend.steps else None),
         suspected=series.finding.suspected,
         drift=series.finding.drift,
@@ -149,22 +162,23 @@ def part(lines: list[TrendLine], page: int) -> list[TrendLine]:
     return lines[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
 
 
-RUNS: Final = ("Run", "Began", "Figure", "What it is in the series", "Changed before it")
+RUNS: Final = ("Run", "Began", "Figure", "What it is in the series", "Changed before it", "Warnings")
 
 
 def runs_table(trend: Trend) -> Table:
-    """Return the runs of a series, the newest first."""
+    """Return the runs of a series, samples or not, the newest first."""
     series = trend.series
-    letters = {change.place: letter(number) for number, change in enumerate(trend.changes)}
+    letters = {change.run: letter(number) for number, change in enumerate(trend.changes)}
     rows = tuple(
         (
             Cell(wording.short_run(entry.run)),
             Cell(entry.at[:STARTED].replace("T", " "), "whole"),
-            Cell(wording.quantity(entry.value, entry.unit), "n"),
-            Cell(run_state(series.finding, place)),
-            Cell(letters.get(place, "")),
+            Cell(figure_of(entry), "n"),
+            Cell(state_of(series, entry), tone="warning" if isinstance(entry, LeftOut) else None),
+            Cell(letters.get(entry.run, "")),
+            Cell(warnings_of(entry), "limits"),
         )
-        for place, entry in reversed(list(enumerate(series.measured)))
+        for entry in reversed(series.all_runs)
     )
     mark = SIMULATED_MARK if series.setting.simulated else ""
     headings = tuple(Cell(name, "n" if name == "Figure" else "") for name in RUNS)

@@ -10,7 +10,7 @@ from nfvbed.host.trialsign import trial_going
 from nfvbed.measure.cpu import account, without_hidden_work
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import difference, distance, rate_pps
-from nfvbed.measure.warnings import vnf_warnings
+from nfvbed.measure.warnings import frame_warnings, vnf_warnings
 from nfvbed.readings import Part, available
 from nfvbed.records import CoreDistance, CpuTime, Deployment, QualityWarning, SwitchCounters, TrialRecord, WorkThread
 from nfvbed.sites.site import Site
@@ -78,7 +78,7 @@ class SocketMeter:
             core_distance_ns=window.distance,
             engine=figures.engine,
             simulated=self._deployment.simulated,
-            warnings=self._warnings(window.warnings),
+            warnings=self._warnings((*frame_warnings(figures.directions), *window.warnings)),
         )
 
     def _warnings(self, found: tuple[QualityWarning, ...]) -> tuple[QualityWarning, ...]:

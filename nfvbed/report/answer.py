@@ -1,12 +1,12 @@
 """The answer in sentences: which data plane, by how much, and how sure that is."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from nfvbed.compare.chains import Chain
 from nfvbed.compare.commands import deciding_command
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.ranking import Leader, leaders
+from nfvbed.compare.ranking import Leader, Standing, leaders
 from nfvbed.compare.scope import Scope
 from nfvbed.compare.verdict import Bound, Verdict
 from nfvbed.records import Record
@@ -17,7 +17,13 @@ EMULATED: Final = "No rate can be given: the guests were emulated; only their fr
 
 
 MOST_NAMED: Final = 2
-"""So many whose ranges overlap the first's, or traffic points without an answer, are named in the headline."""
+"""So many of those that stand alike, or traffic points without an answer, are named in the headline."""
+OPEN_TO_THE_FIRST: Final = {
+    Standing.OVERLAPS: "ranges overlap",
+    Standing.MAY_BE_HIGHER: "may be higher",
+    Standing.FEW_ROUNDS: "too few rounds",
+}
+"""Why a survey does not tell others from the highest."""
 
 
 class Answer(Record):
@@ -53,7 +59,7 @@ def answer(comparison: Comparison) -> Answer:
 
 
 def command_for(comparison: Comparison, point: Leader) -> str:
-    """Return the command that compares the first of a point with those whose ranges overlap its own; empty: none do."""
+    """Return the command that compares the first of a point with those that are open against it; empty: none is."""
     names = dict(zip(comparison.runs, comparison.experiments, strict=False))
     experiment = names.get(point.row.run, "")
     variants = [point.row.variant, *dict.fromkeys(row.variant for row in point.close)]
@@ -64,7 +70,7 @@ def command_for(comparison: Comparison, point: Leader) -> str:
 
 
 def _order(points: Sequence[Leader]) -> str:
-    """Answer a survey: at each point the highest rate, with those whose ranges overlap its own."""
+    """Answer a survey: at each point the highest rate, with those that are not told from it."""
     by_path: dict[str, list[Leader]] = {}
     for point in points:
         by_path.setdefault(wording.path(point.topology, point.vnf), []).append(point)
@@ -84,9 +90,20 @@ def _first_of(points: Sequence[Leader]) -> str:
 
 
 def _with_close(point: Leader) -> str:
-    close = list(dict.fromkeys(row.variant for row in point.close))
-    named = ", ".join(close[:MOST_NAMED]) + (f" and {len(close) - MOST_NAMED} more" if len(close) > MOST_NAMED else "")
-    return f"{point.row.variant} (ranges overlap: {named})" if close else point.row.variant
+    said = [f"{words}: {_first_names(names)}" for words, names in _open(point)]
+    return f"{point.row.variant} ({'; '.join(said)})" if said else point.row.variant
+
+
+def _open(point: Leader) -> Iterable[tuple[str, list[str]]]:
+    """Yield why others are not told from the first, each with their names."""
+    for standing, words in OPEN_TO_THE_FIRST.items():
+        names = list(dict.fromkeys(row.variant for row in point.standing(standing)))
+        if names:
+            yield words, names
+
+
+def _first_names(names: Sequence[str]) -> str:
+    return ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
 
 
 def _headline(points: Sequence[Leader], measured: int) -> str:
@@ -176,8 +193,8 @@ def sentence(point: Leader) -> str:
     if point.runner_up is None or point.judgement is None:
         return f"{head}; there is nothing to compare it with."
     if point.surveyed:
-        names = ", ".join(dict.fromkeys(row.variant for row in point.close))
-        return f"{head}; {f'ranges overlap with {names}' if names else 'no range overlaps its own'}."
+        said = "; ".join(f"{words}: {', '.join(names)}" for words, names in _open(point))
+        return f"{head}; {said or 'no range overlaps its own'}."
     return f"{head}, {_against(point)}."
 
 

@@ -8,6 +8,7 @@ from nfvbed.compare.hosts import HostPlacement, HostState
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.visits import ALL_STATES
 from nfvbed.report import wording
+from nfvbed.report.givenload import loads_differ
 
 WORTH_TELLING: Final = 0.005
 """A smaller part of trials that hide a change of class changes no figure."""
@@ -103,15 +104,15 @@ def interval_words(rows: Sequence[CellSummary]) -> str:
 
 
 def loads(rows: Sequence[CellSummary]) -> str:
-    """Say at which load latency and missing frames were taken."""
+    """Say at which load latency and missing frames were taken; one load only where all rows of a point had it."""
     shown = [row for row in rows if row.given_load is not None]
     if not shown:
         return ""
-    if all(row.common for row in shown):
+    if not loads_differ(shown):
         return "All variants of a traffic point at one load: half of the lowest maximum receive rate."
     fractions = [row.paced.load_fraction for row in shown if row.paced and not row.common and row.paced.load_fraction]
     if not fractions:
-        return "Loads differ between variants."
+        return "Loads differ between the variants of a traffic point."
     low, high = min(low for low, _ in fractions), max(high for _, high in fractions)
     span = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
     some = "Rows without a common load are" if any(row.common for row in shown) else "Variants are"

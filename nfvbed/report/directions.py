@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.quality import QualityWarning
 from nfvbed.report import wording
 from nfvbed.report.loadtables import part
 from nfvbed.results import ResultKind
@@ -20,6 +21,8 @@ class LatencyLine:
     direction: str
     columns: tuple[str, ...]
     """As `wording.LATENCY_HEADINGS` names them."""
+    warnings: tuple[QualityWarning, ...]
+    """About its load."""
 
 
 def latency_lines(tests: Iterable[MeasuredTest]) -> tuple[LatencyLine, ...]:
@@ -32,6 +35,7 @@ def latency_lines(tests: Iterable[MeasuredTest]) -> tuple[LatencyLine, ...]:
             load=part(test, load) or f"{wording.mpps(load.point.intended_load_pps)} Mpps",
             direction=direction,
             columns=wording.latency_columns(found),
+            warnings=test.warnings_at(load),
         )
         for test in tests
         if test.result.kind is ResultKind.LATENCY

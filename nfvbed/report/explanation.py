@@ -9,7 +9,9 @@ from nfvbed.compare.paced import PacedSummary
 from nfvbed.compare.verdict import Bound, Judgement, Pair, Verdict
 from nfvbed.records import Preset
 from nfvbed.report import wording
+from nfvbed.report.givenload import span_of
 from nfvbed.report.labels import class_ratios
+from nfvbed.report.marks import SHORT
 
 PRESETS: dict[str, str] = {Preset.MRR: "maximum", Preset.PACED: "half", Preset.COMMON: "common"}
 """Loads of trials; those of tests have their test's name."""
@@ -70,8 +72,8 @@ def _at_load(found: PacedSummary) -> str:
         if latency
         else ""
     )
-    missing = f"{wording.loss(found.missing_ratio)} of the frames missing"
-    return f"({wording.mpps(found.load_pps)} Mpps): {missing}{delay}, {found.trials} trials"
+    missing = f"{wording.loss(found.missing_ratio, at_least=bool(found.surplus))} of the frames missing"
+    return f"({span_of(found)} Mpps): {missing}{delay}, {found.trials} trials"
 
 
 def limit_sentences(found: Explanation) -> Iterable[str]:
@@ -82,6 +84,11 @@ def limit_sentences(found: Explanation) -> Iterable[str]:
     yield from (f"Ceiling {entry.cell} is not used: {entry.detail}." for entry in row.exceeded)
     if row.mrr is not None and not row.limits:
         yield "None that was found sets the rate."
+
+
+def warning_sentences(found: Explanation) -> Iterable[str]:
+    """Say what calls the rate, and what was seen at given loads, into question."""
+    yield from (f"{kind.value}: {SHORT[kind]} ({counts})." for kind, counts in wording.row_warnings(found.row).items())
 
 
 def judged_sentences(found: Explanation) -> Iterable[str]:

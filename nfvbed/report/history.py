@@ -1,16 +1,28 @@
 """Figures of all runs in a store, for series of them: of each run read once, and no trial of it whole."""
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from nfvbed.compare.series import MRR, Measured, Series, Setting, by_setting, machine_of, series_of
+from nfvbed.compare.series import (
+    CAME_TO_ITS_END,
+    MRR,
+    LeftOut,
+    Measured,
+    Series,
+    Setting,
+    by_setting,
+    machine_of,
+    series_of,
+)
 from nfvbed.compare.statistics import median
-from nfvbed.records import CellRecord, CellRole, QualityWarning, RunRecord, Status
+from nfvbed.records import SESSIONS, CellRecord, CellRole, QualityWarning, RunRecord, Sessions, Status
 from nfvbed.report.load import described
 from nfvbed.report.relative import relative_throughputs
 from nfvbed.results import ResultKind, ResultRecord, TablePayload
 from nfvbed.search.result import SearchResult
+from nfvbed.selection import MEASURED, Selection
 
 if TYPE_CHECKING:
     from nfvbed.store import Store
@@ -29,29 +41,38 @@ class History:
 
     Args:
         store: open.
+        selection: of which runs.
     """
 
-    def __init__(self, store: "Store") -> None:
+    def __init__(self, store: "Store", selection: Selection = MEASURED) -> None:
         self._store = store
-        self._kept: dict[Key, tuple[Measured, ...]] = {}
+        self._selection = selection
+        self._kept: dict[Key, tuple[Measured | LeftOut, ...]] = {}
         self._found: dict[str, Series] = {}
         self._described: dict[str, dict[str, Any]] = {}
         self._one_at_a_time = threading.Lock()
 
     def series(self) -> tuple[Series, ...]:
-        """Return the settings that several of the newest ended runs measured."""
+        """Return the settings that several of the newest ended runs measured, with those runs that are no samples."""
         with self._one_at_a_time:
-            runs = [run for run in self._store.runs() if run.status is not None][:NEWEST_RUNS]
+            runs = [run for run in self._store.runs(self._selection) if run.status is not None][:NEWEST_RUNS]
             kept = {(run.id, run.ended_at): self._of(run) for run in runs}
             self._kept = kept
-            settings = by_setting(entry for figures in kept.values() for entry in figures)
+            every = [entry for figures in kept.values() for entry in figures]
+            settings = by_setting(entry for entry in every if isinstance(entry, Measured))
+            others: dict[str, list[LeftOut]] = {}
+            for entry in every:
+                if isinstance(entry, LeftOut):
+                    others.setdefault(entry.setting.name, []).append(entry)
             several = {name: members for name, members in settings.items() if len(members) > 1}
-            self._found = {name: self._series(name, members) for name, members in several.items()}
+            self._found = {name: self._series(name, members, others.get(name, ())) for name, members in several.items()}
             return tuple(self._found.values())
 
-    def _series(self, name: str, members: tuple[Measured, ...]) -> Series:
+    def _series(self, name: str, members: tuple[Measured, ...], others: Sequence[LeftOut]) -> Series:
         known = self._found.get(name)
-        return known if known is not None and known.measured == members else series_of(members)
+        if known is not None and known.measured == members and set(known.left_out) == set(others):
+            return known
+        return series_of(members, others)
 
     def descriptions(self, series: Series) -> Mapping[str, Mapping[str, Any]]:
         """Return the descriptions of hosts, rigs and configurations of a series, by hash."""
@@ -60,36 +81,86 @@ class History:
         }
         return {digest: described(self._store, digest) for digest in digests}
 
-    def _of(self, run: RunRecord) -> tuple[Measured, ...]:
+    def _of(self, run: RunRecord) -> tuple[Measured | LeftOut, ...]:
         known = self._kept.get((run.id, run.ended_at))
         return tuple(self._read(run)) if known is None else known
 
-    def _read(self, run: RunRecord) -> Iterable[Measured]:
+    def _sessions(self, rig_hash: str) -> Sessions:
+        """Return the form of a rig's traffic; a rig from before there was a choice names none."""
+        if rig_hash not in self._described:
+            self._described[rig_hash] = described(self._store, rig_hash)
+        return Sessions(self._described[rig_hash].get(SESSIONS, Sessions.UNREPLIED))
+
+    def _read(self, run: RunRecord) -> Iterable[Measured | LeftOut]:
+        """Yield the figures of a run that are samples; of what failed, or of a run that did, the state alone."""
+        ended = {cell.id: cell for cell in self._store.cells(run.id) if cell.role is CellRole.SUBJECT}
+        seen = set()
+        for entry in self._figures(run, ended):
+            seen.add((entry.cell, entry.setting.test))
+            status, reason = _state(run, ended[entry.cell])
+            yield entry if status in CAME_TO_ITS_END else _left_out(entry.setting, run, entry.cell, (status, reason))
+        for cell in ended.values():
+            state = _state(run, cell)
+            # A setting whose rate is not known: that it was to be measured is known of the rate alone.
+            if (cell.id, MRR) not in seen and state[0] in NO_SAMPLE:
+                yield _left_out(
+                    _setting(run, cell, (self._machine(run), self._sessions(cell.rig_hash)), MRR), run, cell.id, state
+                )
+
+    def _machine(self, run: RunRecord) -> str:
         if run.host_hash not in self._described:
             self._described[run.host_hash] = described(self._store, run.host_hash)
-        machine = machine_of(self._described[run.host_hash], run.host_hash)
-        subjects = {cell.id: cell for cell in self._store.cells(run.id) if cell.role is CellRole.SUBJECT}
+        return machine_of(self._described[run.host_hash], run.host_hash)
+
+    def _figures(self, run: RunRecord, subjects: Mapping[str, CellRecord]) -> Iterable[Measured]:
+        machine = self._machine(run)
+        sessions = {cell.id: self._sessions(cell.rig_hash) for cell in subjects.values()}
         rates: dict[str, list[float]] = {}
-        emulated = set()
+        emulated, at_most = set(), Counter[str]()
         for visit in self._store.visit_rates(run.id):
             rates.setdefault(visit.cell, []).append(visit.rate_pps)
             emulated |= {visit.cell} if visit.emulated else set()
+            at_most[visit.cell] += visit.at_most
+        warnings = self._store.mrr_warnings(run.id) if rates else {}
         for cell in subjects.values():
-            if cell.id in rates and cell.id not in emulated:
-                yield _measured(run, cell, machine, (MRR, median(rates[cell.id]), "frames/s"))
+            # What came back beyond what was sent makes a rate an upper bound: the median of most such visits is none.
+            if cell.id in rates and cell.id not in emulated and 2 * at_most[cell.id] <= len(rates[cell.id]):
+                figure = MRR, median(rates[cell.id]), "frames/s"
+                yield _measured(run, cell, (machine, sessions[cell.id]), figure, warnings.get(cell.id, ()))
         results = [entry for entry in self._store.results(run.id) if entry.cell in subjects]
+        of_tests: dict[tuple[str, str], list[QualityWarning]] = {}
+        for entry in results:
+            of_tests.setdefault((entry.cell, entry.test), []).extend(entry.warnings)
         for cell_id, figure in (*_of_tests(results), *_relative(self._store.results(run.id))):
             if cell_id not in emulated:
-                yield _measured(run, subjects[cell_id], machine, figure)
+                carried = of_tests.get((cell_id, figure[0].partition(":")[0]), ())
+                place = (machine, sessions[cell_id])
+                yield _measured(run, subjects[cell_id], place, figure, tuple(dict.fromkeys(carried)))
 
 
 Figure = tuple[str, float, str]
 """Test and what of it, its value, its unit."""
 
 
-def _measured(run: RunRecord, cell: CellRecord, machine: str, figure: Figure) -> Measured:
-    test, value, unit = figure
-    setting = Setting(
+NO_SAMPLE: Final = (Status.FAILED, Status.INTERRUPTED)
+"""What is in a series with its state: it was begun, and did not come to its end."""
+
+
+def _state(run: RunRecord, cell: CellRecord) -> tuple[Status, str]:
+    """Return how a cell ended, with the reason: as its run did where nothing else is known of it."""
+    if cell.status not in CAME_TO_ITS_END:
+        return cell.status, cell.reason
+    return run.status or Status.INTERRUPTED, run.reason
+
+
+def _left_out(setting: Setting, run: RunRecord, cell: str, state: tuple[Status, str]) -> LeftOut:
+    status, reason = state
+    return LeftOut(setting=setting, run=run.id, at=run.started_at, cell=cell, status=status, reason=reason)
+
+
+def _setting(run: RunRecord, cell: CellRecord, place: tuple[str, Sessions], test: str) -> Setting:
+    machine, sessions = place
+    return Setting(
         variant=cell.variant,
         topology=cell.topology,
         vnf=cell.vnf,
@@ -100,9 +171,20 @@ def _measured(run: RunRecord, cell: CellRecord, machine: str, figure: Figure) ->
         site=run.site,
         machine=machine,
         simulated=cell.simulated,
+        sessions=sessions,
     )
+
+
+def _measured(
+    run: RunRecord,
+    cell: CellRecord,
+    place: tuple[str, Sessions],
+    figure: Figure,
+    warnings: tuple[QualityWarning, ...],
+) -> Measured:
+    test, value, unit = figure
     return Measured(
-        setting=setting,
+        setting=_setting(run, cell, place, test),
         run=run.id,
         at=run.started_at,
         cell=cell.id,
@@ -111,6 +193,8 @@ def _measured(run: RunRecord, cell: CellRecord, machine: str, figure: Figure) ->
         host_hash=run.host_hash,
         config_hash=cell.config_hash,
         rig_hash=cell.rig_hash,
+        status=run.status or Status.OK,
+        warnings=warnings,
     )
 
 
@@ -121,11 +205,17 @@ def _of_tests(results: Iterable[ResultRecord]) -> Iterable[tuple[str, Figure]]:
     """
     found: dict[tuple[str, str, str], list[float]] = {}
     for entry in results:
-        if entry.status is Status.OK and entry.payload and EMULATED not in entry.warnings:
+        if entry.status is Status.OK and entry.payload and not _is_doubtful(entry):
             for what, value, unit in _figures(entry):
                 found.setdefault((entry.cell, f"{entry.test}: {what}", unit), []).append(value)
     for (cell, test, unit), values in found.items():
         yield cell, (test, median(values), unit)
+
+
+def _is_doubtful(entry: ResultRecord) -> bool:
+    """Return whether figures mean nothing, or are bounds; a search says itself which of its goals are irregular."""
+    doubtful = EMULATED in entry.warnings
+    return doubtful or (entry.kind is not ResultKind.SEARCH and QualityWarning.LOSS_AT_LEAST in entry.warnings)
 
 
 def _relative(results: Iterable[ResultRecord]) -> Iterable[tuple[str, Figure]]:

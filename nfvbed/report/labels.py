@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from nfvbed.compare.chains import Chain
 from nfvbed.compare.comparison import Comparison
+from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.verdict import Judgement
 from nfvbed.report import wording
@@ -31,6 +32,18 @@ def labels_of(test: MeasuredTest, *, several: bool) -> dict[str, Any]:
         "point": wording.row_point(test),
         "test": test.result.test,
     }
+
+
+def judged_as(comparison: Comparison, row: CellSummary) -> str:
+    """Write what is said of a row: its verdict; in a survey, which makes none, how it stands to the highest rate."""
+    if comparison.purpose == "survey":
+        return wording.standing(comparison.standing(row))
+    return wording.verdict(comparison.difference(row), wording.own_verdict(comparison.baseline, row))
+
+
+def judged_against(comparison: Comparison) -> str:
+    """Say what rows are judged against; in a survey that they are in order."""
+    return "in order of the rates" if comparison.purpose == "survey" else wording.baseline(comparison.baseline)
 
 
 def class_ratios(judged: Judgement) -> str:

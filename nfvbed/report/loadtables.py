@@ -43,6 +43,34 @@ def soak_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def apart_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
+    """Say which tests have results in other placement classes than the one that is shown, and in no shown one."""
+    shown: set[tuple[str, str, str]] = set()
+    classes: dict[tuple[str, str, str], set[str]] = {}
+    names: dict[tuple[str, str, str], str] = {}
+    for test in tests:
+        key = test.run, test.cell, test.result.test
+        names[key] = f"{test.variant}  {wording.row_point(test)}  {test.result.test}"
+        if test.shown:
+            shown.add(key)
+        else:
+            classes.setdefault(key, set()).add(test.placement_class)
+    return tuple(
+        f"{names[key]}: placement: results in class {', '.join(sorted(found))} only"
+        for key, found in classes.items()
+        if key not in shown
+    )
+
+
+def reason_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
+    """Say what was found wrong with the results of tests that ended well: a path that is not accepted."""
+    return tuple(
+        f"{test.variant}, {wording.row_point(test)}, {test.result.test}: {test.result.reason}."
+        for test in tests
+        if test.result.status is Status.OK and test.result.reason
+    )
+
+
 def start(load: MeasuredLoad) -> str:
     """Write when an interval of a soak began, in s since the soak did; a dash for what is no interval."""
     return wording.NOTHING if load.from_s is None else f"{load.from_s:.10g}"

@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Any
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.headlines import HEADLINES
 from nfvbed.records import QualityWarning, Status
 from nfvbed.report import throughput, wording
 from nfvbed.report.labels import labels_of
@@ -14,7 +16,8 @@ from nfvbed.report.publishedlines import published_lines
 from nfvbed.results import MeasuredRow, Quantity, ResultKind
 
 MANY = 6
-"""More quantities than that are written in one column, one below the other: a table has a width."""
+"""With more quantities than that those beside the headline are in one column, one below the other: a table has a
+width."""
 TOGETHER = "measured"
 
 
@@ -29,11 +32,13 @@ class MeasuredLine:
     label: str
     """The condition; empty where the test has no result at all."""
     quantities: dict[str, str]
-    """By name, written: the median, and least and greatest where there are several."""
+    """By name, written: the median, and least and greatest where there are several. The headline's come first."""
     repetitions: int
     warnings: tuple[QualityWarning, ...]
     reason: str = ""
     """Why a figure, or the whole result, is missing."""
+    key: tuple[str, ...] = ()
+    """What it is known by: run, cell, test, condition."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,8 @@ class MeasuredTable:
     """All lines of one kind of test."""
 
     kind: ResultKind
+    headline: tuple[str, ...]
+    """The quantities that are read first, as far as any line has them."""
     names: tuple[str, ...]
     """Of the quantities, in order."""
     lines: tuple[MeasuredLine, ...]
@@ -51,34 +58,50 @@ def measured_tables(comparison: Comparison) -> tuple[MeasuredTable, ...]:
     """Return a table for each kind of test, in the order in which kinds were first measured."""
     by_kind: dict[ResultKind, list[MeasuredTest]] = {}
     for test in comparison.tests:
-        if test.result.kind.is_table and test.shown:
+        if test.result.kind.is_table:
             by_kind.setdefault(test.result.kind, []).append(test)
     return tuple(_table(comparison, kind, tests) for kind, tests in by_kind.items())
 
 
 def _table(comparison: Comparison, kind: ResultKind, tests: list[MeasuredTest]) -> MeasuredTable:
     several = len(comparison.runs) > 1
+    shown = [test for test in tests if test.shown]
     groups: dict[tuple[str, str, str], list[MeasuredTest]] = {}
     for test in tests:
         groups.setdefault((test.run, test.cell, test.result.test), []).append(test)
-    rows = [row for test in tests if test.table for row in test.table.rows]
-    names = tuple(dict.fromkeys(quantity.name for row in rows for quantity in row.quantities))
-    notes = tuple(dict.fromkeys(note for test in tests if test.table for note in test.table.notes))
+    rows = [row for test in tests if test.shown and test.table for row in test.table.rows]
+    known = tuple(dict.fromkeys(quantity.name for row in rows for quantity in row.quantities))
+    headline = tuple(name for name in HEADLINES[kind] if name in known)
+    names = _headline_first(known, kind)
+    notes = tuple(dict.fromkeys(note for test in tests if test.shown and test.table for note in test.table.notes))
     lines = tuple(line for group in groups.values() for line in _lines(group, several))
     if len(names) > MANY:
-        names, lines = (TOGETHER,), tuple(_together(line) for line in lines)
+        names, lines = (*headline, TOGETHER), tuple(_together(line, headline) for line in lines)
     published = published_lines(comparison.experiments) if kind is ResultKind.TCP_THROUGHPUT else ()
-    return MeasuredTable(kind, names, lines, (*notes, *bound_lines_of_tables(comparison, tests), *published))
+    return MeasuredTable(kind, headline, names, lines, (*notes, *bound_lines_of_tables(comparison, shown), *published))
 
 
-def _together(line: MeasuredLine) -> MeasuredLine:
-    """Write all quantities that a line has into one."""
-    text = ";\n".join(f"{name} {value}" for name, value in line.quantities.items())
-    return replace(line, quantities={TOGETHER: text} if text else {})
+def _headline_first(names: Iterable[str], kind: ResultKind) -> tuple[str, ...]:
+    """Order the names of quantities: those of the kind's headline as that has them, then the others."""
+    known = tuple(dict.fromkeys(names))
+    headline = tuple(name for name in HEADLINES[kind] if name in known)
+    return (*headline, *(name for name in known if name not in headline))
+
+
+def _together(line: MeasuredLine, headline: Sequence[str]) -> MeasuredLine:
+    """Write all quantities beside the headline's into one."""
+    kept = {name: value for name, value in line.quantities.items() if name in headline}
+    text = ";\n".join(f"{name} {value}" for name, value in line.quantities.items() if name not in headline)
+    return replace(line, quantities=kept | ({TOGETHER: text} if text else {}))
 
 
 def _lines(tests: Sequence[MeasuredTest], several: bool) -> Iterable[MeasuredLine]:
-    """Yield the lines of one test of one cell."""
+    """Yield the lines of one test of one cell; of one that is in other placement classes alone the one that says so."""
+    apart = sorted({test.placement_class for test in tests if not test.shown})
+    tests = [test for test in tests if test.shown] or tests[:1]
+    if not tests[0].shown:
+        yield _line(tests[0], several, f"placement: results in class {', '.join(apart)} only")
+        return
     without = [test for test in tests if test.result.status is not Status.OK or test.table is None]
     for test in without:
         yield _line(test, several, f"{test.result.status.value}: {test.result.reason}")
@@ -89,8 +112,11 @@ def _lines(tests: Sequence[MeasuredTest], several: bool) -> Iterable[MeasuredLin
         reasons = dict.fromkeys(_reason(row) for row in same)
         yield MeasuredLine(
             **_named(found[0], several),
+            key=(found[0].run, found[0].cell, found[0].result.test, label),
             label=label,
-            quantities={name: _written(_of(same, name)) for name in _names(same)},
+            quantities={
+                name: _written(_of(same, name)) for name in _headline_first(_names(same), found[0].result.kind)
+            },
             repetitions=len(same),
             warnings=throughput.warnings_of(test for test, row in rows if row.label == label),
             reason="; ".join(reason for reason in reasons if reason),
@@ -101,7 +127,7 @@ def _line(test: MeasuredTest, several: bool, reason: str) -> MeasuredLine:
     return MeasuredLine(**_named(test, several), label="", quantities={}, repetitions=0, warnings=(), reason=reason)
 
 
-def _named(test: MeasuredTest, several: bool) -> dict[str, str]:
+def _named(test: MeasuredTest, several: bool) -> dict[str, Any]:
     return labels_of(test, several=several) | {"placement_class": test.placement_class or wording.NOTHING}
 
 

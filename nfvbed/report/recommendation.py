@@ -1,6 +1,7 @@
 """A recommendation in sentences; nothing is claimed that was not judged."""
 
 from collections.abc import Iterable
+from string import ascii_uppercase
 from typing import Final
 
 from nfvbed.compare.costs import ON_NICS, HostCost
@@ -13,6 +14,7 @@ from nfvbed.compare.recommend import Proposal, Recommendation
 from nfvbed.compare.scope import Scope
 from nfvbed.compare.tiers import PairFinding
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
+from nfvbed.quality import QualityWarning
 from nfvbed.records import PortKind
 from nfvbed.report import wording
 
@@ -51,6 +53,23 @@ def interval(entry: Ranked, measure: Measure) -> str:
     if found is None:
         return wording.NOTHING
     return f"{'range ' if found.is_range else ''}{value(found.low, measure)}–{value(found.high, measure)}"
+
+
+def common_load(ranking: Ranking) -> str:
+    """Write the load that the values of all were taken at, in Mpps; empty where there is none, or where it differs."""
+    loads = {load_of(entry) for entry in ranking.ranked}
+    return loads.pop() if len(loads) == 1 and all(entry.load_pps for entry in ranking.ranked) else ""
+
+
+def load_of(entry: Ranked) -> str:
+    """Write the load that a value was taken at, in Mpps; a dash for one at maximum load."""
+    return wording.mpps(entry.load_pps) if entry.load_pps else wording.NOTHING
+
+
+def has_loads(found: Recommendation) -> bool:
+    """Whether each value needs its load beside it: it is at a given load, and that is not the same for all."""
+    answer = found.answer
+    return found.measure.at_common_load and answer is not None and bool(answer.ranked) and not common_load(answer)
 
 
 def cores(cost: HostCost) -> str:
@@ -109,8 +128,8 @@ def reasons(found: Recommendation) -> list[str]:
         lines.append("whole systems are compared: ports, generator engine or VNF differ beside the data plane")
     lines += _steadiness(answer, first)
     if found.measure.at_common_load:
-        loads = [entry.load_pps for entry in answer.ranked if entry.load_pps]
-        lines += [f"load: {wording.mpps(loads[0])} Mpps, all directions together"] if loads else []
+        load = common_load(answer)
+        lines += [f"load: {load} Mpps, all directions together"] if load else []
     return [*lines, *_marks(answer), *_evidence(found, answer)]
 
 
@@ -160,6 +179,12 @@ def _steadiness(answer: Ranking, first: str) -> list[str]:
             }[verdict]
         found.setdefault(words[verdict], []).append(entry.baseline if entry.candidate == first else entry.candidate)
     return [f"{first} is {word} than {named(names)}" for word, names in found.items()]
+
+
+def marks_of(ranking: Ranking) -> dict[QualityWarning, str]:
+    """Return a letter for each limit and warning that any of the ranked carries, in the order of the enum."""
+    carried = {kind for entry in ranking.ranked for kind in (*entry.limits, *entry.warnings)}
+    return dict(zip((kind for kind in QualityWarning if kind in carried), ascii_uppercase, strict=False))
 
 
 def _marks(answer: Ranking) -> list[str]:

@@ -1,12 +1,13 @@
 """A series of runs in words: what became of each run and each step, the same in figure, page, terminal and CSV."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from nfvbed.acknowledgements import Acknowledgement
-from nfvbed.compare.series import MRR, Change, Series, Setting, changes_in
+from nfvbed.compare.series import MRR, Change, LeftOut, Measured, Series, Setting, changes_in
 from nfvbed.compare.steps import Apart, SeriesFinding, Step, acknowledgement_of
-from nfvbed.records import Record
+from nfvbed.records import Record, Status
 from nfvbed.report import wording
 
 LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -123,7 +124,44 @@ def suspicion(apart: Apart) -> str:
 
 
 def headline(trend: Trend) -> str:
-    """Say in one sentence what a series did."""
+    """Say what a series did, and which runs are no part of it."""
+    return f"{_headline(trend)}{_not_in_it(trend.series)}"
+
+
+def _not_in_it(series: Series) -> str:
+    """Count the runs that are no samples, by how they ended; say so of the newest where it is one of them."""
+    if not series.left_out:
+        return ""
+    counts = Counter(entry.status.value for entry in series.left_out)
+    number = len(series.left_out)
+    told = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
+    newest = " The newest run is one of them." if isinstance(series.all_runs[-1], LeftOut) else ""
+    words = ("runs", "are no samples") if number > 1 else ("run", "is no sample")
+    return f" {number} more {words[0]} of it {words[1]}: {told}.{newest}"
+
+
+def state_of(series: Series, entry: Measured | LeftOut) -> str:
+    """Say what a run is in its series; of one that is no sample how it ended, and why."""
+    if isinstance(entry, LeftOut):
+        return f"{entry.status.value}, no sample{f': {entry.reason}' if entry.reason else ''}"
+    said = run_state(series.finding, series.measured.index(entry))
+    return "; ".join(part for part in ("" if entry.status is Status.OK else entry.status.value, said) if part)
+
+
+def figure_of(entry: Measured | LeftOut) -> str:
+    """Write a run's figure; a dash for one that is no sample."""
+    return wording.NOTHING if isinstance(entry, LeftOut) else wording.quantity(entry.value, entry.unit)
+
+
+def warnings_of(entry: Measured | LeftOut) -> str:
+    """Name the warnings that a run's figure was stored with."""
+    if isinstance(entry, LeftOut):
+        return ""
+    return ", ".join(kind.value for kind in entry.warnings) or "none"
+
+
+def _headline(trend: Trend) -> str:
+    """Say in one sentence what the samples did."""
     finding = trend.series.finding
     if finding.reason:
         return f"Nothing is said yet: {finding.reason}."

@@ -7,6 +7,7 @@ from nfvbed.compare.chains import HALF, Chain, Hold, Of
 from nfvbed.compare.cost import Share
 from nfvbed.compare.differences import Difference
 from nfvbed.compare.latency import LatencySummary
+from nfvbed.compare.ranking import Standing
 from nfvbed.compare.rowwarnings import WarningCount
 from nfvbed.compare.scope import Scope, ScopeFinding
 from nfvbed.compare.statistics import Interval
@@ -68,8 +69,10 @@ def own_vnf(row: CellSummary) -> str:
 
 
 def bound(row: CellSummary) -> str:
-    """Return the sign before a limited rate; the rate of an emulated guest is no bound of anything."""
-    return "≥ " if row.limited and not row.emulated else ""
+    """Return the sign before a rate that is a bound; the rate of an emulated guest is no bound of anything."""
+    if row.emulated:
+        return ""
+    return "≤ " if row.at_most else "≥ " if row.limited else ""
 
 
 def mpps(rate_pps: float) -> str:
@@ -115,8 +118,15 @@ def cycles(value: Share) -> str:
     return "n/s" if isinstance(value, str) else f"{value:.0f}"
 
 
-def loss(ratio: float | None) -> str:
-    """Write a ratio of missing frames in per cent; what is not exactly zero is never written as 0."""
+def loss(ratio: float | None, *, at_least: bool = False) -> str:
+    """Write a ratio of missing frames in per cent; what is not exactly zero is never written as 0.
+
+    Args:
+        ratio: None: there is none.
+        at_least: whether more frames were counted back than were sent, so that it may be more.
+    """
+    if at_least and ratio is not None:
+        return f"≥ {loss(ratio)}"
     if ratio is None:
         return NOTHING
     if ratio == 0:
@@ -208,7 +218,7 @@ def own_verdict(name: str, row: CellSummary) -> str:
     """Say what a row is that is judged against none: the baseline, the best, or nothing that was measured."""
     if name != BEST:
         return "baseline"
-    return "best" if row.mrr is not None and not row.emulated else NOTHING
+    return "best" if row.mrr is not None and not row.unranked else NOTHING
 
 
 LIMITED_BY: Final = {
@@ -260,6 +270,11 @@ def short_verdict(judgement: Judgement) -> str:
     return f"{SYMBOLS[judgement.verdict]} {word}"
 
 
+def standing(found: Standing | None) -> str:
+    """Write how a rate stands to the highest one of its traffic point; a dash for a row without a rate."""
+    return NOTHING if found is None else found.value.replace("-", " ")
+
+
 def scope(difference: Difference | None) -> str:
     """Write the scope of a difference."""
     if difference is None or difference.scope.scope is Scope.NOT_COMPARABLE:
@@ -290,6 +305,13 @@ def limits(row: CellSummary) -> str:
     """Write what bounds a row, and the warnings stored with it."""
     warnings = [f"{kind.value} {counts}" for kind, counts in row_warnings(row).items()]
     return ", ".join([*(limit.kind.value for limit in row.limits), *warnings])
+
+
+def marks(row: CellSummary) -> str:
+    """Name what bounds a row, what may bound it, and its warnings; `none` where nothing does."""
+    limits_ = [limit.kind.value for limit in row.limits]
+    perhaps = [f"perhaps {limit.kind.value}" for limit in row.possible_limits]
+    return ", ".join([*limits_, *perhaps, *(kind.value for kind in row_warnings(row))]) or "none"
 
 
 def row_warnings(row: CellSummary) -> dict[QualityWarning, str]:

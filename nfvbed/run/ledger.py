@@ -39,6 +39,8 @@ DEPLOY, ONBOARD = "deploy.", "onboard."
 """What the steps of data planes and of VNFs are named by, once."""
 NO_RIG = ""
 """A cell that was never deployed has no rig."""
+MEASURED_AGAIN = "it failed, was measured again since, and its run did not end ok"
+"""Reason of a cell that a resumed run went on with."""
 
 
 def begin(store: Store, study: Study, runnable: tuple[str, ...], hashes: Mapping[str, str]) -> RunRecord:
@@ -115,6 +117,8 @@ class RunLedger:
         self._finished += [test.key for test in self.done_tests]
         self._given_up: dict[str, NfvbedError] = {}
         self._failed_tests: dict[tuple[int, str, str], NfvbedError] = {}
+        self._measured_since: set[str] = set()
+        """Cells with trials of this process that ended well, after whatever failed of them."""
 
     @property
     def trials(self) -> tuple[TrialRecord, ...]:
@@ -250,6 +254,8 @@ class RunLedger:
         """Write a trial that ended."""
         self._store.add_trial(record)
         self._note(record)
+        if record.status is Status.OK:
+            self._measured_since.add(record.cell)
 
     def add_result(self, record: ResultRecord, error: NfvbedError | None = None) -> None:
         """Write what came of a test.
@@ -331,7 +337,12 @@ class RunLedger:
         return self._finish(Status.OK, "", dict.fromkeys(set(self._cells) - self.excluded, (Status.OK, "")))
 
     def _finish(self, status: Status, reason: str, cells: Mapping[str, tuple[Status, str]]) -> RunRecord:
-        self._store.finish_run(self.run.id, status, reason, cells)
+        again = {
+            cell: (Status.INTERRUPTED, MEASURED_AGAIN)
+            for cell in self._measured_since
+            if cell in self._cells and self._cells[cell].status is Status.FAILED
+        }
+        self._store.finish_run(self.run.id, status, reason, again | dict(cells))
         self.run = self._store.run(self.run.id)
         return self.run
 
@@ -364,6 +375,7 @@ class RunLedger:
 
     def _settle(self, cell: str, why: Exclusion) -> None:
         self._store.set_cell_status(self.run.id, cell, why.status, why.reason, why.lacks)
+        self._measured_since.discard(cell)
         self._cells[cell] = self._cells[cell].model_copy(update=dataclasses.asdict(why))
 
     def _write_fact(self, round_number: int, step: str, duration_ns: int, detail: dict[str, Any]) -> None:

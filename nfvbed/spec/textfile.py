@@ -36,13 +36,27 @@ def read_text(path: Path, fix: str = "check name and rights") -> str:
         raise ConfigurationError(
             f"{path.name or path} cannot be read", where=str(path), observed=observed or str(error), fix=fix
         ) from error
+    return decoded(content, str(path), fix)
+
+
+def decoded(content: bytes, where: str, fix: str) -> str:
+    """Return UTF-8 text, with or without a byte order mark.
+
+    Args:
+        content: of a file or of standard input.
+        where: it is from.
+        fix: as for `read_text`.
+
+    Raises:
+        ConfigurationError: it is no such text; what it is, if that is known.
+    """
     try:
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         kind = next((name for magic, name in _MAGIC if content.startswith(magic)), "")
         raise ConfigurationError(
-            f"{path.name} cannot be read",
-            where=str(path),
+            f"{Path(where).name} cannot be read",
+            where=where,
             observed=f"it is not UTF-8 text{f' ({kind})' if kind else ''}",
             fix=f"unpack it first, or {fix}" if kind in ("gzip", "bzip2", "xz", "zstd") else fix,
         ) from error

@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,15 @@ def test_every_frame_is_counted_at_every_hop(site, flows):
     assert second.busy_cycles > first.busy_cycles
     assert second.source in (pmd.SOURCE, pmd.ROUNDED_SOURCE)
     assert after[0].drops == before[0].drops
+    generator.close()
+    site.destroy(deployment)
+
+
+def test_jumbo_frames_pass_ports_that_are_asked_for_their_mtu(site):
+    deployment = site.deploy(variant().carrying(9000), "p2p")
+    generator = open_generator(site, deployment)
+    for size in (2000, 9018):
+        pass_all(generator, replace(REQUEST, frame_size=size))
     generator.close()
     site.destroy(deployment)
 

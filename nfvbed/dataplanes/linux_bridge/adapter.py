@@ -27,6 +27,7 @@ from nfvbed.host.qemu.vhost import require_vhost_net
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
+    CounterSource,
     Deployment,
     Hop,
     HopKind,
@@ -128,7 +129,7 @@ class LinuxBridge(LinkSwitch):
             if end is None:
                 # A bridge counts as its own only what is for the host itself: what it forwards shows at its ports.
                 drops = {"rx_dropped": within[name].rx_dropped, "tx_dropped": within[name].tx_dropped}
-                path.append(Hop(name=name, drops=drops))
+                path.append(Hop(name=name, drops=drops, counted_by=CounterSource.LINUX))
             else:
                 path.append(veth.hop(f"{bridge} port {name}", within[name], HopKind.SWITCH_PORT, end))
         return tuple(path)

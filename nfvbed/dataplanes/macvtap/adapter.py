@@ -24,6 +24,7 @@ from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
     NOT_SEPARABLE,
+    CounterSource,
     Deployment,
     Hop,
     HopKind,
@@ -217,6 +218,7 @@ def _device_hop(end: End, lower: str, counted: links.LinkCounters) -> Hop:
         rx_packets=counted.tx_packets,
         tx_packets=counted.rx_packets,
         drops={"rx_dropped": counted.tx_dropped, "tx_dropped": counted.rx_dropped},
+        counted_by=CounterSource.LINUX,
     )
 
 
@@ -236,7 +238,8 @@ def _by_end(deployment: Deployment, devices: Mapping[str, links.LinkCounters]) -
 
 
 def _inside(name: str, counted: links.LinkCounters) -> Hop:
-    return Hop(name=f"link {name}", drops={"rx_dropped": counted.rx_dropped, "tx_dropped": counted.tx_dropped})
+    drops = {"rx_dropped": counted.rx_dropped, "tx_dropped": counted.tx_dropped}
+    return Hop(name=f"link {name}", drops=drops, counted_by=CounterSource.LINUX)
 
 
 def _state(plan: MacvtapPlan, spaces: MacvtapSpaces) -> MacvtapState:

@@ -25,6 +25,7 @@ from nfvbed.host.topology import read_topology
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
     NOT_SEPARABLE,
+    CounterSource,
     Deployment,
     GeneratorPort,
     Hop,
@@ -252,6 +253,7 @@ def _counted(deployment: Deployment) -> dict[str, Hop]:
             drops = {"rx_dropped": user.tx_dropped, "tx_dropped": user.rx_dropped, "rx_errors": user.tx_errors}
             drops |= {"tx_errors": user.rx_errors}
             counts = {"rx_packets": user.tx_packets, "tx_packets": user.rx_packets, "drops": drops}
+            counts |= {"counted_by": CounterSource.LINUX}
             found[name] = _hop(record).model_copy(update=counts)
     return found
 

@@ -2,12 +2,12 @@
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.latency import DueLatency, LatencySummary
 from nfvbed.compare.testresults import MeasuredTest
-from nfvbed.report.csv.export import Value, guarded
+from nfvbed.report.csv.export import Value, guarded, written_once
 from nfvbed.report.relative import rounds_ratios
 from nfvbed.results import Reference, ResultKind, TablePayload
 from nfvbed.search.result import SearchResult
@@ -22,7 +22,7 @@ COLUMNS = (
     ),
     "condition", "condition_status", "condition_reason", "quantity", "value", "unit", "low", "high",
     "interval_from_s", "reference_regular", "due_frames", "due_p50_ns", "due_p99_ns",
-    "excludes", "void_ratio", "relative_to", "relative_ratio",
+    "excludes", "void_ratio", "relative_to", "relative_ratio", "headline", "conformance", "deviations",
 )  # fmt: skip
 """Latency first of both directions together, then of each. New columns come last: readers by place go on working."""
 
@@ -58,7 +58,7 @@ def _ratios(comparison: Comparison) -> Ratios:
 def _details(test: MeasuredTest, ratios: Ratios) -> Iterable[dict[str, Value]]:
     if test.result.kind is ResultKind.SEARCH:
         return _goals(test, ratios)
-    return _quantities(test.table) if test.table else _loads(test)
+    return _quantities(test.table, test.headline) if test.table else _loads(test)
 
 
 def _regular(base: Reference | None) -> Value:
@@ -66,7 +66,7 @@ def _regular(base: Reference | None) -> Value:
     return int(base.regular) if base else None
 
 
-def _quantities(table: TablePayload) -> Iterable[dict[str, Value]]:
+def _quantities(table: TablePayload, headline: Sequence[str]) -> Iterable[dict[str, Value]]:
     for row in table.rows:
         first: dict[str, Value] = {
             "condition": row.label,
@@ -82,6 +82,7 @@ def _quantities(table: TablePayload) -> Iterable[dict[str, Value]]:
                 "unit": found.unit,
                 "low": found.low,
                 "high": found.high,
+                "headline": int(found.name in headline),
             }
         if not row.quantities:
             yield first
@@ -100,7 +101,7 @@ def _first(test: MeasuredTest) -> dict[str, Value]:
         "simulated": int(result.simulated),
         "status": result.status.value,
         "reason": result.reason,
-        "warnings": " ".join(warning.value for warning in test.warnings),
+        "warnings": written_once(test.warnings),
     }
 
 
@@ -123,6 +124,8 @@ def _goals(test: MeasuredTest, ratios: Ratios) -> Iterable[dict[str, Value]]:
             "void_ratio": found.void.share if found.void else None,
             "relative_to": found.relative_to,
             "relative_ratio": ratios.get((test.run, test.cell, test.result.test, test.result.round, goal.goal.name)),
+            "conformance": "; ".join(f"{one.standard.value}: {one.level.value}" for one in goal.conformance),
+            "deviations": "; ".join(found.deviations),
         }
 
 
@@ -131,7 +134,7 @@ def _loads(test: MeasuredTest) -> Iterable[dict[str, Value]]:
         base = test.base_of(load)
         of_directions = zip(("0_to_1_", "1_to_0_"), load.latency_directions, strict=False)
         yield {
-            "warnings": " ".join(warning.value for warning in test.warnings_at(load)),
+            "warnings": written_once(test.warnings_at(load)),
             "sequence": load.point.sequence,
             "fraction": load.point.fraction,
             "of": base.of if base else None,

@@ -3,26 +3,53 @@
 import csv
 import io
 
+from nfvbed.compare.series import LeftOut, Measured, Series
+from nfvbed.report.csv.export import Value, guarded
 from nfvbed.report.trend import Trend, run_state
 
 COLUMNS = (
     "run", "started_at", "setting", "test", "value", "unit", "state", "changed", "host_hash", "rig_hash", "config_hash",
-    "simulated",
+    "simulated", "status", "reason", "warnings",
 )  # fmt: skip
+NO_SAMPLE = "no sample"
+"""State of a run that failed or was interrupted."""
 
 
 def trend_to_csv(trend: Trend) -> str:
-    """Write one line for each run, the oldest first."""
+    """Write one line for each run, the oldest first; one that is no sample has its state, and no value."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    changes = {change.place: "; ".join(change.what) for change in trend.changes}
-    setting = trend.series.setting
-    for place, entry in enumerate(trend.series.measured):
-        state = run_state(trend.series.finding, place)
-        hashes = (entry.host_hash, entry.rig_hash, entry.config_hash)
-        writer.writerow(
-            (entry.run, entry.at, setting.name, setting.test, entry.value, entry.unit, state, changes.get(place, ""),
-             *hashes, int(setting.simulated))
-        )  # fmt: skip
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    changed = {change.run: "; ".join(change.what) for change in trend.changes}
+    for entry in trend.series.all_runs:
+        fields = _left_out(entry) if isinstance(entry, LeftOut) else _sample(trend.series, entry)
+        fields |= _named(trend.series, entry) | {"changed": changed.get(entry.run)}
+        writer.writerow({name: guarded(value) for name, value in fields.items()})
     return text.getvalue()
+
+
+def _named(series: Series, entry: Measured | LeftOut) -> dict[str, Value]:
+    return {
+        "run": entry.run,
+        "started_at": entry.at,
+        "setting": series.setting.name,
+        "test": series.setting.test,
+        "unit": series.unit,
+        "simulated": int(series.setting.simulated),
+        "status": entry.status.value,
+    }
+
+
+def _left_out(entry: LeftOut) -> dict[str, Value]:
+    return {"state": NO_SAMPLE, "reason": entry.reason}
+
+
+def _sample(series: Series, entry: Measured) -> dict[str, Value]:
+    return {
+        "value": entry.value,
+        "state": run_state(series.finding, series.measured.index(entry)),
+        "host_hash": entry.host_hash,
+        "rig_hash": entry.rig_hash,
+        "config_hash": entry.config_hash,
+        "warnings": " ".join(kind.value for kind in entry.warnings),
+    }

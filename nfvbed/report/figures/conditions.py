@@ -1,12 +1,14 @@
 """Figure: what tests measured under one condition after the other: flows, table entries, streams, message sizes."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import altair as alt
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.testresults import MeasuredTest
-from nfvbed.report import wording
+from nfvbed.headlines import HEADLINES
+from nfvbed.report import throughput, wording
 from nfvbed.report.captions import short_caption
 from nfvbed.report.figures.loads import newest_tests
 from nfvbed.report.figures.theme import Drawing, color_scale, inline
@@ -17,6 +19,7 @@ PANEL: Final = 400
 MARGIN: Final = 100
 HEIGHT: Final = 200
 TABLES: Final = tuple(kind for kind in ResultKind if kind.is_table)
+NO_WARNINGS: Final = throughput.warnings_in_a_line(())
 LEAST_POINTS: Final = 3
 """Conditions that make a line; with fewer the table says it all."""
 WIDE: Final = 50
@@ -26,7 +29,7 @@ Records = list[dict[str, Any]]
 
 
 def conditions_figure(comparison: Comparison) -> Drawing | None:
-    """Draw the rate, or else the first quantity, of every test with numbers as conditions; None without one.
+    """Draw the first of the headline quantities of every test with numbers as conditions; None without one.
 
     A panel for each test, point and unit; ranges are drawn where a quantity has one.
     """
@@ -45,10 +48,17 @@ def conditions_figure(comparison: Comparison) -> Drawing | None:
         return chart
 
     described = "; ".join(f"{r['variant']}, {r['panel']}: {r['value']:.4g} at {r['condition']:g}" for r in records)
-    caption = f"Ranges are of several measurements, where there were. {short_caption(comparison)}"
+    marked = [f"{name} ({kinds})" for name, kinds in _warnings(records).items() if kinds != NO_WARNINGS]
+    carried = f" Warnings: {'; '.join(marked)}." if marked else ""
+    caption = f"Ranges are of several measurements, where there were.{carried} {short_caption(comparison)}"
     title = "By condition"
     said = f"{title}. {described}."
     return Drawing(title, caption, said, draw, comparison.simulated, MARGIN, columns)
+
+
+def _warnings(records: Records) -> dict[str, str]:
+    """Return the warnings of each variant in each panel."""
+    return {f"{record['variant']}, {record['panel']}": record["warnings"] for record in records}
 
 
 def _names(records: Records) -> list[str]:
@@ -64,7 +74,7 @@ def _records(comparison: Comparison, test: MeasuredTest) -> Records:
     point = wording.row_point(test)
     found = []
     for row in test.table.rows:
-        quantity = _drawn_quantity(row)
+        quantity = _drawn_quantity(row, HEADLINES[test.result.kind])
         if quantity is None or key not in row.parameters:
             continue
         found.append(
@@ -74,6 +84,7 @@ def _records(comparison: Comparison, test: MeasuredTest) -> Records:
                 "axis": f"{quantity.name}, {quantity.unit}" if quantity.unit else quantity.name,
                 "by": key.replace("_", " "),
                 "line": _rest(row, key),
+                "warnings": throughput.warnings_in_a_line(test.warnings),
                 "condition": float(row.parameters[key]),
                 "value": quantity.value,
                 "low": quantity.value if quantity.low is None else quantity.low,
@@ -94,10 +105,10 @@ def _varied(table: TablePayload) -> str:
     return name if name and len(values[name]) >= LEAST_POINTS else ""
 
 
-def _drawn_quantity(row: MeasuredRow) -> Quantity | None:
-    """Return the first rate of a row; without any its first figure."""
-    known = [one for one in row.quantities if one.value is not None]
-    return next((one for one in known if one.unit.endswith("/s")), known[0] if known else None)
+def _drawn_quantity(row: MeasuredRow, headline: Sequence[str]) -> Quantity | None:
+    """Return what is read first of a row; None where it is not available."""
+    known = {one.name: one for one in row.quantities if one.value is not None}
+    return next((known[name] for name in headline if name in known), None)
 
 
 def _rest(row: MeasuredRow, key: str) -> str:

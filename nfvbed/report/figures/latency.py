@@ -9,6 +9,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import loads, short_caption
 from nfvbed.report.figures.theme import Drawing, color_scale, inline
+from nfvbed.report.givenload import load_of
 from nfvbed.report.labels import row_labels, run_label
 
 PANEL: Final = 440
@@ -52,6 +53,7 @@ def latency_figure(comparison: Comparison) -> Drawing | None:
                 strokeDash=alt.StrokeDash("variant:N", sort=names, legend=None),
                 tooltip=[
                     alt.Tooltip("variant:N"),
+                    alt.Tooltip("load:N", title="at Mpps"),
                     alt.Tooltip("percentile:Q"),
                     alt.Tooltip("latency_us:Q", format=".1f"),
                 ],
@@ -74,6 +76,7 @@ def _curve(row: CellSummary, several: bool) -> list[dict[str, Any]]:
         {
             "variant": run_label(row.variant, row.run, several=several),
             "point": wording.row_point(row),
+            "load": load_of(row),
             "percentile": percentile,
             "one_in": min(100 / (100 - percentile) if percentile < 100 else float(found.frames), float(found.frames)),
             "latency_us": max(value_ns, 1) / 1e3,
@@ -84,7 +87,8 @@ def _curve(row: CellSummary, several: bool) -> list[dict[str, Any]]:
 
 def _description(rows: list[CellSummary]) -> str:
     said = [
-        f"{row.variant} at {wording.row_point(row)}: median {wording.microseconds(row.given_load.latency.p50_ns)}, "
+        f"{row.variant} at {wording.row_point(row)}, {load_of(row)} Mpps: "
+        f"median {wording.microseconds(row.given_load.latency.p50_ns)}, "
         f"99th percentile {wording.microseconds(row.given_load.latency.p99_ns)} microseconds"
         for row in rows
         if row.given_load and row.given_load.latency

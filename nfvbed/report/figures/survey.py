@@ -14,6 +14,7 @@ from nfvbed.report import wording
 from nfvbed.report.captions import interval_words, loads, short_caption
 from nfvbed.report.figures.palette import PALETTE
 from nfvbed.report.figures.theme import DASHED, Drawing, inline, label_width
+from nfvbed.report.givenload import load_of, loads_differ
 
 COLUMNS: Final = 2
 STEP: Final = 19
@@ -67,7 +68,8 @@ def of_bare_ports(comparison: Comparison) -> Drawing | None:
 
 
 def latencies(comparison: Comparison) -> Drawing | None:
-    """Draw P50 to P99 at a given load of each traffic point, the least P50 first."""
+    """Draw P50 to P99 at a given load of each traffic point, the least P50 first; loads that differ are beside them."""
+    own_loads = loads_differ(comparison.rows)
 
     def record(row: CellSummary) -> Record | None:
         found = row.given_load.latency if row.given_load else None
@@ -75,9 +77,11 @@ def latencies(comparison: Comparison) -> Drawing | None:
             return None
         p50, p99 = (max(value, 1) / 1e3 for value in (found.p50_ns, found.p99_ns))
         label = f"{wording.microseconds(found.p50_ns)}, {wording.microseconds(found.p99_ns)}"
+        label += f" at {load_of(row)}" if own_loads else ""
         return {"value": p50, "low": p50, "high": p99, "label": label, "limit": "", "order": p50}
 
-    legend = f"Dot: P50; line: to P99. {loads(comparison.rows)}"
+    beside = " After it: the load, Mpps." if own_loads else ""
+    legend = f"Dot: P50; line: to P99.{beside} {loads(comparison.rows)}"
     return _panels(comparison, record, ("Latency at a given load", "µs", legend), _ranges)
 
 

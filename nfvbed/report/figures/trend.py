@@ -7,7 +7,7 @@ import altair as alt
 
 from nfvbed.report import wording
 from nfvbed.report.figures.theme import WIDTH, Drawing, color_scale, inline
-from nfvbed.report.trend import Trend, change_ratio, headline, letter, title
+from nfvbed.report.trend import Trend, change_ratio, headline, letter, state_of, title
 
 HEIGHT: Final = 300
 MARGIN: Final = 90
@@ -31,7 +31,7 @@ def trend_figure(trend: Trend) -> Drawing:
         runs = _runs(trend, divisor)
         variant = series.setting.variant
         color = alt.Color("variant:N", scale=color_scale([variant]), legend=None)
-        layers = [*_changes(trend), *_medians(trend, divisor, y), *_points(runs, y, color)]
+        layers = [*_changes(trend), *_medians(trend, divisor, y), *_points(runs, y, color), *_left_out(trend, least)]
         return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
 
     caption = (
@@ -39,6 +39,8 @@ def trend_figure(trend: Trend) -> Drawing:
         " lines: host, rig or configuration changed there, by letter below. A step is one that a second run confirmed."
         " The axis does not begin at 0."
     )
+    if series.left_out:
+        caption += " Crosses at the foot: runs that are no samples, between those before and after them."
     said = f"{headline(trend)} {len(values)} runs from {series.measured[0].at[:10]} to {series.measured[-1].at[:10]}."
     return Drawing(title(series.setting), caption, said, draw, series.setting.simulated, MARGIN)
 
@@ -90,6 +92,20 @@ def _points(runs: Records, y: alt.Y, color: alt.Color) -> list[alt.Chart]:
         base.mark_point(size=70, filled=True, opacity=1).encode(color=color, shape=shape, tooltip=tooltip),
         base.transform_filter("datum.label").mark_text(dy=-14, fontSize=12, fontWeight="bold").encode(text="label:N"),
     ]
+
+
+def _left_out(trend: Trend, least: float) -> list[alt.Chart]:
+    """Mark where a run was that is no sample: it has no figure."""
+    series = trend.series
+    marks = []
+    for entry in series.left_out:
+        before = sum((other.at, other.run) < (entry.at, entry.run) for other in series.measured)
+        began = entry.at[:16].replace("T", " ")
+        marks.append({"place": before + 0.5, "value": least, "at": began, "state": state_of(series, entry)})
+    if not marks:
+        return []
+    base = alt.Chart(inline(marks)).mark_point(shape="cross", angle=45, size=70, filled=True, opacity=1, color=GREY)
+    return [base.encode(x="place:Q", y="value:Q", tooltip=["at:N", "state:N"])]
 
 
 def _medians(trend: Trend, divisor: float, y: alt.Y) -> list[alt.Chart]:

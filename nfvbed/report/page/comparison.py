@@ -1,6 +1,6 @@
 """The page's first table: rows of the comparison by traffic point, or those of a survey."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -10,14 +10,19 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.records import QualityWarning, Role
 from nfvbed.report import wording
 from nfvbed.report.captions import scope_of, short_caption
+from nfvbed.report.givenload import load_of
+from nfvbed.report.labels import judged_against, judged_as
 from nfvbed.report.page.notes import TableNotes
 from nfvbed.report.page.values import Cell, Note, Table
 
+AGAINST: Final = "Against the baseline"
+ORDER: Final = "Order"
+"""In its place in a survey, which judges nothing."""
 HEADINGS: Final = (
     Cell("Variant"),
     Cell("Rate, Mpps", "n"),
     Cell("Rounds, trials", "n"),
-    Cell("Against the baseline"),
+    Cell(AGAINST),
     Cell("Of bare ports", "n"),
     Cell("Mbit/s L1, L2", "n"),
     Cell("Missing frames", "n"),
@@ -74,7 +79,7 @@ class GridRow:
     """Its own VNF, and its run, where they have to be named."""
     cells: tuple[Cell, ...]
     marks: tuple[Mark, ...] = ()
-    """In the last column; a survey has none."""
+    """In the last column."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,7 @@ class Grid:
     mark: str
     caption: str
     survey: bool
-    """Narrow: without notes and marks."""
+    """Narrow: without notes."""
     headings: tuple[Cell, ...]
     groups: tuple[Group, ...]
     notes: tuple[Note, ...] = ()
@@ -111,7 +116,7 @@ def simulated_mark(comparison: Comparison) -> str:
 def grid_caption(comparison: Comparison) -> str:
     """Return what the table shows, and against what."""
     return (
-        f"Maximum receive rate (both directions together), {wording.baseline(comparison.baseline)}. "
+        f"Maximum receive rate (both directions together), {judged_against(comparison)}. "
         f"{wording.BARE_PORTS} {short_caption(comparison)}"
     )
 
@@ -130,11 +135,15 @@ def comparison_grid(comparison: Comparison, tables: tuple[Table, ...], by: Group
         mark=simulated_mark(comparison),
         caption=grid_caption(comparison),
         survey=False,
-        headings=HEADINGS,
+        headings=tuple(_headings(comparison)),
         groups=tuple(groups),
         notes=notes.all(),
         tables=tables,
     )
+
+
+def _headings(comparison: Comparison) -> Iterable[Cell]:
+    return (Cell(ORDER) if cell.text == AGAINST and comparison.purpose == "survey" else cell for cell in HEADINGS)
 
 
 def _row(comparison: Comparison, row: CellSummary, notes: TableNotes, by: Grouping) -> GridRow:
@@ -168,8 +177,8 @@ def _details(row: CellSummary, notes: TableNotes) -> Sequence[Cell]:
         _number(wording.of_bare_ports(row), f"{wording.of_bare_ports_interval(row)} {wording.limited_by(row)}"),
         _number(wording.bit_rate(rate.layer1_bits_per_s), wording.bit_rate(rate.layer2_bits_per_s)),
         _number(
-            wording.loss(given.missing_ratio),
-            f"at {wording.mpps(given.load_pps)} Mpps{'' if row.common else ' (own half)'}",
+            wording.loss(given.missing_ratio, at_least=bool(given.surplus)),
+            f"at {load_of(row)} Mpps",
         )
         if given
         else UNKNOWN,
@@ -181,6 +190,8 @@ def _details(row: CellSummary, notes: TableNotes) -> Sequence[Cell]:
 
 def _verdict(comparison: Comparison, row: CellSummary, notes: TableNotes) -> Cell:
     found = comparison.difference(row)
+    if comparison.purpose == "survey":
+        return Cell(judged_as(comparison, row), "verdict", below=wording.scope(found) or None)
     if found is None:
         return Cell(wording.own_verdict(comparison.baseline, row), "verdict")
     judged = found.judgement
@@ -205,6 +216,14 @@ def _place(comparison: Comparison, row: CellSummary) -> str:
     """Return what distinguishes a row from the variant's others: its size, and its path where there are several."""
     several = len({(other.topology, other.vnf) for other in comparison.rows}) > 1
     return wording.row_point(row) if several else wording.frame_size(row.frame_size)
+
+
+def plain_marks(row: CellSummary) -> tuple[Mark, ...]:
+    """Return what bounds a row and what calls it into question, without notes."""
+    limits = [Mark(limit.kind.value, "warning") for limit in row.limits]
+    perhaps = [Mark(f"perhaps {limit.kind.value}", "count") for limit in row.possible_limits]
+    warnings = [Mark(kind.value, "warning", count=counts) for kind, counts in wording.row_warnings(row).items()]
+    return (*limits, *perhaps, *warnings)
 
 
 def _marks(comparison: Comparison, row: CellSummary, notes: TableNotes) -> tuple[Mark, ...]:

@@ -16,6 +16,7 @@ from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.palette import colors_of
 from nfvbed.report.hiddenlines import hidden_lines
 from nfvbed.report.labels import row_labels, run_label, unbroken
+from nfvbed.report.marks import Marks, key_of
 from nfvbed.report.page.comparison import simulated_mark
 
 
@@ -52,6 +53,8 @@ class Bar:
     """Of the highest rate of the traffic point."""
     color: str = ""
     limited: bool = False
+    marks: str = ""
+    """What calls it into question; explained below the tiles."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ class FirstScreen:
     tiles: tuple[Tile, ...]
     decisions: tuple[Decision, ...]
     chains: tuple[str, ...]
+    marks: tuple[str, ...]
+    """What the marks on the tiles mean, and those of tests."""
     confidence: str
 
 
@@ -135,28 +140,25 @@ def _when(moment: str) -> str:
 
 def first_screen(comparison: Comparison, said: Answer) -> FirstScreen:
     """Return the answer, a tile for each traffic point, and how sure it is."""
-    warnings = wording.warnings(comparison.rows)
-    named = (
-        f"Limits and warnings: {', '.join(kind.value for kind in warnings)}."
-        if warnings
-        else "No warnings were raised."
-    )
+    marks = Marks(comparison)
+    named = "" if marks.explained else " No warnings were raised."
     placed = " ".join(placement_lines(comparison))
     return FirstScreen(
         headline=unbroken(said.headline),
         hosts=(*(f"{line[0].upper()}{line[1:]}." for line in host_lines(comparison)), *hidden_lines(comparison)),
-        tiles=tuple(_tile(comparison, point) for point in said.points),
+        tiles=tuple(_tile(comparison, point, marks) for point in said.points),
         decisions=tuple(
             Decision(wording.row_point(point.row), command)
             for point, command in zip(said.points, said.decide, strict=False)
             if command
         ),
         chains=() if comparison.many else tuple(wording.chain(chain) for chain in comparison.chains),
-        confidence=f"{placed} {method_line(comparison)} {named}",
+        marks=tuple(marks.legend()),
+        confidence=f"{placed} {method_line(comparison)}{named}",
     )
 
 
-def _tile(comparison: Comparison, point: Leader) -> Tile:
+def _tile(comparison: Comparison, point: Leader, marks: Marks) -> Tile:
     """Return all rates of a traffic point, measured or not, and the sentence on its leader."""
     best = point.row
     rows = comparison.ranked([row for row in comparison.rows if row.point == best.point])
@@ -168,13 +170,13 @@ def _tile(comparison: Comparison, point: Leader) -> Tile:
         simulated=best.simulated,
         point=wording.row_point(best),
         leader=who,
-        bars=tuple(_bars(comparison, rows)),
+        bars=tuple(_bars(comparison, rows, marks)),
         missing=", ".join(missing),
         sentence=sentence(point).split(": ", 1)[1],
     )
 
 
-def _bars(comparison: Comparison, rows: Sequence[CellSummary]) -> Iterable[Bar]:
+def _bars(comparison: Comparison, rows: Sequence[CellSummary], marks: Marks) -> Iterable[Bar]:
     several = len(comparison.runs) > 1
     colors = colors_of(row_labels(comparison))
     highest = max((row.mrr.median_pps for row in rows if row.mrr), default=0.0)
@@ -188,6 +190,7 @@ def _bars(comparison: Comparison, rows: Sequence[CellSummary]) -> Iterable[Bar]:
                 percent=f"{100 * row.mrr.median_pps / highest if highest else 0:.1f}",
                 color=colors[name],
                 limited=bool(row.limited),
+                marks=marks.of(key_of(row)),
             )
         elif not comparison.many:
             yield Bar(name, status=row.status.value)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
+from nfvbed.report.givenload import span_of
 from nfvbed.report.page.values import Table, plain_table
 
 
@@ -21,7 +22,9 @@ def _by_class(comparison: Comparison) -> Table | None:
     if not rows:
         return None
     title = "By placement class: trials that ran in one from beginning to end, and the rounds that were matched in it."
-    return plain_table(title, ("Row", "Class", "Trials", "Mpps", "Rounds", "Against the baseline"), rows)
+    return plain_table(
+        title, ("Row", "Class", "Trials", "Mpps", "Rounds", "Against the baseline", "Limits and warnings"), rows
+    )
 
 
 def _classes(comparison: Comparison, row: CellSummary) -> Iterable[tuple[str, ...]]:
@@ -39,6 +42,7 @@ def _classes(comparison: Comparison, row: CellSummary) -> Iterable[tuple[str, ..
             wording.mpps(entry.median_pps),
             str(ratio.pairs) if ratio else wording.NOTHING,
             against,
+            wording.marks(row),
         )
 
 
@@ -47,10 +51,11 @@ def _at_own_half_load(comparison: Comparison) -> Table | None:
     rows = [
         (
             row.cell,
-            wording.mpps(row.paced.load_pps),
-            wording.loss(row.paced.missing_ratio),
+            span_of(row.paced),
+            wording.loss(row.paced.missing_ratio, at_least=bool(row.paced.surplus)),
             wording.microseconds(row.paced.latency.p50_ns) if row.paced.latency else wording.NOTHING,
             wording.microseconds(row.paced.latency.p99_ns) if row.paced.latency else wording.NOTHING,
+            wording.marks(row),
         )
         for row in comparison.rows
         if row.paced is not None and row.common is not None
@@ -58,4 +63,4 @@ def _at_own_half_load(comparison: Comparison) -> Table | None:
     if not rows:
         return None
     title = "At half of each row's own maximum receive rate; loads differ, so these are not compared."
-    return plain_table(title, ("Row", "Load, Mpps", "Missing frames", "µs P50", "P99"), rows)
+    return plain_table(title, ("Row", "Load, Mpps", "Missing frames", "µs P50", "P99", "Limits and warnings"), rows)

@@ -19,14 +19,16 @@ THROUGHPUT_HEADINGS: Final = (
     "Warnings",
 )  # fmt: skip
 LOAD_HEADINGS: Final = (
-    "Variant", "Traffic", "Test", "Class", "Intended load, Mpps", "Of", "Missing frames", *wording.LATENCY_HEADINGS,
-    "Warnings",
+    "Variant", "Traffic", "Test", "Class", "Intended load, Mpps", "Of", "Forwarded, Mpps", "Missing frames",
+    *wording.LATENCY_HEADINGS, "Warnings",
 )  # fmt: skip
 NAMING: Final = 4
 """Columns that say what was tested, before those of the numbers."""
 FROM_HEADING: Final = "From, s"
 """When an interval of a soak began; the column is there where there is a soak."""
-DIRECTION_HEADINGS: Final = ("Variant", "Traffic", "Test", "Load", "Direction", *wording.LATENCY_HEADINGS)
+DIRECTION_HEADINGS: Final = (
+    "Variant", "Traffic", "Test", "Load", "Direction", *wording.LATENCY_HEADINGS, "Warnings",
+)  # fmt: skip
 
 Row = tuple[Cell, ...]
 
@@ -38,7 +40,7 @@ class Searches:
     sentence: str
     table: Table
     lines: tuple[str, ...]
-    """What the goals ask, and what each search does not count."""
+    """What the goals ask, what each search does not count, and what it conforms to."""
     reasons: tuple[Notice, ...]
 
 
@@ -62,9 +64,11 @@ class Tests:
 
 def tests_section(comparison: Comparison) -> Tests | None:
     """Return the section; nothing where the MRR was the only test."""
-    at_loads = [test for test in comparison.tests if test.result.kind.has_loads and test.shown]
+    of_loads = [test for test in comparison.tests if test.result.kind.has_loads]
+    at_loads = [test for test in of_loads if test.shown]
+    apart = loadtables.apart_lines(of_loads)
     measured = (_measured(comparison, found) for found in measured_tables(comparison))
-    tables = (*_at_loads(comparison, at_loads), *measured)
+    tables = (*_at_loads(comparison, at_loads), *((NotedTable(None, apart),) if apart else ()), *measured)
     advice = tuple(
         Notice(kind.value, f"{advice.meaning} {advice.remedy}")
         for kind, advice in throughput.further_advice(comparison)
@@ -83,7 +87,7 @@ def _searches(comparison: Comparison) -> Searches | None:
         return None
     title = "Throughput searches, both directions together"
     table = _table(comparison, title, THROUGHPUT_HEADINGS, (_search(row) for row in rows))
-    lines = (*throughput.goal_lines(rows), *throughput.exclusions(rows))
+    lines = (*throughput.goal_lines(rows), *throughput.exclusions(rows), *throughput.conformity(rows))
     return Searches(throughput.SENTENCE, table, lines, tuple(_reasons(rows)))
 
 
@@ -122,7 +126,12 @@ def _at_loads(comparison: Comparison, tests: list[MeasuredTest]) -> Iterable[Not
     headings = (*LOAD_HEADINGS[:NAMING], *((FROM_HEADING,) if timed else ()), *LOAD_HEADINGS[NAMING:])
     rows = (row for test in tests for row in _rows(test, timed=timed))
     table = _table(comparison, "Tests at given loads, both directions together", headings, rows)
-    yield NotedTable(table, (*loadtables.bound_lines(comparison, tests), *loadtables.due_lines(tests)))
+    said = (
+        *loadtables.bound_lines(comparison, tests),
+        *loadtables.due_lines(tests),
+        *loadtables.reason_lines(tests),
+    )
+    yield NotedTable(table, said)
     if any(load.latency for test in tests for load in test.loads):
         tail = loadtables.tail_lines((test, test.loads) for test in tests)
         yield NotedTable(_by_direction(comparison, tests), (wording.LATENCY_SENTENCE, *tail))
@@ -141,7 +150,8 @@ def _rows(test: MeasuredTest, *, timed: bool) -> Iterable[Row]:
 
 def _load(test: MeasuredTest, load: MeasuredLoad, *, timed: bool) -> Row:
     of = loadtables.part(test, load) or wording.NOTHING
-    shown = (wording.mpps(load.point.intended_load_pps), of, wording.loss(load.missing_ratio))
+    rates = (wording.mpps(load.point.intended_load_pps), of, wording.mpps(load.point.forwarded_rate_pps))
+    shown = (*rates, wording.loss(load.missing_ratio, at_least=load.at_least))
     numbers = (*((loadtables.start(load),) if timed else ()), *shown, *wording.latency_columns(load.latency))
     return (
         *(Cell(text, "n") for text in numbers),
@@ -158,6 +168,7 @@ def _by_direction(comparison: Comparison, tests: list[MeasuredTest]) -> Table | 
             Cell(line.load, "n"),
             Cell(line.direction),
             *(Cell(text, "n") for text in line.columns),
+            Cell(throughput.warnings_in_a_line(line.warnings), "limits"),
         )
         for line in latency_lines(tests)
     ]

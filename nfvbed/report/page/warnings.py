@@ -32,7 +32,8 @@ def warnings_section(comparison: Comparison) -> Warnings:
         return Warnings(found, False, (), tuple(_notes_of_many(comparison)), ceiling_table(comparison))
     found = (*_kinds(comparison), *(Notice(row.cell, wording.status(row)) for row in comparison.rows if not row.mrr))
     notes = tuple(Notice(row.cell, note) for row in comparison.rows for note in row.notes)
-    return Warnings(found, not found, notes, (), ceiling_table(comparison))
+    none = not found and not any(test.warnings for test in comparison.tests)
+    return Warnings(found, none, notes, (), ceiling_table(comparison))
 
 
 def _kinds(comparison: Comparison) -> Iterable[Notice]:

@@ -24,7 +24,7 @@ class Column:
     heading: str
     right: bool = False
     dropped: int = ALWAYS
-    """Columns go in the order of this number, 1 first, until the rest fits."""
+    """Columns go in the order of this number, 1 first, until the rest fits; those of one number go together."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,10 @@ def _kept(columns: Sequence[Column], rows: Sequence[Row], widths: Sequence[int],
         for place, column in enumerate(columns)
         if column.dropped == ALWAYS or any(row.cells[place].text for row in rows)
     ]
-    for place in sorted(kept, key=lambda place: columns[place].dropped):
+    for number in sorted({columns[place].dropped for place in kept} - {ALWAYS}):
         if INDENT + sum(widths[other] + GAP for other in kept) - GAP <= width:
             break
-        if columns[place].dropped != ALWAYS:
-            kept.remove(place)
+        kept = [place for place in kept if columns[place].dropped != number]
     return kept
 
 

@@ -9,9 +9,9 @@ from rich.text import Text
 from nfvbed.compare.explain import ExplainedTrial, Explanation, Use
 from nfvbed.records import QualityWarning
 from nfvbed.report import explanation, wording
-from nfvbed.report.searchlines import HEADINGS, exclusions_of, search_lines
+from nfvbed.report.marks import SHORT
+from nfvbed.report.searchlines import HEADINGS, conformity_of, exclusions_of, search_lines
 from nfvbed.report.terminal.columns import Banner, Cell, Column, Line, Row, lay_out, paragraph
-from nfvbed.report.terminal.screen_warnings import SHORT
 
 DROPPED: Final = {"used": 1, "trials": 2, "void": 3, "class": 4, "search": 5}
 """Columns of searches that go where the terminal is narrow, the first ones first."""
@@ -25,8 +25,10 @@ def explained(found: Explanation, width: int) -> list[Text]:
         _visits(found, width),
         _searches(found, width),
         _said("Searches leave out", exclusions_of(found.searches, found.row.cell), width),
+        _said("Conformance of searches", conformity_of(found.searches, found.row.cell), width),
         _said("Rate", explanation.rate_sentences(found), width),
         _said("Limits", explanation.limit_sentences(found), width),
+        _said("Warnings", explanation.warning_sentences(found), width),
         _said("Verdict", explanation.judged_sentences(found), width),
         _said("Notes", found.notes, width),
     ]

@@ -1,7 +1,7 @@
 """A recommendation on one screen: the order, why, what it costs, what would change it; at most forty lines."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,12 +9,16 @@ from rich.text import Text
 
 from nfvbed.compare.rankings import Ranked, Ranking
 from nfvbed.compare.recommend import Proposal, Recommendation
+from nfvbed.quality import QualityWarning
 from nfvbed.report import wording
 from nfvbed.report.recommendation import (
     cores,
+    has_loads,
     headline,
     hugepages,
     interval,
+    load_of,
+    marks_of,
     sections,
     value,
     value_unit,
@@ -73,18 +77,23 @@ def _table(found: Recommendation, answer: Ranking, width: int) -> list[Text]:
         Column("place", right=True),
         Column("variant"),
         Column(value_unit(found.measure), right=True),
+        *((Column("at Mpps", right=True),) if has_loads(found) else ()),
         Column("interval", dropped=3),
         Column("rounds", right=True, dropped=2),
         Column("switch's cores"),
-        Column("hugepages", right=True),
+        Column("hugepages", right=True, dropped=1),
+        Column("see"),
     )
-    rows = [_row(found, answer, place) for place in range(min(len(answer.ranked), MOST_ROWS))]
+    letters = marks_of(answer)
+    rows = [_row(found, answer, place, letters) for place in range(min(len(answer.ranked), MOST_ROWS))]
     more = len(answer.ranked) - len(rows)
     counted = [Text(f"  {more} more: --json", "dim")] if more else []
-    return [*lay_out(columns, rows, width), *counted]
+    explained = [f"{letter} {kind.value}" for kind, letter in letters.items()]
+    told = [Text(line, "yellow") for line in paragraph(f"  {', '.join(explained)}", width, "  ")] if explained else []
+    return [*lay_out(columns, rows, width), *counted, *told]
 
 
-def _row(found: Recommendation, answer: Ranking, place: int) -> Row:
+def _row(found: Recommendation, answer: Ranking, place: int, letters: Mapping[QualityWarning, str]) -> Row:
     entry: Ranked = answer.ranked[place]
     shared = place > 0 and answer.ranked[place - 1].place == entry.place
     style = "bold" if entry.place == 1 else ""
@@ -92,10 +101,12 @@ def _row(found: Recommendation, answer: Ranking, place: int) -> Row:
         "=" if shared else str(entry.place),
         entry.variant,
         f"{'≥ ' if entry.at_least else ''}{value(entry.value, found.measure)}",
+        *((load_of(entry),) if has_loads(found) else ()),
         interval(entry, found.measure),
         str(entry.rounds),
         cores(entry.cost),
         hugepages(entry.cost),
+        "".join(letter for kind, letter in letters.items() if kind in (*entry.limits, *entry.warnings)),
     )
     return Row(tuple(Cell(text, style) for text in texts))
 

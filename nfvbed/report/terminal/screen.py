@@ -14,11 +14,11 @@ from nfvbed.compare.summary import NOT_TESTED
 from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.holes import holes
+from nfvbed.report.marks import Marks
 from nfvbed.report.terminal import screen_model as model
 from nfvbed.report.terminal.columns import lay_out, paragraph
 from nfvbed.report.terminal.screen_rows import Group, columns, groups
-from nfvbed.report.terminal.screen_tests import lines_of_tests
-from nfvbed.report.terminal.screen_warnings import Marks
+from nfvbed.report.terminal.screen_tests import fitted, sections_of_tests
 
 HEIGHT: Final = 40
 WIDTH: Final = 100
@@ -36,6 +36,8 @@ class About:
     """Each host in one line."""
     page: str = ""
     """Path of the written page, or how to write it."""
+    named: str = ""
+    """The runs as a shell takes them, where they were named."""
 
 
 def screen(comparison: Comparison, about: About, width: int = WIDTH) -> list[Text]:
@@ -48,14 +50,15 @@ def screen(comparison: Comparison, about: About, width: int = WIDTH) -> list[Tex
     """
     marks = Marks(comparison)
     head, foot = _head(comparison, about, width), _foot(comparison, about, width)
-    tests = lines_of_tests(comparison, width)
+    sections = sections_of_tests(comparison, marks, width)
+    of_tests = sum(map(len, sections))
     legend = [paragraph(text, width, "  ") for text in marks.legend()]
     room = HEIGHT - len(head) - len(foot) - 3
     found = groups(comparison, marks)
-    wanted = _height(found, max((len(group.rows) for group in found), default=0), False) + len(tests)
+    wanted = _height(found, max((len(group.rows) for group in found), default=0), False) + of_tests
     reported = _reported(legend, max(LEGEND, room - wanted), width)
-    rows = _table(comparison, found, room - len(reported) - min(len(tests), room // 2), width)
-    tests = _first(tests, room - len(reported) - len(rows))
+    rows = _table(comparison, found, room - len(reported) - min(of_tests, room // 2), width)
+    tests = fitted(sections, room - len(reported) - len(rows))
     blank = [Text("")]
     parts = [head, blank if rows else [], rows, tests, blank if reported else [], reported, blank, foot]
     return [line for part in parts for line in part]
@@ -82,8 +85,9 @@ def _foot(comparison: Comparison, about: About, width: int) -> list[Text]:
         # Lines that a shell joins again: the command is there to be copied.
         words = paragraph(deciding, width - 4)
         lines += [Text(f"  {line} \\") for line in words[:-1]] + [Text(f"  {words[-1]}")]
-    rest = "Details: nfvbed compare --details"
-    page = f"Page: {about.page}" if about.page else "Page: nfvbed report"
+    named = f" {about.named}" if about.named else ""
+    rest = f"Details: nfvbed compare{named} --details"
+    page = f"Page: {about.page}" if about.page else f"Page: nfvbed report{named}"
     together = f"{rest}. {page}"
     # A path stays whole: it is there to be copied.
     return [*lines, *(Text(line, "dim") for line in ([together] if len(together) <= width else [rest, page]))]
@@ -139,10 +143,3 @@ def _table(comparison: Comparison, found: Sequence[Group], room: int, width: int
 def _height(found: Sequence[Group], most: int, named: bool) -> int:
     """Count the lines with at most so many rows of each point, whose name takes a line or a column."""
     return 1 + sum((0 if named else 1) + min(most, len(group.rows)) for group in found)
-
-
-def _first(lines: Sequence[Text], room: int) -> list[Text]:
-    if len(lines) <= room:
-        return list(lines)
-    left = len(lines) - room + 1
-    return [*lines[: max(room - 1, 0)], Text(f"{left} more results: nfvbed compare --details", "dim")]

@@ -10,6 +10,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.verdict import Judgement
 from nfvbed.report import wording
 from nfvbed.report.captions import host_lines
+from nfvbed.report.givenload import loads_differ
 
 RANGE: Final = "range"
 """The heading where no row has samples enough for an interval."""
@@ -72,24 +73,14 @@ def missing(row: CellSummary) -> float | None:
     return row.given_load.missing_ratio if row.given_load else None
 
 
-def load(rows: Sequence[CellSummary]) -> str:
-    """Name the load at which latency and missing frames were taken."""
-    common = [row.common.load_pps for row in rows if row.common is not None]
-    if common:
-        return f"latency and missing frames at {wording.mpps(max(common))} Mpps"
-    return "latency and missing frames at each one's half load" if any(row.paced for row in rows) else ""
+def is_at_least(row: CellSummary) -> bool:
+    """Return whether more may be missing: more frames were counted back than were sent."""
+    return row.given_load is not None and row.given_load.surplus > 0
 
 
-def overlaps(row: CellSummary, first: CellSummary) -> bool:
-    """Whether the intervals of two rates overlap; a rate without one is a point."""
-    return _ends(row)[1] >= _ends(first)[0]
-
-
-def _ends(row: CellSummary) -> tuple[float, float]:
-    if row.mrr is None:
-        return 0.0, 0.0
-    found = row.mrr.interval
-    return (found.low, found.high) if found else (row.mrr.median_pps, row.mrr.median_pps)
+def has_loads(comparison: Comparison) -> bool:
+    """Whether each row names the load of its latency: where points have no line that could, or loads differ."""
+    return in_order(comparison) or loads_differ(comparison.rows)
 
 
 def host_state(comparison: Comparison) -> tuple[str, ...]:

@@ -8,9 +8,10 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import NOT_TESTED, CellSummary
 from nfvbed.compare.verdict import Verdict
 from nfvbed.report import wording
+from nfvbed.report.givenload import common_load, load_of
+from nfvbed.report.marks import Marks, key_of
 from nfvbed.report.terminal import screen_model as model
 from nfvbed.report.terminal.columns import Banner, Cell, Column, Line, Row
-from nfvbed.report.terminal.screen_warnings import Marks
 from nfvbed.report.terminal.verdict_colors import COLORS
 
 TRAFFIC: Final = Column("traffic")
@@ -18,6 +19,8 @@ VARIANT: Final = Column("variant")
 RUN: Final = Column("run")
 RATE: Final = Column("Mpps", right=True)
 RATIO: Final = Column("ratio", right=True, dropped=6)
+LOAD: Final = Column("at Mpps", right=True, dropped=4)
+"""Of latency and missing frames, where it is not common; it goes when the last of them does."""
 P50: Final = Column("P50 µs", right=True, dropped=1)
 P99: Final = Column("P99 µs", right=True, dropped=3)
 MISSING: Final = Column("missing", right=True, dropped=4)
@@ -59,10 +62,11 @@ def columns(comparison: Comparison) -> tuple[Column, ...]:
 
 def _columns(comparison: Comparison, run: tuple[Column, ...]) -> tuple[Column, ...]:
     interval = Column(model.interval_name(comparison), right=True, dropped=5)
+    given = (*((LOAD,) if model.has_loads(comparison) else ()), P50, P99, MISSING)
     if model.is_survey(comparison):
-        return (VARIANT, *run, RATE, interval, Column("order"), P50, P99, MISSING, SEE)
+        return (VARIANT, *run, RATE, interval, Column("order"), *given, SEE)
     of_ratio = Column(model.ratio_interval_name(comparison), right=True, dropped=2)
-    return (VARIANT, *run, RATE, interval, RATIO, of_ratio, Column("verdict"), P50, P99, MISSING, SEE)
+    return (VARIANT, *run, RATE, interval, RATIO, of_ratio, Column("verdict"), *given, SEE)
 
 
 def groups(comparison: Comparison, marks: Marks) -> list[Group]:
@@ -73,36 +77,39 @@ def groups(comparison: Comparison, marks: Marks) -> list[Group]:
         measured = model.in_order(comparison)
         shown = [row for row in rows if row.mrr is not None or not (measured or row.reason == NOT_TESTED)]
         if shown:
-            lines = tuple(_line(comparison, row, rows[0], marks) for row in shown)
+            lines = tuple(_line(comparison, row, marks) for row in shown)
             found.append(Group(wording.row_point(rows[0]), _about(comparison, shown), lines))
     return found
 
 
 def _about(comparison: Comparison, rows: Sequence[CellSummary]) -> str:
-    """Say what the differences of a point's rows allow to claim, and at which load latency was taken."""
+    """Say what the differences of a point's rows allow to claim, and the load that they have in common."""
     scopes = dict.fromkeys(wording.scope(comparison.difference(row)) for row in rows)
     parts = [] if model.is_survey(comparison) else [", ".join(scope for scope in scopes if scope)]
-    parts.append(model.load(rows))
+    if not model.has_loads(comparison) and (load := common_load(rows)):
+        parts.append(f"latency and missing frames at {load} Mpps")
     return "; ".join(part for part in parts if part)
 
 
-def _line(comparison: Comparison, row: CellSummary, first: CellSummary, marks: Marks) -> Row | Banner:
+def _line(comparison: Comparison, row: CellSummary, marks: Marks) -> Row | Banner:
     if row.mrr is None:
         return Banner(f"{row.variant}  {wording.status(row)}", "magenta", indent=2)
     run = (Cell(wording.short_run(row.run), "dim"),) if len(comparison.runs) > 1 else ()
-    judged = (Cell(_place(comparison, row, first)),) if model.is_survey(comparison) else _judged(comparison, row)
+    order = (Cell(wording.standing(comparison.standing(row))),)
+    judged = order if model.is_survey(comparison) else _judged(comparison, row)
     latency = model.latency(row)
     return Row(
         (
             Cell(row.variant, "bold"),
             *run,
-            Cell(wording.bound(row) + wording.mpps(row.mrr.median_pps), "" if row.emulated else "bold"),
+            Cell(wording.bound(row) + wording.mpps(row.mrr.median_pps), "" if row.unranked else "bold"),
             Cell(model.rate_interval(comparison, row), "dim"),
             *judged,
+            *((Cell(load_of(row), "dim"),) if model.has_loads(comparison) else ()),
             Cell(wording.microseconds(latency.p50_ns) if latency else wording.NOTHING),
             Cell(wording.microseconds(latency.p99_ns) if latency else wording.NOTHING),
-            Cell(wording.loss(model.missing(row))),
-            Cell(marks.of(row), "yellow"),
+            Cell(wording.loss(model.missing(row), at_least=model.is_at_least(row))),
+            Cell(marks.of(key_of(row)), "yellow"),
         )
     )
 
@@ -118,12 +125,3 @@ def _judged(comparison: Comparison, row: CellSummary) -> tuple[Cell, Cell, Cell]
         Cell(model.ratio_interval(comparison, judged) if known else wording.NOTHING, "dim"),
         Cell(wording.short_verdict(judged), COLORS[judged.verdict]),
     )
-
-
-def _place(comparison: Comparison, row: CellSummary, first: CellSummary) -> str:
-    """Say how a row of a survey compares with the highest of its point."""
-    if row.emulated:
-        return "emulated"
-    if (row.run, row.cell) == (first.run, first.cell):
-        return "first"
-    return "overlaps" if model.overlaps(row, first) else ""

@@ -12,10 +12,13 @@ from nfvbed.compare.chains import Chain
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
+from nfvbed.report.givenload import load_of
 from nfvbed.report.holes import counted, holes, open_verdicts
-from nfvbed.report.labels import holds_up_to
+from nfvbed.report.labels import holds_up_to, judged_as
 
 WIDE: Final = 110
+"""From here on latency fits, with its load."""
+FULL: Final = 150
 """From here on all columns fit."""
 
 
@@ -54,20 +57,22 @@ def _ranking(comparison: Comparison, rows: list[CellSummary], width: int) -> Tab
     wide = width >= WIDE
     table.add_column("variant", overflow="fold")
     headings = ["Mpps", "95 % or range", "rounds", "of bare ports", "limited by"]
-    headings += ["µs P50, P99", "cycles"] if wide else []
-    for heading in (*headings, "against the best" if comparison.baseline == "best" else "verdict"):
+    headings += ["µs P50, P99", "at Mpps"] if wide else []
+    headings += ["cycles"] if width >= FULL else []
+    judged = "against the best" if comparison.baseline == "best" else "verdict"
+    for heading in (*headings, "order" if comparison.purpose == "survey" else judged):
         table.add_column(heading, justify="right" if heading in ("Mpps", "rounds", "cycles") else "left", no_wrap=True)
     for row in comparison.ranked(rows):
         if row.mrr is not None:
-            table.add_row(*_cells(comparison, row, wide=wide))
+            table.add_row(*_cells(comparison, row, wide=wide, full=width >= FULL))
     return table
 
 
-def _cells(comparison: Comparison, row: CellSummary, *, wide: bool) -> Iterable[Text]:
+def _cells(comparison: Comparison, row: CellSummary, *, wide: bool, full: bool) -> Iterable[Text]:
     if row.mrr is None:
         return
     yield Text(row.variant, style="bold")
-    yield Text(wording.bound(row) + wording.mpps(row.mrr.median_pps), style="" if row.emulated else "bold")
+    yield Text(wording.bound(row) + wording.mpps(row.mrr.median_pps), style="" if row.unranked else "bold")
     yield Text(wording.mpps_interval(row.mrr.interval), style="dim")
     yield Text(str(row.mrr.rounds))
     interval = wording.of_bare_ports_interval(row)
@@ -76,8 +81,10 @@ def _cells(comparison: Comparison, row: CellSummary, *, wide: bool) -> Iterable[
     if wide:
         found = row.given_load.latency if row.given_load else None
         yield Text(f"{wording.microseconds(found.p50_ns)}, {wording.microseconds(found.p99_ns)}" if found else "-")
+        yield Text(load_of(row))
+    if full:
         yield Text(wording.cycles(row.cycles_per_packet))
-    yield Text(wording.verdict(comparison.difference(row), wording.own_verdict(comparison.baseline, row)))
+    yield Text(judged_as(comparison, row))
 
 
 def _chains(chains: Iterable[Chain]) -> Table:

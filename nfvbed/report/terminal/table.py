@@ -13,6 +13,8 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.captions import method_line, placement_lines
+from nfvbed.report.givenload import load_of
+from nfvbed.report.labels import judged_against, judged_as
 from nfvbed.report.terminal.survey import survey, survey_remarks
 from nfvbed.report.terminal.tests import parts_of_tests
 from nfvbed.report.terminal.verdict_colors import COLORS
@@ -28,8 +30,10 @@ WARNINGS_WIDTH: Final = 18
 
 TRAFFIC: Final = "traffic"
 VERDICT: Final = "verdict\nscope"
+ORDER: Final = "order\nscope"
+"""In its place in a survey, which judges nothing."""
 WARNINGS: Final = "limits and warnings"
-LEFT: Final = ("variant", "run", TRAFFIC, VERDICT, WARNINGS)
+LEFT: Final = ("variant", "run", TRAFFIC, VERDICT, ORDER, WARNINGS)
 
 Column = tuple[str, int, Callable[[Comparison, CellSummary], Text]]
 """Heading, the width of the terminal from which on it is shown, and its cell.
@@ -67,7 +71,7 @@ def render(comparison: Comparison, width: int) -> RenderableType:
 def _table(comparison: Comparison, width: int) -> Table:
     title = f"{wording.SIMULATED_MARK}: " if comparison.simulated else ""
     table = Table(
-        title=f"{title}maximum receive rate, {wording.baseline(comparison.baseline)}",
+        title=f"{title}maximum receive rate, {judged_against(comparison)}",
         title_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -120,12 +124,12 @@ def _columns(comparison: Comparison) -> list[Column]:
         (
             "missing\nframes",
             WIDE,
-            lambda _, row: Text(wording.loss(row.given_load.missing_ratio if row.given_load else None)),
+            lambda _, row: _missing(row),
         ),
-        ("µs P50\nP99", 0, _latency),
+        ("µs P50\nP99\nat Mpps", 0, _latency),
         ("CPU cores\nsw vnf gen", FULL, _cpu),
         ("cycles/\npacket", WIDE, lambda _, row: Text(wording.cycles(row.cycles_per_packet))),
-        (VERDICT, 0, _verdict),
+        (ORDER if comparison.purpose == "survey" else VERDICT, 0, _verdict),
         *(warnings if any(wording.limits(row) for row in comparison.rows) else []),
     ]
 
@@ -156,11 +160,18 @@ def _bits(_: Comparison, row: CellSummary) -> Text:
     return Text(f"{wording.bit_rate(row.mrr.layer1_bits_per_s)}\n{wording.bit_rate(row.mrr.layer2_bits_per_s)}")
 
 
+def _missing(row: CellSummary) -> Text:
+    given = row.given_load
+    return Text(wording.loss(given.missing_ratio, at_least=given.surplus > 0) if given else wording.NOTHING)
+
+
 def _latency(_: Comparison, row: CellSummary) -> Text:
     found = row.given_load.latency if row.given_load else None
     if found is None:
-        return Text("-")
-    return Text(f"{wording.microseconds(found.p50_ns)}\n{wording.microseconds(found.p99_ns)}")
+        # Missing frames beside it are of that load all the same.
+        return Text("-" if row.given_load is None else f"-\n-\n{load_of(row)}")
+    ends = f"{wording.microseconds(found.p50_ns)}\n{wording.microseconds(found.p99_ns)}\n"
+    return Text.assemble(ends, (load_of(row), "dim"))
 
 
 def _cpu(_: Comparison, row: CellSummary) -> Text:
@@ -169,9 +180,8 @@ def _cpu(_: Comparison, row: CellSummary) -> Text:
 
 def _verdict(comparison: Comparison, row: CellSummary) -> Text:
     found = comparison.difference(row)
-    style = COLORS[found.judgement.verdict] if found else "dim"
-    alone = wording.own_verdict(comparison.baseline, row)
-    return Text.assemble((wording.verdict(found, alone), style), "\n", (wording.scope(found), "dim"))
+    style = COLORS[found.judgement.verdict] if found and comparison.purpose != "survey" else "dim"
+    return Text.assemble((judged_as(comparison, row), style), "\n", (wording.scope(found), "dim"))
 
 
 def _remarks(comparison: Comparison) -> list[RenderableType]:

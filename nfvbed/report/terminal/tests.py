@@ -1,6 +1,7 @@
 """The results of tests beside the MRR as tables for the terminal."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from rich import box
 from rich.console import RenderableType
@@ -16,6 +17,8 @@ from nfvbed.report.hiddenlines import hidden_lines
 from nfvbed.report.irregular import ADVICE
 from nfvbed.report.measured import MeasuredTable, measured_tables
 
+HEADINGS_BY_WAY: Final = ("variant", "traffic", "test", "load", "way", *wording.LATENCY_HEADINGS, "warnings")
+
 
 def parts_of_tests(comparison: Comparison) -> list[RenderableType]:
     """Return the tables and what they need to be read; nothing where the MRR was the only test."""
@@ -29,7 +32,13 @@ def parts_of_tests(comparison: Comparison) -> list[RenderableType]:
     ]
     measured = [part for table in measured_tables(comparison) for part in _measured(table)]
     said = _notes(
-        (*loadtables.bound_lines(comparison, loads), *loadtables.due_lines(loads), *loadtables.soak_lines(loads))
+        (
+            *loadtables.bound_lines(comparison, loads),
+            *loadtables.due_lines(loads),
+            *loadtables.soak_lines(loads),
+            *loadtables.reason_lines(loads),
+            *loadtables.apart_lines(test for test in comparison.tests if test.result.kind.has_loads),
+        )
     )
     hidden = _notes(hidden_lines(comparison))
     at_loads = [*([_loads(loads)] if loads else []), *said, *_by_direction(loads)]
@@ -76,7 +85,14 @@ def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableTy
         )
     parts: list[RenderableType] = [
         table,
-        *_notes((throughput.SENTENCE, *throughput.goal_lines(rows), *throughput.exclusions(rows))),
+        *_notes(
+            (
+                throughput.SENTENCE,
+                *throughput.goal_lines(rows),
+                *throughput.exclusions(rows),
+                *throughput.conformity(rows),
+            )
+        ),
     ]
     for row in rows:
         name = row.goal.name if row.goal else ""
@@ -97,8 +113,8 @@ def _loads(tests: list[MeasuredTest]) -> Table:
         "test",
         "class",
         "load\nMpps",
-        "of",
-        "loss",
+        "forwarded\nMpps",
+        "missing",
         *wording.LATENCY_HEADINGS,
         "warnings",
     )
@@ -111,7 +127,9 @@ def _loads(tests: list[MeasuredTest]) -> Table:
             continue
         for load in loadtables.listed(test):
             of = loadtables.part(test, load)
-            shown = [wording.mpps(load.point.intended_load_pps), of, wording.loss(load.missing_ratio)]
+            asked = wording.mpps(load.point.intended_load_pps) + (f"\n({of})" if of else "")
+            rates = (asked, wording.mpps(load.point.forwarded_rate_pps))
+            shown = (*rates, wording.loss(load.missing_ratio, at_least=load.at_least))
             warnings = test.warnings_at(load)
             said = Text(throughput.warnings_in_a_line(warnings), style="yellow" if warnings else "")
             table.add_row(*named, *(Text(text) for text in (*shown, *wording.latency_columns(load.latency))), said)
@@ -127,10 +145,11 @@ def _by_direction(tests: list[MeasuredTest]) -> list[RenderableType]:
     lines = latency_lines(tests)
     if not lines:
         return sentences
-    table = _table("latency by direction", ("variant", "traffic", "test", "load", "way", *wording.LATENCY_HEADINGS), 5)
+    table = _table("latency by direction", HEADINGS_BY_WAY, 5)
     for line in lines:
         named = (Text(line.variant, style="bold"), Text(line.point), Text(line.test), Text(line.load))
-        table.add_row(*named, Text(line.direction), *(Text(text) for text in line.columns))
+        said = Text(throughput.warnings_in_a_line(line.warnings), style="yellow" if line.warnings else "")
+        table.add_row(*named, Text(line.direction), *(Text(text) for text in line.columns), said)
     return [table, *sentences]
 
 

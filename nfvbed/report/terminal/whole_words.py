@@ -9,7 +9,9 @@ from rich.text import Text
 from nfvbed.report.terminal.columns import paragraph
 
 GAP = 2
-"""Columns of the terminal that a column of a table takes beside its text, at most."""
+"""Columns of the terminal that a column of a table takes beside its text."""
+EDGES = 2
+"""What the table takes beside its columns. With less room a column's words would be cut, its last ones first."""
 
 
 def with_whole_words(parts: Sequence[RenderableType], width: int) -> list[RenderableType]:
@@ -22,7 +24,7 @@ def _fitted(table: Table, width: int) -> RenderableType:
     texts = [[_plain(column.header), *(_plain(cell) for cell in column.cells)] for column in table.columns]
     whole = [max(_longest(text.splitlines()) for text in column) for column in texts]
     words = [max(_longest(text.split()) for text in column) for column in texts]
-    room = width - GAP * len(texts)
+    room = width - GAP * len(texts) - EDGES
     # Lines of a cell that is not to be wrapped stay whole as long as there is room for them.
     least = [line if column.no_wrap else word for column, line, word in zip(table.columns, whole, words, strict=True)]
     if sum(least) > room:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, get_args
 
+from nfvbed.headlines import HEADLINES
 from nfvbed.records import Record
 from nfvbed.results import LoadsPayload, ResultKind, TablePayload
 from nfvbed.run.kinds import addresses, attaches, bursts, cost, guests, loads, resets, scaling, sockets
@@ -39,6 +40,8 @@ class Kind:
     """What comes of it."""
     needs_source: bool
     """Whether the generator has to send into the cell; not every path lets it (a VNF can be the source)."""
+    returns: bool = True
+    """Whether frames have to come back: a test in whose trials none did has failed."""
 
     @property
     def name(self) -> str:
@@ -51,6 +54,11 @@ class Kind:
         """What its results are called."""
         return ResultKind(self.name)
 
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """What is read first of its results, best first."""
+        return HEADLINES[self.result]
+
 
 def _kind(
     model: type[Model],
@@ -58,9 +66,10 @@ def _kind(
     payload: type[Payload],
     *,
     needs_source: bool = True,
+    returns: bool = True,
 ) -> Kind:
     """Make a line; the types see to it that its three parts belong together."""
-    return Kind(model, execute, payload, needs_source)
+    return Kind(model, execute, payload, needs_source, returns)
 
 
 KINDS = {
@@ -76,7 +85,7 @@ KINDS = {
         _kind(SystemRecoveryTest, resets.system_recovery, TablePayload),
         _kind(ResetTest, resets.reset, TablePayload),
         _kind(CostTest, cost.cost, TablePayload),
-        _kind(XdpTasksTest, cost.xdp_tasks, TablePayload),
+        _kind(XdpTasksTest, cost.xdp_tasks, TablePayload, returns=False),
         _kind(FlowScalingTest, scaling.flow_scaling, TablePayload),
         _kind(TableScalingTest, scaling.table_scaling, TablePayload),
         _kind(AddressCachingTest, addresses.address_caching, TablePayload),

@@ -22,6 +22,7 @@ from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Hop, HopKind, Role, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.bearers import BearerTable
+from nfvbed.spec.corenetwork import USUAL
 from nfvbed.spec.gateway import GATEWAYS as GATEWAY_KINDS
 from nfvbed.spec.gateway import refused_bearers
 from nfvbed.spec.layout import End
@@ -98,7 +99,8 @@ class EpcVnf(VnfDriver):
         pcrf = seat.choice.pcrf or NEXTEPC
         core = Core(seat.workspace, seat.name, pcrf)
         with steps.timed(f"onboard.{seat.name}.start"):
-            core.start(spaces, self.places(seat), seat.root, Subscribers.all_known(core.most_attached))
+            known = Subscribers.all_known(core.most_attached, seat.choice.core or USUAL)
+            core.start(spaces, self.places(seat), seat.root, known)
         state = EpcState(
             run_directory=str(seat.workspace.directory),
             home=home,

@@ -80,8 +80,8 @@ def write_configuration(settings: VsperfSettings, stock: Path, case: TestCase, a
     # A test's own keyword would weigh more than the setting that replaces it here.
     kept = {key: value for key, value in case.keywords.items() if SETTING_OF.get(key) not in additions.forced}
     values["PERFORMANCE_TESTS"] = [{**kept, "Parameters": {**parameters, **overruled}}]
-    # VSPERF replaces TEST_PARAMS by what --test-params gave, which it keeps under this name.
-    values["_PARAMS_LIST"] = settings.values.get("TEST_PARAMS", {})
+    # Since fraser VSPERF replaces TEST_PARAMS by what --test-params gave, which it keeps under the other name.
+    values["TEST_PARAMS"] = values["_PARAMS_LIST"] = settings.values.get("TEST_PARAMS", {})
     lines = [f"{name} = {_literal(value)!r}" for name, value in sorted(values.items()) if value is not None]
     head = "# Written by `nfvbed run --driver vsperf`: the settings that it read, as values, and what the run needs.\n"
     return head + "\n".join(lines) + "\n"

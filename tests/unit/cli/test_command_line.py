@@ -60,7 +60,8 @@ def test_a_simulated_run_is_stored_and_reported(capsys: Captured, store_path: Pa
         run = store.run("latest")
         assert f"run {run.id} of simulated begins" in captured.err
         assert [cell.id for cell in store.cells(run.id)][-1] == "simulated/p2p/64"
-    listed = read(capsys, "runs", "--json")
+    assert read(capsys, "runs", "--json") == []
+    listed = read(capsys, "runs", "--all", "--json")
     assert [(item["id"], item["status"]) for item in listed] == [(run.id, "ok")]
     exported = read(capsys, "export", run.id[:18])
     assert len(exported["trials"]) == 2 * (3 + 3) + 2 * (3 + 1), "two ceilings, and the cell with its paced trials"
@@ -68,14 +69,14 @@ def test_a_simulated_run_is_stored_and_reported(capsys: Captured, store_path: Pa
 
 def test_the_page_of_a_simulated_run_names_no_machine(capsys: Captured, store_path: Path, tmp_path: Path) -> None:
     assert main(["run", "simulated", "--repetitions", "2", "--frame-size", "64"]) == 0
-    assert main(["report", "--output", str(tmp_path / "page")]) == 0
+    assert main(["report", "--simulated", "--output", str(tmp_path / "page")]) == 0
     assert "no machine: simulated" in (tmp_path / "page" / "index.html").read_text()
 
 
 def test_an_exported_run_goes_into_another_store(capsys: Captured, tmp_path: Path) -> None:
     main(["run", "simulated", "--repetitions", "1"])
     file, other = tmp_path / "run.json", str(tmp_path / "other.sqlite")
-    assert main(["export", "--output", str(file)]) == 0
+    assert main(["export", "--simulated", "--output", str(file)]) == 0
     assert main(["import", str(file), "--dry-run", "--store", other]) == 0
     assert not Path(other).exists()
     assert main(["import", str(file), "--store", other]) == 0
@@ -181,7 +182,7 @@ def test_an_unknown_name_ends_alike_everywhere(capsys: Captured, store_path: Pat
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (gzip.compress(b"{}"), "it is not UTF-8 text (gzip)"),
+        (gzip.compress(b"{}", mtime=0), "it is not UTF-8 text (gzip)"),
         (b"\xff\xfe{\x00}\x00", "it is not UTF-8 text (UTF-16)"),
         (b"\xe4", "it is not UTF-8 text"),
         (b"{", "EOF while parsing"),
@@ -300,7 +301,7 @@ def test_a_killed_run_is_found_and_goes_on(capsys: Captured, store_path: Path) -
         wait_for_trials(store_path)
         process.kill()
         process.communicate()
-    assert main(["runs"]) == 0
+    assert main(["runs", "--all"]) == 0
     assert "crashed" in capsys.readouterr().out
     with Store.open(store_path, read_only=True) as store:
         run = store.run("latest")
@@ -347,7 +348,7 @@ def test_tests_are_set_planned_run_and_reported(capsys: Captured, store_path: Pa
     assert main(["run", *options]) == 0
     captured = capsys.readouterr()
     assert "round 1 of 1 to 60" in captured.err
-    exported = read(capsys, "export")
+    exported = read(capsys, "export", "--simulated")
     assert [(result["test"], result["status"]) for result in exported["results"]] == [
         ("latency", "ok"),  # of the generator alone
         ("search", "ok"),

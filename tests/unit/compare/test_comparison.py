@@ -13,7 +13,7 @@ from nfvbed.compare.verdict import Bound, Rules, Verdict
 from nfvbed.errors import NotComparableError, UnknownNameError, UsageError
 from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Readiness, Status, Support
 from nfvbed.results import ResultRecord
-from tests.sample_records import BRIDGE, CEILINGS, HOST, OVS, SIMULATED, Scenario, build
+from tests.sample_records import BRIDGE, CEILINGS, HOST, OVS, RUN, SIMULATED, Scenario, build
 
 SECOND_RUN = "01940000-0000-7000-8000-000000000002"
 
@@ -185,9 +185,35 @@ def test_another_host_is_not_comparable():
     assert "different hosts" in not_comparable_with(other)
 
 
-def test_simulated_and_measured_are_not_comparable():
-    other = build(Scenario(run=SECOND_RUN, systems=(SIMULATED,)))
-    assert "simulated" in not_comparable_with(other)
+def test_simulated_and_measured_runs_are_not_compared():
+    runs = [build(), build(Scenario(run=SECOND_RUN, systems=(SIMULATED,)))]
+    for order in (runs, runs[::-1]):
+        with pytest.raises(NotComparableError, match=f"simulated: {SECOND_RUN}; measured: {RUN}"):
+            compare(order)
+
+
+def with_sessions(data: RunData, form: str) -> RunData:
+    return dataclasses.replace(data, rigs={cell.rig_hash: {"sessions": form} for cell in data.cells})
+
+
+def test_connections_that_were_answered_are_not_compared_with_such_that_were_not():
+    """A rig that names no form is from before there was a choice: neither direction answered the other."""
+    other = build(Scenario(run=SECOND_RUN, systems=(OVS,), seed=4))
+    assert "different sessions: mirrored and unreplied" in not_comparable_with(with_sessions(other, "mirrored"))
+    both = [with_sessions(build(Scenario(systems=(OVS,))), "mirrored"), with_sessions(other, "mirrored")]
+    assert {entry.scope.reason for entry in compare(both).differences} == {"A/A: nothing differs"}
+
+
+def test_rows_say_which_connections_they_had_where_it_matters():
+    data = build(Scenario(systems=(OVS,)))
+    tracking = dataclasses.replace(data, tracking=frozenset(cell.config_hash for cell in data.cells))
+
+    def notes(of: RunData) -> set[str]:
+        return {note.split(";")[0] for found in compare([of]).rows for note in found.notes if "sessions" in note}
+
+    assert notes(data) == set()
+    assert notes(tracking) == {"sessions: unreplied"}
+    assert notes(with_sessions(tracking, "mirrored")) == {"sessions: mirrored"}
 
 
 def test_rates_of_an_emulated_guest_are_not_comparable():

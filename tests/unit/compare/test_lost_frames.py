@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import pytest
+
 from nfvbed.compare.lostframes import ELSEWHERE, IN_VNF, NOBODY, RECEIVER, SURPLUS, SWITCH, VNF, lost_frames
 from nfvbed.records import DirectionCounts, TrialRecord
 from tests.sample_records import OVS, Scenario, build
 
-SENT = 1_000
+SENT = 1_000_000
 
 
 def trial(lost: int, raw: dict[str, Any] | None) -> TrialRecord:
@@ -34,6 +36,22 @@ def test_what_the_switch_dropped_is_divided_by_port():
     assert found[f"{RECEIVER} p1"] == 30
     assert found[ELSEWHERE] == 25
     assert NOBODY not in found
+
+
+@pytest.mark.parametrize(
+    ("counters", "says"),
+    [
+        ({"ovs_tx_mtu_exceeded_drops": 30}, "longer than the MTU"),
+        ({"ovs_tx_qos_drops": 30}, "policy"),
+        ({"ovs_tx_failure_drops": 30}, "was full"),
+        ({}, "does not say why"),
+    ],
+)
+def test_why_is_said_in_the_words_of_the_counter_that_rose(counters: dict[str, int], says: str):
+    port = {"rx_packets": 0, "rx_dropped": 0, "tx_dropped": 30} | counters
+    (found,) = [place for place in lost_frames([trial(30, {"ports": {"p1": port}})]) if place.place.endswith(" p1")]
+    assert says in found.meaning
+    assert ("was full" in found.meaning) == ("ovs_tx_failure_drops" in counters)
 
 
 def test_ports_are_found_as_a_bridge_testpmd_and_two_hosts_keep_them():

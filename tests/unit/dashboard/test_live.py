@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from nfvbed.dashboard.live import MOST, Streams
-from nfvbed.dashboard.progress import Plans, live_of, progress_of
+from nfvbed.dashboard.progress import Needs, Plans, live_of, progress_of
 from nfvbed.dashboard.rendering import render
 from nfvbed.dashboard.source import Source
 from nfvbed.errors import BusyError
@@ -136,16 +136,17 @@ def test_how_far_a_run_is(tmp_path: Path):
     )
     with Store.open(path, read_only=True) as opened:
         source = Source(opened)
-        run = source.run("latest")
+        run = opened.run("latest")
         needs = Plans().of(source, run)
         assert needs is not None
         found = progress_of(source, run, needs)
         assert found.cells_done == found.cells > 3 and found.trials >= found.trials_least > 0 and found.share == 1
-        lacking = needs.model_copy(update={"trials": dict.fromkeys(needs.trials, 10**6)})
-        assert progress_of(source, run, lacking).cells_done == 0
+        lacking = Needs(trials=dict.fromkeys(needs.trials, 10**6), tests={}, trials_of_tests={})
+        assert progress_of(source, run, lacking).cells_done == 0 and progress_of(source, run, lacking).share < 0.001
     with Store.open(path) as writing:
         source = Source(writing)
         live = live_of(source, Plans(), run.model_copy(update={"status": None, "ended_at": None}))
         assert live is not None and live.progress == found
         shown = render("run-progress", live=live)
-        assert f"{found.cells} of {found.cells} cells are done" in shown and "Newest trials" in shown
+        assert "100 % of the trials are done" in shown and f"{found.cells} of {found.cells} cells" in shown
+        assert "Newest trials" in shown

@@ -161,6 +161,23 @@ def test_a_loopback_has_no_switch_to_account_for() -> None:
     assert [t.role for t in record.cpu] == [Role.GENERATOR]
 
 
+def test_no_frame_is_sent_before_the_switch_is_joined_to_the_generator() -> None:
+    """The generator has its links earlier; the switch drops frames until then."""
+    site, joined = FakeSite(), list[int]()
+    site.distances *= 2
+
+    class Watched(FakeGenerator):
+        def run(self, request: TrafficRequest) -> TrafficResult:
+            joined.append(site.joins)
+            return super().run(request)
+
+    measurement = Measurement(site, site.deployment, Watched())
+    measurement.measure(TASK)
+    measurement.measure(TASK)
+    measurement.warm_up(REQUEST)
+    assert joined == [1, 1, 2], "once before the first trial, and at each warm-up, whose links may have gone"
+
+
 def test_warm_up_waits_for_the_links(monkeypatch: pytest.MonkeyPatch) -> None:
     site, generator = FakeSite(), FakeGenerator()
     Measurement(site, site.deployment, generator).warm_up(REQUEST)

@@ -93,7 +93,7 @@ def test_a_survey_is_answered_with_its_order_and_the_command_that_would_decide()
     first = found.points[0].row.variant
     other = {"vpp": "ovs-dpdk", "ovs-dpdk": "vpp"}[first]
     assert found.decide[0].startswith(f"nfvbed run demo --variant {first} --variant {other} --topology p2p")
-    assert "ranges overlap with" in found.sentences[0]
+    assert "ranges overlap: " in found.sentences[0]
     apart = surveyed(BRIDGE, OVS)
     assert apart.headline == "Highest rates, at every traffic point measured: ovs-dpdk."
     assert apart.decide == ("", "")

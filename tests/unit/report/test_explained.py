@@ -45,13 +45,14 @@ def test_every_trial_has_a_line_with_its_use(found: Explanation) -> None:
 def test_visits_rate_limits_and_verdict_follow(found: Explanation) -> None:
     lines = text_of(found)
     headings = [line for line in lines if line and not line.startswith(" ")][1:]
-    assert headings == ["Trials", "Visits, one a round", "Rate", "Limits", "Verdict", "Notes"]
+    assert headings == ["Trials", "Visits, one a round", "Rate", "Limits", "Warnings", "Verdict", "Notes"]
     text = " ".join(" ".join(lines).split())
     assert "Mpps: median of 8 rounds, 8 trials, 99.2 % interval" in text
     assert "At the common load (0.490 Mpps): 0 of the frames missing, P50 " in text
     assert "At its own half load (" in text
     assert "8 of 8 pairs of rounds, " in text and "error of this look 2.34 %" in text
     assert "By class: near ×" in text
+    assert "cpu-stolen: measuring threads had to wait for their cores (" in text
     assert "Scope system: whole native stacks" in text
 
 

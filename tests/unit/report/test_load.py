@@ -22,7 +22,7 @@ def _store(place: str):
 
 
 def test_a_page_is_made_of_a_store(store: Store):
-    loaded = load(store, (), VariantModel)
+    loaded = load(store, ("latest",), VariantModel)
     context = context_of(loaded, compare(loaded.data, make_options(loaded, CHOSEN)))
     run = store.run("latest")
     assert [entry.id for entry in context.runs] == [run.id]

@@ -77,7 +77,7 @@ def test_what_is_not_known_of_a_machine_is_left_out():
 
 
 def test_what_was_not_measured_has_its_status_on_the_tile(page: str):
-    assert '<td class="warning" colspan="2">failed</td>' in page[: page.index("<nav")]
+    assert '<td class="warning" colspan="3">failed</td>' in page[: page.index("<nav")]
 
 
 def test_long_texts_of_the_table_are_notes_below_it(page: str):

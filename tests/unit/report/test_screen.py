@@ -69,7 +69,7 @@ def test_one_line_a_row_with_all_that_was_asked_for(pair: Comparison) -> None:
     at = next(number for number, line in enumerate(lines) if line.startswith("p2p, 64 B"))
     assert "latency and missing frames at 0.490 Mpps" in lines[at]
     assert re.fullmatch(
-        r"  ovs-dpdk +11\.\d\d +\d+\.\d+–\d+\.\d+ +×\d+\.\d +\d+\.\d+–\d+\.\d+ +▲ higher +\d+\.\d +\d+\.\d +0 +B",
+        r"  ovs-dpdk +11\.\d\d +\d+\.\d+–\d+\.\d+ +×\d+\.\d +\d+\.\d+–\d+\.\d+ +▲ higher +\d+\.\d +\d+\.\d +0 +BC",
         lines[at + 2],
     )
 
@@ -135,7 +135,7 @@ def test_other_tests_have_lines_and_what_does_not_fit_is_counted() -> None:
     lines = shown(compare([data], Options(baseline="linux-bridge")))
     assert len(lines) <= HEIGHT
     assert "Throughput searches" in lines
-    assert any(re.fullmatch(r"\d+ more results: nfvbed compare --details", line) for line in lines)
+    assert any(re.fullmatch(r"  \d+ more lines: nfvbed compare --details", line) for line in lines)
 
 
 def test_a_simulation_says_so_first_and_has_no_letter_for_it() -> None:

@@ -129,7 +129,7 @@ def test_runs_are_found_by_the_beginning_of_their_id(filled: str) -> None:
         assert store.run("latest").id == other
         assert store.run(RUN_ID).id == RUN_ID
         assert store.run(RUN_ID[:-3]).id == RUN_ID
-        with pytest.raises(UnknownNameError, match="several runs begin with '0189'"):
+        with pytest.raises(UnknownNameError, match="several runs are named '0189'"):
             store.run("0189")
         with pytest.raises(UnknownNameError, match="there is no run 'zz'"):
             store.run("zz")

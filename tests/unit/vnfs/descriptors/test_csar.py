@@ -8,7 +8,8 @@ import zipfile
 import pytest
 
 from nfvbed.errors import ConfigurationError
-from nfvbed.vnfs.descriptors import archive, csar, model, sol
+from nfvbed.vnfs.descriptors import archive, csar, model, parsing, sol
+from nfvbed.vnfs.descriptors.typefiles import etsi_types
 from tests.unit.vnfs.descriptors.requests import request
 
 META = "TOSCA-Metadata/TOSCA.meta"
@@ -257,3 +258,42 @@ def test_wrong_image_is_refused_with_its_line(tmp_path, change, packed, what):
     found = refused(with_image(tmp_path, change, **packed))
     assert what in found.what
     assert "!Definitions/vloop_flavour.yaml:" in found.where
+
+
+URL = "https://forge.etsi.org/rep/nfv/SOL001/raw/v2.6.1/etsi_nfv_sol001_common_types.yaml"
+TOP = """\
+tosca_definitions_version: tosca_simple_yaml_1_2
+imports: [etsi_nfv_sol001_common_types.yaml, etsi_nfv_sol001_vnfd_types.yaml]
+topology_template:
+  node_templates:
+    VL1: {type: tosca.nodes.nfv.VnfVirtualLink, properties: {vl_profile: {}}}
+"""
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_etsis_types_by_url_are_those_beside_or_nfvbeds_own(tmp_path, monkeypatch, beside):
+    monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("something is fetched"))
+    types = etsi_types()
+    # As ETSI publishes it: heat-translator's copy has this import as a comment.
+    vnfd = types["etsi_nfv_sol001_vnfd_types.yaml"].decode()
+    published = vnfd.replace("#imports:\n#  - https://forge.etsi.org/rep/nfv/sol001", f"imports:\n  - {URL}\n# ")
+    assert URL in published
+    top = TOP if beside else TOP.replace("etsi_nfv_sol001_common_types.yaml, ", "")
+    members = {META: meta(entry="Definitions/top.yaml"), "Definitions/top.yaml": top.encode()}
+    members["Definitions/etsi_nfv_sol001_vnfd_types.yaml"] = published.encode()
+    if beside:
+        members["Definitions/etsi_nfv_sol001_common_types.yaml"] = types["etsi_nfv_sol001_common_types.yaml"]
+    found = csar.read(written(tmp_path, members))
+    (note,) = found.notes
+    assert note.startswith(URL)
+    assert ("nfvbed has it" in note) is not beside
+    assert URL in found.archive.text("Definitions/etsi_nfv_sol001_vnfd_types.yaml"), "for Tacker it stays as it is"
+    with pytest.raises(ConfigurationError) as failure:
+        parsing.parse_package(found)
+    assert "vl_profile" in str(failure.value) or "max_bitrate" in str(failure.value), "the types are known"
+
+
+def test_another_url_stays_refused(tmp_path):
+    top = TOP.replace("etsi_nfv_sol001_common_types.yaml, ", "https://example.org/other_types.yaml, ")
+    found = refused(written(tmp_path, {META: meta(), "top.yaml": top.encode()}))
+    assert (found.observed, "nothing is fetched" in found.fix) == ("https://example.org/other_types.yaml", True)

@@ -9,7 +9,7 @@ from nfvbed.dataplanes.ovs import pmd, reading, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import PortCounters
 from nfvbed.errors import DeployError, SwitchDiedError
-from nfvbed.records import Hop, SwitchCounters
+from nfvbed.records import CounterSource, Hop, SwitchCounters
 from nfvbed.sites.openstack.devcloud.computes.ovs_options import MANAGED
 from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.devcloud.nodes.inside import file_in, process
@@ -112,7 +112,7 @@ class NodeSwitch:
         first, *others = (
             reading.port_hop(f"{port.bridge} port {port.name}", counted[port.name], port.end) for port in path
         )
-        return first, Hop(name="datapath", drops=self._datapath_drops()), *others
+        return first, Hop(name="datapath", drops=self._datapath_drops(), counted_by=CounterSource.OVS), *others
 
     def _require(self, missing: Sequence[str]) -> None:
         """Say why the switch has no such ports: it takes one off again that it cannot set up, as without memory."""
@@ -166,9 +166,7 @@ class NodeSwitch:
         return found
 
     def _datapath_drops(self) -> dict[str, int]:
-        control = self.control
-        names = reading.DATAPATH_DROPS
-        return {name: int(unixctl.command(control, "coverage/read-counter", name)) for name in names}
+        return reading.datapath_drops(unixctl.command(self.control, "coverage/show"))
 
     def _numbers(self) -> dict[str, int]:
         """Return the OpenFlow numbers of all ports, by their names."""
