@@ -128,8 +128,8 @@ def _check_polling(read: SwitchReading, expected: ExpectedMachine) -> tuple[Find
     set_to = _cores_of(mask)
     shown = format_cpu_list(expected.polling)
     fix = (
-        f"ovs-vsctl set Open_vSwitch . other_config:{MASK}={hex(sum(1 << core for core in wanted))}, where the switch's"
-        " tools are (Kolla's: in its container): queues move, and frames of that moment are lost"
+        f"ovs-vsctl set Open_vSwitch . other_config:{MASK}={hex(sum(1 << core for core in wanted))} (where the switch's"
+        " tools are, with Kolla in its container; queues move, and frames of that moment are lost)"
     )
     wrong = []
     if set_to != wanted:

@@ -79,7 +79,7 @@ def test_a_fault_is_found_and_named(parts, topic, said):
 
 def test_a_wrong_mask_is_told_with_the_command_that_sets_it():
     fix = found(MachineDouble(mask="0x2"))["PMD threads"].fix
-    assert fix.startswith("ovs-vsctl set Open_vSwitch . other_config:pmd-cpu-mask=0x1, where")
+    assert fix.startswith("ovs-vsctl set Open_vSwitch . other_config:pmd-cpu-mask=0x1 (where")
     assert "frames of that moment are lost" in fix
     queues = found(MachineDouble(mask="0x2", core=1))["receive queues"]
     assert "the thread on core 0 has no queue; 1 queues are on core 1" in queues.summary
