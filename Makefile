@@ -55,7 +55,10 @@ help: ## list the targets
 	        *TESTS*) targets='$(TESTS)' ;; \
 	        *) targets=$$target ;; \
 	    esac; \
-	    for name in $$targets; do printf '  %-24s %s\n' "$$name" "$${text/NAME/$${name#*-}}"; done; \
+	    for name in $$targets; do \
+	        if [ "$$targets" = "$$target" ]; then of=$$text; else of=$${text/NAME/$${name#*-}}; fi; \
+	        printf '  %-24s %s\n' "$$name" "$$of"; \
+	    done; \
 	done
 
 # --- set-up -----------------------------------------------------------------------------------------------------

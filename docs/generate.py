@@ -20,9 +20,11 @@ from nfvbed.cli.main import group
 from nfvbed.compare.advice import ADVICE
 from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.dataplanes.ovs import userspace
+from nfvbed.records import GeneratorPlace
 from nfvbed.search import stop
 from nfvbed.sites.kolla.supporttable import support_table
 from nfvbed.spec import (
+    conformance,
     existing,
     experiment,
     flavor,
@@ -54,6 +56,14 @@ what they say is asserted; each other one is asserted to be unsupported, for the
 nfvbed's roles that the variant needs has passed its test on an emulated Debian machine (`converged` in
 `kolla/releases`): twice, after a restart, and back. No row says that a machine was deployed.
 [More on several machines](../howto/kolla.md)."""
+CONFORMANCE = """Each result says for each standard how far its goal conforms, by the words of RFC 2544 section 3:
+*unconditional* (all that is asked and all that is recommended), *conditional* (all that is asked) or *none*. It is
+derived from the goal, whoever made it: keys that a file changes are judged by the same code. An irregular result is
+none, but for RFC 9971, which has irregular results.
+"""
+DEVIATIONS = """Beside it each result says what its set-up and its trials do otherwise than the standards describe it.
+On site `lab`, port to port in both directions, that is:
+"""
 USUAL = {
     "name": "Name, by which other files refer to it.",
     "title": "Title in reports.",
@@ -267,11 +277,30 @@ def page_search() -> str:
     sources = "\n".join(f"- `{preset.name}`: {preset.source}." for preset in searchpresets.PRESETS.values())
     parts = ["# Searches\n", NOTE, "What the figures mean: [method](../method.md#throughput-searches).\n"]
     parts += ["## Presets\n", head + "\n".join(rows) + "\n", sources + "\n"]
+    parts += ["## What results conform to\n", CONFORMANCE, *_conformance()]
     parts += _model_tables(search, without=(searchpresets.Goal, searchpresets.SearchPreset, search.Search))
     texts = _field_texts(_class_of(stop, "Irregularity"))
     reasons = "\n".join(f"| `{member.value}` | {_cell(texts.get(member.name))} |" for member in stop.Irregularity)
     parts += ["## Irregular results\n", "| reason | what it means |\n|---|---|\n" + reasons + "\n"]
     return "\n".join(parts)
+
+
+def _conformance() -> list[str]:
+    """Judge the goals of the presets as any other, and say what deviates where the generator has no host of its own."""
+    judged, set_up = [], []
+    for name in searchpresets.PRESETS:
+        what = search.SearchSpec(preset=name).resolved()
+        for goal in what.goals:
+            cells = [
+                one.level.value + (f": {'; '.join(one.reasons)}" if one.reasons else "")
+                for one in conformance.conformance(what, goal)
+            ]
+            judged.append(f"| `{name}` | {goal.name} | {' | '.join(cells)} |")
+        found = conformance.deviations(what, GeneratorPlace.SAME_HOST, 2)
+        set_up.append(f"| `{name}` | {'; '.join(found)} |")
+    heads = ["preset", "goal", *(standard.value for standard in conformance.Standard)]
+    levels = f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n" + "\n".join(judged) + "\n"
+    return [levels, DEVIATIONS, "| preset | what deviates |\n|---|---|\n" + "\n".join(set_up) + "\n"]
 
 
 def _class_of(module: ModuleType, name: str) -> ast.ClassDef:

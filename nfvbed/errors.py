@@ -40,7 +40,7 @@ class InternalError(NfvbedError):
 
 
 class UsageError(NfvbedError):
-    """The command line asks for something that does not exist or does not fit together."""
+    """The command line is not of the form that its verb takes, or its parts do not fit together."""
 
     exit_code = 2
 
@@ -49,6 +49,10 @@ class ConfigurationError(NfvbedError):
     """A file holds something that is not valid: unknown key, wrong type, out of range."""
 
     exit_code = 10
+
+
+class UnknownNameError(ConfigurationError):
+    """A name that nothing has: no variant, site, VNF, flavor, experiment, test, run or row is called so."""
 
 
 class UnsupportedError(NfvbedError):
@@ -75,6 +79,10 @@ class DeployError(NfvbedError):
     """A data plane could not be set up or taken down."""
 
     exit_code = 20
+
+
+class TotalLossError(DeployError):
+    """A path returned none of the frames that were sent into it: whatever was measured on it says nothing else."""
 
 
 class OnboardError(NfvbedError):

@@ -17,6 +17,7 @@ class QualityWarning(StrEnum):
     PLACEMENT_CHANGED = "placement-changed"
     REORDERED = "reordered"
     DUPLICATED = "duplicated"
+    LOSS_AT_LEAST = "loss-at-least"
     CORRUPTED = "corrupted"
     UNSENT = "unsent"
     CPU_STOLEN = "cpu-stolen"

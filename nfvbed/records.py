@@ -1,27 +1,36 @@
 """Frozen records between stages and in the store: integer counts, ns, frames/s; what is missing comes with a reason."""
 
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
+from nfvbed.conservation import balance, conserved, fault_of
+from nfvbed.drops import CounterSource as CounterSource
 from nfvbed.models import DeferredModel
 from nfvbed.quality import QualityWarning as QualityWarning  # Others import it from here.
-from nfvbed.units import FrameSize
+from nfvbed.units import NS_PER_S, USUAL_MTU, FrameSize
 from nfvbed.words import Accelerator as Accelerator
 from nfvbed.words import CellLack as CellLack
 from nfvbed.words import CellRole as CellRole
+from nfvbed.words import GeneratorPlace as GeneratorPlace
 from nfvbed.words import HopKind as HopKind
 from nfvbed.words import Preset as Preset
 from nfvbed.words import Renewed as Renewed
 from nfvbed.words import ResultKind
 from nfvbed.words import Role as Role
+from nfvbed.words import Sessions as Sessions
 from nfvbed.words import Status as Status
 from nfvbed.words import VnfKind as VnfKind
 
 TRIAL_FORMAT = 1
 GENERATOR_GAPS = "generator_gaps"
 """Among the counters of a trial: `LoopGaps`."""
+CONNECTIONS = "connections"
+"""Among the counters of a trial: what the switch's connection tracking had and did."""
+SESSIONS = "sessions"
+"""In a rig's description: the form of its traffic's sessions; absent: unreplied."""
 NOT_SEPARABLE: Literal["not-separable"] = "not-separable"
 Separable = Annotated[int | Literal["not-separable"], Field(union_mode="left_to_right")]
 """A value that may be impossible to separate from another one (a bridge and a kernel VNF share softirq)."""
@@ -58,12 +67,15 @@ TrialPreset = Annotated[Preset | ResultKind, Field(union_mode="left_to_right")]
 
 
 class DirectionCounts(Record):
-    """Frames of one direction in one trial."""
+    """Frames of one direction in one trial. Counts that break a law of conservation are no such value.
+
+    Whoever counts makes it by `counted`; the laws are `conservation.fault_of`.
+    """
 
     intended: int
     sent: int
     received: int
-    """Distinct frames, those of the drain included."""
+    """Distinct frames, those of the drain included; at most those that were sent."""
     received_in_time: int | None = Field(default=None, exclude_if=lambda value: value is None)
     """Those of them that came until the last one was sent; None: the generator did not tell them apart."""
     lost: int
@@ -75,9 +87,50 @@ class DirectionCounts(Record):
     """Frames that the port did not take at the first try (back-pressure)."""
     reordered: int = 0
     duplicated: int = 0
+    """Frames that arrived once more, the surplus among them."""
+    surplus: int = Field(default=0, exclude_if=lambda value: not value)
+    """Frames counted back beyond those sent, by a count that cannot tell them apart: with any, as many frames as came
+    twice below that line may be lost unseen, so `lost` is at least, and `received` at most, what it says."""
     corrupted: int = 0
     sent_bytes: int = 0
     received_bytes: int = 0
+
+    @model_validator(mode="after")
+    def frames_are_conserved(self) -> Self:
+        """Refuse counts that cannot be."""
+        fault = fault_of(self.__dict__)
+        if not fault and self.received_in_time is not None and not 0 <= self.received_in_time <= self.received:
+            fault = f"received in time {self.received_in_time} of {self.received}"
+        if fault:
+            raise ValueError(f"counts that cannot be: {fault}")
+        return self
+
+    @classmethod
+    def counted(cls, sent: int, back: int, *, unsent: int = 0, in_time: int | None = None, **others: int) -> Self:
+        """Return what was counted at both ends, whatever was: what came back beyond what was sent is a surplus.
+
+        Args:
+            sent: frames.
+            back: what came back of them, counted in any way.
+            unsent: frames that were due and not sent.
+            in_time: those that came back until the last one was sent; None: not told apart.
+            others: further counts, by their names; a surplus that was found already is among the duplicated.
+
+        Raises:
+            ValueError: a count is negative, or they contradict each other.
+        """
+        found = balance(sent, back)
+        others["surplus"] = others.get("surplus", 0) + found.surplus
+        others["duplicated"] = others.get("duplicated", 0) + found.surplus
+        return cls(
+            intended=sent + unsent,
+            sent=sent,
+            received=found.received,
+            received_in_time=None if in_time is None else min(in_time, found.received),
+            lost=found.lost,
+            unsent=unsent,
+            **others,
+        )
 
 
 class CpuTime(Record):
@@ -116,6 +169,8 @@ class Cost(Record):
     """What the switch spent: busy TSC cycles over the packets it forwarded."""
 
     busy_cycles: Separable
+    rounding_cycles: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Busy cycles are known to so many above or below, as the switch rounds; None: it does not."""
     packets: int
     source: str
     """Source of "busy": PMD statistics, scheduler run time, ..."""
@@ -190,6 +245,25 @@ class TrialRecord(Record):
     status: Status = Status.OK
     reason: str = ""
 
+    @model_validator(mode="before")
+    @classmethod
+    def stored_counts_are_conserved(cls, values: Any) -> Any:
+        """Read counts that an earlier version stored as its generator gave them: below zero, or more than was sent.
+
+        What is read says so: by the warnings, and by a rate without the surplus.
+        """
+        ways = values.get("directions") if isinstance(values, dict) else None
+        if not ways or not isinstance(ways[0], Mapping):
+            return values
+        found = [conserved(way) for way in ways]
+        fresh = any(way.get("surplus", 0) > was.get("surplus", 0) for way, was in zip(found, ways, strict=True))
+        return {**values, "directions": found} | (_of_surplus(values, found) if fresh else {})
+
+    @property
+    def has_surplus(self) -> bool:
+        """Whether more frames were counted back than were sent: its loss is at least, its rate at most, as said."""
+        return any(d.surplus for d in self.directions)
+
     @property
     def generator_gaps(self) -> LoopGaps | None:
         """Gaps of the generator's loop, kept with its other counts; None: it did not tell them."""
@@ -198,9 +272,20 @@ class TrialRecord(Record):
 
     @property
     def loss_ratio(self) -> float | None:
-        """Lost over sent frames, both directions; None when nothing was sent."""
+        """Lost over sent frames, both directions; with a surplus at least so many. None when nothing was sent."""
         sent = sum(d.sent for d in self.directions)
         return sum(d.lost for d in self.directions) / sent if sent else None
+
+
+def _of_surplus(values: dict[str, Any], ways: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what changes in a stored trial in whose counts a surplus was found: its rate, and its warnings."""
+    duration_ns = values.get("duration_ns") or 0
+    most = sum(way["received"] for way in ways) * NS_PER_S // duration_ns if duration_ns else 0
+    added = (QualityWarning.DUPLICATED.value, QualityWarning.LOSS_AT_LEAST.value)
+    return {
+        "forwarded_rate_pps": min(values.get("forwarded_rate_pps", 0), most),
+        "warnings": tuple(dict.fromkeys((*values.get("warnings", ()), *added))),
+    }
 
 
 class CellRecord(Record):
@@ -351,6 +436,8 @@ class Deployment(Record):
     """(step, duration in ns), in order."""
     warnings: tuple[QualityWarning, ...] = ()
     """About every trial on it: what it was set up with is not what was asked for."""
+    mtu: int = Field(default=USUAL_MTU, exclude_if=lambda value: value == USUAL_MTU)
+    """MTU that was asked of every port of the path; more than the usual one where jumbo frames were planned."""
     simulated: bool = False
 
 
@@ -366,6 +453,8 @@ class Hop(Record):
     rx_packets: int | None = None
     tx_packets: int | None = None
     drops: dict[str, int] = Field(default_factory=dict)
+    counted_by: CounterSource | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Who counts the drops, which gives their names a meaning (`drops.py`); None: several, or nobody knows."""
 
 
 class SwitchCounters(Record):
@@ -374,8 +463,16 @@ class SwitchCounters(Record):
     packets: int
     """Frames received on the measured ports."""
     busy_cycles: Separable
+    rounding_cycles: int | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Busy cycles are known to so many above or below, as the switch rounds them; None: it does not."""
     source: str
     raw: dict[str, Any] = Field(default_factory=dict)
+
+
+def rounding_of(counted: Iterable[SwitchCounters]) -> int | None:
+    """Return to how many busy cycles a sum or a difference of readings is known; None: none is rounded."""
+    known = [one.rounding_cycles for one in counted if one.rounding_cycles is not None]
+    return sum(known) if known else None
 
 
 class Readiness(StrEnum):

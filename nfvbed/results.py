@@ -118,6 +118,8 @@ class LoadPoint(Record):
     late_frames: int = 0
     """Left out by a generator that was kept from its core: the system was not asked for them."""
     duration_ns: int
+    surplus_frames: int = Field(default=0, exclude_if=lambda value: not value)
+    """Counted back beyond what was sent: with any, what is missing is at least what was counted."""
 
     @property
     def missing_ratio(self) -> float:

@@ -12,6 +12,12 @@ LAYER1_OVERHEAD_BYTES = 20
 GTPU_BYTES = 36
 """IPv4 (20), UDP (8) and GTP-U (8) headers in front of a user's packet, 3GPP TS 29.281."""
 
+ETHERNET_BYTES = 18
+"""Header (14) and FCS (4): what a frame is longer than the packet that an MTU is about."""
+USUAL_MTU = 1500
+USUAL_FRAME_BYTES = USUAL_MTU + ETHERNET_BYTES
+"""Longer frames are jumbo frames."""
+
 MIN_FRAME_SIZE_BYTES = 64
 MAX_FRAME_SIZE_BYTES = 9018
 
@@ -33,6 +39,11 @@ def mean_frame_size_bytes(size: FrameSize) -> float:
     """Return the mean frame size in bytes (353.83 for IMIX)."""
     mix = frame_mix(size)
     return sum(length * weight for length, weight in mix) / sum(weight for _, weight in mix)
+
+
+def mtu_for(size: FrameSize) -> int:
+    """Return the MTU that ports need for frames of a size, at least the usual one."""
+    return max(USUAL_MTU, max(length for length, _ in frame_mix(size)) - ETHERNET_BYTES)
 
 
 def layer2_bits_per_s(rate_pps: float, size: FrameSize) -> float:

@@ -36,6 +36,15 @@ class HopKind(StrEnum):
     """Within the switch: a datapath, a bridge, a link between its parts."""
 
 
+class Sessions(StrEnum):
+    """What the five-tuples of the two directions are to each other; connection tracking takes the forms differently."""
+
+    UNREPLIED = "unreplied"
+    """Neither direction answers the other: Open vSwitch's userspace calls such a connection new for ever."""
+    MIRRORED = "mirrored"
+    """Frames from port 1 are the replies to those of port 0, flow by flow: connections are established."""
+
+
 class CellLack(StrEnum):
     """What a cell cannot be measured without, where that says nothing of its variant."""
 
@@ -172,3 +181,15 @@ class Preset(StrEnum):
     """The load that all variants of a traffic point share, for comparing loss and latency."""
     TRACE = "trace"
     """A given number of frames."""
+
+
+class GeneratorPlace(StrEnum):
+    """Where the generator is, seen from what it measures."""
+
+    SAME_HOST = "same-host"
+    """On the host of the system under test: both share its memory, caches and hypervisor."""
+    OTHER_HOST = "other-host"
+    """On a host of its own."""
+    SIMULATED = "simulated"
+    """Nowhere: nothing is sent."""
+    NOT_KNOWN = "not-known"

@@ -7,7 +7,7 @@ from nfvbed.findings import Finding, PlainReport, State
 from nfvbed.records import FactRecord, QualityWarning, Readiness, Status, Support
 from nfvbed.store import Store
 from tests.sample_many import many_variants
-from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, RUN, SIMULATED, Scenario, build
+from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, RUN, SIMULATED, Scenario, System, build
 from tests.sample_results import with_relative, with_tests
 from tests.stored_runs import put
 
@@ -73,13 +73,13 @@ STEPPED = "simulated/p2p/64, 1 flows both ways, mrr, lab, machine 382e60d7f8de, 
 """Their setting."""
 
 
-def with_series(path: Path) -> None:
-    """Add runs of the simulated system: its rate falls at `STEP_AT`, and the newest lies apart once more."""
+def with_series(path: Path, of: System = SIMULATED) -> None:
+    """Add runs of a system, the simulated one: its rate falls at `STEP_AT`, and the newest lies apart once more."""
     with Store.open(path) as store:
         for place, run in enumerate(SERIES):
             share = (KNOWN_STEP if place >= STEP_AT else 1.0) * (0.6 if run == SERIES[-1] else 1.0)
             capacity = {64: (5.0e6 * share, 5.0e6 * share)}
-            system = dataclasses.replace(SIMULATED, capacity=capacity, config="1" if place < 4 else "2")
+            system = dataclasses.replace(of, capacity=capacity, config="1" if place < 4 else "2")
             data = build(Scenario(run=run, systems=(system,), rounds=3, one_state=True, far_rounds=(), seed=place))
             record = data.run.model_copy(update={"started_at": f"2025-10-{place + 1:02d}T03:04:05.000+00:00"})
             host = {**data.host, "kernel": "6.18.0" if place < STEP_AT else "6.18.1"}

@@ -52,6 +52,8 @@ class System:
     vnf: str = ""
     vnf_resolved: str = ""
     emulated: bool = False
+    doubled: bool = False
+    """Each frame comes twice, and the generator only counts."""
 
     @property
     def path(self) -> str:
@@ -264,11 +266,9 @@ def _trial(  # noqa: PLR0913 - a test's builder
     received = int(rate * duration / NS / 2)
     lost = 0 if load else int(received * (0.00004 if system.refused else 4.0))
     sent = received + lost
-    direction = DirectionCounts(
-        intended=sent,
-        sent=sent,
-        received=received,
-        lost=lost,
+    direction = DirectionCounts.counted(
+        sent,
+        2 * sent if system.doubled else received,
         refused=0 if load else int(system.refused * sent),
         sent_bytes=sent * int(cell.frame_size),
         received_bytes=received * int(cell.frame_size),
@@ -293,7 +293,7 @@ def _trial(  # noqa: PLR0913 - a test's builder
         started_at=f"2026-01-02T03:{4 + number // 60:02d}:{number % 60:02d}Z",
         intended_load_pps=load,
         offered_load_pps=int(2 * sent * NS / duration),
-        forwarded_rate_pps=int(2 * received * NS / duration),
+        forwarded_rate_pps=int(2 * direction.received * NS / duration),
         directions=(direction, direction),
         duration_ns=duration,
         latency_hdr=(_histogram(system, rng), _histogram(system, rng)) if load else (),
@@ -304,7 +304,8 @@ def _trial(  # noqa: PLR0913 - a test's builder
         engine=system.engine,
         simulated=system.simulated,
         warnings=(QualityWarning.SIMULATED,) * system.simulated
-        + (QualityWarning.EMULATED_ACCELERATOR,) * system.emulated,
+        + (QualityWarning.EMULATED_ACCELERATOR,) * system.emulated
+        + (QualityWarning.DUPLICATED, QualityWarning.LOSS_AT_LEAST) * system.doubled,
     )
 
 

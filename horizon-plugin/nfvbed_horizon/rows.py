@@ -213,9 +213,8 @@ def _verdicts(changes: list[Mapping[str, Any]], run: str, url: str) -> Iterator[
             continue
         variants = [("variants", change["baseline"]), ("variants", change["variant"])]
         query = urlencode([("runs", run), *variants, ("baseline", change["baseline"])])
-        simulated = "SIMULATED: " if change["simulated"] else ""
         text = (
-            f"{simulated}{change['variant']} {change['words']} against {change['baseline']}, "
+            f"{change['variant']} {change['words']} against {change['baseline']}, "
             f"{change['times']} {change['interval']}, {change['point']} ({change['scope']})"
         )
         yield VerdictRow(text, f"{url}/compare?{query}")

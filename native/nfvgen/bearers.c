@@ -102,7 +102,7 @@ static bool goes_across(const struct trial *trial)
 
 int bearers_complete(const json_t *request, struct trial *trial, struct refusal *why)
 {
-	static const char *const others[] = {"ipv4", "flow_address", "flow_macs", "destination_mac_count"};
+	static const char *const others[] = {"ipv4", "flow_address", "flow_macs", "destination_mac_count", "sessions"};
 	const struct frame_bearers *bearers = trial->stack.bearers;
 	const json_t *flows = json_object_get(request, "flows");
 
@@ -115,7 +115,7 @@ int bearers_complete(const json_t *request, struct trial *trial, struct refusal 
 	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (json_object_get(request, others[i]))
 			return refuse(why, BAD, others[i],
-				"%s does not go with " KEY ", whose bearers have the addresses", others[i]);
+				"%s does not go with " KEY ", whose bearers have the addresses and ports", others[i]);
 	if (flows && trial->flows != bearers->count)
 		return refuse(why, BAD, "flows", "flows is %u; with " KEY " it is the number of bearers, %u",
 			trial->flows, bearers->count);

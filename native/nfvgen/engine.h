@@ -89,6 +89,7 @@ struct trial {
 	uint8_t destination_mac[NFVGEN_PORTS][6];
 	uint8_t destination_mac_count; /* of either port, in turn by flow: a power of two */
 	uint8_t flow_macs;             /* enum frame_flow_macs */
+	bool mirrored;                 /* frames of port 1 are the replies to those of port 0, flow by flow */
 	unsigned learning_frames;
 	bool check;
 	bool stamp;
@@ -100,7 +101,19 @@ static inline struct frame_stack trial_stack(const struct trial *trial, unsigned
 	struct frame_stack stack = trial->stack;
 
 	stack.uplink = stack.bearers && tx == 0;
+	stack.replies = trial->mirrored && tx == 1;
 	return stack;
+}
+
+/* The MAC addresses that move with the flow in what a port sends: in replies those of the other side. */
+static inline uint8_t trial_flow_macs(const struct trial *trial, unsigned tx)
+{
+	const uint8_t macs = trial->flow_macs;
+
+	if (!trial->mirrored || tx == 0)
+		return macs;
+	return (uint8_t)((macs & FLOW_SOURCE_MAC ? FLOW_DESTINATION_MAC : 0) |
+			 (macs & FLOW_DESTINATION_MAC ? FLOW_SOURCE_MAC : 0));
 }
 
 /* bearers.c: idempotent; the trial must not be running. */

@@ -119,8 +119,8 @@ static struct chain put_chain(uint8_t *bytes, uint16_t network, uint16_t end, co
 		put_ipv6(bytes + network, length, endpoints[0], endpoints[1]);
 	else
 		put_ipv4(bytes + network, length, endpoints[0], endpoints[1]);
-	put16(bytes + chain.udp, NFVGEN_MIN_UDP_SOURCE);
-	put16(bytes + chain.udp + 2, NFVGEN_UDP_PORT);
+	put16(bytes + chain.udp, stack->replies ? NFVGEN_UDP_PORT : NFVGEN_MIN_UDP_SOURCE);
+	put16(bytes + chain.udp + 2, stack->replies ? NFVGEN_MIN_UDP_SOURCE : NFVGEN_UDP_PORT);
 	put16(bytes + chain.udp + 4, (uint16_t)(end - chain.udp));
 	put16(bytes + chain.udp + 6, 0);
 	return chain;
@@ -149,9 +149,10 @@ static void put_payload(struct frame_template *t, uint16_t stream)
 /* Where in an IP header the 16 bits lie that distinguish flows; even, as sums count in words of 16 bits. */
 static uint16_t flow_address(const struct frame_stack *stack)
 {
-	static const uint8_t ipv4[] = {12 + 2, 16 + 2, 16}, ipv6[] = {8 + 14, 24 + 14, 24 + 6};
+	static const uint8_t ipv4[2][3] = {{12 + 2, 16 + 2, 16}, {16 + 2, 12 + 2, 12}};
+	static const uint8_t ipv6[2][3] = {{8 + 14, 24 + 14, 24 + 6}, {24 + 14, 8 + 14, 8 + 6}};
 
-	return stack->ip == 6 ? ipv6[stack->flow_address] : ipv4[stack->flow_address];
+	return stack->ip == 6 ? ipv6[stack->replies][stack->flow_address] : ipv4[stack->replies][stack->flow_address];
 }
 
 static void set_layout(struct frame_template *t, const struct frame_stack *stack, struct chain inner)
@@ -165,7 +166,7 @@ static void set_layout(struct frame_template *t, const struct frame_stack *stack
 		at->address = (uint16_t)(at->ue + 2);
 	}
 	at->ip_checksum = stack->ip == 6 ? 0 : (uint16_t)(inner.network + 10);
-	at->source_port = inner.udp;
+	at->flow_port = (uint16_t)(inner.udp + (stack->replies ? 2 : 0));
 	at->udp_checksum = (uint16_t)(inner.udp + 6);
 	at->payload = (uint16_t)(inner.udp + UDP_BYTES);
 	at->sequence = (uint16_t)(at->payload + FRAME_PAYLOAD_SEQUENCE);
@@ -181,7 +182,7 @@ static void set_inner_sums(struct frame_template *t, const struct frame_stack *s
 	put16(bytes + t->layout.address, 0);
 	if (stack->bearers)
 		put32(bytes + t->layout.ue, 0);
-	put16(bytes + t->layout.source_port, 0);
+	put16(bytes + t->layout.flow_port, 0);
 	t->ip_sum = stack->ip == 6 ? 0 : frame_fold(frame_sum(bytes + inner.network, IPV4_BYTES));
 	t->udp_sum = frame_fold(udp_sum(bytes, stack, inner));
 }
@@ -228,6 +229,8 @@ static struct chain put_vxlan(struct frame_template *t, const struct frame_stack
 {
 	uint16_t at = (uint16_t)(outer.udp + UDP_BYTES);
 
+	/* The tunnel's own ports are not mirrored: its source port spreads flows, whichever way they go (RFC 7348). */
+	put16(t->bytes + outer.udp, NFVGEN_MIN_UDP_SOURCE);
 	put16(t->bytes + outer.udp + 2, NFVGEN_VXLAN_PORT);
 	put32(t->bytes + at, 0x08000000u); /* the VNI is valid */
 	put32(t->bytes + at + 4, stack->vni << 8);

@@ -52,7 +52,7 @@ struct frame_bearers {
 	struct frame_bearer bearer[NFVGEN_MAX_BEARERS];
 };
 
-/* Which 16 bits of an IP address the flow's number is added to. */
+/* Which 16 bits of an IP address the flow's number is added to; in replies the same of the other address. */
 enum frame_flow_address {
 	FLOW_SOURCE,              /* the last two bytes of the source's */
 	FLOW_DESTINATION,         /* the last two bytes of the destination's */
@@ -73,6 +73,7 @@ struct frame_stack {
 	uint32_t vni;
 	const struct frame_bearers *bearers; /* NULL: none; with them IPv4 without tag and VXLAN */
 	bool uplink;                         /* with bearers: frames are in their tunnels */
+	bool replies; /* what distinguishes flows moves to the other side: frames answer those of a stack without it */
 };
 
 struct frame_endpoint {
@@ -88,7 +89,7 @@ struct frame_layout {
 	uint16_t inner_network;      /* the IP header next to the payload; = network without VXLAN */
 	uint16_t address;            /* u16: the 16 bits of an address that distinguish flows */
 	uint16_t ip_checksum;        /* u16; 0 with IPv6 */
-	uint16_t source_port;        /* u16 */
+	uint16_t flow_port;          /* u16: the UDP port that distinguishes flows */
 	uint16_t udp_checksum;       /* u16 */
 	uint16_t outer_source_port;  /* u16; 0 without VXLAN */
 	uint16_t outer_udp_checksum; /* u16; 0 without VXLAN and GTP-U */
@@ -118,7 +119,7 @@ struct frame_template {
 /* What one flow puts into the fields, in memory (big-endian) order. */
 struct frame_flow {
 	uint16_t address;
-	uint16_t source_port;
+	uint16_t port;
 };
 
 /* Smallest frame (with FCS) that holds the stack and the payload's header; with bearers its size on SGi. */
@@ -224,7 +225,7 @@ static inline struct frame_flow frame_flow(const struct frame_template *t, uint3
 {
 	return (struct frame_flow){
 		.address = frame_be16((uint16_t)(t->address + flow)),
-		.source_port = frame_be16((uint16_t)(NFVGEN_MIN_UDP_SOURCE + ((flow + (flow >> 16)) & 0x3fffu))),
+		.port = frame_be16((uint16_t)(NFVGEN_MIN_UDP_SOURCE + ((flow + (flow >> 16)) & 0x3fffu))),
 	};
 }
 
@@ -241,9 +242,9 @@ static inline void frame_write_outer(uint8_t *frame, const struct frame_template
 {
 	const struct frame_layout *at = &t->layout;
 	uint16_t outer = frame_udp_final(
-		(uint64_t)t->outer_udp_sum + flow.source_port + (at->ip_checksum ? (uint16_t)~flow.address : 0));
+		(uint64_t)t->outer_udp_sum + flow.port + (at->ip_checksum ? (uint16_t)~flow.address : 0));
 
-	memcpy(frame + at->outer_source_port, &flow.source_port, 2);
+	memcpy(frame + at->outer_source_port, &flow.port, 2);
 	memcpy(frame + at->outer_udp_checksum, &outer, 2);
 }
 
@@ -272,7 +273,7 @@ static inline void frame_write_bearer(uint8_t *frame, const struct frame_templat
 {
 	const struct frame_layout *at = &t->layout;
 	const struct frame_bearer *bearer = &t->bearers->bearer[number % NFVGEN_MAX_BEARERS];
-	uint16_t port = frame_flow(t, number).source_port, checksum;
+	uint16_t port = frame_flow(t, number).port, checksum;
 	uint32_t sequence;
 	uint64_t time;
 
@@ -329,10 +330,10 @@ static inline void frame_write_next(
 	uint8_t *frame, const struct frame_writer *w, struct frame_flow flow, uint32_t sequence)
 {
 	uint32_t sequence_be = frame_be32(sequence);
-	uint16_t udp = frame_udp_final(w->udp_sum + flow.address + flow.source_port + sequence_be);
+	uint16_t udp = frame_udp_final(w->udp_sum + flow.address + flow.port + sequence_be);
 
 	memcpy(frame + w->at.address, &flow.address, 2);
-	memcpy(frame + w->at.source_port, &flow.source_port, 2);
+	memcpy(frame + w->at.flow_port, &flow.port, 2);
 	memcpy(frame + w->at.udp_checksum, &udp, 2);
 	memcpy(frame + w->at.sequence, &sequence_be, 4);
 	memcpy(frame + w->at.time, &w->time_be, 8);

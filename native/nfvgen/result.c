@@ -126,8 +126,8 @@ json_t *result_hello(const struct options *options)
 {
 	const struct engine_info *info = worker_info();
 	bool up[NFVGEN_PORTS];
-	json_t *capabilities = json_pack(
-		"[ssssssssss]", "pacing", "imix", "latency", "ipv6", "vlan", "vxlan", "gtpu", "checksum", "arp", "nd");
+	json_t *capabilities = json_pack("[sssssssssss]", "pacing", "imix", "latency", "ipv6", "vlan", "vxlan", "gtpu",
+		"checksum", "arp", "nd", "sessions");
 
 	worker_links(up);
 	return json_pack("{ss ss ss ss si si si so si si si so s[oo]}", "name", "nfvgen", "version", NFVGEN_VERSION,

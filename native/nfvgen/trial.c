@@ -13,7 +13,8 @@
 
 static const char *const keys[] = {"schema", "id", "command", "duration_ns", "frames", "rate_pps", "directions",
 	"frame_sizes", "flows", "stack", "macs", "destination_macs", "destination_mac_count", "ipv4", "ipv6",
-	"flow_address", "flow_macs", "learning_frames", "drain_ns", "check", "stamp", "then", "timeline_ns"};
+	"flow_address", "flow_macs", "learning_frames", "drain_ns", "check", "stamp", "then", "timeline_ns",
+	"sessions"};
 
 static int out_of_range(struct refusal *why, const char *field, json_int_t seen, json_int_t limit, const char *kind)
 {
@@ -202,6 +203,22 @@ static int get_flow_macs(const json_t *request, struct trial *trial, struct refu
 	return 0;
 }
 
+/* After what moves with the flow: in replies it moves on the other side. */
+static int get_sessions(const json_t *request, struct trial *trial, struct refusal *why)
+{
+	static const char *const words[] = {"unreplied", "mirrored"};
+	const json_t *seen = json_object_get(request, "sessions");
+	int found = seen ? find_word(seen, words, 2) : 0;
+
+	if (found < 0)
+		return refuse(why, BAD, "sessions", "sessions must be unreplied or mirrored");
+	trial->mirrored = found == 1;
+	if (trial->mirrored && trial->flow_macs && trial->destination_mac_count > 1)
+		return refuse(why, BAD, "sessions",
+			"the destination of replies moves by flow_macs or by destination_mac_count");
+	return 0;
+}
+
 static int get_stack(const json_t *request, struct frame_stack *stack, struct refusal *why)
 {
 	static const char *const known[] = {"vlan", "ip", "vxlan", "gtpu"};
@@ -372,7 +389,7 @@ static int parse(const json_t *request, const struct engine_info *info, struct t
 		get_stack(request, &trial->stack, why) < 0 || get_flow_address(request, trial, why) < 0 ||
 		get_mix(request, info, trial, why) < 0 || get_addresses(request, info, trial, why) < 0)
 		return -1;
-	if (get_flow_macs(request, trial, why) < 0)
+	if (get_flow_macs(request, trial, why) < 0 || get_sessions(request, trial, why) < 0)
 		return -1;
 	return bearers_complete(request, trial, why);
 }

@@ -75,10 +75,11 @@ static void check_stack(const struct frame_stack *stack, uint16_t more)
 
 int main(void)
 {
-	for (unsigned i = 0; i < 8; i++) {
+	for (unsigned i = 0; i < 16; i++) {
 		struct frame_stack stack = {.vlan = i & 1 ? 77 : 0,
 			.ip = i & 2 ? 6 : 4,
 			.vxlan = (i & 4) != 0,
+			.replies = (i & 8) != 0,
 			.flow_address = i % 3,
 			.vni = 5};
 

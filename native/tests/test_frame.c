@@ -147,6 +147,75 @@ static void test_flow_addresses(void)
 	}
 }
 
+static const uint32_t many_flows[] = {0, 1, 2, 255, 256, 16383, 16384, 65535, 65536, 131071, 999999};
+
+/* The addresses and ports of the datagram next to the payload, source first. */
+struct ends_of_frame {
+	uint8_t address[2][16];
+	uint8_t port[2][2];
+};
+
+static struct ends_of_frame ends_seen(uint8_t ip)
+{
+	unsigned bytes = ip == 6 ? 16 : 4;
+	struct ends_of_frame seen = {0};
+
+	for (unsigned i = 0; i < 2; i++) {
+		memcpy(seen.address[i], frame + t.layout.payload - 8 - (2 - i) * bytes, bytes);
+		memcpy(seen.port[i], frame + t.layout.payload - 8 + i * 2, 2);
+	}
+	return seen;
+}
+
+/* Flow by flow what port 1 sends answers what port 0 sends, whatever moves with the flow; and all checksums are right.
+ */
+static void check_replies(struct frame_stack stack)
+{
+	unsigned size = frame_min_size(&stack) + 7u;
+	struct ends_of_frame there[sizeof(many_flows) / sizeof(many_flows[0])], back;
+
+	frame_template_build(&t, &stack, &ends[0], &ends[1], destination, (uint16_t)size, 0x1234);
+	memcpy(frame, t.bytes, sizeof(frame));
+	for (unsigned i = 0; i < sizeof(many_flows) / sizeof(many_flows[0]); i++) {
+		frame_write(frame, &t, many_flows[i], 5, 6);
+		there[i] = ends_seen(stack.ip);
+	}
+	stack.replies = true;
+	frame_template_build(&t, &stack, &ends[1], &ends[0], destination, (uint16_t)size, 0x1234);
+	memcpy(frame, t.bytes, sizeof(frame));
+	for (unsigned i = 0; i < sizeof(many_flows) / sizeof(many_flows[0]); i++) {
+		unsigned network = 14u + (stack.vlan ? 4 : 0), headers = (stack.ip == 6 ? 40u : 20u) + 8;
+
+		frame_write(frame, &t, many_flows[i], i, 0x0123456789abcdefull);
+		back = ends_seen(stack.ip);
+		for (unsigned end = 0; end < 2; end++) {
+			CHECK(memcmp(there[i].address[end], back.address[!end], 16) == 0);
+			CHECK(memcmp(there[i].port[end], back.port[!end], 2) == 0);
+		}
+		CHECK_EQUAL(back.port[0][0] << 8 | back.port[0][1], NFVGEN_UDP_PORT);
+		check_datagram(network, size - 4, stack.ip);
+		if (!stack.vxlan)
+			continue;
+		/* The tunnel's source port spreads the flows of both directions. */
+		CHECK_EQUAL(word(network + headers - 8), 0xc000 + ((many_flows[i] + (many_flows[i] >> 16)) & 0x3fff));
+		CHECK_EQUAL(word(network + headers - 6), NFVGEN_VXLAN_PORT);
+		check_datagram(network + headers + 8 + 14, size - 4, stack.ip);
+	}
+}
+
+static void test_replies(void)
+{
+	for (unsigned vlan = 0; vlan < 2; vlan++)
+		for (unsigned vxlan = 0; vxlan < 2; vxlan++)
+			for (uint8_t ip = 4; ip <= 6; ip = (uint8_t)(ip + 2))
+				for (uint8_t where = FLOW_SOURCE; where <= FLOW_DESTINATION_NETWORK; where++)
+					check_replies((struct frame_stack){.vlan = (uint16_t)(vlan * 77),
+						.ip = ip,
+						.vxlan = vxlan,
+						.flow_address = where,
+						.vni = 5});
+}
+
 static void test_flow_macs(void)
 {
 	const uint8_t source[6] = {2, 0, 0, 0xff, 0xff, 0xff};
@@ -288,7 +357,7 @@ static void test_flows_differ(void)
 	frame_template_build(&t, &(struct frame_stack){.ip = 4}, &ends[0], &ends[1], destination, 64, 0);
 	for (uint32_t i = 0; i < 1000000; i++) {
 		struct frame_flow flow = frame_flow(&t, i);
-		uint32_t key = (uint32_t)flow.address << 14 | (frame_be16(flow.source_port) - NFVGEN_MIN_UDP_SOURCE);
+		uint32_t key = (uint32_t)flow.address << 14 | (frame_be16(flow.port) - NFVGEN_MIN_UDP_SOURCE);
 
 		if (seen[key / 8] >> (key % 8) & 1) {
 			CHECK_EQUAL(i, -1);
@@ -331,6 +400,7 @@ int main(void)
 	test_smallest();
 	test_stacks();
 	test_flow_addresses();
+	test_replies();
 	test_flow_macs();
 	test_bearers();
 	test_golden_bearer();

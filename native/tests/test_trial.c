@@ -103,6 +103,11 @@ static const struct refused table[] = {
 	{"{\"duration_ns\": 1000000, \"timeline_ns\": 9999}", "out-of-range", "timeline_ns", 10000},
 	{"{\"duration_ns\": 1000000, \"timeline_ns\": 10000, \"stamp\": false}", "bad-request", "timeline_ns", -1},
 	{"{\"duration_ns\": 131070000000, \"timeline_ns\": 999992}", "out-of-range", "timeline_ns", 999993},
+	{"{\"frames\": 1, \"sessions\": \"both\"}", "bad-request", "sessions", -1},
+	{"{\"frames\": 1, \"sessions\": null}", "bad-request", "sessions", -1},
+	{"{\"frames\": 1, \"sessions\": \"mirrored\", \"flow_macs\": [\"source\"], \"destination_mac_count\": 2}",
+		"bad-request", "sessions", -1},
+	{WITH_BEARERS(TWO_BEARERS, ", \"sessions\": \"mirrored\""), "bad-request", "sessions", -1},
 	{"{\"frames\": 1, \"ipv4\": [\"1.2.3.4\", \"1.2.3\"]}", "bad-request", "ipv4", -1},
 	{"{\"frames\": 1, \"ipv6\": [\"::1\", 2]}", "bad-request", "ipv6", -1},
 };
@@ -139,6 +144,7 @@ static void test_defaults(void)
 	CHECK_EQUAL(trial.destination_mac[0][5], 2);
 	CHECK_EQUAL(trial.destination_mac_count, 1);
 	CHECK_EQUAL(trial.flow_macs, 0);
+	CHECK(!trial.mirrored && !trial_stack(&trial, 0).replies && !trial_stack(&trial, 1).replies);
 	CHECK_EQUAL(trial.stack.flow_address, FLOW_SOURCE);
 	CHECK_EQUAL(trial.endpoint[1].ipv4[1], 19);
 }
@@ -181,6 +187,24 @@ static void test_given(void)
 	CHECK_EQUAL(trial.flow_macs, FLOW_SOURCE_MAC | FLOW_DESTINATION_MAC);
 }
 
+/* It is port 1 that answers, whichever directions there are; MAC addresses that move do so on the other side. */
+static void test_mirrored(void)
+{
+	CHECK_EQUAL(parse("{\"frames\": 1, \"sessions\": \"mirrored\", \"directions\": [[1, 0]], \"flow_macs\": "
+			  "[\"source\"]}"),
+		0);
+	CHECK(!trial_stack(&trial, 0).replies && trial_stack(&trial, 1).replies);
+	CHECK_EQUAL(trial_flow_macs(&trial, 0), FLOW_SOURCE_MAC);
+	CHECK_EQUAL(trial_flow_macs(&trial, 1), FLOW_DESTINATION_MAC);
+	CHECK_EQUAL(parse("{\"frames\": 1, \"sessions\": \"unreplied\", \"flow_macs\": [\"source\"]}"), 0);
+	CHECK(!trial_stack(&trial, 1).replies);
+	CHECK_EQUAL(trial_flow_macs(&trial, 1), FLOW_SOURCE_MAC);
+	CHECK_EQUAL(parse("{\"frames\": 1, \"sessions\": \"mirrored\", \"flow_macs\": [\"source\", "
+			  "\"destination\"]}"),
+		0);
+	CHECK_EQUAL(trial_flow_macs(&trial, 1), FLOW_SOURCE_MAC | FLOW_DESTINATION_MAC);
+}
+
 static void test_bearers(void)
 {
 	const struct frame_bearers *bearers;
@@ -210,6 +234,7 @@ int main(void)
 	test_refused();
 	test_defaults();
 	test_given();
+	test_mirrored();
 	test_bearers();
 	return check_result();
 }

@@ -1,18 +1,20 @@
 """`nfvbed compare`: the variants of one or several runs, on one screen or in full."""
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
-from nfvbed.cli.results import chain_options, comparison_options, load_runs, text_width
+from nfvbed.cli.results import chain_options, compare_runs, comparison_options, simulated_option, text_width
 from nfvbed.cli.settings import json_option, root_option, store_option
-from nfvbed.compare.comparison import Comparison, compare, require_comparable
+from nfvbed.compare.comparison import Comparison, require_comparable
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.report.csv.export import to_csv, to_json
-from nfvbed.report.load import LoadedRuns, make_options
+from nfvbed.report.load import LoadedRuns
 from nfvbed.report.onboarding import lines as onboarding_lines
 from nfvbed.report.page.head import machine
 from nfvbed.report.terminal.screen import WIDTH, About, screen
@@ -26,6 +28,7 @@ FILE_WIDTH = 140
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @comparison_options
 @chain_options
+@simulated_option
 @click.option("--details", is_flag=True, help="Print all columns, limits, warnings with advice, and tests.")
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a line for each row and ceiling, unrounded.")
@@ -33,6 +36,7 @@ FILE_WIDTH = 140
 @store_option
 def command(
     runs: tuple[str, ...],
+    simulated: bool,
     details: bool,
     as_json: bool,
     as_csv: bool,
@@ -40,7 +44,10 @@ def command(
     store: str | None,
     **chosen: Any,
 ) -> None:
-    """Compare the variants of RUN (an id, the beginning of one, or `latest`, the default), or of several runs.
+    """Compare the variants of RUN (an id, its first or last digits, a label, or `latest`), or of several runs.
+
+    Without RUN: of the newest run that has an answer; what is newer and has none is named. Simulated and hidden runs
+    are taken where they are asked for, and simulated ones are never compared with others.
 
     Rates are compared round by round, by an exact test on their ratios; limited results count as lower bounds. One
     screen: each row with its rate and verdict, warnings once, and the answer; all else is behind --details and on the
@@ -48,8 +55,8 @@ def command(
     """
     if as_json and as_csv:
         raise UsageError("--json and --csv exclude each other", fix="choose one")
-    loaded = load_runs(root, store, runs)
-    comparison = compare(loaded.data, make_options(loaded, chosen))
+    found = compare_runs(root, store, runs, simulated, chosen)
+    loaded, comparison = found.loaded, found.comparison
     if as_json:
         click.echo(to_json(comparison), nl=False)
     elif as_csv:
@@ -61,7 +68,10 @@ def command(
         for line in onboarding_lines(loaded.facts):
             console.print(line, soft_wrap=True, markup=False)
     else:
-        _print_screen(comparison, about(loaded, open_project(root).root), min(WIDTH, text_width(WIDTH)))
+        for note in found.notes:
+            click.secho(note, fg="yellow")
+        around = about(loaded, open_project(root).root, runs)
+        _print_screen(comparison, around, min(WIDTH, text_width(WIDTH)))
     require_comparable(comparison)
 
 
@@ -72,8 +82,14 @@ def _print_screen(comparison: Comparison, around: About, width: int) -> None:
         console.print(line, soft_wrap=True)
 
 
-def about(loaded: LoadedRuns, root: Path) -> About:
-    """Say what was compared, on which machines, and where its page is, if it is written."""
+def about(loaded: LoadedRuns, root: Path, names: Sequence[str]) -> About:
+    """Say what was compared, on which machines, and where its page is, if it is written.
+
+    Args:
+        loaded: the runs.
+        root: of the project.
+        names: of the runs, as they were given; none: the run was chosen.
+    """
     run = loaded.data[0].run
     page = root / "results" / "reports" / run.id / "index.html"
     near = page.relative_to(Path.cwd()) if page.is_relative_to(Path.cwd()) else page
@@ -82,4 +98,5 @@ def about(loaded: LoadedRuns, root: Path) -> About:
         title=loaded.title or run.experiment,
         machines=tuple(dict.fromkeys(text for host in hosts.values() if host and (text := machine(host)))),
         page=str(near) if page.is_file() else "",
+        named=shlex.join(names),
     )

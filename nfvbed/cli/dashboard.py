@@ -76,6 +76,7 @@ def command(
     """
     # The libraries of figures take long to import: the help of all verbs must not wait for them.
     from nfvbed.cli.deployed_sites import DeployedSites
+    from nfvbed.cli.proposals import measures_in
     from nfvbed.dashboard.app import make_app
     from nfvbed.dashboard.listening import Listening, access_of, bind, server_of
 
@@ -95,7 +96,9 @@ def command(
     location = store_location(project, store)
     operations = _operations(project, location) if operate else None
     with Store.open(location, read_only=True, migrated=False) as opened:
-        server = server_of(make_app(opened, access, operations=operations, deployments=DeployedSites(project)), asked)
+        sites = DeployedSites(project)
+        app = make_app(opened, access, operations=operations, deployments=sites, measures=measures_in(project))
+        server = server_of(app, asked)
         bound, address = bind(asked)
         _prepare()
         click.echo(f"dashboard of {opened.location}: {address}")

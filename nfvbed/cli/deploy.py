@@ -13,12 +13,14 @@ from nfvbed.errors import UsageError
 from nfvbed.records import Deployment
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.site import Site
+from nfvbed.spec.commands import next_commands
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.state import shown
-from nfvbed.units import NS_PER_S
+from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, NS_PER_S, mtu_for
+from nfvbed.vnfs.descriptors.epa import require_fit
 
 
 @click.command(name="deploy")
@@ -27,10 +29,23 @@ from nfvbed.units import NS_PER_S
 @click.option(
     "--topology", help="What is connected to what. Default: p2p; where the variant has none, its first, with a VNF."
 )
+@click.option(
+    "--frame-size",
+    type=click.IntRange(MIN_FRAME_SIZE_BYTES, MAX_FRAME_SIZE_BYTES),
+    help="Largest frames, bytes with FCS, that its ports are to take. Default: 1518, or what is deployed of VARIANT.",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be done, probe the host, and change nothing that stays.")
 @click.option("--json", "as_json", is_flag=True, help="Print the deployment's record as JSON.")
 @rack_options
-def command(variant: str, site: str, topology: str | None, dry_run: bool, as_json: bool, **of_rack: Any) -> None:
+def command(
+    variant: str,
+    site: str,
+    topology: str | None,
+    frame_size: int | None,
+    dry_run: bool,
+    as_json: bool,
+    **of_rack: Any,
+) -> None:
     """Set up VARIANT and leave it deployed, until `nfvbed destroy`.
 
     A topology with VNFs is set up with those that `nfvbed onboard vloop` takes when nothing is said of them. `run` and
@@ -43,24 +58,38 @@ def command(variant: str, site: str, topology: str | None, dry_run: bool, as_jso
     project = open_project()
     site_spec = project.load_site(site)
     if isinstance(site_spec, KollaSiteSpec):
+        if frame_size is not None:
+            raise UsageError(
+                "--frame-size: a rack's networks have the MTU of the site's file", fix="networks.<name>.mtu"
+            )
         _on_rack(project, site_spec, variant, topology, {**of_rack, "dry_run": dry_run, "as_json": as_json})
         return
     refuse_rack_options(of_rack)
     wanted = project.load_variant(variant, site_spec)
     topology, choice = path_of(project, wanted, topology, vnf_of_site(site_spec, DEFAULT_VNF), of_site(site_spec, {}))
+    if frame_size is not None and not wanted.lacks(topology):
+        wanted.require_frames(frame_size, topology, choice)
     place = open_site(site_spec, project.root)
+    existing = place.find_deployed() if frame_size is None else None
+    if frame_size is not None:
+        wanted = wanted.carrying(mtu_for(frame_size))
+    elif existing is not None:
+        wanted = existing.adapted(wanted)
+    require_fit(place.fit(wanted, topology, choice))
     if dry_run:
         click.echo(f"{variant} ({topology}) {_foreseen(place, wanted, topology, choice)}")
         return
     try:
         require_site(place, wanted)
+        if choice is not None:
+            place.prepare(topology, choice)
         deployment, existed = place.deploy_to_stay(wanted, topology, choice)
     finally:
         place.close()
     if as_json:
         click.echo(json.dumps(deployment.model_dump(mode="json"), indent=2))
     else:
-        _print(deployment, existed)
+        _print(site, deployment, existed)
 
 
 def _on_rack(
@@ -84,7 +113,7 @@ def _foreseen(site: Site, wanted: Variant, topology: str, choice: VnfChoice | No
     return f"would be deployed; this host is {support.readiness} for it. {support.reason}".strip()
 
 
-def _print(deployment: Deployment, existed: bool) -> None:
+def _print(site: str, deployment: Deployment, existed: bool) -> None:
     state = "was deployed already" if existed else "deployed"
     vnfs = "".join(f", {handle.name} ({handle.kind}, {handle.forwarding})" for handle in deployment.vnfs)
     click.echo(f"{deployment.variant} ({deployment.topology}{vnfs}) {state}")
@@ -96,4 +125,4 @@ def _print(deployment: Deployment, existed: bool) -> None:
     if not existed:
         steps = ", ".join(f"{name.removeprefix('deploy.')} {ns / NS_PER_S:.2f} s" for name, ns in deployment.steps)
         click.echo(f"  took: {steps}")
-    click.echo("  next: nfvbed trace, nfvbed run, nfvbed destroy")
+    click.echo(f"  next: {next_commands(deployment.variant, site)}")

@@ -2,8 +2,9 @@
 
 import click
 
-from nfvbed.cli.rack_options import CONFIRMED, refuse_rack_options
+from nfvbed.cli.rack_options import CONFIRMED, EVICT, refuse_rack_options
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.errors import UsageError
 from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.site import KollaSiteSpec
 
@@ -15,20 +16,25 @@ from nfvbed.spec.site import KollaSiteSpec
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be taken down, and change nothing.")
 @CONFIRMED
-def command(site: str, everything: bool, dry_run: bool, confirmed: str | None) -> None:
+@EVICT
+def command(site: str, everything: bool, dry_run: bool, confirmed: str | None, evict: bool) -> None:
     """Remove what is deployed, and whatever an nfvbed that was killed left behind.
 
-    On a site of kind kolla (a rack) that is the cloud with all that is in it: the site's name has to be typed.
+    On a site of kind kolla (a rack) that is the cloud with all that is in it: the site's name has to be typed. A cloud
+    on which others have instances, ports, stacks or volumes stays, and they are listed, unless --evict is given.
     """
     project = open_project()
     spec = project.load_site(site)
     if isinstance(spec, KollaSiteSpec):
         from nfvbed.cli.rack import destroy_rack  # ansible-runner, which nothing else needs
 
-        destroy_rack(project, spec, confirmed, dry_run)
+        destroy_rack(project, spec, confirmed, dry_run=dry_run, evict=evict)
         return
     refuse_rack_options({"confirmed": confirmed})
+    if evict and not spec.is_whole_cloud:
+        raise UsageError("--evict: of sites that are a whole cloud of nfvbed's", fix="leave it out: others' stays")
     opened = open_site(spec, project.root)
+    opened.evicts = evict
     try:
         lines = opened.foresee_take_down() if dry_run else opened.take_down(everything=everything)
     finally:

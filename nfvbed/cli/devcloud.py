@@ -8,9 +8,10 @@ from dataclasses import asdict
 
 import click
 
+from nfvbed.cli.rack_options import EVICT
 from nfvbed.cli.settings import json_option
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import DeployError, UsageError
+from nfvbed.errors import DeployError, UnknownNameError
 from nfvbed.sites.openstack.devcloud.access import NAME
 from nfvbed.sites.openstack.devcloud.cloud import HUGEPAGES_MIB, DevCloud
 from nfvbed.sites.openstack.devcloud.lines import StageLines
@@ -19,6 +20,9 @@ from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.places import CONTROLLER, CloudPlaces
 from nfvbed.sites.openstack.devcloud.services.computes import KINDS
 from nfvbed.sites.openstack.devcloud.status import CloudStatus, look
+from nfvbed.sites.openstack.devcloud.target import OwnCloud
+from nfvbed.sites.openstack.given import owners_of
+from nfvbed.sites.openstack.tacker import journal, others
 
 _ENVIRONMENT = ("/usr/bin/env", f"OS_CLOUD={NAME}", "HOME=/root", "TERM=" + os.environ.get("TERM", "dumb"))
 _TOOLS = ("PATH=/opt/tacker/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",)
@@ -53,9 +57,17 @@ def start(hugepages_mib: int, dry_run: bool) -> None:
 
 @command.command()
 @click.option("--dry-run", is_flag=True, help="Say what would be taken down, and change nothing.")
-def stop(dry_run: bool) -> None:
-    """Take the cloud down with all that it has written; packages, the seed and logs stay."""
+@EVICT
+def stop(dry_run: bool, evict: bool) -> None:
+    """Take the cloud down with all that it has written; packages, the seed and logs stay.
+
+    A cloud on which others have instances, ports, stacks or volumes stays, and they are listed; not so with --evict.
+    """
     cloud = _cloud()
+    if cloud.find_node() is not None and not evict:
+        target = OwnCloud(cloud)
+        notes = journal.of(target.folder)
+        others.require_none(NAME, lambda: target.connection, notes, owners_of(target.folder))
     if dry_run:
         running = cloud.find_node() is not None
         click.echo("would take the cloud down" if running else "no cloud runs")
@@ -66,13 +78,16 @@ def stop(dry_run: bool) -> None:
 @command.command()
 @json_option
 def status(as_json: bool) -> int:
-    """Say what runs, what it takes, and how long its start took."""
+    """Say what runs, what it takes, and how long its start took.
+
+    Exit status 0 when all of it runs, and when no cloud does; 20 when a part of it does not run.
+    """
     found = look(_cloud())
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2))
     else:
         _show(found)
-    return 0 if found.complete else 1
+    return 0 if found.complete or not found.running else DeployError.exit_code
 
 
 @command.command()
@@ -92,7 +107,7 @@ def logs(service: str | None, lines: int) -> None:
             click.echo(f"{path.stat().st_size:>9}  {name}")
         return
     if service not in found:
-        raise UsageError(
+        raise UnknownNameError(
             f"there is no log of {service}", where=str(places.directory / "logs"), fix=f"one of {', '.join(found)}"
         )
     for line in found[service].read_text(errors="replace").splitlines()[-lines:]:

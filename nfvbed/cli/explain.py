@@ -6,7 +6,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from nfvbed.cli.results import comparison_options, load_runs, text_width
+from nfvbed.cli.results import comparison_options, load_runs, simulated_option, text_width
 from nfvbed.cli.settings import json_option, root_option, store_option
 from nfvbed.compare.explain import explain
 from nfvbed.report.load import make_options
@@ -17,17 +17,22 @@ from nfvbed.report.terminal.screen import WIDTH
 @click.command(name="explain")
 @click.argument("run")
 @click.argument("cell")
+@simulated_option
 @comparison_options
 @json_option
 @root_option
 @store_option
-def command(run: str, cell: str, as_json: bool, root: Path | None, store: str | None, **chosen: Any) -> None:
-    """Explain a row of RUN (an id, the beginning of one, or `latest`): each trial of CELL, and what it was used for.
+def command(
+    run: str, cell: str, simulated: bool, as_json: bool, root: Path | None, store: str | None, **chosen: Any
+) -> None:
+    """Explain a row of RUN: each trial of CELL, and what it was used for.
+
+    RUN is an id, its first or last digits, a label, or `latest`.
 
     CELL is a name as `nfvbed runs` and the JSON of a comparison have it (`ovs-dpdk/p2p/64`), or the end of one that no
     other cell has. Visits, rate, limits and verdict follow the trials.
     """
-    loaded = load_runs(root, store, (run,))
+    loaded = load_runs(root, store, (run,), simulated)
     found = explain(loaded.data, cell, make_options(loaded, chosen))
     if as_json:
         click.echo(found.model_dump_json(indent=2))

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
-from nfvbed.cli.results import load_runs
+from nfvbed.cli.results import load_runs, selected, simulated_option
 from nfvbed.cli.settings import open_store, root_option, store_option
+from nfvbed.cli.standard_streams import STANDARD
 from nfvbed.cli.vsperf_options import VSPERF
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import open_project
@@ -26,39 +27,43 @@ VSPERF_CSV = "vsperf-csv"
     show_default=True,
     help="json: the whole run, for `nfvbed import`; vsperf-csv: its rows in the columns of VSPERF's result files.",
 )
-@click.option("--output", type=click.Path(path_type=Path), help="File to write. Default: standard output.")
+@click.option("--output", metavar="FILE", help="File to write. Default, and -: standard output.")
+@simulated_option
 @root_option
 @store_option
-def command(run: str, form: str, output: Path | None, root: Path | None, store: str | None) -> None:
-    """Write RUN (its id, the beginning of it, or `latest`) with all that it refers to."""
-    text = _json(run, root, store) if form == JSON else _vsperf_csv(run, root, store)
-    if output is None:
+def command(run: str, form: str, output: str | None, simulated: bool, root: Path | None, store: str | None) -> None:
+    """Write RUN (an id, its first or last digits, a label, or `latest`) with all that it refers to.
+
+    As JSON it has what people said of it too: label, note, whether it is hidden, and acknowledged steps.
+    """
+    text = (_json if form == JSON else _vsperf_csv)(run, simulated, root, store)
+    if output is None or output == STANDARD:
         click.echo(text, nl=False)
         return
     try:
-        output.write_text(text, encoding="utf-8")
+        Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
         raise StoreError(
             "the export could not be written",
-            where=str(output),
+            where=output,
             observed=error.strerror or str(error),
             fix="name another file with --output",
         ) from error
     click.echo(f"wrote {output}")
 
 
-def _json(run: str, root: Path | None, store: str | None) -> str:
+def _json(run: str, simulated: bool, root: Path | None, store: str | None) -> str:
     from nfvbed.store.transfer import export_run
 
     with open_store(open_project(root), store) as opened:
-        return export_run(opened, opened.run(run)).model_dump_json(indent=2) + "\n"
+        return export_run(opened, opened.run(run, selected(simulated))).model_dump_json(indent=2) + "\n"
 
 
-def _vsperf_csv(run: str, root: Path | None, store: str | None) -> str:
+def _vsperf_csv(run: str, simulated: bool, root: Path | None, store: str | None) -> str:
     from nfvbed.compare.comparison import compare
     from nfvbed.vsperf.export.rows import to_vsperf_csv
 
-    loaded = load_runs(root, store, (run,))
+    loaded = load_runs(root, store, (run,), simulated)
     if loaded.data[0].run.site == VSPERF:
         raise UsageError(
             "this run is VSPERF's own",

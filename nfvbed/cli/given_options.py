@@ -13,9 +13,10 @@ import yaml
 from nfvbed.cli.vnf_options import KEYS as VNF_KEYS
 from nfvbed.errors import UsageError
 from nfvbed.sites.site import Site
+from nfvbed.spec.document import is_misread
 from nfvbed.spec.variant import Variant
 from nfvbed.units import NS_PER_S
-from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenVnf
+from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenVnf, ReadDescriptor
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -29,7 +30,12 @@ def given_options(command: Command) -> Command:
     for option in (
         click.option("--called", metavar="NAME", help="FILE: how the VNF is called. Default: as the file."),
         click.option("--level", metavar="NAME", help="Package: instantiation level. Default: its own."),
-        click.option("--flavour", metavar="NAME", help="Package: deployment flavour. Default: its only one."),
+        click.option(
+            "--deployment-flavour",
+            "flavour",
+            metavar="NAME",
+            help="Package: deployment flavour. Default: its only one.",
+        ),
         click.option(
             "--name",
             "names",
@@ -78,7 +84,7 @@ def refuse_others(options: dict[str, Any]) -> None:
     Raises:
         UsageError: there is one.
     """
-    given = [key for key in (*VNF_KEYS, "topology", "check", "offload_price") if options.get(key) not in (None, False)]
+    given = [key for key in (*VNF_KEYS, "topology", "offload_price") if options.get(key) not in (None, False)]
     if given:
         options_given = ", ".join(f"--{key.replace('_', '-')}" for key in given)
         raise UsageError(f"{options_given}: not of a descriptor in a file", fix="the descriptor says what its VNF is")
@@ -102,10 +108,10 @@ def descriptor_of(path: str, options: dict[str, Any]) -> GivenDescriptor:
     )
 
 
-def onboard_given(site: Site, variant: Variant, given: GivenDescriptor, as_json: bool) -> None:
+def onboard_given(site: Site, variant: Variant, found: ReadDescriptor, as_json: bool) -> None:
     """Onboard it and print what there is then."""
     try:
-        vnf = site.onboard_given(variant, given, lambda line: click.echo(line, err=True))
+        vnf = site.onboard_given(variant, found, lambda line: click.echo(line, err=True))
     finally:
         site.close()
     if as_json:
@@ -145,6 +151,12 @@ def pairs(option: str, texts: tuple[str, ...], example: str = "NAME=VALUE") -> d
 
 
 def _value(key: str, text: str) -> Any:
+    if is_misread(text.strip()):
+        raise UsageError(
+            f"YAML reads the value of {key} to another base",
+            observed=text,
+            fix=f"write it in quotes within the shell's, {key}='\"{text.strip()}\"'",
+        )
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as failure:

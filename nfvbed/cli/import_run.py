@@ -1,27 +1,35 @@
 """`nfvbed import`: an exported run into this store."""
 
+import sys
 from pathlib import Path
 
 import click
 
 from nfvbed.cli.settings import open_store, root_option, store_option
+from nfvbed.cli.standard_streams import STANDARD
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.spec.textfile import decoded, read_text
 
 
 @click.command(name="import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(allow_dash=True, path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Only check the file.")
 @root_option
 @store_option
 def command(file: Path, dry_run: bool, root: Path | None, store: str | None) -> None:
-    """Put the run in FILE, which `nfvbed export` wrote, into the store."""
-    from nfvbed.store.transfer import import_run, read_run
+    """Put the run in FILE, which `nfvbed export` wrote, into the store; -: from standard input."""
+    from nfvbed.store.transfer import EXPORTED, import_run, read_run
 
-    document = read_run(file.read_text(encoding="utf-8"), str(file))
+    if str(file) == STANDARD:
+        document = read_run(decoded(sys.stdin.buffer.read(), "standard input", EXPORTED), "standard input")
+    else:
+        document = read_run(read_text(file, EXPORTED), str(file))
     reported = f"run {document.run.id} ({document.run.experiment}): {len(document.trials)} trials"
     if dry_run:
         click.echo(f"would import {reported}")
         return
     with open_store(open_project(root), store, read_only=False) as opened:
-        import_run(opened, document)
+        shared = import_run(opened, document)
     click.echo(f"imported {reported}")
+    if shared:
+        click.echo(f"its label is that of run {', '.join(shared)} too: name both by their ids, or label one anew")

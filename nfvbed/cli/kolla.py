@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nfvbed.cli.settings import json_option, root_option
+from nfvbed.cli.standard_streams import require_folder
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.sites.kolla import inventory, output
@@ -18,6 +19,7 @@ from nfvbed.sites.kolla.render import check_release, order_pinned, render
 from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
+from nfvbed.spec.textfile import read_text
 from nfvbed.spec.variant import Variant
 
 _PROOF = {
@@ -43,6 +45,7 @@ def render_files(variant: str, site: str, release: str, folder: str, multinode: 
 
     Passwords are not among them: kolla-genpwd makes those.
     """
+    require_folder(Path(folder))
     project = open_project(root)
     profile = project.load_kolla_release(release)
     where = _kolla_site(project, site)
@@ -135,10 +138,4 @@ def _in_full(support: dict[str, Any]) -> str:
 
 
 def _text(path: str) -> str:
-    try:
-        return Path(path).read_text()
-    except (OSError, UnicodeDecodeError) as failure:
-        observed = failure.strerror if isinstance(failure, OSError) else "it is no text"
-        raise UsageError(
-            "the inventory cannot be read", where=path, observed=observed or str(failure), fix="--multinode FILE"
-        ) from failure
+    return read_text(Path(path), "--multinode FILE")

@@ -67,7 +67,8 @@ def refuse_options(vnf: MachinesVnfSpec, options: Mapping[str, Any], keys: tuple
         raise UsageError(
             f"{', '.join('--' + key.replace('_', '-') for key in given)}: not of a VNF of several machines",
             where=f"VNF {vnf.name}",
-            fix=f"each machine says it in vnfd/{vnf.name}/vnf.yml",
+            fix=f"each machine says it in vnfd/{vnf.name}/vnf.yml"
+            + ("; a deployment flavour of SOL001 is --deployment-flavour NAME" if "flavor" in given else ""),
         )
 
 
@@ -91,8 +92,10 @@ def made_request(
 
     Raises:
         UsageError, ConfigurationError: an option names what there is not, or an image cannot be read.
-        UnsupportedError: groups are to be apart in a way that Nova has no rule for.
+        UnsupportedError: groups are to be apart in a way that Nova has no rule for; or a mobile core is of another
+            network than its image.
     """
+    project.require_usual_network(vnf)
     zones = pairs("--zone", options.get("zones") or ())
     placement = options.get("placement") or ("strict" if zones else "soft")
     given_file = options.get("image_file")

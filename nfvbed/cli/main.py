@@ -10,6 +10,7 @@ from types import TracebackType
 import click
 
 from nfvbed import __version__
+from nfvbed.cli.output import outlive_readers
 from nfvbed.errors import NfvbedError
 
 VERBS = {
@@ -82,6 +83,7 @@ def group(root: str | None, store: str | None, debug: bool) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
+    outlive_readers()
     try:
         code = group.main(arguments, prog_name="nfvbed", standalone_mode=False)
     except click.ClickException as error:
@@ -93,10 +95,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NfvbedError as error:
         click.echo(f"nfvbed: {error}", err=True)
         return error.exit_code
-    except BrokenPipeError:
-        # The reader (`| head`) has seen enough; Python must not complain when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     return code if isinstance(code, int) else 0
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from nfvbed.cli.given_options import descriptor_of, given_options, is_file, onboard_given, refuse_given, refuse_others
+from nfvbed.cli.given_files import onboard_file, vnf_of_file
+from nfvbed.cli.given_options import given_options, is_file, refuse_given
 from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
 from nfvbed.cli.offload_price import measure_price
 from nfvbed.cli.onboard_check import WITHOUT_NOVA, check_fit
@@ -21,6 +22,7 @@ from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label
+from nfvbed.spec.commands import next_commands, on_site
 from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.layout import VEPC
 from nfvbed.spec.loader import Project
@@ -29,6 +31,7 @@ from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs import offload
+from nfvbed.vnfs.descriptors.epa import require_fit
 from nfvbed.vnfs.epc.checksums import probe_downlink
 from nfvbed.vnfs.epc.driver import bearers_of
 
@@ -52,14 +55,15 @@ def command(vnf: str, variant: str | None, site: str, topology: str | None, as_j
     """Start VNF (a name in vnfd) on a data plane, and leave both running until `nfvbed destroy`.
 
     FILE: the VNF of someone's descriptor, a package (CSAR) or a legacy template, on a site that is an OpenStack; it is
-    onboarded when its instances are ACTIVE, and `nfvbed offboard NAME` removes it. So is a VNF of several machines.
+    read and compared first, onboarded when its instances are ACTIVE, and `nfvbed offboard NAME` removes it. So is a VNF
+    of several machines.
 
     It counts as onboarded when frames have come through it in both directions, not when it says that it is up. A data
     plane that is deployed without VNFs is set up again with the ports that they need.
     """
     project = open_project()
     given = {**options, "site": site, "variant": variant, "topology": topology is not None, "as_json": as_json}
-    _by_descriptor(project, vnf, given)
+    project, vnf = _by_descriptor(project, vnf, given)
     site_spec = project.load_site(site)
     refuse_given(options)
     refuse_machine_options(options)
@@ -74,9 +78,11 @@ def command(vnf: str, variant: str | None, site: str, topology: str | None, as_j
     place = open_site(site_spec, project.root)
     existing = place.find_deployed()
     wanted = project.load_variant(variant_name(variant, existing, site_spec), site_spec)
+    wanted = wanted if existing is None else existing.adapted(wanted)
     choice = choice_of(project, wanted, topology, vnf, of_site(site_spec, options))
     if choice is None:
         raise UsageError(f"topology {topology} has no VNF")
+    require_fit(place.fit(wanted, topology, choice))
     if options["dry_run"]:
         _require(place, existing, (wanted, topology, choice))
         click.echo(f"{vnf} ({explicit_label(choice)}) would be onboarded on {wanted.name} ({topology})")
@@ -96,7 +102,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str | None, as_j
         extra = {"checksum_offload": trap.model_dump(mode="json") if trap else None}
         click.echo(json.dumps(deployment.model_dump(mode="json") | extra, indent=2))
     else:
-        _print(deployment, existed, trap)
+        _print(site, deployment, existed, trap)
 
 
 def _usual_topology(project: Project, vnf: str) -> str:
@@ -116,44 +122,28 @@ def _require(place: Site, existing: Deployed | None, asked: tuple[Variant, str, 
     place.check(topology, choice)
 
 
-def _by_descriptor(project: Project, vnf: str, options: dict[str, Any]) -> None:
+def _by_descriptor(project: Project, vnf: str, options: dict[str, Any]) -> tuple[Project, str]:
     """Onboard what comes by a descriptor alone, and end: that of a file, of a VNF of several machines on an OpenStack.
 
     Args:
         project: where sites, variants and VNFs are.
         vnf: the file's path, or the VNF's name.
         options: of the command line, with `site`, `variant`, `topology` (whether one is named) and `as_json`.
+
+    Returns:
+        The project, with the VNF of a `vnf.yml` that is checked; and the VNF's name.
     """
     context = click.get_current_context()
     if is_file(vnf, project.vnf_names):
-        refuse_machine_options(options)
-        refuse_others(options)
-        _onboard_file(project, vnf, options)
-        context.exit(0)
+        own = vnf_of_file(project, vnf, options)
+        if own is None:
+            context.exit(onboard_file(project, vnf, options))
+        project, vnf = own
     site = project.load_site(options["site"])
     machines = several_machines(project, vnf) if site.kind not in WITHOUT_NOVA else None
     if machines is not None:
         context.exit(onboard_machines(project, machines, site, options))
-
-
-def _onboard_file(project: Project, vnf: str, options: dict[str, Any]) -> None:
-    """Onboard the VNF of a descriptor in a file.
-
-    Args:
-        project: where sites and variants are.
-        vnf: the file's path.
-        options: of the command line, with `site`, `variant` and `as_json`.
-    """
-    given = descriptor_of(vnf, options)
-    site_spec = project.load_site(options["site"])
-    place = open_site(site_spec, project.root)
-    variant = variant_name(options["variant"], place.find_deployed(), site_spec)
-    wanted = project.load_variant(variant, site_spec)
-    if options["dry_run"]:
-        place.require(wanted)
-        click.echo(f"{given.path} would be onboarded as {given.name} on {wanted.name}")
-        return
-    onboard_given(place, wanted, given, options["as_json"])
+    return project, vnf
 
 
 def _require_onboarding(site: SiteSpec) -> None:
@@ -182,7 +172,7 @@ def _checksums(site: Site, deployment: Deployment) -> offload.OffloadReport | No
     return offload.probe_checksums(deployment, (_PROBE_MACS[0], wanted[0] if wanted else _PROBE_MACS[1]))
 
 
-def _print(deployment: Deployment, existed: bool, trap: offload.OffloadReport | None) -> None:
+def _print(site: str, deployment: Deployment, existed: bool, trap: offload.OffloadReport | None) -> None:
     state = "was deployed already" if existed else "deployed"
     click.echo(f"{deployment.variant} ({deployment.topology}) with {len(deployment.vnfs)} VNFs {state}")
     show_vnfs(deployment)
@@ -191,15 +181,16 @@ def _print(deployment: Deployment, existed: bool, trap: offload.OffloadReport | 
         click.echo(f"  first frame after {steps['onboard.first-frame'] / NS_PER_S:.2f} s")
     if trap is not None:
         click.echo(f"  frames with a checksum left to hardware: {trap.result} ({trap.observed})")
-        for line in _advice(trap, deployment):
+        for line in _advice(site, trap, deployment):
             click.echo(f"  {line}")
     click.echo(f"  logs and sockets: {deployment.run_directory}")
-    click.echo("  next: nfvbed trace, nfvbed run, nfvbed offboard, nfvbed destroy")
+    click.echo(f"  next: {next_commands(deployment.variant, site)}, nfvbed offboard{on_site(site)}")
 
 
-def _advice(trap: offload.OffloadReport, deployment: Deployment) -> list[str]:
+def _advice(site: str, trap: offload.OffloadReport, deployment: Deployment) -> list[str]:
     if trap.result is offload.ChecksumPath.NOT_SEEN:
-        return ["What becomes of ordinary traffic is not known: see whether frames come through (nfvbed trace)."]
+        command = f"nfvbed trace {deployment.variant}{on_site(site)}"
+        return [f"What becomes of ordinary traffic is not known: see whether frames come through ({command})."]
     if not trap.trap:
         return []
     vnf, ordinary = ("vepc", "nextepc") if deployment.topology == VEPC else ("vloop", "bridge")

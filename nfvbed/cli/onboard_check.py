@@ -1,36 +1,31 @@
-"""`nfvbed onboard --check`: whether VNF, flavor, variant and host fit together, line by line; nothing is changed."""
+"""`nfvbed onboard --check`: whether VNF, flavor, variant and site fit together, line by line; nothing is changed.
+
+What is asked here is what the command asks without `--check`, before it begins: `Site.fit` and `Site.fit_given`.
+"""
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 import click
 
 from nfvbed.cli.vnf_options import asked_for
-from nfvbed.dataplanes.wiring import require_path
-from nfvbed.errors import ConfigurationError, NfvbedError, UnsupportedError, UsageError
-from nfvbed.host.arrangement import resolve
-from nfvbed.host.topology import read_topology
+from nfvbed.errors import ConfigurationError, OnboardError, PrerequisiteError, UnsupportedError, UsageError
 from nfvbed.records import VnfKind
-from nfvbed.sites.openstack.instances import DATA_NETWORKS
+from nfvbed.sites.catalogue import open_site
+from nfvbed.sites.site import Site, misfits_of_path
 from nfvbed.spec.choices import explicit_label
-from nfvbed.spec.flavor import Flavor
-from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
-from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec, HostSiteSpec, SiteSpec
+from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
-from nfvbed.spec.vnf import VnfChoice, VnfPortSpec
-from nfvbed.vnfs.descriptors import epa, hostfit
-from nfvbed.vnfs.descriptors.epa import Mismatch
-from nfvbed.vnfs.descriptors.model import CloudImage, request_of
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
-from nfvbed.vnfs.numa import Host
+from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.descriptors import givenfit
+from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
+from nfvbed.vnfs.descriptors.given import ReadDescriptor
+from nfvbed.vnfs.descriptors.givenfit import Fit
+from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 
 WITHOUT_NOVA = ("lab", "guest", "simulated")
 """Kinds of sites on which nfvbed itself starts VNFs."""
-_MANAGEMENT = "mgmt"
-_SWITCH_MIB = 384
-"""Hugepage memory of a devcloud that its switch takes."""
 
 
 def check_fit(
@@ -40,7 +35,7 @@ def check_fit(
 
     Args:
         project: where the files are.
-        site: where the VNF would run; it is not opened.
+        site: where the VNF would run.
         topology: what would be connected to what.
         asked: the VNF's name, the variant's, and the options of the VNF.
         as_json: print a JSON document.
@@ -50,94 +45,108 @@ def check_fit(
         ConfigurationError: a file is not valid.
     """
     vnf, variant_name, options = asked
-    if variant_name is None:
-        raise UsageError("--check compares with a variant, and none is named", fix="give --variant VARIANT")
-    in_cloud = site.kind not in WITHOUT_NOVA
-    if in_cloud and options.get("kind") is None:
+    if site.kind not in WITHOUT_NOVA and options.get("kind") is None:
         options = options | {"kind": VnfKind.VM.value}
-    variant = project.load_variant(variant_name, site)
-    choice = asked_for(project, variant, vnf, options)
-    found = _path(variant, topology, choice)
-    found += _in_cloud(variant, choice) if in_cloud else []
-    if isinstance(site, HostSiteSpec) and not isinstance(site, CloudSiteSpec):
-        found += _on_host(variant, choice, site, layout(topology).vnfs)
+    variant = project.load_variant(named_variant(variant_name), site)
+    choice, own = asked_for(project, variant, topology, vnf, options)
+    place, closed = opened(site, project)
+    if place is None:
+        found = Fit((*misfits_of_path(variant, topology, choice), *closed))
+    else:
+        found = Fit(place.fit(variant, topology, choice), _not_there(place, topology, choice))
+    found += Fit(notes=tuple(filter(None, (own,))))
     name = f"{vnf} ({explicit_label(choice)}, flavor {choice.flavor.name}) on {variant.name} ({topology}, {site.name})"
     return report(name, found, as_json=as_json)
 
 
-def report(name: str, found: list[Mismatch], *, as_json: bool) -> int:
-    """Print what does not fit, each once; return the exit code.
+def check_given(
+    project: Project, site: SiteSpec | None, variant_name: str | None, found: ReadDescriptor, *, as_json: bool
+) -> int:
+    """Print what of a descriptor does not fit; return the exit code as `check_fit`.
+
+    Args:
+        project: where the files are.
+        site: where it would be onboarded; None: none is named, and the variant alone is compared.
+        variant_name: the data plane.
+        found: the descriptor.
+        as_json: print a JSON document.
+
+    Raises:
+        UsageError: no variant is named.
+        ConfigurationError: a part of the descriptor cannot be read.
+    """
+    variant = project.load_variant(named_variant(variant_name), site)
+    if site is None:
+        fit = givenfit.fit(found, variant, _own_flavors(project))
+        fit += Fit(notes=("what it names is not compared with a cloud: --site names one that is an OpenStack",))
+    else:
+        fit = _on_site(project, site, variant, found)
+    where = "" if site is None else f" ({site.name})"
+    return report(f"{found.given.path} ({found.form.value}) on {variant.name}{where}", fit, as_json=as_json)
+
+
+def _on_site(project: Project, site: SiteSpec, variant: Variant, found: ReadDescriptor) -> Fit:
+    place, closed = opened(site, project)
+    if place is not None:
+        try:
+            return place.fit_given(variant, found)
+        except UnsupportedError as failure:
+            closed = (mismatch_of(failure, "site"),)
+    return givenfit.fit(found, variant, _own_flavors(project)) + Fit(closed)
+
+
+def named_variant(name: str | None) -> str:
+    """Return the variant that is compared with.
+
+    Raises:
+        UsageError: none is named.
+    """
+    if name is None:
+        raise UsageError("--check compares with a variant, and none is named", fix="give --variant VARIANT")
+    return name
+
+
+def opened(site: SiteSpec, project: Project) -> tuple[Site | None, tuple[Mismatch, ...]]:
+    """Return a site; or None, and why nothing can be onboarded on it now."""
+    try:
+        return open_site(site, project.root), ()
+    except UnsupportedError as failure:
+        return None, (mismatch_of(failure, "site"),)
+
+
+def report(name: str, found: Fit, *, as_json: bool) -> int:
+    """Print what does not fit, each once, and the notes; return the exit code.
 
     Args:
         name: what was compared with what.
-        found: the mismatches.
+        found: what came of it.
         as_json: print a JSON document.
     """
-    distinct = list({str(one): one for one in found}.values())
+    distinct = list({str(one): one for one in found.mismatches}.values())
+    notes = list(dict.fromkeys(found.notes))
     if as_json:
-        click.echo(json.dumps({"vnf": name, "mismatches": [asdict(one) for one in distinct]}, indent=2))
+        document = {"vnf": name, "mismatches": [one.shown for one in distinct], "notes": notes}
+        click.echo(json.dumps(document, indent=2))
     else:
         click.echo(f"{name}: " + ("everything fits" if not distinct else f"{len(distinct)} do not fit"))
         for one in distinct:
             click.echo(f"  {one}")
+        for note in notes:
+            click.echo(f"  note: {note}")
     return ConfigurationError.exit_code if distinct else 0
 
 
-def _path(variant: Variant, topology: str, choice: VnfChoice) -> list[Mismatch]:
+def _not_there(place: Site, topology: str, choice: VnfChoice) -> tuple[str, ...]:
+    """Say which file of a VNF is still to be made: that is no misfit."""
     try:
-        require_path(variant, topology, choice)
-    except UnsupportedError as failure:
-        return [mismatch_of(failure, "ports" if not variant.lacks(topology) else "topology")]
-    return []
+        place.prepare(topology, choice)
+    except (PrerequisiteError, OnboardError) as failure:
+        said = ": ".join(filter(None, (failure.what, failure.where)))
+        return (f"not there yet: {said}; {failure.fix}",)
+    except UnsupportedError:
+        return ()  # among what does not fit
+    return ()
 
 
-def _in_cloud(variant: Variant, choice: VnfChoice) -> list[Mismatch]:
-    data = iter(DATA_NETWORKS)
-
-    def network(port: VnfPortSpec) -> str:
-        return _MANAGEMENT if port.role == "management" else next(data)
-
-    networks = {port.name: network(port) for port in choice.vnf.ports}
-    image, specs = CloudImage(choice.vnf.name), extra_specs(choice.flavor)
-    try:
-        request = request_of(choice, networks, image, specs, direct=epa.needs_direct(variant, choice))
-    except UnsupportedError as failure:
-        return [mismatch_of(failure, "descriptor")]
-    return epa.check(request, choice.flavor, variant)
-
-
-def _on_host(variant: Variant, choice: VnfChoice, site: HostSiteSpec, vnfs: int) -> list[Mismatch]:
-    if choice.kind is not VnfKind.VM:
-        return []
-    try:
-        host = host_of(variant, site, vnfs)
-    except (UnsupportedError, ConfigurationError) as failure:
-        return [mismatch_of(failure, "cores")]
-    # On a devcloud every flavor has hugepages, out of what is reserved when the cloud starts.
-    flavor = with_pages(choice.flavor) if isinstance(site, DevcloudSiteSpec) else choice.flavor
-    return hostfit.check(flavor, host, vnfs=vnfs, realtime_us=hostfit.realtime_share())
-
-
-def with_pages(flavor: Flavor) -> Flavor:
-    """Return a flavor with its memory in hugepages."""
-    return flavor.model_copy(update={"hugepages": True})
-
-
-def host_of(variant: Variant, site: HostSiteSpec, vnfs: int) -> Host:
-    """Return this host as a site has it for virtual machines.
-
-    Raises:
-        UnsupportedError, ConfigurationError: it has too few cores for switch, generator and VNFs.
-    """
-    topology = read_topology()
-    arrangement = resolve(topology, site.arrangement, variant.options.switch_cores, vnfs)
-    nodes = max(len(topology.nodes), 1)
-    free = hostfit.reservable_mib(nodes)
-    if isinstance(site, DevcloudSiteSpec):
-        free = dict.fromkeys(range(nodes), (site.hugepages_mib - _SWITCH_MIB) // nodes)
-    return Host(topology, arrangement, free_hugepages_mib=free)
-
-
-def mismatch_of(failure: NfvbedError, subject: str) -> Mismatch:
-    """Return an error as a mismatch of a subject."""
-    return Mismatch(subject, ": ".join(filter(None, (failure.what, failure.observed))), failure.fix, failure.where)
+def _own_flavors(project: Project) -> dict[str, dict[str, str]]:
+    return {PREFIX + name: extra_specs(project.load_flavor(name)) for name in project.flavor_names}

@@ -9,25 +9,29 @@ import click
 
 from nfvbed.cli.given_options import descriptor_of, onboard_given
 from nfvbed.cli.machine_options import made_request, one_flavour, refuse_options
-from nfvbed.cli.onboard_check import host_of, mismatch_of, report, with_pages
-from nfvbed.cli.support import variant_name
+from nfvbed.cli.onboard_check import named_variant, opened, report
+from nfvbed.cli.support import require_deployable, variant_name
 from nfvbed.cli.vnf_options import KEYS as VNF_KEYS
-from nfvbed.errors import ConfigurationError, UnsupportedError, UsageError
+from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.host.qemu import images as image_files
 from nfvbed.host.qemu.images import Image
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.openstack import images as cloud_images
-from nfvbed.spec.document import read_document
+from nfvbed.sites.openstack.paths import BARE
+from nfvbed.sites.site import Site
+from nfvbed.spec.document import Document, read_document
 from nfvbed.spec.loader import VNF_FILE, Project
 from nfvbed.spec.machines import MachinesVnfSpec
-from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec, HostSiteSpec, SiteSpec
+from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import ImageSpec
 from nfvbed.vnfs.descriptors import csar, hostfit, sol
-from nfvbed.vnfs.descriptors.epa import Mismatch
+from nfvbed.vnfs.descriptors import given as descriptors
+from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of, require_fit
 from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenImage
+from nfvbed.vnfs.descriptors.givenfit import Fit
 from nfvbed.vnfs.descriptors.machines import check, legacy, package
-from nfvbed.vnfs.descriptors.machines.model import Flavour, MachinesRequest
+from nfvbed.vnfs.descriptors.machines.model import MachinesRequest
 from nfvbed.vnfs.descriptors.yamltext import dump
 
 _REFUSED = (*VNF_KEYS, "level", "offload_price", "topology")
@@ -55,24 +59,25 @@ def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, opt
     name, flavour = options["variant"] or site.only_variant, options["flavour"] or _usual_flavour(vnf, options)
     chosen = {**options, "flavour": flavour}
     if options["check"]:
-        if name is None:
-            raise UsageError("--check compares with a variant, and none is named", fix="give --variant VARIANT")
-        variant = project.load_variant(name, site)
-        found = _mismatches(project, vnf, (site, variant), chosen)
+        variant = project.load_variant(named_variant(name), site)
+        checked_on, closed = opened(site, project)
+        fit = Fit((*_mismatches(project, vnf, (checked_on, variant), chosen), *closed))
         return report(
-            f"{vnf.name} (flavour {flavour}) on {variant.name} ({site.name})", found, as_json=options["as_json"]
+            f"{vnf.name} (flavour {flavour}) on {variant.name} ({site.name})", fit, as_json=options["as_json"]
         )
     place = open_site(site, project.root)
-    variant = project.load_variant(variant_name(name, place.find_deployed(), site), site)
-    describe = _package if _takes_packages(site) else _template
+    existing = place.find_deployed()
+    variant = project.load_variant(variant_name(name, existing, site), site)
+    require_fit(_mismatches(project, vnf, (place, variant), chosen))
+    describe = _package if place.descriptor_form == "sol" else _template
     given, content = describe(project, vnf, variant, chosen)
+    require_deployable(place, variant, existing)
     if options["dry_run"]:
-        place.require(variant)
         click.echo(f"{vnf.name} (flavour {flavour}) would be onboarded as {given.name} on {variant.name}")
         return 0
     given.path.parent.mkdir(parents=True, exist_ok=True)
     given.path.write_bytes(content)
-    onboard_given(place, variant, given, options["as_json"])
+    onboard_given(place, variant, descriptors.read(given), options["as_json"])
     return 0
 
 
@@ -80,10 +85,6 @@ def _usual_flavour(vnf: MachinesVnfSpec, options: Mapping[str, Any]) -> str:
     """Return the deployment flavour for which there is an image; where none has one, or one is named, that of all."""
     own = next((one.name for one in vnf.flavours if one.image is not None), "")
     return own if own and not options["parameters"] else one_flavour(vnf, options)
-
-
-def _takes_packages(site: SiteSpec) -> bool:
-    return isinstance(site, DevcloudSiteSpec | CloudSiteSpec) and site.onboarding == "sol"
 
 
 def _template(
@@ -159,28 +160,36 @@ def _request(
 
 
 def _mismatches(
-    project: Project, vnf: MachinesVnfSpec, on: tuple[SiteSpec, Variant], options: Mapping[str, Any]
+    project: Project, vnf: MachinesVnfSpec, on: tuple[Site | None, Variant], options: Mapping[str, Any]
 ) -> list[Mismatch]:
+    """Compare machines with their flavors, the variant and the site; on a site that cannot be opened, without that."""
     site, variant = on
-    document = read_document(project.vnfs_folder / vnf.name / VNF_FILE)
+    bare = () if site is None else site.fit(variant, BARE, None)
+    if bare:
+        return list(bare)
+    document = read_document(project.vnf_file(vnf.name))
     try:
         request = _request(project, vnf, variant, options)
     except UnsupportedError as failure:
-        return [mismatch_of(failure, "placement" if "placement" in failure.where else "ports")]
+        subjects = {"placement": "placement", "config": "network"}
+        subject = next((name for word, name in subjects.items() if word in failure.where), "ports")
+        return [mismatch_of(failure, subject)]
     flavour = options["flavour"]
     found = check.check(request, flavour, check.Checked(document, variant))
-    if isinstance(site, DevcloudSiteSpec):
-        found += check.unplaced(request, flavour, document)
-    if isinstance(site, HostSiteSpec) and not isinstance(site, CloudSiteSpec):
-        found += _on_host(request.flavour(flavour), variant, site)
-    return found
+    return found if site is None else found + _on_host(request, document, (flavour, variant), site)
 
 
-def _on_host(flavour: Flavour, variant: Variant, site: HostSiteSpec) -> list[Mismatch]:
+def _on_host(request: MachinesRequest, document: Document, of: tuple[str, Variant], site: Site) -> list[Mismatch]:
+    """Compare with the one compute that a cloud on this machine has; on another one nothing is known."""
+    flavour, variant = of
     try:
-        host = host_of(variant, site, 1)
+        host = site.guest_host(variant, 1)
     except (UnsupportedError, ConfigurationError) as failure:
         return [mismatch_of(failure, "cores")]
-    pages = isinstance(site, DevcloudSiteSpec)
-    sizes = {one.name: with_pages(one.flavor) if pages else one.flavor for one in flavour.machines}
-    return hostfit.check_together(sizes, host)
+    if host is None:
+        return []
+    found, deployed = check.unplaced(request, flavour, document), site.find_deployed()
+    if deployed is None or deployed.vnf is None:
+        sizes = {one.name: hostfit.with_pages(one.flavor) for one in request.flavour(flavour).machines}
+        found += hostfit.check_together(sizes, host)
+    return found

@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 import click
 import yaml
 
+from nfvbed.spec.document import is_misread
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 KEYS = {
@@ -84,6 +86,9 @@ def collect(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def _yaml(setting: str, text: str) -> Any:
+    if is_misread(text.strip()):
+        fix = "write it in quotes within the shell's, KEY='\"VALUE\"', or without the leading zero"
+        raise click.BadParameter(f"YAML reads the value of {setting!r} to another base; {fix}", param_hint="--set")
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:

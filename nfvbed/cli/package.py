@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
-from nfvbed.cli.given_options import pairs
+from nfvbed.cli.given_files import checked
+from nfvbed.cli.given_options import is_file, pairs
 from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
 from nfvbed.cli.package_machines import hot_of, machines_content
+from nfvbed.cli.standard_streams import STANDARD
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.records import VnfKind
@@ -17,7 +19,7 @@ from nfvbed.sites.openstack.instances import DATA_NETWORKS
 from nfvbed.spec.choices import default_forwarding, possible_forwarding
 from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfChoice, VnfSpec, VnfUse
-from nfvbed.vnfs.descriptors import csar, legacy, parsing, sol, translate
+from nfvbed.vnfs.descriptors import csar, legacy, sol
 from nfvbed.vnfs.descriptors.model import CloudImage, DescriptorRequest, checksums, request_of, version_of
 from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from nfvbed.vnfs.descriptors.yamltext import dump
@@ -32,7 +34,7 @@ _ENDINGS = {"legacy": ".yaml", "sol": ".csar", "hot": ".hot.yaml"}
 @click.option("--form", type=click.Choice(_FORMS), default="sol", show_default=True, help="A package, or a YAML file.")
 @click.option("--output", metavar="FILE", help="Default: VNF.csar, VNF.yaml, VNF.hot.yaml here. -: standard output.")
 @click.option("--forwarding", metavar="MODE", help="What it does with frames. Default: the VNF's first.")
-@click.option("--flavor", metavar="NAME", help="A name in flavors. Default: the VNF's.")
+@click.option("--flavor", "--flavour", "flavor", metavar="NAME", help="A name in flavors. Default: the VNF's.")
 @click.option("--image", metavar="NAME", help="Name of the image in Glance. Default: the VNF's name.")
 @click.option("--with-image", is_flag=True, help="Put the image into the package; Tacker uploads it with each VNF.")
 @click.option(
@@ -44,15 +46,21 @@ _ENDINGS = {"legacy": ".yaml", "sol": ".csar", "hot": ".hot.yaml"}
 )
 @click.option("--image-file", metavar="FILE", help="Several machines: their image. Default: the VNF's.")
 @click.option(
-    "--flavour", metavar="NAME", help="VNF of several machines: deployment flavour. Default: a package has all."
+    "--deployment-flavour",
+    "flavour",
+    metavar="NAME",
+    help="VNF of several machines: its deployment flavour (SOL001). Default: a package has all.",
 )
 @machine_options
 @click.option("--most", default=1, type=click.IntRange(1, 16), help="Instances that it can be scaled to. Default: 1.")
 def command(vnf: str, form: str, output: str | None, **options: Any) -> None:
-    """Write what Tacker takes of VNF (a name in vnfd), made from its vnf.yml; FILE (a CSAR): only check it."""
+    """Write what Tacker takes of VNF (a name in vnfd), made from its vnf.yml.
+
+    FILE: only check it, whatever descriptor it is: a package (CSAR), a template, a SOL001 descriptor, a vnf.yml.
+    """
     project = open_project()
-    if vnf not in project.vnf_names and Path(vnf).is_file():
-        click.echo(_checked(Path(vnf)))
+    if is_file(vnf, project.vnf_names):
+        click.echo(checked(project, Path(vnf)))
         return
     machines = several_machines(project, vnf)
     if machines is not None:
@@ -60,7 +68,7 @@ def command(vnf: str, form: str, output: str | None, **options: Any) -> None:
     else:
         _refuse_for_one(options)
         content = _content(form, _request(project, vnf, options))
-    if output == "-":
+    if output == STANDARD:
         sys.stdout.buffer.write(content)
         return
     path = Path(output or f"{vnf}{_ENDINGS[form]}")
@@ -73,20 +81,9 @@ def command(vnf: str, form: str, output: str | None, **options: Any) -> None:
 
 def _refuse_for_one(options: dict[str, Any]) -> None:
     refuse_machine_options(options)
-    for key in ("image_file", "flavour"):
+    for key, option in (("image_file", "--image-file"), ("flavour", "--deployment-flavour")):
         if options.pop(key):
-            raise UsageError(f"--{key.replace('_', '-')} is of a VNF of several machines", fix="leave it out")
-
-
-def _checked(path: Path) -> str:
-    package = csar.read(path)
-    parsing.parse_package(package)
-    flavours = ", ".join(translate.flavours(package)) or "one, without an id"
-    external = f"; not fetched: {', '.join(package.external)}" if package.external else ""
-    return (
-        f"{path}: {len(package.archive.sizes)} members, {len(package.hashed)} hashes are right, "
-        f"entry {package.entry}, flavours: {flavours}{external}"
-    )
+            raise UsageError(f"{option} is of a VNF of several machines", fix="leave it out")
 
 
 def _request(project: Project, vnf: str, options: dict[str, Any]) -> DescriptorRequest:

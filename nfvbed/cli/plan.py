@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nfvbed.cli.overrides import collect, override_options
+from nfvbed.cli.plan_on_site import impossible
 from nfvbed.cli.progress import span
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.compare.advice import ADVICE
@@ -18,7 +19,11 @@ from nfvbed.plan.order import is_exchanged
 from nfvbed.plan.plan import Plan, Unit, expand
 from nfvbed.quality import QualityWarning
 from nfvbed.records import CellRole
+from nfvbed.report.throughput import claim
+from nfvbed.spec.conformance import conformance
 from nfvbed.spec.rules import Study
+from nfvbed.spec.search import Search
+from nfvbed.spec.searchpresets import Goal
 from nfvbed.spec.site import KollaSiteSpec, SiteSpec
 from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.loads import SearchTest
@@ -32,12 +37,20 @@ from nfvbed.spec.tests import expected_s
 @json_option
 def command(experiment: str, root: Path | None, as_json: bool, **overrides: Any) -> None:
     """Show the cells, their repetitions and the estimated length of EXPERIMENT (a name or a file)."""
-    show_plan(open_project(root).load_study(experiment, collect(overrides)), as_json)
+    project = open_project(root)
+    show_plan(project.load_study(experiment, collect(overrides)), project.root, as_json)
 
 
-def show_plan(study: Study, as_json: bool) -> None:
-    """Print the plan of a study."""
+def show_plan(study: Study, root: Path, as_json: bool) -> None:
+    """Print the plan of a study, with what its site can never have.
+
+    Args:
+        study: what is asked.
+        root: of the project.
+        as_json: print a JSON document.
+    """
     plan = expand(study.experiment, study.variants, study.choices)
+    lacking, not_asked = impossible(study, plan, root)
     overheads = SIMULATED if study.simulated else Overheads()
     least_s = length_s(plan, shortest(plan), overheads)
     # No round begins after the limit, and the last one is not cut off; a budget cuts it.
@@ -49,7 +62,7 @@ def show_plan(study: Study, as_json: bool) -> None:
     if budget_s is not None:
         least_s, most_s = min(least_s, budget_s), min(most_s, budget_s)
     if as_json:
-        click.echo(json.dumps(_document(plan, study, (least_s, most_s)), indent=2))
+        click.echo(json.dumps(_document(plan, study, (least_s, most_s), (lacking, not_asked)), indent=2))
         return
     table = Table()
     table.add_column("cell", no_wrap=True)
@@ -66,7 +79,12 @@ def show_plan(study: Study, as_json: bool) -> None:
         console.print(f"not applicable: {cell.id}: {reason}", highlight=False)
     for cell, reason in plan.skipped:
         console.print(f"skipped: {cell.id}: {reason}", highlight=False)
-    for cells in _incomplete(plan, study).values():
+    for reason in dict.fromkeys(lacking.values()):
+        named = ", ".join(cell for cell, why in lacking.items() if why == reason)
+        console.print(f"not on site {study.site.name}: {named}: {reason}", highlight=False, soft_wrap=True)
+    if not_asked:
+        console.print(not_asked, highlight=False, soft_wrap=True)
+    for cells in incomplete_checksums(plan, study).values():
         advice = ADVICE[QualityWarning.OFFLOADS_ON]
         told = f"{QualityWarning.OFFLOADS_ON.value}: {', '.join(cells)}: {advice.meaning} {advice.remedy}"
         console.print(told, highlight=False, soft_wrap=True)
@@ -86,8 +104,12 @@ def show_plan(study: Study, as_json: bool) -> None:
     )
 
 
-def _incomplete(plan: Plan, study: Study) -> dict[str, list[str]]:
-    """Return by variant the cells whose raw-Ethernet VNF will be given frames without complete checksums."""
+def incomplete_checksums(plan: Plan, study: Study) -> dict[str, list[str]]:
+    """Return by variant the cells whose raw-Ethernet VNF will be given frames without complete checksums.
+
+    Raises:
+        UnsupportedError: a VNF and a variant's ports do not fit together.
+    """
     found: dict[str, list[str]] = {}
     variants = {variant.name: variant for variant in study.variants}
     for cell in plan.cells:
@@ -124,26 +146,52 @@ def _rounds(plan: Plan, cell: str) -> str:
 
 def _searches(study: Study) -> list[str]:
     """Describe the searches: each takes what it needs, and at most its limit."""
-    experiment = study.experiment
     found = []
-    for label, test in experiment.labelled_tests.items():
-        if isinstance(test, SearchTest):
-            what = experiment.search_of(test)
-            seconds, trials = expected_s(test, what)
-            goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in what.goals)
-            about = f"about {seconds:.0f} s and {trials} trials each, at most {what.time_limit_s:g} s"
-            found.append(f"{label}: {what.label}, {goals}; {about}")
+    for label, test, what in _searched(study):
+        seconds, trials = expected_s(test, what)
+        goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in what.goals)
+        about = f"about {seconds:.0f} s and {trials} trials each, at most {what.time_limit_s:g} s"
+        claims = (claim(what.preset, goal.name, conformance(what, goal), reasons=False) for goal in what.goals)
+        found.append(f"{label}: {what.label}, {goals}; {about}. {' '.join(claims)}")
     return found
 
 
-def _document(plan: Plan, study: Study, length: tuple[float, float]) -> dict[str, Any]:
+def _searched(study: Study) -> list[tuple[str, SearchTest, Search]]:
+    """Return the searches of an experiment, with the labels of their tests."""
+    experiment = study.experiment
+    tests = experiment.labelled_tests.items()
+    return [(label, test, experiment.search_of(test)) for label, test in tests if isinstance(test, SearchTest)]
+
+
+def _judged(what: Search, goal: Goal) -> list[dict[str, Any]]:
+    return [one.model_dump(mode="json") for one in conformance(what, goal)]
+
+
+def _document(
+    plan: Plan, study: Study, length: tuple[float, float], of_site: tuple[dict[str, str], str]
+) -> dict[str, Any]:
+    lacking, not_asked = of_site
     return {
         "experiment": study.experiment.model_dump(mode="json"),
         "simulated": study.simulated,
-        "cells": [{**c.model_dump(mode="json"), "needed": plan.needed(c.id)} for c in plan.cells],
+        "cells": [
+            {**c.model_dump(mode="json"), "needed": plan.needed(c.id), "lacks": lacking.get(c.id, "")}
+            for c in plan.cells
+        ],
+        "site_not_asked": not_asked,
         "not_applicable": [{"cell": cell.id, "reason": reason} for cell, reason in plan.absent],
         "skipped": [{"cell": cell.id, "reason": reason} for cell, reason in plan.skipped],
-        "offloads_on": [cell for cells in _incomplete(plan, study).values() for cell in cells],
+        "offloads_on": [cell for cells in incomplete_checksums(plan, study).values() for cell in cells],
+        "searches": [
+            {
+                "test": label,
+                "search": what.label,
+                "goals": [
+                    {"goal": goal.model_dump(mode="json"), "conformance": _judged(what, goal)} for goal in what.goals
+                ],
+            }
+            for label, _, what in _searched(study)
+        ],
         "first_round": [
             {"sequence": trial.sequence, "cell": trial.cell, "preset": trial.preset.value, "test": trial.test}
             for trial in plan.round(1)

@@ -16,6 +16,7 @@ from nfvbed.plan.plan import PlannedTrial
 from nfvbed.records import CellRole, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.run.observer import Observer, RoundEnd, TimeLeft
+from nfvbed.units import USUAL_MTU
 
 SILENCE_S = 29.0
 """After so long without a line, one says that it still works."""
@@ -242,7 +243,8 @@ def begun(run: RunRecord, resumed: bool, left_s: float) -> str:
 def named(key: DeploymentKey) -> str:
     """Name a deployment."""
     role = "" if key.role is CellRole.SUBJECT else f" ({key.role.value})"
-    return f"{key.variant}{role} {key.topology}{' with ' + key.vnf if key.vnf else ''}"
+    jumbo = "" if key.mtu == USUAL_MTU else f", MTU {key.mtu}"
+    return f"{key.variant}{role} {key.topology}{' with ' + key.vnf if key.vnf else ''}{jumbo}"
 
 
 def named_unit(trial: PlannedTrial) -> str:

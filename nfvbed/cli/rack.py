@@ -12,8 +12,9 @@ from nfvbed.cli.rack_progress import RackProgress
 from nfvbed.confirming import require_confirmed
 from nfvbed.signals import end_like_interrupt
 from nfvbed.sites.kolla.executor import destroying, journal, stages
-from nfvbed.sites.kolla.executor.deploying import Wish, deploy, is_another, require_free
+from nfvbed.sites.kolla.executor.deploying import Wish, deploy, is_another, prepare, require_free
 from nfvbed.sites.kolla.executor.places import RackPlaces
+from nfvbed.sites.kolla.measured.tenants import require_own
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.preflight.checks import examine
 from nfvbed.spec.kollarelease import NEWEST
@@ -39,11 +40,13 @@ def deploy_rack(project: Project, site: KollaSiteSpec, variant: str, options: di
     )
     places = RackPlaces.of(project.root, site.name)
     if options["dry_run"]:
-        _foresee(project, wish, places)
+        _foresee(project, wish, places, redeploy=bool(options["redeploy"]), evict=bool(options["evict"]))
         return
     end_like_interrupt()
     progress = RackProgress(Console(stderr=True))
+    prepare(project, wish)  # before another one is taken down for it
     if options["redeploy"] and _has_another(places, wish):
+        require_own(places, site.name, evict=options["evict"])
         confirm(site.name, options["confirmed"])
         for line in destroying.destroy(project, site, progress):
             progress.say(line)
@@ -58,7 +61,9 @@ def deploy_rack(project: Project, site: KollaSiteSpec, variant: str, options: di
     click.echo(f"  next: nfvbed destroy --site {site.name}")
 
 
-def destroy_rack(project: Project, site: KollaSiteSpec, confirmed: str | None, dry_run: bool) -> None:
+def destroy_rack(
+    project: Project, site: KollaSiteSpec, confirmed: str | None, *, dry_run: bool, evict: bool = False
+) -> None:
     """Take a rack's deployment down; its name is asked for.
 
     Args:
@@ -66,8 +71,14 @@ def destroy_rack(project: Project, site: KollaSiteSpec, confirmed: str | None, d
         site: the rack.
         confirmed: the name, where it was given.
         dry_run: say what would be done, and do nothing.
+        evict: also end what others have on it.
+
+    Raises:
+        BusyError: others have something on it.
     """
-    found = journal.read(RackPlaces.of(project.root, site.name))
+    places = RackPlaces.of(project.root, site.name)
+    found = journal.read(places)
+    require_own(places, site.name, evict=evict)
     if dry_run or found is None:
         lines = destroying.foresee(project, site.name)
     else:
@@ -97,9 +108,15 @@ def _has_another(places: RackPlaces, wish: Wish) -> bool:
     return found.destroying or is_another(found, wish)
 
 
-def _foresee(project: Project, wish: Wish, places: RackPlaces) -> None:
+def _foresee(project: Project, wish: Wish, places: RackPlaces, *, redeploy: bool, evict: bool) -> None:
     found = journal.read(places)
-    require_free(found, wish)
+    prepare(project, wish)
+    if not (redeploy and _has_another(places, wish)):
+        require_free(found, wish)
+    else:
+        require_own(places, wish.site.name, evict=evict)
+        for line in destroying.foresee(project, wish.site.name):
+            click.echo(line)
     for stage in stages.deploying(project.root):
         known = found.stages.get(stage.name) if found else None
         click.echo(f"{stage.name:18} {known.outcome if known else 'to do':12} {stage.summary}")

@@ -11,12 +11,16 @@ from nfvbed.spec.kollarelease import NEWEST
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 CONFIRMED = click.option("--yes", "confirmed", metavar="NAME", help="Rack: its name, in place of typing it when asked.")
+EVICT = click.option(
+    "--evict", is_flag=True, help="A cloud that goes: also end what others have on it. Default: refuse."
+)
 
 
 def rack_options(command: Command) -> Command:
     """Add the options of `nfvbed deploy` for sites of kind kolla."""
     for option in (
         CONFIRMED,
+        EVICT,
         click.option("--redeploy", is_flag=True, help="Rack: take another variant down before, confirmed by the name."),
         click.option("--release", metavar="NAME", help=f"Rack: a name in kolla/releases. Default: {NEWEST}."),
         click.option("--inventory", metavar="FILE", help="Rack: an inventory of one's own. Default: it is rendered."),

@@ -7,23 +7,27 @@ from typing import Any
 import click
 from rich.console import Console
 
+from nfvbed.cli.proposals import measures_in
 from nfvbed.cli.results import text_width
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.compare.needs import Need
 from nfvbed.compare.recommend import Recommendation, Wanted, recommend
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnknownNameError, UsageError
 from nfvbed.records import RunRecord
 from nfvbed.report.newest import RUNS, examine_runs, newest_by_host, newest_of
 from nfvbed.report.page.head import machine
 from nfvbed.report.recommendation import headline
 from nfvbed.report.terminal.recommended import screen, shown_host
 from nfvbed.report.terminal.screen import WIDTH
+from nfvbed.selection import MEASURED
 from nfvbed.sites.catalogue import open_site
+from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.store import Store
 from nfvbed.store.canonical import content_hash
+from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 
 NEWEST = "newest"
 MOST_HOSTS = 5
@@ -66,28 +70,33 @@ MOST_HOSTS = 5
 def command(root: Path | None, store: str | None, as_json: bool, **chosen: Any) -> None:
     """Recommend a data plane for a need, from the stored results of this host; nothing is measured.
 
-    Variants share a place where no verdict tells them apart. Simulated systems and emulated guests have none. Where
-    there is not enough data, or the first place is undecided, the command that would change that is printed.
+    Variants share a place where no verdict tells them apart. Simulated systems and emulated guests have none, and runs
+    that people have hidden are left out. Where there is not enough data, or the first place is undecided, the command
+    that would change that is printed.
     """
     project = open_project(root)
     wanted = Wanted(
         need=Need(chosen["need"]),
-        topology=chosen["topology"],
+        topology=_topology(chosen["topology"]),
         vnf=chosen["vnf"],
         frame_size=_frame_size(chosen["frame_size"]),
         flows=chosen["flows"],
     )
     with open_store(project, store) as opened:
-        runs = opened.runs()
+        runs, left_out = opened.runs(MEASURED), opened.left_out()
         host = _host(project, runs, chosen["site"], chosen["host"])
         newest = newest_of(runs, host, chosen["most"])
-        found = recommend(examine_runs(opened, newest, VariantModel, chosen["margin"]), wanted, host)
+        found = recommend(
+            examine_runs(opened, newest, VariantModel, chosen["margin"]), wanted, host, measures_in(project)
+        )
         others = [] if found.runs else _other_hosts(opened, runs)
         about = machine(opened.get_blob(host)) if newest else ""
     if as_json:
         click.echo(json.dumps({"headline": headline(found), **found.model_dump(mode="json")}, indent=2))
         return
     _print(found, about, others)
+    if left_out and not runs:
+        click.echo(f"Not looked at: {left_out.words}.")
 
 
 def _print(found: Recommendation, about: str, others: list[str]) -> None:
@@ -104,9 +113,25 @@ def _print(found: Recommendation, about: str, others: list[str]) -> None:
 def _frame_size(text: str | None) -> int | str | None:
     if text is None or text == "imix":
         return text
-    if not text.isdigit():
-        raise UsageError(f"{text!r} is no frame size", where="--frame-size", fix="give bytes, as 64, or imix")
+    if not text.isdigit() or not MIN_FRAME_SIZE_BYTES <= int(text) <= MAX_FRAME_SIZE_BYTES:
+        fix = f"give bytes, from {MIN_FRAME_SIZE_BYTES} to {MAX_FRAME_SIZE_BYTES}, or imix"
+        raise UsageError(f"{text!r} is no frame size", where="--frame-size", fix=fix)
     return int(text)
+
+
+def _topology(name: str | None) -> str | None:
+    """Return the path that is asked for.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+    """
+    if name is not None:
+        try:
+            layout(name)
+        except ValueError as error:
+            seen = repr(name)
+            raise UnknownNameError("unknown topology", where="--topology", observed=seen, fix=str(error)) from error
+    return name
 
 
 def _host(project: Project, runs: list[RunRecord], site: str, wanted: str | None) -> str:
@@ -119,12 +144,12 @@ def _host(project: Project, runs: list[RunRecord], site: str, wanted: str | None
         return content_hash(open_site(project.load_site(site), project.root).facts())
     if wanted == NEWEST:
         if not runs:
-            raise UsageError("there are no runs yet", where="--host newest", fix="nfvbed run demo")
+            raise UsageError("there are no measured runs yet", where="--host newest", fix="nfvbed run demo")
         return runs[0].host_hash
     known = list(newest_by_host(runs))
     fitting = [digest for digest in known if digest.startswith(wanted)]
     if len(fitting) != 1:
-        raise UsageError(
+        raise UnknownNameError(
             f"{'several hosts begin' if fitting else 'no host begins'} with {wanted!r}",
             where="--host",
             observed=f"hosts with runs: {', '.join(digest[:12] for digest in known) or 'none'}",

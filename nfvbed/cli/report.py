@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from nfvbed.cli.results import chain_options, comparison_options, load_runs
+from nfvbed.cli.results import chain_options, compare_runs, comparison_options, simulated_option
 from nfvbed.cli.settings import json_option, root_option, store_option
-from nfvbed.compare.comparison import compare
+from nfvbed.cli.standard_streams import require_folder
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.report.answer import answer
 from nfvbed.report.files import write_report
-from nfvbed.report.load import context_of, make_options
+from nfvbed.report.load import context_of
 from nfvbed.report.wording import SIMULATED_MARK
 
 
@@ -24,6 +24,7 @@ from nfvbed.report.wording import SIMULATED_MARK
     help="Folder to write to; files of the same names are replaced. Default: results/reports/RUN in the root.",
 )
 @click.option("--quiet", is_flag=True, help="Print nothing: `nfvbed compare` then names the page.")
+@simulated_option
 @comparison_options
 @chain_options
 @json_option
@@ -31,6 +32,7 @@ from nfvbed.report.wording import SIMULATED_MARK
 @store_option
 def command(
     runs: tuple[str, ...],
+    simulated: bool,
     output: Path | None,
     quiet: bool,
     as_json: bool,
@@ -38,12 +40,15 @@ def command(
     store: str | None,
     **chosen: Any,
 ) -> None:
-    """Write the page, CSV, JSON and figures of RUN (an id, the beginning of one, or `latest`, the default).
+    """Write the page, CSV, JSON and figures of RUN (an id, its first or last digits, a label, or `latest`).
 
+    Without RUN: of the newest run that has an answer; what is newer and has none is named.
     The page is one file that opens from disk, without a network. What cannot be compared is shown with the reason.
     """
-    loaded = load_runs(root, store, runs)
-    comparison = compare(loaded.data, make_options(loaded, chosen))
+    if output is not None:
+        require_folder(output)
+    found = compare_runs(root, store, runs, simulated, chosen)
+    loaded, comparison = found.loaded, found.comparison
     folder = output or open_project(root).root / "results" / "reports" / loaded.data[0].run.id
     written = write_report(context_of(loaded, comparison), folder)
     said = answer(comparison)
@@ -52,6 +57,8 @@ def command(
         return
     if quiet:
         return
+    for note in found.notes:
+        click.echo(note)
     if comparison.simulated:
         click.echo(SIMULATED_MARK)
     click.echo(said.headline)

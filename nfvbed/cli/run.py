@@ -12,7 +12,7 @@ from rich.console import Console
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan import show_plan
 from nfvbed.cli.progress import progress_on
-from nfvbed.cli.rack_options import CONFIRMED
+from nfvbed.cli.rack_options import CONFIRMED, EVICT
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.cli.vsperf_options import VSPERF, chosen_driver, native_name, native_study, vsperf_options
 from nfvbed.compare.agreement import disagreements, outcomes_of, supports_of
@@ -21,12 +21,15 @@ from nfvbed.errors import NfvbedError, UnsupportedError, UsageError
 from nfvbed.host.identity import is_elsewhere
 from nfvbed.plan.stored import never_reached, stored_study
 from nfvbed.records import CellRecord, RunRecord, Status
+from nfvbed.report.wording import short_run
 from nfvbed.results import ResultRecord
 from nfvbed.run.observer import Observer
 from nfvbed.run.runner import Runner
+from nfvbed.selection import MEASURED, SIMULATED
 from nfvbed.signals import end_like_interrupt
 from nfvbed.sites.catalogue import site_of
 from nfvbed.sites.site import Site
+from nfvbed.spec.commands import TracedPath, on_site, trace_command
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import GuestSiteSpec, KollaSiteSpec, SiteSpec
@@ -46,7 +49,8 @@ Ended = tuple[RunRecord, NfvbedError | None]
     is_flag=False,
     flag_value=UNFINISHED,
     metavar="[RUN]",
-    help="Go on with RUN (id or its beginning; default: the newest that did not end ok). Repeats nothing.",
+    help="Go on with RUN (id, its first or last digits, or label; default: the newest that did not end ok, a "
+    "measured one before simulated ones). Repeats nothing.",
 )
 @click.option("--dry-run", is_flag=True, help="Show the plan and its length; deploy nothing.")
 @click.option("--no-doctor", is_flag=True, help="Do not examine the site first; the findings are missing then.")
@@ -55,6 +59,7 @@ Ended = tuple[RunRecord, NfvbedError | None]
 @override_options
 @vsperf_options
 @CONFIRMED
+@EVICT
 @json_option
 def command(
     experiment: str | None, resume: str | None, root: Path | None, store: str | None, as_json: bool, **options: Any
@@ -64,7 +69,7 @@ def command(
     Every trial is stored when it ends, so an interrupted run loses nothing: `--resume` goes on with it.
     """
     project = open_project(root)
-    confirmed = options.pop("confirmed")
+    confirmed, evict = options.pop("confirmed"), options.pop("evict")
     overrides = collect(options)
     driver = chosen_driver(options)
     if resume is None:
@@ -74,7 +79,7 @@ def command(
             return
         study = native_study(project, name, options, overrides) if driver else project.load_study(name, overrides)
         if options["dry_run"]:
-            show_plan(study, as_json)
+            show_plan(study, project.root, as_json)
             return
         site = study.site
         if is_elsewhere(site):
@@ -82,7 +87,9 @@ def command(
                 _in_node(project, site, opened, as_json)
             return
         with open_store(project, store, read_only=False) as opened:
-            _summarize(opened, *_start(_Begun(project, opened, confirmed), study, not options["no_doctor"]), as_json)
+            _summarize(
+                opened, *_start(_Begun(project, opened, confirmed, evict), study, not options["no_doctor"]), as_json
+            )
         return
     if overrides or options["dry_run"] or options["conf"] or options["test_params"] or options["vnf_kind"]:
         raise UsageError(
@@ -92,7 +99,9 @@ def command(
         if driver == VSPERF:
             raise UsageError("VSPERF cannot go on with a run", observed="--resume", fix="run the test again")
         wanted = native_name(experiment) if driver and experiment else experiment
-        _summarize(opened, *_resume(_Begun(project, opened, confirmed), _resumable(opened, resume, wanted)), as_json)
+        _summarize(
+            opened, *_resume(_Begun(project, opened, confirmed, evict), _resumable(opened, resume, wanted)), as_json
+        )
 
 
 def _in_node(project: Project, site: GuestSiteSpec, store: Store, as_json: bool) -> None:
@@ -135,11 +144,13 @@ class _Begun:
         project: the project.
         store: open for writing.
         confirmed: name of the site that may be deployed again, where it was given.
+        evict: whether what others have on that site goes with it.
     """
 
     project: Project
     store: Store
     confirmed: str | None
+    evict: bool = False
 
 
 def _start(begun: _Begun, study: Study, with_doctor: bool) -> Ended:
@@ -175,6 +186,7 @@ def _confirm_swap(begun: _Begun, site: SiteSpec) -> None:
 def _runner(begun: _Begun, observer: Observer) -> Runner:
     def open_site(study: Study, done: int) -> Site:
         site = site_of(study, begun.project.root, done)
+        site.evicts = begun.evict
         # Before the run is written: a host that is busy must not leave an empty run behind.
         site.begin(many=True)
         return site
@@ -196,7 +208,7 @@ def _resumable(store: Store, name: str, experiment: str | None) -> RunRecord:
             raise UsageError("VSPERF cannot go on with a run", observed=f"run {run.id} was VSPERF's", fix=fix)
         return run
     final = (Status.OK, Status.UNSUPPORTED)
-    for run in store.runs():
+    for run in (*store.runs(MEASURED), *store.runs(SIMULATED)):
         if run.status not in final and run.site != VSPERF and experiment in (None, run.experiment):
             return run
     raise UsageError(
@@ -229,8 +241,19 @@ def _require_agreement(store: Store, run: RunRecord) -> None:
             "the doctor and this run disagree",
             where=f"run {run.id}",
             observed="; ".join(found),
-            fix="nfvbed doctor --variant NAME; nfvbed trace NAME shows where frames get to",
+            fix="; ".join(_looked_into(cell, run.site) for cell in _disagreeing(store.cells(run.id), found)),
         )
+
+
+def _disagreeing(cells: Sequence[CellRecord], found: Sequence[str]) -> Iterable[CellRecord]:
+    """Return a cell of each variant that is named where the doctor and a run disagree."""
+    first = {cell.variant: cell for cell in reversed(cells)}
+    return (cell for name, cell in first.items() if any(text.startswith(f"{name}:") for text in found))
+
+
+def _looked_into(cell: CellRecord, site: str) -> str:
+    command = trace_command(TracedPath(cell.variant, cell.topology, cell.frame_size, site=site))
+    return f"nfvbed doctor --variant {cell.variant}{on_site(site)}; {command} shows where frames get to"
 
 
 def _show(store: Store, run: RunRecord, as_json: bool) -> None:
@@ -248,9 +271,10 @@ def _show(store: Store, run: RunRecord, as_json: bool) -> None:
         console.print(line, markup=False, soft_wrap=True)
     if any(cell.simulated for cell in cells):
         console.print("simulated: none of this was measured")
-    ok = sum(trial.status is Status.OK for trial in trials)
+    ok, short = sum(trial.status is Status.OK for trial in trials), short_run(run.id)
     console.print(
-        f"run {run.id}: {ok} trials of {len(cells)} cells; next: nfvbed compare; nfvbed report", soft_wrap=True
+        f"run {run.id}: {ok} trials of {len(cells)} cells; next: nfvbed compare {short}; nfvbed report {short}",
+        soft_wrap=True,
     )
 
 

@@ -22,6 +22,16 @@ def require_site(site: Site, variant: Variant) -> None:
         site.require(variant)
 
 
+def require_deployable(site: Site, variant: Variant, existing: Deployed | None) -> None:
+    """Probe a variant unless something is deployed; what is deployed has its place, and is not disturbed.
+
+    Raises:
+        UnsupportedError, PrerequisiteError: this site cannot run it; with the probe's reason and fix.
+    """
+    if existing is None:
+        site.require(variant)
+
+
 def variant_name(given: str | None, existing: Deployed | None, site: SiteSpec) -> str:
     """Return the data plane that is meant: the named one, else the deployed one.
 

@@ -16,7 +16,7 @@ from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
 from nfvbed.spec.layout import layout
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
+from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, mtu_for
 
 
 @click.command(name="trace")
@@ -61,7 +61,7 @@ def command(
         )
     place = open_site(site_spec, project.root)
     existing = place.find_deployed()
-    if existing is not None and existing.variant != wanted:
+    if existing is not None and existing.adapted(wanted) != existing.variant:
         existing = None
     if existing is not None and topology is None:
         topology = existing.deployment.topology
@@ -70,6 +70,10 @@ def command(
         topology, choice = path_of(project, wanted, topology, vnf_of_site(site_spec, vnf), of_site(site_spec, options))
     if choice is not None and layout(topology).one_way:
         raise UsageError("frames are traced between two ports of the generator", observed=topology, fix="choose pvp")
+    if not wanted.lacks(topology):
+        wanted.require_frames(frame_size, topology, choice)
+    wanted = wanted.carrying(mtu_for(frame_size)) if existing is None else existing.variant
+    too_small = mtu_for(frame_size) > wanted.mtu
     try:
         require_site(place, wanted)
         deployment = place.deploy(wanted, topology, vnf=choice)
@@ -87,6 +91,13 @@ def command(
         click.echo(json.dumps(_document(report), indent=2))
     else:
         _print(report)
+        if too_small and not report.complete:
+            Console().print(
+                f"What is deployed has ports of MTU {wanted.mtu}. For ports that take these frames: nfvbed destroy,"
+                f" then nfvbed deploy {variant} --site {site} --topology {topology} --frame-size {frame_size}",
+                highlight=False,
+                soft_wrap=True,
+            )
 
 
 def _existing_choice(existing: Deployed | None, topology: str) -> VnfChoice | None:
@@ -114,10 +125,17 @@ def _print(report: TraceReport) -> None:
         if direction.complete:
             console.print(f"[green]All {direction.sent} frames arrived.[/]")
         else:
-            lost = max(direction.frames - direction.received, 0)
-            console.print(f"[red]{lost} of {direction.frames} frames are lost; first lack: {direction.lost_at}.[/]")
+            console.print(f"[red]{_lost(direction)} First lack: {direction.lost_at}.[/]")
             console.print(direction.hint, highlight=False)
         console.print(f"{direction.note}\n" if direction.note else "", highlight=False)
+
+
+def _lost(direction: DirectionTrace) -> str:
+    """Say how many frames are lost of those that were sent, and apart from them how many were not sent."""
+    lost = f"{direction.lost} of {direction.sent} sent frames are lost." if direction.sent else "Nothing was sent."
+    unsent = direction.frames - direction.sent
+    # Those that were late are told by the note.
+    return f"{lost} {unsent} of {direction.frames} were not sent." if unsent > 0 and not direction.note else lost
 
 
 def _table(report: TraceReport, direction: DirectionTrace) -> Table:

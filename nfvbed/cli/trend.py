@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nfvbed.cli.results import text_width
+from nfvbed.cli.results import selected, text_width
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.compare.series import Series
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnknownNameError
 from nfvbed.report import wording
 from nfvbed.report.history import History
 from nfvbed.report.trend import (
@@ -28,6 +28,8 @@ from nfvbed.report.trend import (
     trend_of,
     warnings_of,
 )
+from nfvbed.selection import MEASURED, SIMULATED, LeftOut
+from nfvbed.spec.loader import Project
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
 
@@ -38,16 +40,22 @@ PIPED_WIDTH = 140
 @click.command(name="trend")
 @click.option("--variant", metavar="NAME", help="Only settings of this variant.")
 @click.option("--setting", metavar="NAME", help="One setting by its name, run by run; --json has the names.")
+@click.option("--simulated", is_flag=True, help="Of simulated runs. Default: of measured ones.")
 @json_option
 @root_option
 @store_option
-def command(variant: str | None, setting: str | None, as_json: bool, root: Path | None, store: str | None) -> None:
+def command(
+    variant: str | None, setting: str | None, simulated: bool, as_json: bool, root: Path | None, store: str | None
+) -> None:
     """Show what the runs of each setting did over time: steps that a second run confirmed, trends, single runs apart.
 
     A setting is one variant, path, traffic and test on one machine; two runs of it make a series, six can have a step.
+    Runs that people have hidden are left out.
     """
-    with open_store(open_project(root), store) as opened:
-        found = _trends(opened, variant, setting)
+    project = open_project(root)
+    with open_store(project, store) as opened:
+        found = _trends(project, opened, variant, setting, simulated)
+        others = LeftOut() if found or simulated else opened.left_out()
     if as_json:
         shown = [{"name": t.series.setting.name, "headline": headline(t), **t.model_dump(mode="json")} for t in found]
         click.echo(json.dumps(shown, indent=2))
@@ -55,30 +63,39 @@ def command(variant: str | None, setting: str | None, as_json: bool, root: Path 
     console = Console(width=text_width(PIPED_WIDTH), highlight=False, markup=False)
     if not found:
         console.print("No setting was measured by two ended runs yet; steps need six.")
+        if others:
+            console.print(f"Not looked at: {others.words}.")
     elif setting:
         _print_runs(console, found[0])
     else:
         console.print(_settings(found))
 
 
-def _trends(store: Store, variant: str | None, setting: str | None) -> list[Trend]:
-    """Return the trends that are asked for, those with open steps first.
+def _trends(project: Project, store: Store, variant: str | None, setting: str | None, simulated: bool) -> list[Trend]:
+    """Return the trends that are asked for, those with open steps first; one that is named may be simulated.
 
     Raises:
-        UsageError: there is no series of that setting.
+        UnknownNameError: there is no series of that setting, or no such variant.
     """
-    history = History(store)
-    every = history.series()
-    wanted = [entry for entry in every if _fits(entry, variant, setting)]
-    if setting and not wanted:
-        raise UsageError(
-            "there is no series of this setting",
+    said, now = store.acknowledgements(), utc_now()
+    number, found, known = 0, [], set()
+    for selection in (MEASURED, SIMULATED) if setting else (selected(simulated),):
+        history = History(store, selection)
+        every = history.series()
+        number += len(every)
+        known |= {entry.setting.variant for entry in every}
+        wanted = [entry for entry in every if _fits(entry, variant, setting)]
+        found += [trend_of(entry, history.descriptions(entry), said, now) for entry in wanted]
+    if variant and variant not in known:
+        project.load_variant(variant)  # an unknown name is no variant without results
+    if setting and not found:
+        raise UnknownNameError(
+            f"there is no series of setting {setting!r}",
             where="--setting",
-            observed=f"{len(every)} settings were measured by two ended runs or more",
+            observed=f"{number} settings were measured by two ended runs or more",
             fix="take a name that `nfvbed trend --json` lists",
         )
-    said, now = store.acknowledgements(), utc_now()
-    return by_urgency([trend_of(entry, history.descriptions(entry), said, now) for entry in wanted])
+    return by_urgency(found)
 
 
 def _fits(series: Series, variant: str | None, setting: str | None) -> bool:

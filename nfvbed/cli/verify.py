@@ -42,7 +42,9 @@ class Verified:
 @click.argument("variant", required=False)
 @click.option("--site", default="devcloud", show_default=True, help="Where: a name in deploy/sites.")
 @click.option("--vnf", default=DEFAULT_VNF, show_default=True, help="What is booted where no VNF is onboarded.")
-@click.option("--flavor", metavar="NAME", help="Its flavor: a name in flavors. Default: the VNF's.")
+@click.option(
+    "--flavor", "--flavour", "flavor", metavar="NAME", help="Its flavor: a name in flavors. Default: the VNF's."
+)
 @click.option("--release", metavar="NAME", help=f"Of a rack deployed without nfvbed: its release. Default: {NEWEST}.")
 @click.option("--os-cloud", metavar="NAME", help=f"Of such a rack: its name in clouds.yaml. Default: {KOLLAS_CLOUD}.")
 @click.option("--no-probe", is_flag=True, help="Only read: boot nothing, and send no frame.")
@@ -57,6 +59,8 @@ def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **opt
     """
     project = open_project()
     spec = project.load_site(site)
+    if variant is not None:
+        project.load_variant(variant, spec)  # an unknown name is refused before anything is asked
     if isinstance(spec, KollaSiteSpec):
         what, findings = _verified_rack(project, spec, variant, {**options, "no_probe": no_probe})
         _show(what, findings, as_json)
@@ -67,7 +71,8 @@ def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **opt
             f"site {site} has no cloud that could be verified",
             where=f"deploy/sites/{site}.yml kind",
             observed=spec.kind,
-            fix="--site devcloud, or one of kind kolla; nfvbed trace shows on all sites whether frames come through",
+            fix="--site devcloud, or one of kind kolla;"
+            f" nfvbed trace {variant or 'VARIANT'} --site {site} shows whether frames come through",
         )
     try:
         deployed = _deployed(place, variant)
@@ -114,7 +119,7 @@ def _deployed(place: Site, variant: str | None) -> Deployed:
 
 
 def _as_its_file_says(project: Project, spec: SiteSpec, deployed: Deployed) -> Variant:
-    wanted = project.load_variant(deployed.variant.name, spec)
+    wanted = deployed.adapted(project.load_variant(deployed.variant.name, spec))
     if wanted != deployed.variant:
         raise UsageError(
             f"the file of {wanted.name} has changed since it was deployed",

@@ -8,7 +8,7 @@ import click
 from pydantic import ValidationError
 
 from nfvbed.dataplanes.wiring import require_path
-from nfvbed.errors import UnsupportedError, UsageError
+from nfvbed.errors import UnknownNameError, UnsupportedError, UsageError
 from nfvbed.records import VnfKind
 from nfvbed.spec.bearers import MOST_BEARERS
 from nfvbed.spec.choices import default_forwarding, explicit_label, possible_forwarding, resolve, why_not_machines
@@ -47,7 +47,7 @@ def vnf_options(command: Command) -> Command:
         click.option("--offloads/--no-offloads", default=None, help="Checksum offload of its ports. Default: on."),
         click.option("--image", metavar="FILE", help="Disk image of a VM. Default: the VNF's own."),
         click.option("--vnic", type=click.Choice(get_args(Vnic)), help="Kind of its ports. Default: any."),
-        click.option("--flavor", metavar="NAME", help="A name in flavors. Default: the VNF's."),
+        click.option("--flavor", "--flavour", "flavor", metavar="NAME", help="A name in flavors. Default: the VNF's."),
         click.option(
             "--forwarding",
             type=click.Choice([NATIVE, *get_args(Forwarding)]),
@@ -123,6 +123,19 @@ def _choice(
     if not plan_of(topology):
         require_path(variant, topology, None)
         return None, ""
+    choice, reported = asked_for(project, variant, topology, vnf, options)
+    require_path(variant, topology, choice)
+    return choice, reported
+
+
+def asked_for(
+    project: Project, variant: Variant, topology: str, vnf: str, options: dict[str, Any]
+) -> tuple[VnfChoice, str]:
+    """Return the VNF that the options mean, whether or not it can be on the variant; and why, where it is that's own.
+
+    Raises:
+        UsageError, ConfigurationError: as `choice_of`.
+    """
     given = {key: options[key] for key in KEYS if options.get(key) is not None}
     use = _use(vnf, given)
     choice, reported = _resolved(project, variant, use), ""
@@ -132,17 +145,7 @@ def _choice(
         if own is not None:
             choice = _resolved(project, variant, own)
             reported = f"{reason}; its own VNF is taken: {choice.vnf.name} ({explicit_label(choice)})"
-    require_path(variant, topology, choice)
     return choice, reported
-
-
-def asked_for(project: Project, variant: Variant, vnf: str, options: dict[str, Any]) -> VnfChoice:
-    """Return the VNF that the options mean, whether or not it can be on the variant.
-
-    Raises:
-        UsageError, ConfigurationError: as `choice_of`.
-    """
-    return _resolved(project, variant, _use(vnf, {key: options[key] for key in KEYS if options.get(key) is not None}))
 
 
 def _use(vnf: str, given: dict[str, Any]) -> VnfUse:
@@ -195,12 +198,12 @@ def plan_of(topology: str) -> int:
     """Return the number of VNFs of a topology.
 
     Raises:
-        UsageError: there is no such topology.
+        UnknownNameError: there is no such topology.
     """
     try:
         return layout(topology).vnfs
     except ValueError as failure:
-        raise UsageError("unknown topology", observed=repr(topology), fix=str(failure)) from failure
+        raise UnknownNameError("unknown topology", observed=repr(topology), fix=str(failure)) from failure
 
 
 def _check(project: Project, use: VnfUse) -> None:
@@ -214,6 +217,8 @@ def _check(project: Project, use: VnfUse) -> None:
             observed=observed,
             fix=f"{fix}; or nfvbed onboard {use.vnf} on a site that is an OpenStack",
         )
+    if use.kind is VnfKind.VM:
+        project.require_usual_network(spec)
     if use.kind not in spec.kinds:
         kinds = ", ".join(spec.kinds)
         raise UsageError(f"VNF {use.vnf} is of no kind {use.kind}", observed=f"it has {kinds}", fix="choose --kind")

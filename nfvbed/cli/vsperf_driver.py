@@ -15,7 +15,7 @@ from nfvbed.vsperf.conf import read_settings, with_parameters
 from nfvbed.vsperf.driver.configuration import find_case
 from nfvbed.vsperf.driver.driver import run_vsperf
 from nfvbed.vsperf.driver.installation import find_vsperf
-from nfvbed.vsperf.driver.request import OWN_GENERATOR, Request, check_request, planned
+from nfvbed.vsperf.driver.request import OWN_GENERATOR, Request, check_release, check_request, planned
 
 
 def make_request(project: Project, test: str, options: Mapping[str, Any], overrides: Mapping[str, Any]) -> Request:
@@ -34,13 +34,15 @@ def make_request(project: Project, test: str, options: Mapping[str, Any], overri
         )
     installation = find_vsperf()
     own = options["conf"] or [project.root / "vsperf-conf"]
-    settings = read_settings([installation.configuration, *own])
+    stock = installation.configuration
+    settings, of_its_own = (read_settings([stock, *more], installed=stock) for more in (own, ()))
+    check_release(of_its_own)
     if options["test_params"]:
         settings = with_parameters(settings, options["test_params"])
     request = Request(
         installation=installation,
         settings=settings,
-        case=find_case(settings, read_settings([installation.configuration]), test),
+        case=find_case(settings, of_its_own, test),
         trafficgen=options["trafficgen"] or OWN_GENERATOR,
         site=_host(project),
         root=project.root,

@@ -11,6 +11,7 @@ from nfvbed.records import VnfKind
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.vsperf.conf import VsperfSettings, read_settings, select, study_of, with_parameters
+from nfvbed.vsperf.conf.notes import lines_of
 from nfvbed.vsperf.conf.selection import name_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -102,10 +103,9 @@ def native_study(project: Project, test: str, options: Mapping[str, Any], overri
     """
     kind = VnfKind(options["vnf_kind"] or VnfKind.VM)
     selection = select(read_options(project, options), test, project, vnf_kind=kind)
-    study = study_of(selection, project, overrides)
-    for note in selection.notes:
-        click.echo(str(note), err=True)
-    return study
+    for line in lines_of(selection.notes):
+        click.echo(line, err=True)
+    return study_of(selection, project, overrides)
 
 
 def native_name(test: str) -> str:

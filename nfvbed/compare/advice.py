@@ -45,8 +45,14 @@ ADVICE: Final[dict[QualityWarning, Advice]] = {
         remedy="Look for several queues or cores on the path, and whether the application bears it.",
     ),
     QualityWarning.DUPLICATED: Advice(
-        meaning="Frames arrived more than once; duplicates are not counted in the rate.",
-        remedy="Look for flooding: a switch that has not learnt an address, or a loop.",
+        meaning="Frames arrived more than once; what came beyond what was sent is never counted in the rate.",
+        remedy="Look for flooding: a switch that has not learnt an address, a mirror, or a loop.",
+    ),
+    QualityWarning.LOSS_AT_LEAST: Advice(
+        meaning="More frames were counted back than were sent. Counts alone cannot tell a lost frame from a doubled one"
+        " in the same direction: the loss is at least the one given, the rate at most, and neither decides anything.",
+        remedy="Remove what doubles frames (flooding, a mirror, a loop; `nfvbed trace` counts along the path), or count"
+        " with nfvgen (`engine: nfvgen`), whose frames have numbers.",
     ),
     QualityWarning.CORRUPTED: Advice(
         meaning="Frames arrived with a changed payload; they count as lost.",
@@ -74,7 +80,8 @@ ADVICE: Final[dict[QualityWarning, Advice]] = {
     ),
     QualityWarning.HUGEPAGES_SHORT: Advice(
         meaning="There were fewer hugepages than asked for; the data plane or the generator ran with less memory.",
-        remedy="Reserve them at boot (hugepages=N), stop what holds them, or lower hugepages_mib of the variant.",
+        remedy="Have more pages of 2 MiB: nfvbed doctor prints the command, for this host's sizes and nodes, and who "
+        "holds them; at boot it is hugepagesz=2M hugepages=N. Or lower hugepages_mib of the variant.",
     ),
     QualityWarning.OFFLOADS_ON: Advice(
         meaning="A raw-Ethernet VNF is on ports with checksum offload. The generator's frames come through, and those "
@@ -107,7 +114,8 @@ ADVICE: Final[dict[QualityWarning, Advice]] = {
     ),
     QualityWarning.FRAMES_UNCHECKED: Advice(
         meaning="The generator (TRex) counts the frames that come back, and looks neither at their order nor at their"
-        " contents: reordered, duplicated and corrupted ones are not known, and there is no latency.",
+        " contents: reordered and corrupted ones, and doubled ones below what was sent, are not known, and there is no"
+        " latency.",
         remedy="Use nfvgen (`engine: nfvgen`) where these matter.",
     ),
     QualityWarning.SINK_MISSED: Advice(

@@ -131,6 +131,8 @@ def _unfit(row: CellSummary, need: Need) -> str:
         return "simulated: not a measurement"
     if row.emulated:
         return "its guests were emulated: rates and times mean nothing"
+    if row.unranked:
+        return row.unranked
     if row.mrr is None:
         return f"{row.status.value}: {row.reason}" if row.reason else row.status.value
     if need is Need.RAW_ETHERNET and any(entry.kind is QualityWarning.OFFLOADS_ON for entry in row.warnings):

@@ -101,7 +101,7 @@ def find_chains(rows: Sequence[CellSummary], hold: Hold | None = None) -> tuple[
     groups: dict[tuple[object, ...], dict[int, CellSummary]] = {}
     direct: dict[tuple[object, ...], CellSummary] = {}
     for row in rows:
-        if row.mrr is None or row.emulated:
+        if row.mrr is None or row.unranked:
             continue
         if row.topology == P2P:
             direct.setdefault((*_setting(row), row.port_kind), row)

@@ -27,7 +27,7 @@ from nfvbed.compare.testresults import MeasuredTest, place_results, take_census_
 from nfvbed.compare.testwarnings import with_derived
 from nfvbed.compare.verdict import Rules, Verdict
 from nfvbed.compare.visits import ALL_STATES, LabelledTrial
-from nfvbed.errors import NotComparableError, UsageError
+from nfvbed.errors import NotComparableError, UnknownNameError, UsageError
 from nfvbed.models import adapter_of
 from nfvbed.records import CellRole, Preset, QualityWarning, Record, Status
 from nfvbed.spec.experiment import BEST
@@ -144,14 +144,14 @@ class Comparison(Record):
     def ranked(self, rows: Sequence[CellSummary]) -> list[CellSummary]:
         """Order rows of one traffic point: by rate where an order is shown, else the baseline first.
 
-        By rate the highest comes first, rates of emulated guests after all others, and what was not measured last.
+        By rate the highest comes first, rates that decide nothing after all others, and what was not measured last.
         """
         by_rate = self.is_in_order
 
         def key(row: CellSummary) -> tuple[bool, bool, float]:
             if not by_rate:
                 return False, row.variant != self.baseline, 0.0
-            return row.mrr is None, row.emulated, -row.mrr.median_pps if row.mrr else 0.0
+            return row.mrr is None, bool(row.unranked), -row.mrr.median_pps if row.mrr else 0.0
 
         return sorted(rows, key=key)
 
@@ -166,11 +166,12 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
 
     Raises:
         UsageError: no run, or the baseline is in none of them.
-        NotComparableError: the class asked for was not found.
+        NotComparableError: the class asked for was not found, or some runs are simulated and others measured.
     """
     options = options or Options()
     if not data:
         raise UsageError("there is no run to compare", fix="nfvbed run EXPERIMENT")
+    _require_one_kind(data)
     hosts = _hosts(data)
     placements = {
         host: analyse_trials([(entry.run.id, trial) for entry in runs for trial in entry.trials])
@@ -211,6 +212,23 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         rigs={row.rig_hash: rigs[row.rig_hash] for row in rows if row.rig_hash in rigs},
         notes=tuple(_notes(data, differences, options.rules)),
     )
+
+
+def _require_one_kind(data: Sequence[RunData]) -> None:
+    """Refuse simulated runs beside measured ones.
+
+    Raises:
+        NotComparableError: there are both.
+    """
+    simulated = [entry.run.id for entry in data if entry.simulated]
+    measured = [entry.run.id for entry in data if not entry.simulated]
+    if simulated and measured:
+        raise NotComparableError(
+            "simulated runs are not compared with measured ones",
+            where=f"runs {', '.join(entry.run.id for entry in data)}",
+            observed=f"simulated: {', '.join(simulated)}; measured: {', '.join(measured)}",
+            fix="name runs of one kind",
+        )
 
 
 def _placed(data: Sequence[RunData], labels: Labels, names: Mapping[str, str], options: Options) -> list[MeasuredTest]:
@@ -256,7 +274,7 @@ def _chosen(rows: tuple[CellSummary, ...], variants: Sequence[str]) -> tuple[Cel
     known = dict.fromkeys(row.variant for row in rows)
     unknown = [name for name in variants if name not in known]
     if unknown:
-        raise UsageError(
+        raise UnknownNameError(
             f"no run has variant {unknown[0]!r}",
             observed=f"variants of these runs: {', '.join(known) or 'none'}",
             fix="choose among them",

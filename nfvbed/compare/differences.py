@@ -17,7 +17,7 @@ from nfvbed.compare.verdict import (
     not_comparable,
 )
 from nfvbed.compare.visits import pair
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnknownNameError
 from nfvbed.records import Record
 from nfvbed.spec.experiment import BEST
 
@@ -80,13 +80,13 @@ def choose_baseline(rows: Sequence[CellSummary], wanted: str | None) -> str:
     """Return the variant to judge against, or `best`; without a wish the first one, empty where there is none.
 
     Raises:
-        UsageError: the one asked for is in none of the runs.
+        UnknownNameError: the one asked for is in none of the runs.
     """
     variants = list(dict.fromkeys(row.variant for row in rows))
     if wanted == BEST:
         return BEST
     if wanted is not None and wanted not in variants:
-        raise UsageError(
+        raise UnknownNameError(
             f"the baseline {wanted!r} is in none of these runs",
             observed=f"variants measured: {', '.join(variants) or 'none'}",
             fix="name one of them with --baseline",
@@ -98,10 +98,10 @@ def _baseline_row(row: CellSummary, rows: Sequence[CellSummary], baseline: str) 
     """Find the row to judge against: of the same run where it has one, else of the first run that does.
 
     The baseline's own row in a later run is judged against its row in the first one (A/A, or a trend). With `best` it
-    is the highest measured rate of the row's own run; that of an emulated guest is none.
+    is the highest measured rate of the row's own run; one that decides nothing (an emulated guest's) is none.
     """
     if baseline == BEST:
-        same = [other for other in rows if (other.run, other.point) == (row.run, row.point) and not other.emulated]
+        same = [other for other in rows if (other.run, other.point) == (row.run, row.point) and not other.unranked]
         best = max(same, key=lambda other: other.mrr.median_pps if other.mrr else 0.0, default=None)
         return None if best is None or best == row or best.mrr is None else best
     fitting = [other for other in rows if other.variant == baseline and other.point == row.point]

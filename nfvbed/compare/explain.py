@@ -15,7 +15,7 @@ from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.verdict import Pair, Rules
 from nfvbed.compare.visits import ALL_STATES
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnknownNameError
 from nfvbed.records import Preset, QualityWarning, Record, Role, Status, TrialPreset, TrialRecord
 from nfvbed.results import ResultKind
 
@@ -91,7 +91,7 @@ def explain(data: Sequence[RunData], cell: str, options: Options | None = None) 
         options: as for a comparison.
 
     Raises:
-        UsageError: no cell, or several, of that name.
+        UnknownNameError: no cell, or several, of that name.
         NotComparableError: the class asked for was not found.
     """
     options = options or Options()
@@ -141,7 +141,7 @@ def _find(rows: Sequence[CellSummary], cell: str) -> CellSummary:
     if len(names) == 1:
         return fitting[0]
     known = names or list(dict.fromkeys(row.cell for row in rows))
-    raise UsageError(
+    raise UnknownNameError(
         f"{'several cells end' if names else 'no cell is named'} {cell!r}",
         observed=", ".join(known) or "the run has none",
         fix="name one of them in full",

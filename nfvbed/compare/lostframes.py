@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from nfvbed.drops import Cause, is_drop, meaning, source_of
 from nfvbed.records import Record, TrialRecord
 
 OUTSIDE: Final = re.compile(r"(?:port |[ps])([01])")
@@ -23,11 +24,11 @@ NOBODY: Final = "lost: nobody counted"
 SURPLUS: Final = "counted beyond what was lost"
 MEANINGS: Final = {
     SWITCH: "came to it and went no further",
-    VNF: "the VNF's port took no more of them: its ring was full",
+    VNF: "the VNF's port did not take them",
     IN_VNF: "the switch gave them to it, and did not get them back",
-    RECEIVER: "the generator's port took no more of them: its ring was full",
+    RECEIVER: "the generator's port did not take them",
 }
-"""Of the places that counters tell, in the order of the path."""
+"""Of the places that counters tell, in the order of the path; why, the counters' own names tell (`nfvbed/drops.py`)."""
 
 Counts = Mapping[str, Any]
 """Counters of a port."""
@@ -65,6 +66,7 @@ def lost_frames(trials: Sequence[TrialRecord]) -> tuple[LostFrames, ...]:
 def _places(trials: Sequence[TrialRecord]) -> Iterable[LostFrames]:
     """Divide what was lost by the counters of the switch's ports; of trials without them it is said."""
     counted: dict[str, Counter[str]] = {place: Counter() for place in MEANINGS}
+    causes: dict[tuple[str, str], dict[str, None]] = {}
     elsewhere = surplus = nobody = 0
     for trial in trials:
         ports, lost = dict(_ports(trial.switch_counters.get("raw", {}))), _total([trial], "lost")
@@ -75,12 +77,15 @@ def _places(trials: Sequence[TrialRecord]) -> Iterable[LostFrames]:
         found += _in_vnfs(ports, lost - sum(frames for _, _, frames in found))
         for place, name, frames in found:
             counted[place][name] += frames
+            if frames and name in ports:
+                causes.setdefault((place, name), {}).update(dict.fromkeys(_causes(place, ports[name])))
         rest = lost - sum(frames for _, _, frames in found)
         elsewhere, surplus = elsewhere + max(0, rest), surplus + max(0, -rest)
     for place, by_port in counted.items():
         for name, frames in sorted(by_port.items()):
             if frames:
-                text = f"{MEANINGS[place]}; by the switch's counters, read around the trial, so of any frames"
+                why = "".join(f": {text}" for text in ["; ".join(causes.get((place, name), {}))] if text)
+                text = f"{MEANINGS[place]}{why}; by the switch's counters, read around the trial, so of any frames"
                 yield LostFrames(place=f"{place} {name}", frames=frames, meaning=text)
     if elsewhere or any(sum(by_port.values()) for by_port in counted.values()):
         text = "in the receiver, under way when counters were read, or where the switch does not count by port"
@@ -110,6 +115,16 @@ def _counted(trial: TrialRecord, ports: Mapping[str, Counts]) -> list[tuple[str,
         found.append((SWITCH, name, max(0, _sum(counts, RECEIVING) - refused)))
         found.append((RECEIVER if outside else VNF, name, _sum(counts, SENDING)))
     return found
+
+
+def _causes(place: str, counts: Counts) -> list[str]:
+    """Say why a port dropped frames, by the counters that rose; those of several causes only where no other did."""
+    side = "rx" if place == SWITCH else "tx"
+    source = source_of(counts)
+    risen = [name for name, count in counts.items() if isinstance(count, int) and count > 0 and is_drop(name)]
+    known = [found for name in risen if (found := meaning(name, source)).side == side]
+    certain = [found for found in known if found.cause is not Cause.SEVERAL] or known
+    return [found.says for found in certain]
 
 
 def _refused(trial: TrialRecord, port: int) -> int:

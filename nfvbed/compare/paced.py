@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from pydantic import Field
+
 from nfvbed.compare.latency import LatencySummary, both_and_each
 from nfvbed.compare.rates import RateSummary, total
 from nfvbed.compare.statistics import median
@@ -34,6 +36,8 @@ class PacedSummary(Record):
     unsent: int
     late: int = 0
     """Of the unsent: no port refused them."""
+    surplus: int = Field(default=0, exclude_if=lambda value: not value)
+    """Counted back beyond what was sent: with any, what is missing is at least the ratio above."""
     latency: LatencySummary | None
     """Both directions together."""
     latency_directions: tuple[LatencySummary | None, ...]
@@ -61,6 +65,7 @@ def summarise_paced(trials: Sequence[TrialRecord], mrr: RateSummary | None) -> P
         sent=total(trials, "sent"),
         unsent=total(trials, "unsent"),
         late=total(trials, "late"),
+        surplus=total(trials, "surplus"),
         latency=latency,
         latency_directions=latency_directions,
     )

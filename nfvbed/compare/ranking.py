@@ -90,7 +90,7 @@ class Leader(Record):
 
 
 def order_of(rows: Sequence[CellSummary], rigs: Rigs | None = None) -> tuple[Placed, ...]:
-    """Put the measured rows of each traffic point in order: the highest rate first, those of emulated guests last.
+    """Put the measured rows of each traffic point in order: the highest rate first, those that decide nothing last.
 
     Args:
         rows: of any traffic points; points come in their order.
@@ -112,13 +112,15 @@ def _by_point(rows: Iterable[CellSummary]) -> dict[tuple[object, ...], list[Cell
 
 
 def _in_order(group: Iterable[CellSummary], rigs: Rigs) -> list[tuple[CellSummary, Standing]]:
-    ordered = sorted(group, key=lambda row: (row.emulated, -row.mrr.median_pps if row.mrr else 0.0))
+    ordered = sorted(group, key=lambda row: (bool(row.unranked), -row.mrr.median_pps if row.mrr else 0.0))
     return [(row, _standing(row, ordered[0], rigs)) for row in ordered]
 
 
 def _standing(row: CellSummary, first: CellSummary, rigs: Rigs) -> Standing:
     if row.emulated:
         return Standing.EMULATED
+    if row.unranked:
+        return Standing.NOT_COMPARED
     if row is first:
         return Standing.FIRST
     scope = find_scope(row, first, rigs)
@@ -135,8 +137,8 @@ def _standing(row: CellSummary, first: CellSummary, rigs: Rigs) -> Standing:
 def leaders(
     rows: Sequence[CellSummary], rules: Rules, rigs: dict[str, dict[str, Any]] | None = None
 ) -> tuple[Leader, ...]:
-    """Find the leader of each traffic point, in the order of the rows; a rate of an emulated guest is none."""
-    points = _by_point(row for row in rows if not row.emulated)
+    """Find the leader of each traffic point, in the order of the rows; a rate that decides nothing is none."""
+    points = _by_point(row for row in rows if not row.unranked)
     found = (_leader(group, rules, rigs or {}) for group in points.values())
     return tuple(leader.model_copy(update={"alone": _is_alone(leader.row, rows)}) for leader in found)
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from statistics import median as exact_median
 
+from pydantic import Field
+
 from nfvbed.compare.placement import MIXED
 from nfvbed.compare.statistics import Interval, interquartile_range, median, median_interval
 from nfvbed.compare.visits import LabelledTrial, Visit, visits_of
@@ -39,6 +41,8 @@ class RateSummary(Record):
     offered_pps: float
     loss_ratio: float | None
     """Lost over sent frames: what maximum load is too much by. No measure of loss at a load that can be carried."""
+    surplus: int = Field(default=0, exclude_if=lambda value: not value)
+    """Counted back beyond what was sent: with any, the loss ratio is at least, and the rates at most, those given."""
     refused_ratio: float | None
     """Frames not taken by the port at the first try, of all tries: how full the switch was."""
     generator_busy: float | None
@@ -72,6 +76,7 @@ def summarise_rate(entries: Sequence[LabelledTrial], frame_size: FrameSize, clas
         layer2_bits_per_s=layer2_bits_per_s(rate, frame_size),
         offered_pps=median([trial.offered_load_pps for trial in trials]),
         loss_ratio=total(trials, "lost") / sent if sent else None,
+        surplus=total(trials, "surplus"),
         refused_ratio=refused / (sent + refused) if sent + refused else None,
         generator_busy=exact_median(busy) if busy else None,
     )

@@ -5,8 +5,11 @@ through VNFs before port to port. The others say what would change it. Nothing i
 or emulated is ranked.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Final, Literal
+import shlex
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Literal, Protocol
 
 from nfvbed.compare.agreement import supports_of
 from nfvbed.compare.candidates import Examined, Point, points_of
@@ -26,9 +29,30 @@ BASE: Final = "demo"
 """The experiment that commands begin from: it compares, and all else of it is set."""
 CHECKSUM: Final = "checksum trap"
 SOCKETS: Final = "sockets"
+LAB: Final = "lab"
+"""The site of both experiments."""
 COMPARED_BY_DEFAULT: Final = ("linux-bridge", "ovs-dpdk")
 SAME_VNF: Final = {"name": "vloop", "kind": "process", "forwarding": "io"}
 """A raw-Ethernet VNF that every data plane can have."""
+SAME_LABEL: Final = "process-io"
+SOCKETS_SIZE: Final = 1518
+"""The frame size of that experiment."""
+
+
+Measures = Callable[[str], Container[str]]
+"""Says which cells of variants a command would measure, by their names; none where it would be refused."""
+
+
+class _Everything:
+    """All cells that there could be."""
+
+    def __contains__(self, cell: object) -> bool:
+        return isinstance(cell, str)
+
+
+def unchecked(command: str) -> Container[str]:
+    """Return every cell: nobody is there to ask of a command."""
+    return _Everything()
 
 
 class Wanted(Record):
@@ -54,10 +78,13 @@ class RunUsed(Record):
     """How it ended: of a run that failed or was interrupted the cells count that did not fail."""
 
 
+Why = Literal["nothing-measured", "decide", "not-measured", "sockets"]
+
+
 class Proposal(Record):
     """An experiment to run."""
 
-    why: Literal["nothing-measured", "decide", "not-measured", "sockets"]
+    why: Why
     variants: tuple[str, ...]
     command: str
 
@@ -89,13 +116,14 @@ class Recommendation(Record):
     proposals: tuple[Proposal, ...] = ()
 
 
-def recommend(runs: Sequence[Examined], wanted: Wanted, host_hash: str) -> Recommendation:
+def recommend(runs: Sequence[Examined], wanted: Wanted, host_hash: str, measures: Measures) -> Recommendation:
     """Rank what the runs of one host measured.
 
     Args:
         runs: of that host, the newest first; none where it has none.
         wanted: the need, and the traffic that is asked for.
         host_hash: of the host.
+        measures: is asked of every command before it is proposed, and for every variant in it.
     """
     measure = MEASURES[wanted.need]
     carriers = find_carriers(runs) if wanted.need is Need.RAW_ETHERNET else ()
@@ -127,7 +155,10 @@ def recommend(runs: Sequence[Examined], wanted: Wanted, host_hash: str) -> Recom
         not_measured=missing,
         unavailable=unavailable,
     )
-    return found.model_copy(update={"proposals": tuple(_proposals(found, runs, wanted, points))})
+    proposals = tuple(_proposals(found, runs, _traffic(found, wanted, points), measures, points))
+    if not found.enough and not proposals:
+        found = found.model_copy(update={"reason": f"{found.reason}, and no two variants here can measure it"})
+    return found.model_copy(update={"proposals": proposals})
 
 
 def _fits(point: Point, wanted: Wanted) -> bool:
@@ -182,19 +213,58 @@ def _why_not(runs: Sequence[Examined], rankings: Sequence[Ranking]) -> str:
 
 
 def _proposals(
-    found: Recommendation, runs: Sequence[Examined], wanted: Wanted, points: Sequence[Point]
+    found: Recommendation,
+    runs: Sequence[Examined],
+    traffic: Traffic,
+    measures: Measures,
+    points: Sequence[Point],
 ) -> Iterable[Proposal]:
     """Yield the commands that would make, or change, the answer."""
-    answer, traffic = found.answer, _traffic(found, wanted, points)
+    answer = found.answer
+    comparing = _Comparing(traffic, _site_of(found, runs), runs)
     if not found.enough:
-        yield _compared("nothing-measured", _unranked(found, points), traffic, runs)
+        yield from _proposed("nothing-measured", comparing, tuple(_unranked(found, points)), measures)
     elif answer is not None and answer.lacks_rounds:
-        yield _compared("decide", answer.first[:MOST_COMPARED], traffic, runs)
+        yield from _proposed("decide", comparing, answer.first, measures)
     if found.enough and answer is not None and found.not_measured:
-        names = (answer.first[0], *found.not_measured)[:MOST_COMPARED]
-        yield _compared("not-measured", names, traffic, runs)
+        first = answer.first[0]
+        for proposal in _proposed("not-measured", comparing, (first, *found.not_measured), measures):
+            if first in proposal.variants:
+                yield proposal
     if found.need is Need.RAW_ETHERNET:
-        yield from _between_sockets(found, runs)
+        yield from _between_sockets(found, runs, measures)
+
+
+def _proposed(why: Why, writer: "_Writer", names: Sequence[str], measures: Measures) -> Iterable[Proposal]:
+    """Yield the command for the first variants that it would measure; none where it would measure too few.
+
+    Where too few of those that are wanted fit, those that are compared by default are taken too.
+
+    Args:
+        why: what it is for.
+        writer: of the command.
+        names: variants, the most wanted first.
+        measures: is asked of each variant by itself, and of all of them.
+    """
+
+    def takes(names: Sequence[str]) -> bool:
+        cells = measures(writer.command(names))
+        return all(writer.cell(name) in cells for name in names)
+
+    fitting = tuple(islice((name for name in dict.fromkeys(names) if takes((name,))), MOST_COMPARED))
+    if len(fitting) < writer.least:
+        others = (name for name in COMPARED_BY_DEFAULT if name not in fitting and takes((name,)))
+        fitting += tuple(islice(others, MOST_COMPARED - len(fitting)))
+    if len(fitting) >= writer.least and takes(fitting):
+        yield Proposal(why=why, variants=fitting, command=writer.command(fitting))
+
+
+def _site_of(found: Recommendation, runs: Sequence[Examined]) -> str:
+    """Return the site of the newest run with a rate, of those that the answer rests on where there is one."""
+    ranked = {entry.run for entry in found.answer.ranked} if found.answer else set()
+    measured = [run for run in runs if any(row.mrr for row in run.comparison.rows)]
+    own = [run for run in measured if run.data.run.id in ranked] or measured
+    return own[0].data.run.site if own else ""
 
 
 def _traffic(found: Recommendation, wanted: Wanted, points: Sequence[Point]) -> Traffic:
@@ -207,59 +277,108 @@ def _traffic(found: Recommendation, wanted: Wanted, points: Sequence[Point]) -> 
     return wanted.topology or "pvp", wanted.vnf or "", wanted.frame_size or 64, wanted.flows or 1, True
 
 
-def _between_sockets(found: Recommendation, runs: Sequence[Examined]) -> Iterable[Proposal]:
+def _between_sockets(found: Recommendation, runs: Sequence[Examined], measures: Measures) -> Iterable[Proposal]:
     """Yield the command that sends a stack's frames through a VNF of which only the generator's are known."""
     untried = [carrier for carrier in found.carriers if carrier.carries is Carries.FRAMES]
     if found.carriers and not untried:
         return
     labels = [carrier.vnf for carrier in untried]
     label = found.answer.vnf if found.answer and found.answer.vnf in labels else next(iter(labels), "")
-    carrying = tuple(dict.fromkeys(carrier.variant for carrier in untried if carrier.vnf == label))
-    names = (carrying or COMPARED_BY_DEFAULT)[:MOST_COMPARED]
-    named = " ".join(f"--variant {name}" for name in names)
-    vnf = _vnf(label, runs) or vnf_setting("process-io", SAME_VNF)
-    command = f"nfvbed run {SOCKETS} {named} --topology pvp --set '{vnf}' --set baseline=null"
-    yield Proposal(why="sockets", variants=names, command=command)
+    carrying = [carrier.variant for carrier in untried if carrier.vnf == label]
+    between = _BetweenSockets(label, _site_of(found, runs), runs)
+    yield from _proposed("sockets", between, carrying, measures)
 
 
-def _unranked(found: Recommendation, points: Sequence[Point]) -> tuple[str, ...]:
-    """Return two or three variants to compare: those with a figure, those that ran without one, those available."""
-    seen = [entry.variant for entry in found.answer.ranked] if found.answer else []
-    left = [name for point in points[:1] for name in point.ran_without]
-    names = list(dict.fromkeys((*seen, *left, *found.not_measured)))
-    if len(names) < 2:
-        names = list(dict.fromkeys((*names, *COMPARED_BY_DEFAULT)))
-    return tuple(names[:MOST_COMPARED])
-
-
-def _compared(
-    why: Literal["nothing-measured", "decide", "not-measured"],
-    names: Sequence[str],
-    traffic: Traffic,
-    runs: Sequence[Examined],
-) -> Proposal:
-    topology, label, frame_size, flows, bidirectional = traffic
-    settings = ["baseline=null"]
-    if topology != "p2p":
-        vnf = _vnf(label, runs) or ("" if label else vnf_setting("process-io", SAME_VNF))
-        settings += [vnf] if vnf else []
-        settings.append("vnf_frame_sizes=null")
-    if flows != 1:
-        settings.append(f"traffic.flows={flows}")
-    if not bidirectional:
-        settings.append("traffic.bidirectional=false")
-    command = deciding_command(BASE, names, (topology, frame_size), settings, Rules().looks[-1])
-    return Proposal(why=why, variants=tuple(names), command=command)
+def _unranked(found: Recommendation, points: Sequence[Point]) -> Iterable[str]:
+    """Yield the variants to compare: those with a figure, those that ran without one, those available."""
+    yield from [entry.variant for entry in found.answer.ranked] if found.answer else []
+    yield from [name for point in points[:1] for name in point.ran_without]
+    yield from found.not_measured
 
 
 def _vnf(label: str, runs: Sequence[Examined]) -> str:
-    """Return the setting that has the VNF of a label again, from the rig of a run that had it."""
-    if label in ("", NATIVE):
-        return vnf_setting(label, {}) if label else ""
+    """Return the setting that has the VNF of a label again, from the rig of a run that had it; empty: not known."""
+    if label == NATIVE:
+        return vnf_setting(label, {})
     rigs = [
         run.data.rigs.get(cell.rig_hash, {}).get("vnf") or {}
         for run in runs
         for cell in run.data.cells
         if cell.vnf == label
     ]
+    if label == SAME_LABEL:
+        rigs.append(SAME_VNF)
     return next((text for rig in rigs if "kind" in rig and (text := vnf_setting(label, rig))), "")
+
+
+class _Writer(Protocol):
+    """Writes a command for some variants."""
+
+    @property
+    def least(self) -> int:
+        """So many variants have to be in it."""
+
+    def command(self, names: Sequence[str]) -> str:
+        """Return it."""
+
+    def cell(self, name: str) -> str:
+        """Return the cell of a variant that it is for."""
+
+
+@dataclass(frozen=True)
+class _Comparing:
+    """Compares variants at one traffic point."""
+
+    traffic: Traffic
+    site: str
+    runs: Sequence[Examined]
+    least: int = 2
+
+    @property
+    def _label(self) -> str:
+        topology, label, *_ = self.traffic
+        return label if label or topology == "p2p" else SAME_LABEL
+
+    def command(self, names: Sequence[str]) -> str:
+        """Return it."""
+        topology, _, frame_size, flows, bidirectional = self.traffic
+        settings = ["baseline=null"]
+        if topology != "p2p":
+            vnf = _vnf(self._label, self.runs)
+            settings += [vnf] if vnf else []
+            settings.append("vnf_frame_sizes=null")
+        if flows != 1:
+            settings.append(f"traffic.flows={flows}")
+        if not bidirectional:
+            settings.append("traffic.bidirectional=false")
+        if self.site not in ("", LAB):
+            settings.append(f"site={self.site}")
+        return deciding_command(BASE, names, (topology, frame_size), settings, Rules().looks[-1])
+
+    def cell(self, name: str) -> str:
+        """Return the cell of a variant at that point."""
+        topology, _, frame_size, *_ = self.traffic
+        return f"{name}/{topology}{'+' + self._label if self._label else ''}/{frame_size}"
+
+
+@dataclass(frozen=True)
+class _BetweenSockets:
+    """Sends a stack's frames through a VNF that handles whole frames."""
+
+    label: str
+    """Of the VNF; empty: one that every data plane can have."""
+    site: str
+    runs: Sequence[Examined]
+    least: int = 1
+
+    def command(self, names: Sequence[str]) -> str:
+        """Return it."""
+        named = [word for name in names for word in ("--variant", name)]
+        site = [] if self.site in ("", LAB) else ["--site", self.site]
+        vnf = _vnf(self.label or SAME_LABEL, self.runs)
+        changed = [*(("--set", vnf) if vnf else ()), "--set", "baseline=null"]
+        return shlex.join(["nfvbed", "run", SOCKETS, *named, "--topology", "pvp", *site, *changed])
+
+    def cell(self, name: str) -> str:
+        """Return the cell of a variant with that VNF."""
+        return f"{name}/pvp+{self.label or SAME_LABEL}/{SOCKETS_SIZE}"

@@ -7,6 +7,7 @@ from nfvbed.compare.advice import Advice, advice_for
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.cpulist import format_cpu_list
 from nfvbed.records import PortKind, QualityWarning, Record, Status
 
 EXPLAINING: Final = (
@@ -166,14 +167,19 @@ def _unsent(what: Done) -> str:
     if what.generator_core is not None and what.generator_core not in what.isolated:
         return (
             f"Lower the load, or see what else ran on the generator's core {what.generator_core}; it is not isolated "
-            f"(boot with isolcpus={what.generator_core})."
+            f"(boot with isolcpus={_isolated_with(what, (what.generator_core,))})."
         )
     return ""
 
 
+def _isolated_with(what: Done, cores: Sequence[int]) -> str:
+    """Write cores and those that are isolated already: the kernel's parameter is one list, and names them all."""
+    return format_cpu_list(tuple(sorted({*what.isolated, *cores})))
+
+
 def _cpu_stolen(what: Done) -> str:
     open_cores = [core for core in what.working if core not in what.isolated]
-    named = ",".join(str(core) for core in open_cores)
+    named = _isolated_with(what, open_cores)
     isolate = f"Isolate the working cores (boot with isolcpus={named} nohz_full={named})" if open_cores else ""
     if what.cores and len(open_cores) >= what.cores:
         # Isolating all cores leaves none for the rest of the machine.
@@ -188,8 +194,8 @@ def _frequency_changed(what: Done) -> str:
     others = [name for name in what.governors if name != "performance"]
     if others:
         return (
-            f"The governor is {', '.join(others)}: cpupower frequency-set -g performance, switch turbo off, and "
-            "measure again."
+            f"The governor is {', '.join(others)}: set it to performance and switch turbo off (nfvbed doctor says how, "
+            "and what that means for others on this host), and measure again."
         )
     if what.governors:
         return (
@@ -234,7 +240,7 @@ def _placement_changed(what: Done) -> str:
 
 def _too_few(what: Done) -> str:
     if what.run_status in (Status.BLOCKED, Status.INTERRUPTED, Status.FAILED, None):
-        return f"Go on with run {what.row.run}: nfvbed run --resume; allow more rounds or time where it ended for that."
+        return f"Go on with it: nfvbed run --resume {what.row.run}; allow more rounds or time where it ended for that."
     return "Run again with more rounds (--max-rounds, --time-limit); a survey needs fewer, and makes no verdicts."
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from nfvbed.records import CellRecord, RunRecord, Support, TrialRecord
+from nfvbed.records import SESSIONS, CellRecord, RunRecord, Sessions, Support, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.spec.options import IO_PATHS
 
@@ -28,6 +28,18 @@ class RunData:
 
     io_paths: dict[str, str] = field(default_factory=dict)
     """The I/O path of cells, by the hash of their configuration, where the kind of their ports leaves it open."""
+
+    tracking: frozenset[str] = frozenset()
+    """Hashes of configurations whose switch tracks connections."""
+
+    def sessions_of(self, cell: CellRecord) -> Sessions:
+        """Return the form of a cell's traffic, as its rig has it; where it has none there was no choice yet."""
+        return Sessions(self.rigs.get(cell.rig_hash, {}).get(SESSIONS, Sessions.UNREPLIED))
+
+    @property
+    def simulated(self) -> bool:
+        """Whether its numbers are a simulation's; no run has both."""
+        return any(cell.simulated for cell in self.cells)
 
     def ports_of(self, cell: CellRecord) -> str:
         """Return the ports of a cell: their kind, and what few have set (`veth-no-offloads`)."""

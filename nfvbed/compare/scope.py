@@ -51,6 +51,7 @@ def find_scope(
         rigs: rig descriptions by hash, to list what differs.
     """
     obstacle = _obstacle(candidate, baseline) or _other_gateway(candidate, baseline, rigs or {})
+    obstacle = obstacle or _other_sessions(candidate, baseline)
     if obstacle:
         return ScopeFinding(scope=Scope.NOT_COMPARABLE, reason=obstacle)
     if candidate.vnf == NATIVE and candidate.variant != baseline.variant:
@@ -87,8 +88,8 @@ def _obstacle(candidate: CellSummary, baseline: CellSummary) -> str:
     for name, side in ((candidate.cell, candidate), (baseline.cell, baseline)):
         if side.status is not Status.OK or side.mrr is None:
             return f"{name} is {side.status.value}: {side.reason}" if side.reason else f"{name} is {side.status.value}"
-        if side.emulated:
-            return f"{name} ran in an emulated guest: its rates mean nothing"
+        if side.unranked:
+            return f"{name} {side.unranked}"
     return ""
 
 
@@ -104,6 +105,13 @@ def _other_gateway(candidate: CellSummary, baseline: CellSummary, rigs: dict[str
         if found[0] != found[1]:
             return f"through different {words}: {found[0]} and {found[1]}"
     return ""
+
+
+def _other_sessions(candidate: CellSummary, baseline: CellSummary) -> str:
+    """Return that one had connections that were answered and the other such that were not, or nothing."""
+    if candidate.sessions is baseline.sessions:
+        return ""
+    return f"their traffic had different sessions: {candidate.sessions.value} and {baseline.sessions.value}"
 
 
 def _controlled(candidate: CellSummary, baseline: CellSummary) -> ScopeFinding:

@@ -15,10 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from pydantic import Field
+
 from nfvbed.compare.descriptions import differences
 from nfvbed.compare.steps import NEWEST, RunFigure, SeriesFinding, find_steps
 from nfvbed.quality import QualityWarning
-from nfvbed.records import Record, Status
+from nfvbed.records import Record, Sessions, Status
 from nfvbed.units import FrameSize
 
 MRR: Final = "mrr"
@@ -46,6 +48,7 @@ class Setting(Record):
     machine: str
     """Of which it is: see `machine_of`."""
     simulated: bool = False
+    sessions: Sessions = Field(default=Sessions.UNREPLIED, exclude_if=lambda form: form is Sessions.UNREPLIED)
 
     @property
     def cell(self) -> str:
@@ -57,7 +60,8 @@ class Setting(Record):
     def name(self) -> str:
         """Its name, unique among settings: what addresses and acknowledgements are about."""
         way = "both ways" if self.bidirectional else "one way"
-        mark = ", simulated" if self.simulated else ""
+        mark = ", mirrored sessions" if self.sessions is Sessions.MIRRORED else ""
+        mark += ", simulated" if self.simulated else ""
         return f"{self.cell}, {self.flows} flows {way}, {self.test}, {self.site}, machine {self.machine}{mark}"
 
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from pydantic import Field
+
 from nfvbed.compare.cost import CpuUse, Share, cpu_use, cycles_per_packet
 from nfvbed.compare.labelling import OF_A_VISIT
 from nfvbed.compare.paced import PacedSummary, Traffic, at_common_load, summarise_paced, traffic_of
@@ -15,7 +17,18 @@ from nfvbed.compare.rundata import RunData
 from nfvbed.compare.statistics import Interval
 from nfvbed.compare.verdict import Rules
 from nfvbed.compare.visits import ALL_STATES, LabelledTrial
-from nfvbed.records import CellRecord, CellRole, PortKind, Preset, QualityWarning, Record, Status
+from nfvbed.records import (
+    NOT_SEPARABLE,
+    CellRecord,
+    CellRole,
+    PortKind,
+    Preset,
+    QualityWarning,
+    Record,
+    Sessions,
+    Status,
+    TrialRecord,
+)
 from nfvbed.spec.layout import EndKind, layout
 from nfvbed.units import FrameSize
 
@@ -92,6 +105,8 @@ class CellSummary(Record):
     host_hash: str
     config_hash: str
     rig_hash: str
+    sessions: Sessions = Field(default=Sessions.UNREPLIED, exclude_if=lambda form: form is Sessions.UNREPLIED)
+    """Of its traffic; rows from before there was a choice have unreplied ones."""
     simulated: bool
     placement_class: str
     """`all`: every trial counts; else the class that was asked for."""
@@ -131,6 +146,19 @@ class CellSummary(Record):
     def emulated(self) -> bool:
         """Whether a guest was emulated: frame counts hold, and the rate means nothing, not even as a bound."""
         return any(limit.kind is QualityWarning.EMULATED_ACCELERATOR for limit in self.limits)
+
+    @property
+    def at_most(self) -> bool:
+        """Whether the rate is an upper bound only: most trials counted more frames back than were sent."""
+        found = (entry for entry in self.warnings if entry.kind is QualityWarning.LOSS_AT_LEAST)
+        return any(entry.preset is Preset.MRR and 2 * entry.trials > entry.of for entry in found)
+
+    @property
+    def unranked(self) -> str:
+        """Why the rate decides nothing, though there is one; empty: it does."""
+        if self.emulated:
+            return "ran in an emulated guest: its rates mean nothing"
+        return "counted more frames back than were sent: its rate is at most the one given" if self.at_most else ""
 
     @property
     def given_load(self) -> PacedSummary | None:
@@ -204,6 +232,7 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
         cell=cell.id,
         ports=data.ports_of(cell),
         io_path=data.io_path_of(cell),
+        sessions=data.sessions_of(cell),
         host_hash=data.run.host_hash,
         placement_class=view.placement_class,
         status=status,
@@ -217,7 +246,7 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
         engine=", ".join(sorted({f"{trial.engine.name} {trial.engine.version}" for trial in used})),
         census=census,
         warnings=row_warnings(used, mrr, (unused, _maximum(census)), _rules_of(cell, view)),
-        notes=_notes(cell, pace),
+        notes=(*_notes(cell, pace), *_sessions_note(data, cell), *_roundings(maximum)),
         simulated=cell.simulated or any(entry.trial.simulated for entry in trials),
     )
 
@@ -263,6 +292,27 @@ def _status(cell: CellRecord, census: Census, count: int, placement_class: str) 
     if census.not_ok:
         return Status.FAILED, f"none of its {census.not_ok} trials ended well"
     return Status.SKIPPED, "no trial was stored"
+
+
+def _sessions_note(data: RunData, cell: CellRecord) -> tuple[str, ...]:
+    """Say which connections a switch that tracks them had; what it does with the two kinds is not the same work."""
+    form = data.sessions_of(cell)
+    if form is Sessions.MIRRORED:
+        return ("sessions: mirrored; a switch that tracks connections has them established",)
+    if cell.config_hash in data.tracking:
+        return ("sessions: unreplied; neither direction answers the other, and every connection stays new",)
+    return ()
+
+
+def _roundings(trials: Sequence[TrialRecord]) -> tuple[str, ...]:
+    """Say to what the cycles of a packet are known, where the switch rounds them."""
+    costs = [trial.cost for trial in trials if trial.cost is not None]
+    parts = [
+        cost.rounding_cycles / cost.busy_cycles
+        for cost in costs
+        if cost.rounding_cycles and cost.busy_cycles != NOT_SEPARABLE and cost.busy_cycles
+    ]
+    return (f"cycles per packet are known to ± {max(parts):.1%}: this Open vSwitch rounds them",) if parts else ()
 
 
 def _notes(cell: CellRecord, paced: PacedSummary | None) -> tuple[str, ...]:

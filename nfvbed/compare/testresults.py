@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from pydantic import Field
+
 from nfvbed.compare.latency import DueLatency, LatencySummary, by_direction, due_latency, merge_latency
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.soak import interval_starts_s
@@ -20,6 +22,7 @@ from nfvbed.results import (
     TablePayload,
     placement_of,
 )
+from nfvbed.spec.conformance import stated
 from nfvbed.units import FrameSize
 
 
@@ -36,6 +39,8 @@ class MeasuredLoad(Record):
     """Percentiles over the frames that were due, in which one that never came is infinitely late."""
     warnings: tuple[QualityWarning, ...] = ()
     """Of its trial."""
+    at_least: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Whether its trial counted more frames back than were sent: the ratio above may be more."""
     from_s: float | None = None
     """Of an interval of a soak: its start, in s since the first one began. Else None."""
 
@@ -135,6 +140,8 @@ def _placed(
     data: RunData, cell: CellRecord, result: ResultRecord, trials: list[TrialRecord], placed: tuple[str, bool]
 ) -> MeasuredTest:
     label, shown = placed
+    if result.kind is ResultKind.SEARCH and result.payload:
+        result = result.model_copy(update={"payload": stated(result.payload)})
     loads: tuple[MeasuredLoad, ...] = ()
     reference = None
     table = TablePayload.model_validate(result.payload) if result.kind.is_table and result.payload else None
@@ -173,4 +180,5 @@ def _measured(point: LoadPoint, trial: TrialRecord | None) -> MeasuredLoad:
         latency_directions=by_direction([encoded]),
         due=due_latency((text for text in encoded if text), point.intended_frames),
         warnings=trial.warnings if trial else (),
+        at_least=bool(point.surplus_frames) or (trial is not None and trial.has_surplus),
     )

@@ -14,7 +14,7 @@ from nfvbed.dashboard.audit import Audit
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dashboard.roles import Asker, Fields, Operator
 from nfvbed.dashboard.trend import Trends, moment
-from nfvbed.errors import StoreError, UsageError
+from nfvbed.errors import UsageError
 from nfvbed.records import Record
 
 LONGEST_REASON: Final = 500
@@ -63,13 +63,6 @@ def _said(trends: Trends, audit: Audit, asker: Asker, word: Word) -> Acknowledge
         reason = _reason(word.reason)
         expires = _expiry(word.expires, now)
         _require_step(trends, word)
-        if not trends.store.is_writable:
-            raise StoreError(
-                "this store can only be read",
-                where=str(trends.store.location),
-                observed="its file or its folder is not writable",
-                fix="acknowledge it in the store that is measured into, and copy that",
-            )
         entry = Acknowledgement(
             setting=word.setting,
             run=word.run,

@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from nfvbed.annotations import Annotation, Marks, marks_of
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.explain import Explanation
 from nfvbed.compare.lostframes import LostFrames, lost_frames
@@ -13,12 +14,13 @@ from nfvbed.compare.placement import PLACEMENT_RULE
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.doctor import Doctor, doctor_of
 from nfvbed.dashboard.overview import Overview, RunState, overview, run_states
-from nfvbed.dashboard.parameters import AskedFor, CellName, Page, Pages, RunName, SomeCell, pages_of, part_of
+from nfvbed.dashboard.parameters import All, AskedFor, CellName, Page, Pages, RunName, SomeCell, pages_of, part_of
 from nfvbed.dashboard.pictures import Picture, linked, query_of
 from nfvbed.dashboard.problems import Problem
 from nfvbed.dashboard.runs import CellState, cells_of
 from nfvbed.dashboard.source import Source
 from nfvbed.records import FactRecord, Record, TrialRecord
+from nfvbed.selection import EVERY, MEASURED, LeftOut
 from nfvbed.store.summaries import Extent
 
 
@@ -27,6 +29,8 @@ class RunsAnswer(Record):
 
     pages: Pages
     runs: tuple[RunState, ...]
+    left_out: LeftOut
+    """Runs that are listed where `all` is asked for."""
 
 
 class RunAnswer(Record):
@@ -40,6 +44,15 @@ class RunAnswer(Record):
     rigs: dict[str, dict[str, Any]]
     """By hash."""
     facts: tuple[FactRecord, ...]
+
+
+class AnnotationsAnswer(Record):
+    """What people said of a run."""
+
+    marks: Marks
+    """What holds."""
+    said: tuple[Annotation, ...]
+    """All of it, in its order."""
 
 
 class TrialsAnswer(Record):
@@ -74,6 +87,7 @@ class ComparisonAnswer(Record):
     """A comparison with its figures; nothing in it is rounded."""
 
     comparison: Comparison
+    """Its notes begin with what is newer than the run, where none was asked for."""
     figures: tuple[FigureAnswer, ...]
     csv: str
     """Where its rows are as CSV."""
@@ -116,9 +130,11 @@ def api(source: Source, now: Callable[[], datetime]) -> APIRouter:
     def get_comparison(asked: AskedFor) -> ComparisonAnswer:
         choice = asked.choice(source)
         found = source.compared(choice)
+        notes = *source.newer(asked.runs), *found.comparison.notes
+        comparison = found.comparison.model_copy(update={"notes": notes})
         drawn = linked(found.drawn, choice)
         texts = tuple(figure_answer(picture) for picture in drawn)
-        return ComparisonAnswer(comparison=found.comparison, figures=texts, csv=f"/compare/rows.csv?{query_of(choice)}")
+        return ComparisonAnswer(comparison=comparison, figures=texts, csv=f"/compare/rows.csv?{query_of(choice)}")
 
     @router.get("/method")
     def get_method() -> MethodAnswer:
@@ -132,9 +148,10 @@ def api_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
     router = APIRouter(prefix="/api", responses=PROBLEMS)
 
     @router.get("/runs")
-    def get_runs(page: Page = 1) -> RunsAnswer:
-        runs, number = source.store.runs_page(part_of(page))
-        return RunsAnswer(pages=pages_of(page, number), runs=run_states(source, runs, now()))
+    def get_runs(page: Page = 1, everything: All = False) -> RunsAnswer:
+        runs, number = source.store.runs_page(part_of(page), EVERY if everything else MEASURED)
+        others = LeftOut() if everything else source.store.left_out()
+        return RunsAnswer(pages=pages_of(page, number), runs=run_states(source, runs, now()), left_out=others)
 
     @router.get("/runs/{name}")
     def get_run(name: RunName) -> RunAnswer:
@@ -149,6 +166,12 @@ def api_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
             rigs={digest: rig for digest in digests if (rig := source.described(digest))},
             facts=tuple(source.store.facts(run.id)),
         )
+
+    @router.get("/runs/{name}/annotations")
+    def get_annotations(name: RunName) -> AnnotationsAnswer:
+        run = source.run(name)
+        said = source.store.annotations(run.id)
+        return AnnotationsAnswer(marks=marks_of(said).get(run.id, Marks()), said=tuple(said))
 
     @router.get("/runs/{name}/trials")
     def get_trials(name: RunName, cell: SomeCell = None, page: Page = 1) -> TrialsAnswer:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from nfvbed import __version__
+from nfvbed.compare.recommend import Measures, unchecked
 from nfvbed.dashboard.answers import refused
 from nfvbed.dashboard.api import api, api_of_runs
 from nfvbed.dashboard.auditing import auditing
@@ -45,6 +46,7 @@ def make_app(
     now: Callable[[], datetime] = _now,
     operations: Operations | None = None,
     deployments: FindDeployments = no_sites,
+    measures: Measures = unchecked,
 ) -> ASGIApp:
     """Return the dashboard of a store.
 
@@ -54,6 +56,7 @@ def make_app(
         now: the time, of which ages are reckoned.
         operations: what is needed to change things; None: nothing can be.
         deployments: what is deployed on the sites that the server knows; none are known unless it is given.
+        measures: is asked of commands before they are proposed; without it they are proposed as they are.
     """
     app = FastAPI(
         title="nfvbed dashboard",
@@ -64,7 +67,7 @@ def make_app(
         redoc_url=None,
     )
     source, streams = Source(store), Streams()
-    for router in (*_that_read(source, streams, now, operations), api_of_deployments(deployments)):
+    for router in (*_that_read(source, streams, now, operations, measures), api_of_deployments(deployments)):
         app.include_router(router)
     if operations is not None:
         app.state.audit = operations.audit
@@ -78,7 +81,11 @@ def make_app(
 
 
 def _that_read(
-    source: Source, streams: Streams, now: Callable[[], datetime], operations: Operations | None
+    source: Source,
+    streams: Streams,
+    now: Callable[[], datetime],
+    operations: Operations | None,
+    measures: Measures,
 ) -> tuple[APIRouter, ...]:
     """Return the routes of what is stored."""
     pictures, plans = Pictures(), Plans()
@@ -91,7 +98,7 @@ def _that_read(
         files_of_comparisons(source, pictures),
         api(source, now),
         api_of_runs(source, now),
-        *evidence(source, pictures, now, operations),
+        *evidence(source, pictures, now, operations, measures),
     )
 
 

@@ -15,7 +15,7 @@ from nfvbed.dashboard.commands import called, error_of
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.jobs.records import Job, State
 from nfvbed.errors import BusyError
-from nfvbed.quiet import trial_is_going
+from nfvbed.host.trialsign import going_trial
 
 FRESH_S: Final = 2.0
 """How long a reading answers who asks again: pages that are loaded at once, and the one after a change."""
@@ -131,9 +131,11 @@ class Chains:
                 observed=f"nfvbed {' '.join(job.spec.arguments)}",
                 fix=f"wait for its end, or cancel it: /jobs/{job.spec.id}",
             )
-        if trial_is_going():
+        if trial := going_trial():
             raise BusyError(
-                "the path is not read while a trial is going, as that would disturb it", fix="load the page again"
+                "the path is not read while a trial is going, as that would disturb it",
+                observed=str(trial),
+                fix="load the page again",
             )
 
     @contextmanager

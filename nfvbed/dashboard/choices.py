@@ -12,6 +12,7 @@ from nfvbed.dashboard.source import Source
 from nfvbed.dashboard.starting import Action, Wanted
 from nfvbed.errors import NfvbedError
 from nfvbed.records import Readiness, Record, Support, VnfKind
+from nfvbed.selection import MEASURED
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import SiteSpec
@@ -182,7 +183,7 @@ def _experiment(experiments: Experiments, name: str, supports: Mapping[str, Supp
 def _examined(source: Source, jobs: Jobs, site: str) -> tuple[Mapping[str, Support], str]:
     """Return the newest answers of the doctor on a site, and when it gave them."""
     found: list[tuple[str, Iterable[Support]]] = []
-    runs, _ = source.store.runs_page(Part(limit=LOOKED_AT))
+    runs, _ = source.store.runs_page(Part(limit=LOOKED_AT), MEASURED)
     for run in runs:
         if run.site == site and run.doctor_hash:
             found.append((run.started_at, supports_of(source.described(run.doctor_hash))))

@@ -34,7 +34,6 @@ class Place(Record):
     """The newest that says so."""
     started_at: str | None = None
     age_days: float | None = None
-    simulated: bool = False
 
 
 class CoverageRow(Record):
@@ -101,7 +100,6 @@ def _place(topology: str, entries: Sequence[Covered], support: Support | None, n
         run=shown.run,
         started_at=shown.started_at,
         age_days=age_days(shown.started_at, now),
-        simulated=shown.simulated,
     )
 
 

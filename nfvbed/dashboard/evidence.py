@@ -5,7 +5,9 @@ from datetime import datetime
 
 from fastapi import APIRouter
 
+from nfvbed.compare.recommend import Measures
 from nfvbed.dashboard.acknowledging import acknowledging
+from nfvbed.dashboard.annotating import annotating
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.pictures import Pictures
 from nfvbed.dashboard.publishedpage import api_of_published, pages_of_published
@@ -17,7 +19,7 @@ from nfvbed.dashboard.trendpages import api_of_trends, files_of_trends, pages_of
 
 
 def evidence(
-    source: Source, pictures: Pictures, now: Callable[[], datetime], operations: Operations | None
+    source: Source, pictures: Pictures, now: Callable[[], datetime], operations: Operations | None, measures: Measures
 ) -> tuple[APIRouter, ...]:
     """Return the routers.
 
@@ -25,9 +27,10 @@ def evidence(
         source: of runs.
         pictures: which draws figures.
         now: the time.
-        operations: what is needed to acknowledge steps; None: nothing can be.
+        operations: what is needed to acknowledge steps and to annotate runs; None: nothing can be.
+        measures: is asked of commands before they are proposed.
     """
-    trends, recommender = Trends(source.store, now), Recommender(source)
+    trends, recommender = Trends(source.store, now), Recommender(source, measures)
     return (
         pages_of_trends(trends, pictures),
         files_of_trends(trends, pictures),
@@ -36,5 +39,11 @@ def evidence(
         api_of_published(source.store),
         pages_of_recommendations(recommender),
         api_of_recommendations(recommender),
-        *((acknowledging(trends, operations.audit),) if operations is not None else ()),
+        *_words_of_people(source, trends, operations),
     )
+
+
+def _words_of_people(source: Source, trends: Trends, operations: Operations | None) -> tuple[APIRouter, ...]:
+    if operations is None:
+        return ()
+    return acknowledging(trends, operations.audit), annotating(source, operations.audit)

@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from typing import Final
 
+from nfvbed.annotations import Marks
 from nfvbed.compare.chains import Of
 from nfvbed.dashboard.parameters import Asked
 from nfvbed.dashboard.source import MOST_SETTINGS, Source
+from nfvbed.records import RunRecord
 from nfvbed.report import wording
 from nfvbed.report.page.comparison import Grouping
+from nfvbed.selection import MEASURED
 from nfvbed.spec.experiment import BEST
 from nfvbed.store.summaries import Part
 
@@ -50,16 +53,13 @@ def form_of(source: Source, asked: Asked, shown: tuple[str, ...]) -> Form:
         asked: by the URL.
         shown: variants of the comparison; empty where there is none yet.
     """
-    ids = [source.run(name).id for name in asked.runs or ("latest",)]
-    newest, _ = source.store.runs_page(Part(limit=OFFERED))
+    newest, _ = source.store.runs_page(Part(limit=OFFERED), MEASURED)
+    ids = source.named(asked.runs) if asked.runs or newest else ()
+    marks = source.store.marks()
     listed = [*newest, *(source.run(run) for run in ids if run not in {found.id for found in newest})]
-    known = source.variants_of(tuple(ids))
+    known = source.variants_of(ids)
     return Form(
-        runs=tuple(
-            Option(run.id, f"{run.started_at[:16].replace('T', ' ')} {run.experiment} ({wording.short_run(run.id)})",
-                   run.id in ids)
-            for run in listed
-        ),
+        runs=tuple(Option(run.id, _text(run, marks.get(run.id, Marks())), run.id in ids) for run in listed),
         variants=tuple(Option(name, name, name in shown) for name in known),
         baselines=(
             Option("", "the experiment's", asked.baseline is None),
@@ -70,4 +70,9 @@ def form_of(source: Source, asked: Asked, shown: tuple[str, ...]) -> Form:
         share=f"{asked.hold.share:g}",
         paths=tuple(Option(of.value, text, of is asked.hold.of) for of, text in PATHS.items()),
         most=MOST_SETTINGS,
-    )  # fmt: skip
+    )
+
+
+def _text(run: RunRecord, marks: Marks) -> str:
+    named = ", ".join(part for part in (marks.label, wording.short_run(run.id), "hidden" * marks.hidden) if part)
+    return f"{run.started_at[:16].replace('T', ' ')} {run.experiment} ({named})"

@@ -73,6 +73,8 @@ class Pressed:
     """Id of the run to go on with."""
     confirmed: str = ""
     """Name of the site that was typed beside it."""
+    evict: bool = False
+    """Whether what others have on a cloud that goes may go with it."""
 
 
 class JobDesk:
@@ -102,7 +104,7 @@ class JobDesk:
         arguments = arguments_of(known, pressed.wanted, pressed.run)
         name = "run" if known is Action.RESUME else known.value
         with self.operations.audit.action(asker, f"start {known.value}", f"nfvbed {' '.join(arguments)}") as said:
-            arguments += confirmation(known, site, pressed.confirmed)
+            arguments += confirmation(known, site, pressed.confirmed, evict=pressed.evict)
             job = self.operations.jobs.start(name, site.name, arguments, asker.who, document=known is Action.EXAMINE)
             said.append(f"job {job.spec.id}")
         return job
@@ -228,7 +230,8 @@ def forms_of_jobs(desk: JobDesk) -> APIRouter:
     @router.post("")
     def start(asker: Operator, fields: Fields) -> Response:
         wanted = Wanted.of(fields, desk.operations.project)
-        return _to(desk.start(Pressed(_one(fields, "action"), wanted, confirmed=_one(fields, "confirmed")), asker))
+        confirmed, evict = _one(fields, "confirmed"), _one(fields, "evict") == "yes"
+        return _to(desk.start(Pressed(_one(fields, "action"), wanted, confirmed=confirmed, evict=evict), asker))
 
     @router.post("/{name}/cancel")
     def cancel(asker: Operator, name: JobName) -> Response:
@@ -241,7 +244,8 @@ def forms_of_jobs(desk: JobDesk) -> APIRouter:
         action = _one(fields, "action")
         if action == Action.RESUME and not job.run:
             raise UsageError("this job has no run to go on with", where=f"job {name}", fix="start one")
-        return _to(desk.start(Pressed(action, wanted, job.run, _one(fields, "confirmed")), asker))
+        confirmed, evict = _one(fields, "confirmed"), _one(fields, "evict") == "yes"
+        return _to(desk.start(Pressed(action, wanted, job.run, confirmed, evict), asker))
 
     return router
 
@@ -272,8 +276,9 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
 
     @router.post("/jobs/{action}", status_code=201)
     def start_job(
-        asker: Operator, action: Action, wanted: Annotated[Wanted, Body()], run: str = "", confirmed: SiteTyped = ""
-    ) -> Job:
+        asker: Operator, action: Action, wanted: Annotated[Wanted, Body()], run: str = "", confirmed: SiteTyped = "",
+        evict: bool = False,
+    ) -> Job:  # fmt: skip
         fields = {
             "site": [wanted.site], "variant": wanted.variants, "vnf": [wanted.vnf], "kind": [wanted.kind],
             "flavor": [wanted.flavor], "experiment": [wanted.experiment], "topology": [wanted.topology],
@@ -282,7 +287,7 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
         }  # fmt: skip
         checked = Wanted.of(fields, desk.operations.project)
         known = desk.source.run(run).id if action is Action.RESUME else ""
-        return desk.start(Pressed(action, checked, known, confirmed), asker)
+        return desk.start(Pressed(action, checked, known, confirmed, evict), asker)
 
     return router
 

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from nfvbed.errors import BusyError
-from nfvbed.quiet import trial_is_going
+from nfvbed.host.trialsign import trial_is_going
 
 LOOK_S: Final = 0.7
 """Between two looks whether something has changed."""

@@ -1,12 +1,12 @@
 """What operators can do on a site, and what that changes there: said before anything is started."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from nfvbed.confirming import require_confirmed
 from nfvbed.dashboard.starting import Action, Wanted
 from nfvbed.errors import UnsupportedError
-from nfvbed.records import CellRole, VnfKind
+from nfvbed.records import VnfKind
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec, GuestSiteSpec, HostSiteSpec, KollaSiteSpec, SiteSpec
 
@@ -43,8 +43,14 @@ def require(action: Action, site: SiteSpec) -> None:
     )
 
 
-def confirmation(action: Action, site: SiteSpec, typed: str) -> tuple[str, ...]:
+def confirmation(action: Action, site: SiteSpec, typed: str, *, evict: bool = False) -> tuple[str, ...]:
     """Return the arguments that confirm an action; before a whole cloud goes its site's name has to be typed.
+
+    Args:
+        action: the button.
+        site: where.
+        typed: what was typed.
+        evict: whether it was agreed that what others have there goes too; else the command refuses, and lists it.
 
     Raises:
         UsageError: another name was, or none.
@@ -52,23 +58,8 @@ def confirmation(action: Action, site: SiteSpec, typed: str) -> tuple[str, ...]:
     if action is not Action.DESTROY or not site.is_whole_cloud:
         return ()
     require_confirmed(site.name, typed, f"type {site.name} beside Destroy")
-    return ("--yes", site.name) if isinstance(site, KollaSiteSpec) else ()
-
-
-def lacks(site: SiteSpec, cell: Mapping[str, Any]) -> str:
-    """Return why a site cannot have a planned cell, whatever the variant; empty where nothing is known against it.
-
-    Args:
-        site: where it would be measured.
-        cell: of the document of `nfvbed plan`.
-    """
-    if cell["role"] != CellRole.SUBJECT and not site.has_ceilings:
-        return f"ceilings are not measured on site {site.name}"
-    kind = str(cell["vnf_resolved"] or cell["vnf"]).partition("-")[0]  # labels begin with it
-    only = site.only_vnf_kind
-    if only is not None and kind != only and kind in tuple(VnfKind):
-        return f"on site {site.name} VNFs are of kind {only.value}"
-    return site.lacks(str(cell["topology"]))
+    named = ("--yes", site.name) if isinstance(site, KollaSiteSpec) else ()
+    return (*named, *(("--evict",) if evict else ()))
 
 
 def changes_of(project: Project, wanted: Wanted) -> tuple[str, ...]:

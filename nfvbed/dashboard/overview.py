@@ -1,10 +1,11 @@
-"""The first page: newest runs, their largest differences, and what is covered."""
+"""The first page: the last answer, the newest runs with their largest differences, and what is covered."""
 
 from collections.abc import Iterable
 from datetime import datetime
 from math import log
 from typing import Final
 
+from nfvbed.annotations import Marks
 from nfvbed.compare.agreement import supports_of
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.differences import Difference
@@ -14,6 +15,9 @@ from nfvbed.dashboard.source import Source
 from nfvbed.errors import NfvbedError
 from nfvbed.records import Record, RunRecord
 from nfvbed.report import wording
+from nfvbed.report.answer import answer
+from nfvbed.report.landing import Landing
+from nfvbed.selection import MEASURED, LeftOut
 from nfvbed.store.summaries import Part
 
 NEWEST: Final = 8
@@ -31,6 +35,11 @@ class RunState(Record):
     state: str
     """Its status; `running`, or `crashed` where nobody writes to the store."""
     age_days: float
+    label: str = ""
+    note: str = ""
+    hidden: bool = False
+    """Whether people have hidden it."""
+    simulated: bool = False
 
 
 class Change(Record):
@@ -50,15 +59,30 @@ class Change(Record):
     """The ratio as it is written, with its bound."""
     interval: str
     scope: str
-    simulated: bool
+
+
+class LastAnswer(Record):
+    """The newest run with an answer, of those that were measured; without any, the newest run."""
+
+    run: RunState
+    decided: bool
+    headline: str
+    """Empty where it cannot be compared."""
+    notes: tuple[str, ...]
+    """What is newer, and why it has no answer."""
 
 
 class Overview(Record):
     """All of the page."""
 
+    answer: LastAnswer | None
+    """None: no run was measured."""
     newest: tuple[RunState, ...]
+    """Measured ones, none of them hidden."""
     runs: int
-    """In the store."""
+    """Of that kind in the store."""
+    left_out: LeftOut
+    """Runs that are not shown unless they are asked for."""
     changes: tuple[Change, ...]
     decided: dict[str, int]
     """Differences that were decided, all of them counted, by the run; of the newest runs that were compared."""
@@ -69,11 +93,15 @@ class Overview(Record):
 
 def overview(source: Source, now: datetime) -> Overview:
     """Read what the first page shows."""
-    runs, number = source.store.runs_page(Part(limit=NEWEST))
+    runs, number = source.store.runs_page(Part(limit=NEWEST), MEASURED)
+    landing = source.landing()
     changes: list[Change] = []
     decided: dict[str, int] = {}
     refused = []
-    for run in runs[:COMPARED]:
+    compared = list(runs[:COMPARED])
+    if landing is not None and landing.run not in compared:
+        compared.append(landing.run)
+    for run in compared:
         try:
             found = tuple(_changes(source.run_alone(run).comparison))
             decided[run.id] = len(found)
@@ -84,12 +112,14 @@ def overview(source: Source, now: datetime) -> Overview:
     doctors = (source.described(run.doctor_hash) for run in runs if run.doctor_hash)
     supports = supports_of(next(doctors, {}))
     return Overview(
+        answer=_answer(source, landing, now) if landing else None,
         newest=run_states(source, runs, now),
         runs=number,
+        left_out=source.store.left_out(),
         changes=tuple(changes[:TOP]),
         decided=decided,
         not_compared=tuple(refused),
-        coverage=coverage_of(source.store.coverage(), supports, now),
+        coverage=coverage_of(source.store.coverage(MEASURED), supports, now),
     )
 
 
@@ -101,18 +131,33 @@ def run_states(source: Source, runs: Iterable[RunRecord], now: datetime) -> tupl
             return run.status.value
         return "running" if source.store.writer(run.id) else "crashed"
 
-    return tuple(RunState(run=run, state=state(run), age_days=age_days(run.started_at, now)) for run in runs)
+    marks, simulated = source.store.marks(), source.store.simulated_runs()
+    return tuple(
+        RunState(
+            run=run,
+            state=state(run),
+            age_days=age_days(run.started_at, now),
+            simulated=run.id in simulated,
+            **marks.get(run.id, Marks()).model_dump(),
+        )
+        for run in runs
+    )
+
+
+def _answer(source: Source, landing: Landing, now: datetime) -> LastAnswer:
+    headline = answer(source.run_alone(landing.run).comparison).headline if landing.decided else ""
+    (state,) = run_states(source, (landing.run,), now)
+    return LastAnswer(run=state, decided=landing.decided, headline=headline, notes=landing.notes)
 
 
 def _changes(comparison: Comparison) -> Iterable[Change]:
-    simulated = {(row.run, row.cell) for row in comparison.rows if row.simulated}
     for found in comparison.differences:
         judged = found.judgement
         if judged.verdict in (Verdict.HIGHER, Verdict.LOWER) and judged.ratio:
-            yield _change(found, judged.ratio, simulated=(found.run, found.cell) in simulated)
+            yield _change(found, judged.ratio)
 
 
-def _change(found: Difference, ratio: float, *, simulated: bool) -> Change:
+def _change(found: Difference, ratio: float) -> Change:
     return Change(
         run=found.run,
         cell=found.cell,
@@ -126,5 +171,4 @@ def _change(found: Difference, ratio: float, *, simulated: bool) -> Change:
         times=wording.times(found.judgement),
         interval=wording.ratio_interval(found.judgement),
         scope=wording.scope(found),
-        simulated=simulated,
     )

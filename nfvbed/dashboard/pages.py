@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path
 from starlette.responses import Response
 
+from nfvbed.annotations import LONGEST_LABEL, LONGEST_NOTE
 from nfvbed.compare.lostframes import lost_frames
 from nfvbed.compare.placement import PLACEMENT_RULE
 from nfvbed.compare.verdict import Rules
@@ -15,6 +16,7 @@ from nfvbed.dashboard.doctor import doctor_of
 from nfvbed.dashboard.form import form_of
 from nfvbed.dashboard.overview import overview, run_states
 from nfvbed.dashboard.parameters import (
+    All,
     AskedFor,
     CellName,
     Export,
@@ -25,6 +27,7 @@ from nfvbed.dashboard.parameters import (
     part_of,
 )
 from nfvbed.dashboard.pictures import Form, Pictures, linked, query_of, spec_of
+from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dashboard.progress import Plans, live_of
 from nfvbed.dashboard.rendering import style
 from nfvbed.dashboard.runs import cells_of, trial_table
@@ -40,6 +43,7 @@ from nfvbed.report.page.method import method_of
 from nfvbed.report.page.sections import page_values
 from nfvbed.report.page.warnings import warnings_section
 from nfvbed.report.wording import SIMULATED_MARK
+from nfvbed.selection import EVERY, MEASURED
 
 NOT_YET = "they are made when the run has ended, as to compare takes time of the cores that are measured"
 CSV_TYPE = "text/csv; charset=utf-8"
@@ -56,11 +60,11 @@ def pages(source: Source, now: Callable[[], datetime]) -> APIRouter:
         return page("overview", "overview", export=export, title="Overview", here="/", overview=found)
 
     @router.get("/runs")
-    def show_runs(number: Numbered = 1, export: Export = False) -> Response:
-        runs, count = source.store.runs_page(part_of(number))
-        states = run_states(source, runs, now())
-        where = pages_of(number, count)
-        return page("runs", "runs", export=export, title="Runs", here="/runs", runs=states, pages=where)
+    def show_runs(number: Numbered = 1, everything: All = False, export: Export = False) -> Response:
+        runs, count = source.store.runs_page(part_of(number), EVERY if everything else MEASURED)
+        shown = {"runs": run_states(source, runs, now()), "pages": pages_of(number, count), "everything": everything}
+        others = source.store.left_out()
+        return page("runs", "runs", export=export, title="Runs", here="/runs", left_out=others, **shown)
 
     @router.get("/method")
     def show_method(export: Export = False) -> Response:
@@ -91,6 +95,9 @@ def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans) -> 
             f"run-{run.id}",
             export=export,
             title=f"Run {run.experiment}",
+            said=source.store.annotations(run.id),
+            writable=source.store.is_writable,
+            longest={"label": LONGEST_LABEL, "note": LONGEST_NOTE},
             here="/runs",
             state=run_states(source, (run,), now())[0],
             cells=cells,
@@ -145,13 +152,15 @@ def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
 
     @router.get("")
     def show_comparison(asked: AskedFor, export: Export = False) -> Response:
+        notes = source.newer(asked.runs)
         try:
             choice = asked.choice(source)
         except UsageError as error:
-            if asked.variants:
+            if asked.variants or (asked.runs and isinstance(error, NotThereError)):
                 raise
-            # More than fit at once, and none was chosen: first choose.
-            shown = {"values": None, "pictures": (), "hint": error, "query": "", "tests": False, "of": ""}
+            # Nothing was measured; or more than fit at once, and none was chosen: first choose.
+            nothing = {"values": None, "pictures": (), "query": "", "tests": False, "of": ""}
+            shown = {**nothing, "hint": error, "notes": notes, "left_out": source.store.left_out()}
             form = form_of(source, asked, ())
             return page("compare", "compare", export=False, title="Compare", here="/compare", form=form, **shown)
         found = source.compared(choice)
@@ -169,6 +178,8 @@ def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
             values=values,
             pictures=pictures.inlined(drawn) if export else linked(drawn, choice),
             hint=None,
+            notes=notes,
+            left_out=None,
             query=query_of(choice),
             tests=bool(found.comparison.tests),
             rows=[row for row in found.comparison.rows if row.mrr],

@@ -16,10 +16,18 @@ LAST_PAGE: Final = 100_000
 
 Name = Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:+-]*$")]
 """Of a run or a variant."""
-RunName = Annotated[str, Path(max_length=64, pattern=r"^[A-Za-z0-9-]+$", description="id of a run, or `latest`")]
+RunName = Annotated[
+    str,
+    Path(
+        max_length=64,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$",
+        description="id of a run, its first or last digits, its label, or `latest`: the newest measured one",
+    ),
+]
 CellName = Annotated[str, Query(max_length=120, description="name of a cell, or the end of it")]
 SomeCell = Annotated[str | None, Query(max_length=120, description="of this cell alone")]
 Export = Annotated[bool, Query(description="as one file that opens from disk")]
+All = Annotated[bool, Query(alias="all", description="simulated and hidden runs too")]
 Page = Annotated[int, Query(ge=1, le=LAST_PAGE)]
 Numbered = Annotated[int, Query(alias="page", ge=1, le=LAST_PAGE)]
 """The same where `page` is something else."""
@@ -30,7 +38,7 @@ class Asked(Record):
     """A comparison as a URL asks for it."""
 
     runs: tuple[str, ...] = ()
-    """None: the latest."""
+    """None: the newest measured one with an answer."""
     variants: tuple[str, ...] = ()
     """None: all that there are."""
     baseline: str | None = None

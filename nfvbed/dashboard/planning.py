@@ -6,19 +6,24 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from nfvbed.dashboard.jobs.folder import Jobs
-from nfvbed.dashboard.on_site import lacks, refusals
+from nfvbed.dashboard.on_site import refusals
 from nfvbed.dashboard.starting import Action, Wanted
 from nfvbed.errors import BusyError, NfvbedError
-from nfvbed.quiet import trial_is_going
+from nfvbed.host.trialsign import going_trial
 from nfvbed.records import Record
 from nfvbed.spec.loader import Project
-from nfvbed.spec.site import SiteSpec
 
 TIME_S: Final = 90.0
+PATIENCE_S: Final = 10.0
+"""How long a plan waits for the end of a trial; those of a comparison last about a second."""
+QUEUE_S: Final = 30.0
+"""How long it waits for plans that others asked for."""
+_LOOK_S: Final = 0.05
 MOST_DRY: Final = 4
 """Variants of which is asked what to deploy them would do; each takes some seconds."""
 
@@ -32,7 +37,7 @@ class PlannedCell(Record):
     tests: str
     """Kinds of what is measured."""
     lacks: str = ""
-    """Why the site cannot have it, whatever the variant."""
+    """Why the site cannot have it, whatever state it is in."""
 
 
 class DryRun(Record):
@@ -64,8 +69,9 @@ class ShownPlan(Record):
 class Planner:
     """Asks the command line, one question at a time, and none while a job or a trial runs."""
 
-    def __init__(self, jobs: Jobs, project: Project) -> None:
+    def __init__(self, jobs: Jobs, project: Project, patience_s: float = PATIENCE_S) -> None:
         self._jobs = jobs
+        self._patience_s = patience_s
         self._project = project
         self._one = threading.Lock()
 
@@ -83,18 +89,35 @@ class Planner:
                 observed=f"nfvbed {' '.join(job.spec.arguments)}",
                 fix=f"wait for its end, or cancel it: /jobs/{job.spec.id}",
             )
-        if trial_is_going() or not self._one.acquire(timeout=1.0):
-            raise BusyError("a trial is going, or another plan is being made", fix="try again in a moment")
+        if not self._one.acquire(timeout=QUEUE_S):
+            raise BusyError("another plan is being made", observed=f"for {QUEUE_S:g} s", fix="try again in a moment")
         try:
+            self._wait_for_the_end_of_a_trial()
             site = self._project.load_site(wanted.site)
-            found = self._planned(wanted, site)
+            found = self._planned(wanted)
             deployed = () if Action.DEPLOY in refusals(site) else wanted.variants[:MOST_DRY]
             dry = tuple(self._dry_run(name, wanted) for name in deployed)
             return found.model_copy(update={"dry_runs": dry})
         finally:
             self._one.release()
 
-    def _planned(self, wanted: Wanted, site: SiteSpec) -> ShownPlan:
+    def _wait_for_the_end_of_a_trial(self) -> None:
+        """Wait until no process of this host is in a trial: a moment between two is enough.
+
+        Raises:
+            BusyError: one lasts longer; whose, and since when.
+        """
+        until = time.monotonic() + self._patience_s
+        while (trial := going_trial()) is not None:
+            if time.monotonic() > until:
+                raise BusyError(
+                    "no plan is made while a trial is going, as that would disturb it",
+                    observed=str(trial),
+                    fix="try again when it has ended",
+                )
+            time.sleep(_LOOK_S)
+
+    def _planned(self, wanted: Wanted) -> ShownPlan:
         if not wanted.experiment:
             return ShownPlan(command="")
         arguments = ("plan", wanted.experiment, *wanted.of_run)
@@ -102,7 +125,7 @@ class Planner:
         status, out, said = self._ask(*arguments, "--json")
         if status:
             return ShownPlan(command=command, problem=said)
-        return _shown(command, json.loads(out), site)
+        return _shown(command, json.loads(out))
 
     def _dry_run(self, variant: str, wanted: Wanted) -> DryRun:
         topology = ("--topology", wanted.topology) if wanted.topology else ()
@@ -146,7 +169,7 @@ def _too_long(arguments: tuple[str, ...]) -> NfvbedError:
     )
 
 
-def _shown(command: str, plan: Mapping[str, Any], site: SiteSpec) -> ShownPlan:
+def _shown(command: str, plan: Mapping[str, Any]) -> ShownPlan:
     first: dict[str, list[str]] = {}
     for trial in plan["first_round"]:
         first.setdefault(trial["cell"], []).append(trial["test"] if trial["test"] != "mrr" else trial["preset"])
@@ -158,7 +181,7 @@ def _shown(command: str, plan: Mapping[str, Any], site: SiteSpec) -> ShownPlan:
                 id=cell["id"],
                 trials=len(first.get(cell["id"], ())),
                 tests=", ".join(dict.fromkeys(first.get(cell["id"], ()))),
-                lacks=lacks(site, cell),
+                lacks=cell["lacks"],
             )
             for cell in plan["cells"]
         ),

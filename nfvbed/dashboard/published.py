@@ -11,6 +11,7 @@ from nfvbed.records import CellRecord, CellRole, QualityWarning, Record, RunReco
 from nfvbed.report.load import described
 from nfvbed.report.page.head import machine
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
+from nfvbed.selection import MEASURED
 from nfvbed.spec.published import UNITS, Publication, PublishedColumn, PublishedTable
 from nfvbed.store import Store
 
@@ -68,7 +69,6 @@ class OwnRun(Record):
     machine: str
     figures: tuple[OwnFigure, ...]
     """One for each column, in their order."""
-    simulated: bool
     status: Status = Status.OK
     """How the run ended; its tests that ended well count all the same."""
 
@@ -108,7 +108,7 @@ def see_publications(store: Store, published: Iterable[Publication]) -> tuple[Se
         store: of the results.
         published: the tables.
     """
-    runs = [run for run in store.runs() if run.status is not None][:NEWEST_RUNS]
+    runs = [run for run in store.runs(MEASURED) if run.status is not None][:NEWEST_RUNS]
     return tuple(
         SeenPublication(
             name=entry.name,
@@ -171,7 +171,6 @@ def _newest(store: Store, runs: Sequence[RunRecord], table: PublishedTable) -> O
         site=run.site,
         machine=machine(host),
         figures=figures,
-        simulated=bool(host.get("simulated")),
         status=run.status or Status.INTERRUPTED,
     )
 
@@ -183,7 +182,7 @@ def _figures(store: Store, run: RunRecord, table: PublishedTable) -> tuple[OwnFi
     cells = {
         cell.id: cell
         for cell in store.cells(run.id)
-        if cell.role is CellRole.SUBJECT and not cell.simulated and cell.status is not Status.FAILED
+        if cell.role is CellRole.SUBJECT and cell.status is not Status.FAILED
     }
     found = []
     for column in table.columns:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nfvbed.compare.needs import Need
-from nfvbed.compare.recommend import Recommendation, Wanted, recommend
+from nfvbed.compare.recommend import Measures, Recommendation, Wanted, recommend
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dashboard.source import MOST_TRIALS, Source
@@ -14,6 +14,7 @@ from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.records import RunRecord
 from nfvbed.report.newest import RUNS, examine_runs, newest_by_host, newest_of
 from nfvbed.report.page.head import machine
+from nfvbed.selection import MEASURED, LeftOut
 from nfvbed.store.summaries import Extent
 
 KEPT: Final = 12
@@ -40,17 +41,23 @@ class Recommender:
 
     Args:
         source: of runs.
+        measures: is asked of commands before they are proposed.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, measures: Measures) -> None:
         self._source = source
+        self._measures = measures
         self._kept: OrderedDict[Key, Recommendation] = OrderedDict()
         self._one_at_a_time = threading.Lock()
 
     def hosts(self) -> dict[str, str]:
         """Return the hosts of which there are runs, each with its machine in a line; that of the newest run first."""
-        newest = newest_by_host(self._source.store.runs())
+        newest = newest_by_host(self._source.store.runs(MEASURED))
         return {digest: machine(self._source.described(digest)) for digest in newest}
+
+    def left_out(self) -> LeftOut:
+        """Count the runs that are not looked at."""
+        return self._source.store.left_out()
 
     def recommended(self, wanted: Wanted, host: str = "") -> Recommended:
         """Rank what a host's newest runs measured.
@@ -62,7 +69,7 @@ class Recommender:
         Raises:
             NotThereError: no host begins so, or several do.
         """
-        runs = self._source.store.runs()
+        runs = self._source.store.runs(MEASURED)
         digest = _host(list(newest_by_host(runs)), host)
         newest = newest_of(runs, digest, RUNS)
         extents = [(run.id, self._source.store.extent(run.id)) for run in newest]
@@ -80,7 +87,10 @@ class Recommender:
     def _recommend(self, wanted: Wanted, digest: str, runs: list[RunRecord]) -> Recommendation:
         latency_of = None if wanted.need in WITH_LATENCY else ()
         return recommend(
-            examine_runs(self._source.store, runs, VariantModel, Rules().margin, latency_of), wanted, digest
+            examine_runs(self._source.store, runs, VariantModel, Rules().margin, latency_of),
+            wanted,
+            digest,
+            self._measures,
         )
 
 

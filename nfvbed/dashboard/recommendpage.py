@@ -124,6 +124,7 @@ def pages_of_recommendations(recommender: Recommender) -> APIRouter:
             says=headline(found),
             machine=seen.machine,
             left=seen.left,
+            left_out=recommender.left_out(),
             order=order_table(found, answer) if answer and ranked else None,
             evidence=[f"/runs/{entry.run}/why?{urlencode({'cell': entry.cell})}" for entry in ranked],
             together=_together(ranked),

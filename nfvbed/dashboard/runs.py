@@ -60,7 +60,7 @@ def _trial(trial: TrialRecord) -> Sequence[Cell]:
         Cell(trial.preset.value),
         Cell(intended, "n"),
         Cell(wording.mpps(trial.forwarded_rate_pps), "n"),
-        Cell(wording.loss(trial.loss_ratio), "n"),
+        Cell(wording.loss(trial.loss_ratio, at_least=trial.has_surplus), "n"),
         Cell(status, tone="" if ok else "warning"),
         Cell(", ".join(kind.value for kind in trial.warnings) or wording.NOTHING),
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from nfvbed.annotations import LATEST
 from nfvbed.compare.chains import Hold
 from nfvbed.compare.choice import AUTO
 from nfvbed.compare.comparison import Comparison, compare
@@ -13,15 +14,17 @@ from nfvbed.compare.explain import Explanation, explain
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dataplanes.catalogue import VariantModel
-from nfvbed.errors import StoreError, UsageError
+from nfvbed.errors import StoreError, UnknownNameError, UsageError
 from nfvbed.records import Record, RunRecord
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.catalogue import drawings
 from nfvbed.report.figures.theme import Drawing
+from nfvbed.report.landing import LOOKED_AT, Landing, land, why_unanswered
 from nfvbed.report.load import LoadedRuns, context_of, load, make_options
+from nfvbed.selection import MEASURED
 from nfvbed.spec.experiment import BEST
 from nfvbed.store import Store
-from nfvbed.store.summaries import Extent
+from nfvbed.store.summaries import Extent, Part
 
 MOST_SETTINGS: Final = 8
 """Variants times runs that are compared at once: a figure has as many colours."""
@@ -29,6 +32,8 @@ MOST_TRIALS: Final = 50_000
 """Of the runs of one comparison; they are in memory together."""
 KEPT: Final = 12
 """Comparisons that are kept."""
+ANSWERS_KEPT: Final = 1000
+"""Runs of which it is kept whether they have an answer."""
 
 
 class Choice(Record):
@@ -63,31 +68,51 @@ class Source:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._kept: OrderedDict[tuple[Choice, tuple[Extent, ...]], Compared] = OrderedDict()
+        self._answers: dict[tuple[RunRecord, Extent], str] = {}
         self._one_at_a_time = threading.Lock()
 
     def run(self, name: str) -> RunRecord:
-        """Return a run by its id, the beginning of it, or `latest`.
+        """Return a run by its id, its first or last digits, its label, or `latest`: the newest measured one.
 
         Raises:
-            NotThereError: there is none, or several begin so.
+            NotThereError: there is none, or several are named so.
         """
         try:
-            return self.store.run(name)
-        except UsageError as error:
+            return self.store.run(name, MEASURED)
+        except (UnknownNameError, UsageError) as error:
             raise NotThereError(error.what, where=name, observed=error.observed, fix=error.fix) from error
+
+    def landing(self) -> Landing | None:
+        """Return the run that is shown where none is asked for; None where none was measured."""
+        return land(self.store.runs_page(Part(limit=LOOKED_AT), MEASURED)[0], self._why_unanswered)
+
+    def newer(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Say what is newer than the run that is shown where none is asked for; nothing where one is."""
+        found = None if names else self.landing()
+        return found.notes if found else ()
+
+    def named(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the ids of runs, each once; where none is named, of the one that is shown then.
+
+        Raises:
+            NotThereError: there is no such run, or none was measured.
+        """
+        found = None if names else self.landing()
+        wanted = (found.run.id,) if found else names or (LATEST,)
+        return tuple(dict.fromkeys(self.run(name).id for name in wanted))
 
     def variants_of(self, runs: tuple[str, ...]) -> tuple[str, ...]:
         """Return the variants of runs, in the order in which they were measured."""
         return tuple(dict.fromkeys(name for run in runs for name in self.store.variants(run)))
 
     def chosen(self, runs: tuple[str, ...], variants: tuple[str, ...], baseline: str | None) -> Choice:
-        """Resolve a choice: names of runs to ids, and no variants to all that there are.
+        """Resolve a choice: names of runs to ids, no run to the one that is shown then, no variants to all of them.
 
         Raises:
             NotThereError: no such run.
             UsageError: too many settings.
         """
-        ids = tuple(dict.fromkeys(self.run(name).id for name in runs or ("latest",)))
+        ids = self.named(runs)
         known = self.variants_of(ids)
         shown = variants or known
         if baseline in known and baseline not in shown:
@@ -135,7 +160,7 @@ class Source:
         loaded = load(self.store, (run.id,), VariantModel, latency_of=names)
         try:
             return explain(loaded.data, cell, make_options(loaded, _options())), loaded
-        except UsageError as error:
+        except (UnknownNameError, UsageError) as error:
             raise NotThereError(error.what, where=f"run {run.id}", observed=error.observed, fix=error.fix) from error
 
     def described(self, digest: str) -> dict[str, Any]:
@@ -148,6 +173,15 @@ class Source:
             return {}
         return value if isinstance(value, dict) else {"value": value}
 
+    def _why_unanswered(self, run: RunRecord) -> str:
+        """Say why an ended run has no answer; what was found is kept while nothing is added to it."""
+        key = run, self.store.extent(run.id)
+        if key not in self._answers:
+            if len(self._answers) >= ANSWERS_KEPT:
+                self._answers.clear()
+            self._answers[key] = why_unanswered(run, lambda: self.run_alone(run).comparison)
+        return self._answers[key]
+
     def _compare(self, choice: Choice, extents: tuple[Extent, ...]) -> Compared:
         _require_few(extents)
         latency_of = choice.variants if choice.latency else ()
@@ -158,7 +192,7 @@ class Source:
             options = options.model_copy(update={"baseline": None})  # The experiment's, which is not shown.
         try:
             comparison = compare(loaded.data, options)
-        except UsageError as error:
+        except (UnknownNameError, UsageError) as error:
             raise NotThereError(error.what, where=error.where, observed=error.observed, fix=error.fix) from error
         return Compared(comparison, context_of(loaded, comparison))
 

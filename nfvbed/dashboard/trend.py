@@ -30,6 +30,7 @@ from nfvbed.report.trend import (
     warnings_of,
 )
 from nfvbed.report.wording import SIMULATED_MARK
+from nfvbed.selection import SIMULATED
 from nfvbed.store import Store
 
 FIGURE: Final = "trend"
@@ -43,9 +44,11 @@ class Filter(Record):
     variant: str = ""
     topology: str = ""
     test: str = ""
+    simulated: bool = False
+    """Settings of simulated runs, in place of measured ones."""
 
     def takes(self, setting: Setting) -> bool:
-        """Whether a setting is listed."""
+        """Whether a setting of its kind is listed."""
         asked = self.variant, self.topology, self.test
         own = setting.variant, setting.topology, setting.test
         return all(not want or want == value for want, value in zip(asked, own, strict=True))
@@ -82,17 +85,18 @@ class Trends:
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
         self.store = store
         self.now = now
-        self._history = History(store)
+        self._measured, self._simulated = History(store), History(store, SIMULATED)
 
     def lines(self, wanted: Filter) -> list[TrendLine]:
         """Return the settings, those with open steps first."""
         said, now = self.store.acknowledgements(), moment(self.now())
-        found = [trend_of(entry, {}, said, now) for entry in self._history.series() if wanted.takes(entry.setting)]
+        series = self._history(wanted.simulated).series()
+        found = [trend_of(entry, {}, said, now) for entry in series if wanted.takes(entry.setting)]
         return [_line(trend) for trend in by_urgency(found)]
 
-    def settings(self) -> list[Setting]:
-        """Return all settings that have a series."""
-        return [entry.setting for entry in self._history.series()]
+    def settings(self, *, simulated: bool) -> list[Setting]:
+        """Return all settings of measured or of simulated runs that have a series."""
+        return [entry.setting for entry in self._history(simulated).series()]
 
     def trend(self, name: str) -> Trend:
         """Return one setting over time.
@@ -102,7 +106,7 @@ class Trends:
         """
         series = self._series(name)
         said, now = self.store.acknowledgements(), moment(self.now())
-        return trend_of(series, self._history.descriptions(series), said, now)
+        return trend_of(series, self._history(series.setting.simulated).descriptions(series), said, now)
 
     def machine(self, trend: Trend) -> str:
         """Describe the host of a setting's newest run in one line; empty where it is not stored."""
@@ -112,8 +116,12 @@ class Trends:
         """Return the figure of a setting."""
         return {FIGURE: trend_figure(self.trend(name))}
 
+    def _history(self, simulated: bool) -> History:
+        return self._simulated if simulated else self._measured
+
     def _series(self, name: str) -> Series:
-        every = self._history.series()
+        # One that is named may be simulated: its name says so.
+        every = *self._measured.series(), *self._simulated.series()
         found = next((entry for entry in every if entry.setting.name == name), None)
         if found is None:
             raise NotThereError(

@@ -48,8 +48,13 @@ class TrendAnswer(Record):
     """Where its runs are as CSV."""
 
 
-def _filter(variant: Word = "", topology: Word = "", test: Word = "") -> Filter:
-    return Filter(variant=variant, topology=topology, test=test)
+def _filter(
+    variant: Word = "",
+    topology: Word = "",
+    test: Word = "",
+    simulated: Annotated[bool, Query(description="settings of simulated runs, in place of measured ones")] = False,
+) -> Filter:
+    return Filter(variant=variant, topology=topology, test=test, simulated=simulated)
 
 
 Filtered = Annotated[Filter, Depends(_filter)]
@@ -80,7 +85,10 @@ def pages_of_trends(trends: Trends, pictures: Pictures) -> APIRouter:
             pages=pages_of(number, len(lines)),
             query=f"{query}&" if query else "",
             form=_choices(trends, wanted),
-            filtered=wanted != Filter(),
+            filtered=wanted != Filter(simulated=wanted.simulated),
+            wanted=wanted,
+            simulated_mark=SIMULATED_MARK,
+            left_out=None if lines or wanted.simulated else trends.store.left_out(),
         )
 
     return router
@@ -94,9 +102,9 @@ def _texts(line: TrendLine) -> tuple[str, str, str, str]:
 
 
 def _choices(trends: Trends, wanted: Filter) -> dict[str, list[Option]]:
-    settings = trends.settings()
+    settings = trends.settings(simulated=wanted.simulated)
     found = {}
-    for name, chosen in wanted.model_dump().items():
+    for name, chosen in wanted.model_dump(exclude={"simulated"}).items():
         known = sorted({getattr(setting, name) for setting in settings} | ({chosen} if chosen else set()))
         found[name] = [Option("", "all", not chosen), *(Option(value, value, value == chosen) for value in known)]
     return found

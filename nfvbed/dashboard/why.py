@@ -7,7 +7,7 @@ from nfvbed.compare.explain import ExplainedTrial, Explanation, Use
 from nfvbed.compare.lostframes import LostFrames
 from nfvbed.report import explanation, wording
 from nfvbed.report.page.values import Cell, Table
-from nfvbed.report.searchlines import HEADINGS, SearchLine, exclusions_of, search_lines
+from nfvbed.report.searchlines import HEADINGS, SearchLine, conformity_of, exclusions_of, search_lines
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ def why(found: Explanation, lost: Sequence[LostFrames]) -> Why:
     said = (
         Said("Rate", tuple(explanation.rate_sentences(found))),
         Said("Searches leave out", exclusions_of(found.searches, found.row.cell)),
+        Said("Conformance of searches", conformity_of(found.searches, found.row.cell)),
         Said("Limits", tuple(explanation.limit_sentences(found))),
         Said("Warnings", tuple(explanation.warning_sentences(found))),
         Said("Verdict", tuple(explanation.judged_sentences(found))),

@@ -1,10 +1,12 @@
 """The interface of a data plane's adapter: one in each room of `nfvbed/dataplanes/`."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from nfvbed.dataplanes.chain import ChainControl, FixedChain
+from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
@@ -106,12 +108,19 @@ class DataPlane(ABC):
         A switch's port says which end of the path it is (`vnf`, `port`): by it a VNF's own counters follow.
         """
 
-    def wait_for_vnfs(self, deployment: Deployment) -> None:  # noqa: B027  most ports need no second side
-        """Wait until the VNFs, which run now, are joined to their ports: nothing probes a path that is one-way.
+    def wait_until_joined(self, deployment: Deployment, ports: Collection[str]) -> None:
+        """Wait until the switch forwards to ports whose other sides are open: they may know it earlier than the switch.
+
+        Most switches need no wait: they live, and that is checked.
+
+        Args:
+            deployment: an existing one.
+            ports: names of vhost-user ports (`p0`, `v1a`).
 
         Raises:
-            DeployError: they are not in time.
+            DeployError: it does not in time.
         """
+        self.verify(deployment)
 
     def release(self, deployment: Deployment) -> None:  # noqa: B027  most have nothing outside of the host
         """Take away what a deployment put where its workspace does not reach, before that is undone; idempotent."""
@@ -174,6 +183,10 @@ class DataPlane(ABC):
             deployment: whose switch.
             duration_s: of the trial, in seconds.
         """
+        return None
+
+    def connections(self, deployment: Deployment) -> ConnectionTracker | None:
+        """Open its connection tracking; None where it tracks none."""
         return None
 
     @abstractmethod

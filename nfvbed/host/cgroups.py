@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError
+from nfvbed.host import fixes
 
 
 def unified_mount(mounts: str | None = None) -> Path:
@@ -23,5 +24,5 @@ def unified_mount(mounts: str | None = None) -> Path:
         "no cgroup version 2 to put processes into",
         where="/proc/mounts",
         observed="no mount of type cgroup2",
-        fix="mkdir -p /sys/fs/cgroup/unified && mount -t cgroup2 none /sys/fs/cgroup/unified",
+        fix=fixes.CGROUP_V2,
     )

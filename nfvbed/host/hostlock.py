@@ -93,5 +93,5 @@ class HostLock:
             "another nfvbed is at work on this host",
             where=str(self._path),
             observed=observed,
-            fix="wait for it to end, or end it (Ctrl-C); two at a time would measure each other",
+            fix="wait for it to end, or end it if it is yours (Ctrl-C); two at a time would measure each other",
         )

@@ -6,14 +6,10 @@ from nfvbed.errors import PrerequisiteError
 from nfvbed.host.entries import HugepagesEntry
 from nfvbed.host.ledger import Ledger
 from nfvbed.host.meminfo import available_kib
+from nfvbed.host.pageadvice import LOWER, SIZE_KIB, more_pages
 from nfvbed.host.poollock import persistent_pages, pool_locked, unused_pages
 
-PAGE_KIB = 2048
-MORE_PAGES = (
-    "free memory (echo 1 > /proc/sys/vm/drop_caches; echo 1 > /proc/sys/vm/compact_memory), stop what holds hugepages,"
-    " reserve them at boot (hugepages=N), or lower hugepages_mib of the variant or generator_hugepages_mib of the site"
-)
-"""What can be done where there are too few."""
+PAGE_KIB = SIZE_KIB
 _TRIES = 5
 """How often the pool is enlarged by what is short."""
 
@@ -23,6 +19,7 @@ class HugepagePool:
 
     def __init__(self, node: int | None = None, root: Path = Path("/")) -> None:
         self.node = node
+        self._root = root
         self._meminfo = root / "proc/meminfo"
         base = root / "sys" / ("kernel/mm" if node is None else f"devices/system/node/node{node}")
         self._directory = base / f"hugepages/hugepages-{PAGE_KIB}kB"
@@ -31,6 +28,11 @@ class HugepagePool:
     def total(self) -> int:
         """Pages in the pool."""
         return int(self._path.read_text())
+
+    def how_to_have(self, pages: int) -> str:
+        """Say what can be done to have so many pages free here."""
+        advice = more_pages({self.node: max(1, pages - self.free)}, self._root)
+        return f"{advice}; or {LOWER}"
 
     @property
     def free(self) -> int:
@@ -91,7 +93,7 @@ class HugepagePool:
                     "the number of hugepages cannot be changed",
                     where=str(path),
                     observed=str(failure),
-                    fix="run as root, on a host where /sys is writable",
+                    fix="run as root; in a container, on the host itself, where /sys can be written",
                 ) from failure
             granted = max(0, self._persistent - previous)
             ledger.amend(place, asked.model_copy(update={"granted": granted}))
@@ -109,7 +111,7 @@ class HugepagePool:
                 f"no {PAGE_KIB // 1024} MiB hugepages on this host",
                 where=str(path),
                 observed="no such file",
-                fix="run a kernel with CONFIG_HUGETLBFS; choose a NUMA node that exists",
+                fix=more_pages({self.node: 1}, self._root) if self.node is None else "choose a NUMA node that exists",
             )
         return path
 
@@ -120,5 +122,5 @@ class HugepagePool:
             f"too few hugepages: wanted {pages * mib} MiB, got {got * mib} MiB",
             where=str(path),
             observed=f"{got} of {pages} pages of {mib} MiB are free of {self.total} in the pool",
-            fix=MORE_PAGES,
+            fix=self.how_to_have(pages),
         )

@@ -8,7 +8,7 @@ import os
 import socket
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _HEADER = struct.Struct("=IHHII")
 """nlmsghdr: length, type, flags, sequence number, port."""
@@ -18,6 +18,22 @@ _ATTRIBUTE = struct.Struct("=HH")
 _ERROR = struct.Struct("=i")
 _COUNTERS = struct.Struct("=8Q")
 """The first of rtnl_link_stats64: rx and tx packets, bytes, errors, dropped."""
+ERRORS = (
+    "rx_length_errors",
+    "rx_over_errors",
+    "rx_crc_errors",
+    "rx_frame_errors",
+    "rx_fifo_errors",
+    "rx_missed_errors",
+    "tx_aborted_errors",
+    "tx_carrier_errors",
+    "tx_fifo_errors",
+    "tx_heartbeat_errors",
+    "tx_window_errors",
+)
+"""Those of it that say why, in their order, behind the first ones and `multicast` and `collisions`."""
+_ERRORS = struct.Struct(f"={len(ERRORS)}Q")
+_ERRORS_AT = _COUNTERS.size + 16
 
 _NLMSG_ERROR, _NLMSG_DONE, _RTM_NEWLINK, _RTM_GETLINK = 2, 3, 16, 18
 _REQUEST_DUMP = 0x301
@@ -46,6 +62,8 @@ class LinkReading:
     tx_errors: int
     rx_dropped: int
     tx_dropped: int
+    reasons: dict[str, int] = field(default_factory=dict)
+    """Of `ERRORS` those that are not 0."""
 
 
 def read_links() -> dict[str, LinkReading]:
@@ -96,8 +114,10 @@ def _link(body: bytes) -> tuple[str, LinkReading]:
     attributes = dict(_attributes(body))
     rx, tx, _, _, rx_errors, tx_errors, rx_dropped, tx_dropped = _COUNTERS.unpack_from(attributes[_IFLA_STATS64])
     carrier = attributes.get(_IFLA_CARRIER, b"\0")[0]
+    counted = _ERRORS.unpack_from(attributes[_IFLA_STATS64], _ERRORS_AT)
+    reasons = {name: count for name, count in zip(ERRORS, counted, strict=True) if count}
     reading = LinkReading(
-        index, bool(flags & _IFF_UP), bool(carrier), rx, tx, rx_errors, tx_errors, rx_dropped, tx_dropped
+        index, bool(flags & _IFF_UP), bool(carrier), rx, tx, rx_errors, tx_errors, rx_dropped, tx_dropped, reasons
     )
     return attributes[_IFLA_IFNAME].split(b"\0")[0].decode(), reading
 

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
 from pyroute2 import IPRoute
 from pyroute2.ethtool.ioctl import IoctlEthtool, NotSupportedError
 from pyroute2.netlink.rtnl import ndmsg
 from pyroute2.netlink.rtnl.ifinfmsg import ifinfbase
 
+from nfvbed.drops import with_remainder
 from nfvbed.host.linkdump import read_links
 from nfvbed.records import Record
 
@@ -63,6 +65,18 @@ class LinkCounters(Record):
     rx_errors: int
     tx_errors: int
     up: bool
+    reasons: dict[str, int] = Field(default_factory=dict)
+    """Errors of which it says why (`linkdump.ERRORS`); all but those of missed frames are among the errors above."""
+
+    @property
+    def drops(self) -> dict[str, int]:
+        """Frames that did not go on, each counted once: the reasons, and of the totals what none of them explains."""
+        found = {"rx_dropped": self.rx_dropped, "tx_dropped": self.tx_dropped}
+        for total, side in (("rx_errors", "rx_"), ("tx_errors", "tx_")):
+            reasons = {name: count for name, count in self.reasons.items() if name.startswith(side)}
+            missed = {name: reasons.pop(name) for name in ("rx_missed_errors",) if name in reasons}
+            found |= with_remainder(total, {total: getattr(self, total)}, reasons) | missed
+        return found
 
 
 def silence_ipv6(names: Iterable[str] = ("all", "default")) -> None:

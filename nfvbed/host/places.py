@@ -13,5 +13,8 @@ LEDGER_NAME = "ledger.jsonl"
 DEPLOYMENT_NAME = "deployment.json"
 """In the run directory of a persistent workspace whose deployment is complete."""
 
+TRIAL_PREFIX = "trial-"
+"""Says that a process is in a trial: `trial-<pid>-<start time>-<number>`."""
+
 UNBORN_PREFIX = ".new-"
 """A run directory that has no ledger yet: `.new-<pid>-<start time>`."""

@@ -12,6 +12,7 @@ from nfvbed.errors import DeployError, InternalError
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.places import DEPLOYMENT_NAME, LEDGER_NAME, RUN_DIRECTORY, UNBORN_PREFIX
 from nfvbed.host.processes import is_alive
+from nfvbed.host.trialsign import remove_signs_of_the_dead
 from nfvbed.host.workspace import Workspace, remove_run_directory
 
 _log = logging.getLogger(__name__)
@@ -108,6 +109,7 @@ def _remove_unborn(pid: int | None = None) -> None:
         owner_pid, _, started = path.name.removeprefix(UNBORN_PREFIX).partition("-")
         if int(owner_pid) == pid or not is_alive(int(owner_pid), int(started)):
             shutil.rmtree(path, ignore_errors=True)
+    remove_signs_of_the_dead()
     _remove_if_empty(RUN_DIRECTORY)
 
 

@@ -9,7 +9,7 @@ from nfvbed.errors import DeployError
 from nfvbed.host import cgroups, namespaces, undo
 from nfvbed.host.entries import CgroupEntry, DirectoryEntry, MountEntry, NetnsEntry, Owner, ProcessEntry
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.hugepages import MORE_PAGES, PAGE_KIB, HugepagePool
+from nfvbed.host.hugepages import PAGE_KIB, HugepagePool
 from nfvbed.host.ledger import Ledger, this_process
 from nfvbed.host.native import native_binary
 from nfvbed.host.places import LEDGER_NAME, LIBXDP_DIRECTORY, RUN_DIRECTORY, UNBORN_PREFIX
@@ -240,8 +240,9 @@ def try_memory(hugepages_mib: int, least_mib: int | None = None) -> Fitness:
         workspace.hugepages(hugepages_mib, least_mib=least_mib)
         if not workspace.short_of_hugepages:
             return Fitness()
+        pages = -(-hugepages_mib * 1024 // PAGE_KIB)
         reason = f"fewer hugepages than the {hugepages_mib} MiB that it asks for: results will say so"
-        return Fitness(limited=True, reason=reason, fix=MORE_PAGES)
+        return Fitness(limited=True, reason=reason, fix=HugepagePool().how_to_have(pages))
     except OSError as failure:
         raise DeployError("hugepages cannot be reserved", observed=str(failure)) from failure
     finally:

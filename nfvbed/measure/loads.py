@@ -51,8 +51,9 @@ class LoadMeter:
             offered_load_pps=record.offered_load_pps,
             forwarded_rate_pps=record.forwarded_rate_pps,
             intended_frames=seen.base,
-            lost_frames=max(0, seen.sent - seen.received),
+            lost_frames=seen.sent - seen.received,
             unsent_frames=seen.base - seen.sent,
             late_frames=0 if seen.generator_limited else seen.late,
             duration_ns=record.duration_ns,
+            surplus_frames=seen.surplus,
         )

@@ -6,13 +6,14 @@ from statistics import median
 from nfvbed.errors import UsageError
 
 
-def paced_rate_pps(mrr_pps: Sequence[int], fraction: float, directions: int) -> int:
+def paced_rate_pps(mrr_pps: Sequence[int], fraction: float, directions: int, fix: str = "") -> int:
     """Return the intended load per direction, in whole frames/s, as a fraction of the median MRR.
 
     Args:
         mrr_pps: aggregate maximum receive rates that were measured so far.
         fraction: of the median; 0 < fraction <= 1.
         directions: 1 or 2; the load is shared evenly.
+        fix: how to find out where frames are lost, where too few came.
 
     Raises:
         UsageError: nothing was measured yet, or nothing was received.
@@ -24,6 +25,6 @@ def paced_rate_pps(mrr_pps: Sequence[int], fraction: float, directions: int) -> 
         raise UsageError(
             "a paced trial needs an MRR above zero",
             observed=f"median {median(mrr_pps):g} frames/s",
-            fix="see with `nfvbed trace` where the frames are lost",
+            fix=fix,
         )
     return rate

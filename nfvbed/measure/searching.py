@@ -114,7 +114,7 @@ def _held_ns(time: CpuTime) -> int:
 def seen_by_search(
     ways: Sequence[DirectionCounts], duration_ns: int, distance: CoreDistance | None, generator_limited: bool
 ) -> Trial:
-    """Return a trial's counts as a search sees them: sums over the directions.
+    """Return a trial's counts as a search sees them: sums over the directions, of which none hides another's loss.
 
     Args:
         ways: counts of each direction.
@@ -132,4 +132,5 @@ def seen_by_search(
         core_distance_ns=distance,
         back_pressure=any(way.refused for way in ways),
         generator_limited=generator_limited,
+        surplus=sum(way.surplus for way in ways),
     )

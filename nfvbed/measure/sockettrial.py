@@ -6,11 +6,11 @@ from typing import Any
 
 from nfvbed.errors import GeneratorError
 from nfvbed.host.procfs import read_sample
+from nfvbed.host.trialsign import trial_going
 from nfvbed.measure.cpu import account, without_hidden_work
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import difference, distance, rate_pps
-from nfvbed.measure.warnings import vnf_warnings
-from nfvbed.quiet import trial_going
+from nfvbed.measure.warnings import frame_warnings, vnf_warnings
 from nfvbed.readings import Part, available
 from nfvbed.records import CoreDistance, CpuTime, Deployment, QualityWarning, SwitchCounters, TrialRecord, WorkThread
 from nfvbed.sites.site import Site
@@ -34,7 +34,6 @@ class SocketMeter:
         self._deployment = deployment
         self._ends = ends
 
-    @trial_going()
     def measure(self, task: TrialTask, traffic: Traffic) -> tuple[TrialRecord, SocketFigures]:
         """Run a tool once, and describe it completely.
 
@@ -42,6 +41,10 @@ class SocketMeter:
             SwitchDiedError, VnfDiedError: it ended; this is reported before a tool's trouble that it may have caused.
             GeneratorError: the tool failed.
         """
+        with trial_going(task.run):
+            return self._measured(task, traffic)
+
+    def _measured(self, task: TrialTask, traffic: Traffic) -> tuple[TrialRecord, SocketFigures]:
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         of_deployment = self._site.look(self._deployment, Part.THREADS).threads
         threads = (*(available(of_deployment) or ()), *self._ends.threads)
@@ -75,7 +78,7 @@ class SocketMeter:
             core_distance_ns=window.distance,
             engine=figures.engine,
             simulated=self._deployment.simulated,
-            warnings=self._warnings(window.warnings),
+            warnings=self._warnings((*frame_warnings(figures.directions), *window.warnings)),
         )
 
     def _warnings(self, found: tuple[QualityWarning, ...]) -> tuple[QualityWarning, ...]:

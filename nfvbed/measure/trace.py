@@ -1,13 +1,15 @@
 """Zero packets, where? Counters hop by hop around a known number of frames, and the first hop that lacks some.
 
 Counters may show more than was sent (learning frames, neighbour discovery), never fewer: only a lack is a finding.
-What was lost is counted by the generator, exactly; the hops tell where.
+What was lost is counted by the generator, exactly; the hops tell where, and drop counters that rose there why: each in
+its own words (`nfvbed/drops.py`), as frames are dropped for many reasons, of which a full ring is one.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from nfvbed.drops import Cause, CounterSource, Side, meaning
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.trial import Measurement
 from nfvbed.readings import Part, Unavailable
@@ -21,7 +23,7 @@ TRACE_RATE_PPS = 10_000
 """Slow enough that no ring of 64 frames fills on a switch that works at all."""
 
 
-Step = tuple[Hop, str]
+Step = tuple[Hop, Side]
 """A hop and which of its counters lies on the path: `rx`, `tx`, or an empty text where it has none."""
 
 
@@ -36,7 +38,8 @@ class Break(StrEnum):
     SWITCH_RX = "switch-rx"
     NO_FLOW = "no-flow"
     WRONG_PORT = "wrong-port"
-    TX_RING = "tx-ring"
+    DROPPED = "dropped"
+    """A drop counter rose there: its cause is in `dropped`."""
     INSIDE = "inside"
     GENERATOR_RX = "generator-rx"
     WRONG_SHARE = "wrong-share"
@@ -48,7 +51,7 @@ HINTS = {
     "queues and which thread polls them",
     Break.NO_FLOW: "the switch read the frames and sent none on: see its rules or bridge membership, and port states",
     Break.WRONG_PORT: "the switch sent the frames out of another port: see its rules and learnt addresses",
-    Break.TX_RING: "the port dropped frames on transmission: its ring is full because nobody empties it fast enough",
+    Break.DROPPED: "frames were dropped here",
     Break.INSIDE: "frames are missing without a drop counter that says so: see the switch's log and its own statistics",
     Break.GENERATOR_RX: "the switch sent the frames and the generator did not get them: see the ring between the two",
     Break.WRONG_SHARE: "frames took the way of another VNF than theirs: see the rules or addresses by which flows are "
@@ -61,10 +64,25 @@ class TracePoint(Record):
 
     name: str
     packets: int | None
+    side: Side = ""
+    """Which side of a hop it is; empty: neither."""
     drops: dict[str, int] = {}
-    """Those that rose during the trace."""
+    """Drop counters of this side that rose during the trace."""
+    counted_by: CounterSource | None = None
+    """Whose words these counters' names are."""
     expected: int | None = None
     """Frames that must have passed here at least, where that is only a share of all."""
+
+
+class Dropped(Record):
+    """A drop counter that rose between the last place that had all frames and the first that lacked some."""
+
+    counter: str
+    place: str
+    frames: int
+    cause: Cause
+    says: str
+    """What the counter means, in a sentence."""
 
 
 class ShareTrace(Record):
@@ -92,6 +110,8 @@ class DirectionTrace(Record):
     """One for each VNF where VNFs are side by side."""
     lost_at: str | None = None
     kind: Break | None = None
+    dropped: tuple[Dropped, ...] = ()
+    """Why, as counters tell; none where none rose."""
     hint: str = ""
     note: str = ""
     """What is to be known of the trace itself."""
@@ -100,6 +120,11 @@ class DirectionTrace(Record):
     def complete(self) -> bool:
         """Whether every frame that was sent arrived on its way, and the port took all of them."""
         return self.kind is None
+
+    @property
+    def lost(self) -> int:
+        """Frames that were sent and did not arrive; those that were not sent are not lost."""
+        return max(0, self.sent - self.received)
 
 
 class TraceReport(Record):
@@ -212,8 +237,19 @@ def _follow_direction(number: int, frames: int, counts: DirectionCounts, way: _W
     for hop, side in steps:
         packets = {"rx": hop.rx_packets, "tx": hop.tx_packets, "": None}[side]
         share = way.share(hop, expected)
-        points.append(TracePoint(name=f"{hop.name} {side}".strip(), packets=packets, drops=hop.drops, expected=share))
-    points.append(TracePoint(name=f"received on port {sink}", packets=counts.received, drops=_damaged(counts)))
+        points.append(
+            TracePoint(
+                name=f"{hop.name} {side}".strip(),
+                packets=packets,
+                side=side,
+                drops=_of_side(hop, side),
+                counted_by=hop.counted_by,
+                expected=share,
+            )
+        )
+    arrived = f"received on port {sink}"
+    by = CounterSource.GENERATOR
+    points.append(TracePoint(name=arrived, packets=counts.received, drops=_damaged(counts), counted_by=by))
     trace = DirectionTrace(
         name=f"port {source} to port {sink}",
         frames=frames,
@@ -221,9 +257,7 @@ def _follow_direction(number: int, frames: int, counts: DirectionCounts, way: _W
         received=counts.received,
         points=tuple(points),
         shares=_shares(steps, points, expected // way.ways) if way.ways > 1 else (),
-        note=f"{counts.unsent} frames were not sent in time: others use the generator's core"
-        if _is_preempted(counts)
-        else "",
+        note=_note(counts),
     )
     if counts.received < expected:
         return _broken(trace, next(place for place, point in enumerate(points) if _lacks(point, expected)), steps)
@@ -237,12 +271,36 @@ def _follow_direction(number: int, frames: int, counts: DirectionCounts, way: _W
 def _broken(trace: DirectionTrace, place: int, steps: Sequence[Step]) -> DirectionTrace:
     """Say what kind of place it is at which frames are missing."""
     points = trace.points
-    kind, stray = _classify(place, points, steps)
+    dropped = _dropped_before(points, place) if place else ()
+    kind, stray = _classify(place, points, steps, dropped)
     hint = HINTS[kind] + (f" ({stray})" if stray else "")
-    dropped = _drops_near(points, place)
     if dropped and kind is not Break.GENERATOR_TX:
-        hint += f"; drop counters that rose: {dropped}"
-    return trace.model_copy(update={"lost_at": points[place].name, "kind": kind, "hint": hint})
+        hint += f": {_why(dropped)}"
+    found = {"lost_at": points[place].name, "kind": kind, "hint": hint, "dropped": dropped}
+    return trace.model_copy(update=found)
+
+
+def _dropped_before(points: Sequence[TracePoint], place: int) -> tuple[Dropped, ...]:
+    """Return the drop counters that rose since the last place that counted, most frames first."""
+    counted = (at for at in range(place - 1, 0, -1) if points[at].packets is not None)
+    found = []
+    for point in points[next(counted, 1) : place + 1]:
+        for name, frames in point.drops.items():
+            known = meaning(name, point.counted_by)
+            found.append(Dropped(counter=name, place=point.name, frames=frames, cause=known.cause, says=known.says))
+    return tuple(sorted(found, key=lambda drop: -drop.frames))
+
+
+def _why(dropped: Sequence[Dropped]) -> str:
+    """Say why frames were dropped; counters of several causes are left out where others name theirs."""
+    certain = [drop for drop in dropped if drop.cause is not Cause.SEVERAL] or dropped
+    return "; ".join(f"{drop.says} ({drop.counter} {drop.frames} at {drop.place})" for drop in certain)
+
+
+def _of_side(hop: Hop, side: Side) -> dict[str, int]:
+    """Return the drops of a hop that concern frames on one side of it; a port counts those of both directions."""
+    sides = {name: meaning(name, hop.counted_by).side for name in hop.drops}
+    return {name: count for name, count in hop.drops.items() if not side or sides[name] in (side, "")}
 
 
 def _lacks(point: TracePoint, expected: int) -> bool:
@@ -282,7 +340,7 @@ def _steps(path: Sequence[Hop]) -> list[Step]:
     entering = True
     for place, hop in enumerate(path):
         if hop.rx_packets is None or hop.tx_packets is None:
-            side = "rx" if hop.rx_packets is not None else "tx" if hop.tx_packets is not None else ""
+            side: Side = "rx" if hop.rx_packets is not None else "tx" if hop.tx_packets is not None else ""
         elif _is_generators(hop):
             side = "tx" if place == 0 else "rx"
         else:
@@ -297,7 +355,9 @@ def _is_generators(hop: Hop) -> bool:
     return hop.kind is HopKind.GENERATOR_PORT
 
 
-def _classify(place: int, points: Sequence[TracePoint], steps: Sequence[Step]) -> tuple[Break, str]:
+def _classify(
+    place: int, points: Sequence[TracePoint], steps: Sequence[Step], dropped: Sequence[Dropped]
+) -> tuple[Break, str]:
     """Return the kind of the break and, for a wrong port, which one."""
     if place == 0:
         return Break.GENERATOR_TX, ""
@@ -306,12 +366,12 @@ def _classify(place: int, points: Sequence[TracePoint], steps: Sequence[Step]) -
     hop, side = steps[place - 1]
     if _is_generators(hop):
         return (Break.GENERATOR_TX if side == "tx" else Break.GENERATOR_RX), ""
+    if dropped:
+        return Break.DROPPED, ""
     share = points[place].expected
     within = [h for h, _ in steps if not _is_generators(h) and (share is None or h.vnf is not None)]
-    if side == "rx" and ((share is None and hop is within[0]) or hop.drops):
+    if side == "rx" and share is None and hop is within[0]:
         return Break.SWITCH_RX, ""
-    if hop.drops:
-        return Break.TX_RING, ""
     came = (points[0].packets or 0) if share is None else share
     here = points[place].packets or 0
     for other in within:
@@ -348,10 +408,18 @@ def _refused(counts: DirectionCounts, frames: int) -> dict[str, int]:
     return {key: value for key, value in seen.items() if value}
 
 
+def _note(counts: DirectionCounts) -> str:
+    """Say what is to be known of the counts of a direction; empty: nothing."""
+    said = []
+    if _is_preempted(counts):
+        said.append(f"{counts.unsent} frames were not sent in time: others use the generator's core")
+    if counts.surplus:
+        said.append(
+            f"{counts.surplus} frames were counted back beyond those sent: some came twice, so that as many may be lost"
+        )
+    return "; ".join(said)
+
+
 def _damaged(counts: DirectionCounts) -> dict[str, int]:
-    return {"corrupted": counts.corrupted} if counts.corrupted else {}
-
-
-def _drops_near(points: Sequence[TracePoint], place: int) -> str:
-    near = points[max(place - 1, 1) : place + 1]
-    return ", ".join(f"{key} {value} at {p.name}" for p in near for key, value in p.drops.items())
+    found = {"corrupted": counts.corrupted, "duplicated": counts.duplicated}
+    return {name: frames for name, frames in found.items() if frames}

@@ -6,17 +6,21 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
+from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.errors import GeneratorError
+from nfvbed.host.trialsign import trial_going
 from nfvbed.measure.corewatch import CoreWatch
 from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
+from nfvbed.measure.sessions import open_sessions, told
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.warnings import flow_warnings, is_wire_limited, traffic_warnings, vnf_warnings
 from nfvbed.patience import patient
-from nfvbed.quiet import trial_going
 from nfvbed.readings import Distances, Part, Unavailable, available
 from nfvbed.records import (
+    CONNECTIONS,
     GENERATOR_GAPS,
     NOT_SEPARABLE,
+    SESSIONS,
     CellRole,
     CoreDistance,
     CorePair,
@@ -25,9 +29,11 @@ from nfvbed.records import (
     Deployment,
     QualityWarning,
     Role,
+    Sessions,
     SwitchCounters,
     TrialRecord,
     WorkThread,
+    rounding_of,
 )
 from nfvbed.sites.site import Site
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
@@ -36,6 +42,8 @@ from nfvbed.units import NS_PER_S
 LINK_TIMEOUT_S = patient(10.0)
 """A switch that is the client of a vhost-user socket tries again once a second."""
 _LOOK_S = 0.01
+MOST_ROUNDING = 0.1
+"""Part of a trial's busy cycles that a switch may round by; beyond it they are not separable."""
 
 SWITCHLESS = (CellRole.LOOPBACK, CellRole.VNF)
 """Ceilings in which no switch is deployed."""
@@ -50,6 +58,7 @@ class Measurement:
         self._generator = generator
         self._info = generator.hello()
         self._watch = CoreWatch()
+        self._joined = False
         self._of_site: tuple[QualityWarning, ...] | None = None
         """Warnings about the deployment, once its memory is in use; None: not asked yet."""
 
@@ -61,15 +70,11 @@ class Measurement:
             GeneratorError: a port stays down, or the generator fails.
             SwitchDiedError: the switch ended.
         """
-        try:
-            self._info = wait_for_links(self._generator)
-        except GeneratorError:
-            self._site.verify(self._deployment)
-            raise
+        self._join()
+        self._open_sessions(request)
         self._run(request)
         self._site.verify(self._deployment)
 
-    @trial_going()
     def measure(self, task: TrialTask) -> TrialRecord:
         """Run one trial and describe it completely.
 
@@ -77,7 +82,15 @@ class Measurement:
             SwitchDiedError, VnfDiedError: it ended; reported before a generator's trouble that it may have caused.
             GeneratorError: the generator failed.
         """
+        with trial_going(task.run):
+            return self._measured(task)
+
+    def _measured(self, task: TrialTask) -> TrialRecord:
         site, deployment = self._site, self._deployment
+        if not self._joined:
+            self._join()
+        tracker = self._open_sessions(task.request)
+        tracked = tracker.look() if tracker is not None and task.counters else ()
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         counted = (Part.COUNTERS,) if task.counters else ()
         before = site.look(deployment, Part.DISTANCES, Part.THREADS, *counted)
@@ -89,6 +102,7 @@ class Measurement:
         cpu_after = site.look(deployment, Part.CPU, threads=threads).cpu
         of_cores = self._watch.end()
         site.verify(deployment)
+        connections = tracker.look() if tracker is not None and task.counters else ()
         # The distance last: to measure it is work on the switch's core.
         after = site.look(deployment, *counted, Part.DISTANCES)
         received = sum(d.received for d in result.directions)
@@ -97,6 +111,9 @@ class Measurement:
         of_flows = flow_warnings(task.request, threads)
         cpu = CpuReport(times, (*cpu.warnings, *of_cores, *of_flows, *self._of_deployment(threads)))
         counters = difference(before.counters, after.counters)
+        described = _described(counters, result)
+        if tracker is not None and task.counters:
+            described[CONNECTIONS] = {SESSIONS: task.request.sessions.value, **told(tracked, connections)}
         return TrialRecord(
             run=task.run,
             cell=task.cell,
@@ -114,12 +131,29 @@ class Measurement:
             cpu=cpu.times,
             generator_busy_ns=result.busy_ns,
             cost=cost_of(counters, cpu.times, self._info.tsc_hz),
-            switch_counters=_described(counters, result),
+            switch_counters=described,
             core_distance_ns=distance(before.distances_ns, after.distances_ns),
             engine=self._info.engine,
             simulated=deployment.simulated,
             warnings=self._warnings(task, result, cpu),
         )
+
+    def _join(self) -> None:
+        """Wait until the links are up, and the switch is joined to them."""
+        try:
+            self._info = wait_for_links(self._generator)
+        except GeneratorError:
+            self._site.verify(self._deployment)
+            raise
+        self._site.wait_for_generator(self._deployment)
+        self._joined = True
+
+    def _open_sessions(self, request: TrafficRequest) -> ConnectionTracker | None:
+        """Establish the connections of mirrored traffic where they are tracked; give what looks into the tracking."""
+        tracker = self._site.connections(self._deployment)
+        if tracker is not None and request.sessions is Sessions.MIRRORED:
+            open_sessions(self._run, tracker, request)
+        return tracker
 
     def _traffic(self, task: TrialTask) -> TrafficResult:
         with task.around():
@@ -265,6 +299,7 @@ def difference(before: SwitchCounters | Unavailable, after: SwitchCounters | Una
     return SwitchCounters(
         packets=after.packets - before.packets,
         busy_cycles=busy,
+        rounding_cycles=rounding_of((before, after)),
         source=after.source,
         raw=_subtract(before.raw, after.raw),
     )
@@ -275,7 +310,11 @@ def cost_of(counters: SwitchCounters | None, cpu: Sequence[CpuTime], tsc_hz: int
     if counters is None:
         return None
     if counters.busy_cycles != NOT_SEPARABLE:
-        return Cost(busy_cycles=counters.busy_cycles, packets=counters.packets, source=counters.source)
+        busy, rounding = counters.busy_cycles, counters.rounding_cycles
+        if rounding is not None and rounding > MOST_ROUNDING * busy:
+            source = f"{counters.source}: to more than {MOST_ROUNDING:.0%} of this trial's"
+            return Cost(busy_cycles=NOT_SEPARABLE, packets=counters.packets, source=source)
+        return Cost(busy_cycles=busy, rounding_cycles=rounding, packets=counters.packets, source=counters.source)
     mine = [t for t in cpu if t.role is Role.SWITCH]
     busy_ns = 0
     for share in mine:

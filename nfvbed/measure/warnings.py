@@ -2,7 +2,16 @@
 
 from collections.abc import Sequence
 
-from nfvbed.records import Accelerator, Deployment, GeneratorPort, PortKind, QualityWarning, Role, WorkThread
+from nfvbed.records import (
+    Accelerator,
+    Deployment,
+    DirectionCounts,
+    GeneratorPort,
+    PortKind,
+    QualityWarning,
+    Role,
+    WorkThread,
+)
 from nfvbed.spec.searchpresets import LATE_RATIO
 from nfvbed.traffic.generator import GeneratorInfo, TrafficRequest, TrafficResult
 from nfvbed.units import NS_PER_S, FrameSize, layer1_bits_per_s
@@ -27,13 +36,7 @@ def traffic_warnings(result: TrafficResult, paced: bool = False) -> tuple[Qualit
         paced: whether a load was given, and not the maximum one.
     """
     directions = result.directions
-    found = []
-    if any(d.reordered for d in directions):
-        found.append(QualityWarning.REORDERED)
-    if any(d.duplicated for d in directions):
-        found.append(QualityWarning.DUPLICATED)
-    if any(d.corrupted for d in directions):
-        found.append(QualityWarning.CORRUPTED)
+    found = list(frame_warnings(directions))
     if sum(d.unsent for d in directions) > UNSENT_LIMIT * sum(d.intended for d in directions):
         found.append(QualityWarning.UNSENT)
     if result.reconnections:
@@ -45,6 +48,17 @@ def traffic_warnings(result: TrafficResult, paced: bool = False) -> tuple[Qualit
     if is_generator_limited(result, paced):
         found.append(QualityWarning.GENERATOR_LIMITED)
     return tuple(found)
+
+
+def frame_warnings(directions: Sequence[DirectionCounts]) -> tuple[QualityWarning, ...]:
+    """Name what the counts of frames, or of a tool's messages, showed."""
+    shown = {
+        QualityWarning.REORDERED: any(d.reordered for d in directions),
+        QualityWarning.DUPLICATED: any(d.duplicated for d in directions),
+        QualityWarning.LOSS_AT_LEAST: any(d.surplus for d in directions),
+        QualityWarning.CORRUPTED: any(d.corrupted for d in directions),
+    }
+    return tuple(kind for kind, is_so in shown.items() if is_so)
 
 
 def is_generator_limited(result: TrafficResult, paced: bool = False) -> bool:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from nfvbed.errors import InternalError
-from nfvbed.plan.cells import CellPlan, DeploymentKey, cell_id
+from nfvbed.plan.cells import CellPlan, DeploymentKey, cell_id, shared_mtu
 from nfvbed.records import CellRole, VnfKind
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
@@ -42,7 +42,7 @@ def planned_ceilings(
         bounding = frozenset(first)
     bounding |= frozenset(variant.ports for variant in variants if wants_reference(experiment, variant))
     bare = [
-        _ceiling(experiment, role, first[ports], (PORT_TO_PORT, ""), size)
+        _ceiling(experiment, role, first[ports], (PORT_TO_PORT, ""), (size, used[ports]))
         for ports in dict.fromkeys(variant.ports for variant in variants)
         for role in OF_THE_PORTS
         for size in used.get(ports, ())
@@ -57,7 +57,7 @@ def planned_ceilings(
         and offers(by_name[cell.variant].topologies, ONE_VNF)
     }
     alone = [
-        _ceiling(experiment, CellRole.VNF, variant, (ONE_VNF, label), size)
+        _ceiling(experiment, CellRole.VNF, variant, (ONE_VNF, label), (size, experiment.sizes_in(ONE_VNF)))
         for (_, label), variant in reversed(vnfs.items())
         for size in experiment.sizes_in(ONE_VNF)
     ]
@@ -131,9 +131,14 @@ def _used_sizes(subjects: Iterable[CellPlan]) -> dict[str, list[FrameSize]]:
 
 
 def _ceiling(
-    experiment: Experiment, role: CellRole, variant: Variant, path: tuple[str, str], size: FrameSize
+    experiment: Experiment,
+    role: CellRole,
+    variant: Variant,
+    path: tuple[str, str],
+    sizes: tuple[FrameSize, Sequence[FrameSize]],
 ) -> CellPlan:
-    topology, label = path
+    """Plan a ceiling at the first of the sizes, one of all those that are measured of the path."""
+    (topology, label), (size, others) = path, sizes
     return CellPlan(
         id=cell_id(role, variant.ports, path, size),
         variant=variant.name,
@@ -146,4 +151,5 @@ def _ceiling(
         bidirectional=experiment.traffic.bidirectional,
         port_kind=variant.port_kind,
         ports=variant.ports,
+        mtu=shared_mtu(size, others),
     )

@@ -1,11 +1,12 @@
 """The squares of the matrix, and the deployments that several of them share."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from nfvbed.records import CellRole, PortKind, Preset, Record
 from nfvbed.spec.layout import EndKind, layout
-from nfvbed.units import FrameSize
+from nfvbed.units import USUAL_MTU, FrameSize, mtu_for
 
 Point = tuple[str, str, FrameSize, int, bool]
 """A traffic point: topology, label of the VNFs, frame size, flows, both directions or one."""
@@ -25,6 +26,9 @@ class DeploymentKey:
     topology: str
     vnf: str = ""
     """Label of the VNFs; empty without."""
+    mtu: int = USUAL_MTU
+    """MTU of the ports. All jumbo frames of a path share a deployment, which is not that of the other sizes: ports
+    that take jumbo frames have other buffers, and pass small frames at another rate."""
 
 
 class CellPlan(Record):
@@ -43,11 +47,13 @@ class CellPlan(Record):
     port_kind: PortKind
     ports: str
     """`Variant.ports`: its ceilings are those of the same."""
+    mtu: int = USUAL_MTU
+    """Of the ports of its deployment."""
 
     @property
     def deployment(self) -> DeploymentKey:
         """What must be deployed to measure it."""
-        return DeploymentKey(self.variant, self.role, self.topology, self.vnf)
+        return DeploymentKey(self.variant, self.role, self.topology, self.vnf, self.mtu)
 
     @property
     def point(self) -> Point:
@@ -57,7 +63,7 @@ class CellPlan(Record):
     @property
     def recorded(self) -> dict[str, Any]:
         """What its row in a run has of it; how its ports are set is in the description of its configuration."""
-        return self.model_dump(exclude={"ports"})
+        return self.model_dump(exclude={"ports", "mtu"})
 
     @property
     def presets(self) -> tuple[Preset, ...]:
@@ -71,6 +77,17 @@ class CellPlan(Record):
     def takes_loads(self) -> bool:
         """Whether it can be given a load: the generator sends, not a VNF."""
         return layout(self.topology).ends[0] is not EndKind.SOURCE
+
+
+def shared_mtu(size: FrameSize, sizes: Iterable[FrameSize]) -> int:
+    """Return the MTU of the deployment on which a size is measured: the usual one, or that of the largest jumbo frames.
+
+    Args:
+        size: of the frames.
+        sizes: all that are planned of the path.
+    """
+    mtu = mtu_for(size)
+    return mtu if mtu == USUAL_MTU else max(map(mtu_for, sizes), default=mtu)
 
 
 def cell_id(role: CellRole, of: str, path: tuple[str, str], frame_size: FrameSize) -> str:

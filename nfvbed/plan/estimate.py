@@ -43,6 +43,11 @@ def unit_s(plan: Plan, unit: PlannedTrial, overheads: Overheads) -> float:
     return seconds + trials * overheads.trial_s
 
 
+def expected_trials(plan: Plan, unit: PlannedTrial) -> int:
+    """Return how many trials a unit is expected to take; at least one."""
+    return max(1, _expected(plan, unit)[1])
+
+
 def _expected(plan: Plan, unit: PlannedTrial) -> tuple[float, int]:
     """Return the seconds of traffic of a unit, and its trials."""
     spec = plan.experiment.trials

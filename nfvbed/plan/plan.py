@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import groupby
 
 from nfvbed.plan.ceilings import Choices, choice_of, planned_ceilings, references
-from nfvbed.plan.cells import OF_A_VISIT, CellPlan, DeploymentKey, Point, cell_id
+from nfvbed.plan.cells import OF_A_VISIT, CellPlan, DeploymentKey, Point, cell_id, shared_mtu
 from nfvbed.plan.order import at_one_path, ordered_round
 from nfvbed.plan.points import compared_points, looks_at
 from nfvbed.records import CellRole, Preset, TrialPreset, VnfKind
@@ -291,6 +291,7 @@ def _subject(
         bidirectional=experiment.traffic.bidirectional and not layout(topology).one_way,
         port_kind=variant.port_kind,
         ports=variant.ports,
+        mtu=shared_mtu(size, experiment.sizes_in(topology)),
     )
 
 

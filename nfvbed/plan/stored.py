@@ -6,7 +6,7 @@ from typing import Any
 from nfvbed.models import adapter_of
 from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.plan import expand
-from nfvbed.records import CellRecord, RunRecord, Status
+from nfvbed.records import CellRecord, RunRecord, Sessions, Status
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import AnySite, SiteSpec
@@ -37,6 +37,9 @@ def _as_meant(experiment: Mapping[str, Any]) -> dict[str, Any]:
 
     It was enough to have the repetitions that were asked for; there were no looks and no common load.
     """
+    # Before there was a choice neither direction answered the other.
+    traffic = {"sessions": Sessions.UNREPLIED.value, **experiment.get("traffic", {})}
+    experiment = {**experiment, "traffic": traffic}
     if "purpose" in experiment:
         return dict(experiment)
     trials = {"mrr_trials": 1, **experiment.get("trials", {})}

@@ -72,7 +72,7 @@ def _at_load(found: PacedSummary) -> str:
         if latency
         else ""
     )
-    missing = f"{wording.loss(found.missing_ratio)} of the frames missing"
+    missing = f"{wording.loss(found.missing_ratio, at_least=bool(found.surplus))} of the frames missing"
     return f"({span_of(found)} Mpps): {missing}{delay}, {found.trials} trials"
 
 

@@ -1,6 +1,7 @@
 """Figures of all runs in a store, for series of them: of each run read once, and no trial of it whole."""
 
 import threading
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,11 +17,12 @@ from nfvbed.compare.series import (
     series_of,
 )
 from nfvbed.compare.statistics import median
-from nfvbed.records import CellRecord, CellRole, QualityWarning, RunRecord, Status
+from nfvbed.records import SESSIONS, CellRecord, CellRole, QualityWarning, RunRecord, Sessions, Status
 from nfvbed.report.load import described
 from nfvbed.report.relative import relative_throughputs
 from nfvbed.results import ResultKind, ResultRecord, TablePayload
 from nfvbed.search.result import SearchResult
+from nfvbed.selection import MEASURED, Selection
 
 if TYPE_CHECKING:
     from nfvbed.store import Store
@@ -39,10 +41,12 @@ class History:
 
     Args:
         store: open.
+        selection: of which runs.
     """
 
-    def __init__(self, store: "Store") -> None:
+    def __init__(self, store: "Store", selection: Selection = MEASURED) -> None:
         self._store = store
+        self._selection = selection
         self._kept: dict[Key, tuple[Measured | LeftOut, ...]] = {}
         self._found: dict[str, Series] = {}
         self._described: dict[str, dict[str, Any]] = {}
@@ -51,7 +55,7 @@ class History:
     def series(self) -> tuple[Series, ...]:
         """Return the settings that several of the newest ended runs measured, with those runs that are no samples."""
         with self._one_at_a_time:
-            runs = [run for run in self._store.runs() if run.status is not None][:NEWEST_RUNS]
+            runs = [run for run in self._store.runs(self._selection) if run.status is not None][:NEWEST_RUNS]
             kept = {(run.id, run.ended_at): self._of(run) for run in runs}
             self._kept = kept
             every = [entry for figures in kept.values() for entry in figures]
@@ -66,9 +70,10 @@ class History:
 
     def _series(self, name: str, members: tuple[Measured, ...], others: Sequence[LeftOut]) -> Series:
         known = self._found.get(name)
-        if known is not None and known.measured == members and set(known.left_out) == set(others):
+        since = [entry for entry in others if entry.at >= members[0].at]
+        if known is not None and known.measured == members and set(known.left_out) == set(since):
             return known
-        return series_of(members, others)
+        return series_of(members, since)
 
     def descriptions(self, series: Series) -> Mapping[str, Mapping[str, Any]]:
         """Return the descriptions of hosts, rigs and configurations of a series, by hash."""
@@ -80,6 +85,12 @@ class History:
     def _of(self, run: RunRecord) -> tuple[Measured | LeftOut, ...]:
         known = self._kept.get((run.id, run.ended_at))
         return tuple(self._read(run)) if known is None else known
+
+    def _sessions(self, rig_hash: str) -> Sessions:
+        """Return the form of a rig's traffic; a rig from before there was a choice names none."""
+        if rig_hash not in self._described:
+            self._described[rig_hash] = described(self._store, rig_hash)
+        return Sessions(self._described[rig_hash].get(SESSIONS, Sessions.UNREPLIED))
 
     def _read(self, run: RunRecord) -> Iterable[Measured | LeftOut]:
         """Yield the figures of a run that are samples; of what failed, or of a run that did, the state alone."""
@@ -93,7 +104,9 @@ class History:
             state = _state(run, cell)
             # A setting whose rate is not known: that it was to be measured is known of the rate alone.
             if (cell.id, MRR) not in seen and state[0] in NO_SAMPLE:
-                yield _left_out(_setting(run, cell, self._machine(run), MRR), run, cell.id, state)
+                yield _left_out(
+                    _setting(run, cell, (self._machine(run), self._sessions(cell.rig_hash)), MRR), run, cell.id, state
+                )
 
     def _machine(self, run: RunRecord) -> str:
         if run.host_hash not in self._described:
@@ -102,16 +115,19 @@ class History:
 
     def _figures(self, run: RunRecord, subjects: Mapping[str, CellRecord]) -> Iterable[Measured]:
         machine = self._machine(run)
+        sessions = {cell.id: self._sessions(cell.rig_hash) for cell in subjects.values()}
         rates: dict[str, list[float]] = {}
-        emulated = set()
+        emulated, at_most = set(), Counter[str]()
         for visit in self._store.visit_rates(run.id):
             rates.setdefault(visit.cell, []).append(visit.rate_pps)
             emulated |= {visit.cell} if visit.emulated else set()
+            at_most[visit.cell] += visit.at_most
         warnings = self._store.mrr_warnings(run.id) if rates else {}
         for cell in subjects.values():
-            if cell.id in rates and cell.id not in emulated:
+            # What came back beyond what was sent makes a rate an upper bound: the median of most such visits is none.
+            if cell.id in rates and cell.id not in emulated and 2 * at_most[cell.id] <= len(rates[cell.id]):
                 figure = MRR, median(rates[cell.id]), "frames/s"
-                yield _measured(run, cell, machine, figure, warnings.get(cell.id, ()))
+                yield _measured(run, cell, (machine, sessions[cell.id]), figure, warnings.get(cell.id, ()))
         results = [entry for entry in self._store.results(run.id) if entry.cell in subjects]
         of_tests: dict[tuple[str, str], list[QualityWarning]] = {}
         for entry in results:
@@ -119,7 +135,8 @@ class History:
         for cell_id, figure in (*_of_tests(results), *_relative(self._store.results(run.id))):
             if cell_id not in emulated:
                 carried = of_tests.get((cell_id, figure[0].partition(":")[0]), ())
-                yield _measured(run, subjects[cell_id], machine, figure, tuple(dict.fromkeys(carried)))
+                place = (machine, sessions[cell_id])
+                yield _measured(run, subjects[cell_id], place, figure, tuple(dict.fromkeys(carried)))
 
 
 Figure = tuple[str, float, str]
@@ -142,7 +159,8 @@ def _left_out(setting: Setting, run: RunRecord, cell: str, state: tuple[Status, 
     return LeftOut(setting=setting, run=run.id, at=run.started_at, cell=cell, status=status, reason=reason)
 
 
-def _setting(run: RunRecord, cell: CellRecord, machine: str, test: str) -> Setting:
+def _setting(run: RunRecord, cell: CellRecord, place: tuple[str, Sessions], test: str) -> Setting:
+    machine, sessions = place
     return Setting(
         variant=cell.variant,
         topology=cell.topology,
@@ -154,15 +172,20 @@ def _setting(run: RunRecord, cell: CellRecord, machine: str, test: str) -> Setti
         site=run.site,
         machine=machine,
         simulated=cell.simulated,
+        sessions=sessions,
     )
 
 
 def _measured(
-    run: RunRecord, cell: CellRecord, machine: str, figure: Figure, warnings: tuple[QualityWarning, ...]
+    run: RunRecord,
+    cell: CellRecord,
+    place: tuple[str, Sessions],
+    figure: Figure,
+    warnings: tuple[QualityWarning, ...],
 ) -> Measured:
     test, value, unit = figure
     return Measured(
-        setting=_setting(run, cell, machine, test),
+        setting=_setting(run, cell, place, test),
         run=run.id,
         at=run.started_at,
         cell=cell.id,
@@ -183,11 +206,17 @@ def _of_tests(results: Iterable[ResultRecord]) -> Iterable[tuple[str, Figure]]:
     """
     found: dict[tuple[str, str, str], list[float]] = {}
     for entry in results:
-        if entry.status is Status.OK and entry.payload and EMULATED not in entry.warnings:
+        if entry.status is Status.OK and entry.payload and not _is_doubtful(entry):
             for what, value, unit in _figures(entry):
                 found.setdefault((entry.cell, f"{entry.test}: {what}", unit), []).append(value)
     for (cell, test, unit), values in found.items():
         yield cell, (test, median(values), unit)
+
+
+def _is_doubtful(entry: ResultRecord) -> bool:
+    """Return whether figures mean nothing, or are bounds; a search says itself which of its goals are irregular."""
+    doubtful = EMULATED in entry.warnings
+    return doubtful or (entry.kind is not ResultKind.SEARCH and QualityWarning.LOSS_AT_LEAST in entry.warnings)
 
 
 def _relative(results: Iterable[ResultRecord]) -> Iterable[tuple[str, Figure]]:

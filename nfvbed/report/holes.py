@@ -54,7 +54,7 @@ def open_verdicts(comparison: Comparison) -> dict[str, list[str]]:
     """Return the reasons of verdicts that have one, measured rows only, each with its variants; a survey has none."""
     if comparison.purpose == "survey":
         return {}
-    measured = {(row.run, row.cell) for row in comparison.rows if row.mrr is not None and not row.emulated}
+    measured = {(row.run, row.cell) for row in comparison.rows if row.mrr is not None and not row.unranked}
     found: dict[str, list[str]] = {}
     for entry in comparison.differences:
         judged = entry.judgement

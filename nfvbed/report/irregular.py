@@ -6,6 +6,10 @@ from nfvbed.compare.advice import Advice
 from nfvbed.search.stop import Irregularity
 
 ADVICE: Final[dict[Irregularity, Advice]] = {
+    Irregularity.NOTHING_CAME_BACK: Advice(
+        meaning="None of the frames that were sent came back: the path is broken for them, and nothing was measured.",
+        remedy="Find the hop that loses them: nfvbed trace VARIANT --topology TOPOLOGY --frame-size BYTES.",
+    ),
     Irregularity.GENERATOR_LIMITED: Advice(
         meaning="The generator had nothing left: the data plane can do at least this much, and this is no throughput.",
         remedy="Give the generator more cores or a faster port kind, or read the lower bound as what it is.",
@@ -23,6 +27,12 @@ ADVICE: Final[dict[Irregularity, Advice]] = {
         remedy="Stop other work on the host, isolate the switch's core, or search on a host whose hypervisor leaves"
         " the machine its cores.",
     ),
+    Irregularity.LOSS_AT_LEAST: Advice(
+        meaning="A trial counted more frames back than were sent. The path doubles frames, and at any load they may"
+        " hide as many lost ones: loss is at least what was counted, and this is no throughput.",
+        remedy="Remove what doubles frames (flooding, a mirror, a loop), or search with nfvgen (engine: nfvgen), whose"
+        " frames have numbers.",
+    ),
     Irregularity.VOID_TRIALS: Advice(
         meaning="So many trials were void, or so many more at one bound than at the other, that those which count are"
         " no fair choice.",
@@ -35,7 +45,8 @@ ADVICE: Final[dict[Irregularity, Advice]] = {
     ),
     Irregularity.MIN_LOAD: Advice(
         meaning="The goal is missed at the smallest load already.",
-        remedy="Lower min_load_pps; see with `nfvbed trace` where frames are lost at almost no load.",
+        remedy="Lower min_load_pps; nfvbed trace VARIANT --topology TOPOLOGY --frame-size BYTES shows where frames are"
+        " lost at almost no load.",
     ),
     Irregularity.WIDE: Advice(
         meaning="The search found no load between its bounds that it could still try.",

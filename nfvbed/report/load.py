@@ -14,6 +14,7 @@ from nfvbed.errors import StoreError
 from nfvbed.plan.stored import never_reached
 from nfvbed.records import FactRecord, RunRecord
 from nfvbed.report.context import ReportContext
+from nfvbed.selection import MEASURED, Selection
 from nfvbed.spec.experiment import BEST
 from nfvbed.spec.variant import Variant
 
@@ -62,20 +63,25 @@ def make_options(loaded: LoadedRuns, chosen: Mapping[str, Any]) -> Options:
 
 
 def load(
-    store: "Store", names: Sequence[str], variant_model: type[Variant], latency_of: Collection[str] | None = None
+    store: "Store",
+    names: Sequence[str],
+    variant_model: type[Variant],
+    latency_of: Collection[str] | None = None,
+    selection: Selection = MEASURED,
 ) -> LoadedRuns:
-    """Read runs by id, beginning of an id, or `latest`; each once, in the order given.
+    """Read runs by id, a part of it, label, or `latest`; each once, in the order given.
 
     Args:
         store: open.
-        names: of the runs; none: the latest.
+        names: of the runs; one at least.
         variant_model: of variants, with the options of all data planes that there are.
         latency_of: only trials of these variants have their latency, and no other histograms are read; None: all have.
+        selection: of which `latest` is the newest.
 
     Raises:
         StoreError, UsageError: no results, no such run.
     """
-    runs = list({run.id: run for run in (store.run(name) for name in names or ("latest",))}.values())
+    runs = list({run.id: run for run in (store.run(name, selection) for name in names)}.values())
     # Most runs share most descriptions.
     read = cache(partial(described, store))
     data = tuple(_read(store, run, variant_model, read, latency_of) for run in runs)
@@ -131,7 +137,14 @@ def _read(
     configurations = {digest: read(digest) for digest in {cell.config_hash for cell in cells}}
     ports, paths = (_reported(configurations, key) for key in ("ports", "io_path"))
     trials = tuple(store.trials(run.id, latency_of=latency_of))
-    return RunData(run, cells, trials, known, host, results, supports, ports, paths)
+    tracking = frozenset(digest for digest, value in configurations.items() if _tracks(value))
+    return RunData(run, cells, trials, known, host, results, supports, ports, paths, tracking)
+
+
+def _tracks(configuration: Mapping[str, Any]) -> bool:
+    """Whether a stored variant has connection tracking: that of overlays, by the option that all versions have."""
+    options = (configuration.get("variant") or {}).get("options") or {}
+    return bool(options.get("conntrack"))
 
 
 def _reported(configurations: Mapping[str, dict[str, Any]], key: str) -> dict[str, str]:

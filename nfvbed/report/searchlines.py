@@ -8,6 +8,7 @@ from nfvbed.records import Record, Status
 from nfvbed.report import throughput, wording
 from nfvbed.report.relative import rounds_ratios
 from nfvbed.search.result import GoalResult, SearchResult
+from nfvbed.spec.conformance import conformance
 
 HEADINGS: Final = (
     "Round", "Search", "Goal", "Class", "Throughput, Mpps", "Bounds, Mpps", "Of testpmd", "Trials", "Void", "Used",
@@ -73,6 +74,22 @@ def exclusions_of(searches: Iterable[MeasuredTest], cell: str) -> tuple[str, ...
         if entry.cell == cell and entry.result.payload
     )
     return tuple(dict.fromkeys(throughput.exclusion(one.search.label, one.left_out) for one in found))
+
+
+def conformity_of(searches: Iterable[MeasuredTest], cell: str) -> tuple[str, ...]:
+    """Say what the searches of a cell may claim of the standards, and what deviates from them, each kind once."""
+    found = [
+        SearchResult.model_validate(entry.result.payload)
+        for entry in searches
+        if entry.cell == cell and entry.result.payload
+    ]
+    claims = (
+        throughput.claim(one.search.label, goal.name, conformance(one.search, goal))
+        for one in found
+        for goal in one.search.goals
+    )
+    deviating = (throughput.deviating(one.search.label, one.deviations) for one in found)
+    return tuple(dict.fromkeys((*claims, *deviating)))
 
 
 def _line(entry: MeasuredTest, found: SearchResult, goal: GoalResult, ratio: float | None) -> SearchLine:

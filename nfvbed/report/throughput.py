@@ -14,6 +14,7 @@ from nfvbed.report.relative import Key, RelativeThroughput, relative_throughputs
 from nfvbed.results import ResultKind
 from nfvbed.search.result import Bound, GoalResult, SearchResult
 from nfvbed.search.stop import Irregularity
+from nfvbed.spec.conformance import Conformance, applicable, conformance
 from nfvbed.spec.searchpresets import Goal
 
 JUDGED_BY_SEARCHES = (QualityWarning.UNSENT, QualityWarning.GENERATOR_LIMITED)
@@ -60,6 +61,10 @@ class ThroughputRow:
     """Nothing is excluded: the result is the range over at least `SEARCHES_AS_DELIVERED` searches."""
     excludes: tuple[str, ...] = ()
     """What does not count."""
+    conformance: tuple[Conformance, ...] = ()
+    """What a regular result may claim of each standard."""
+    deviations: tuple[str, ...] = ()
+    """What set-up and trials did otherwise than the standards describe it."""
     run: str = ""
     cell: str = ""
 
@@ -121,6 +126,8 @@ def _rows(tests: list[MeasuredTest], several: bool) -> Iterable[ThroughputRow]:
             status="" if enough else f"{len(rates)} of at least {SEARCHES_AS_DELIVERED} searches as delivered",
             as_delivered=delivered,
             excludes=found[0].left_out,
+            conformance=conformance(found[0].search, goal),
+            deviations=found[0].deviations,
             run=tests[0].run,
             cell=tests[0].cell,
         )
@@ -209,6 +216,30 @@ def exclusions(rows: Iterable[ThroughputRow]) -> tuple[str, ...]:
 def exclusion(label: str, excludes: Iterable[str]) -> str:
     """Say what the results of searches of one name leave out."""
     return f"{label} leaves out: {'; '.join(excludes) or 'nothing'}."
+
+
+def conformity(rows: Iterable[ThroughputRow], *, reasons: bool = True) -> tuple[str, ...]:
+    """Say of every search what it may claim of the standards, and what deviates from them; each once.
+
+    Args:
+        rows: of searches.
+        reasons: with why a claim is not higher.
+    """
+    shown = [row for row in rows if row.goal is not None]
+    claims = (claim(row.preset, row.goal.name, row.conformance, reasons=reasons) for row in shown if row.goal)
+    return tuple(dict.fromkeys((*claims, *(deviating(row.preset, row.deviations) for row in shown))))
+
+
+def claim(label: str, goal: str, found: Iterable[Conformance], *, reasons: bool = True) -> str:
+    """Say what regular results of a goal may claim, of searches of one name."""
+    own = applicable(found, label)
+    said = (str(one) if reasons else f"{one.standard.value}: {one.level.value}" for one in own)
+    return f"{goal} of {label}, where regular: {'; '.join(said) or 'conforms to no standard'}."
+
+
+def deviating(label: str, found: Iterable[str]) -> str:
+    """Say what searches of one name do otherwise than the standards describe it."""
+    return f"{label} deviates: {'; '.join(found) or 'in nothing'}."
 
 
 def headline(row: ThroughputRow) -> str:

@@ -69,8 +69,10 @@ def own_vnf(row: CellSummary) -> str:
 
 
 def bound(row: CellSummary) -> str:
-    """Return the sign before a limited rate; the rate of an emulated guest is no bound of anything."""
-    return "≥ " if row.limited and not row.emulated else ""
+    """Return the sign before a rate that is a bound; the rate of an emulated guest is no bound of anything."""
+    if row.emulated:
+        return ""
+    return "≤ " if row.at_most else "≥ " if row.limited else ""
 
 
 def mpps(rate_pps: float) -> str:
@@ -116,8 +118,15 @@ def cycles(value: Share) -> str:
     return "n/s" if isinstance(value, str) else f"{value:.0f}"
 
 
-def loss(ratio: float | None) -> str:
-    """Write a ratio of missing frames in per cent; what is not exactly zero is never written as 0."""
+def loss(ratio: float | None, *, at_least: bool = False) -> str:
+    """Write a ratio of missing frames in per cent; what is not exactly zero is never written as 0.
+
+    Args:
+        ratio: None: there is none.
+        at_least: whether more frames were counted back than were sent, so that it may be more.
+    """
+    if at_least and ratio is not None:
+        return f"≥ {loss(ratio)}"
     if ratio is None:
         return NOTHING
     if ratio == 0:
@@ -209,7 +218,7 @@ def own_verdict(name: str, row: CellSummary) -> str:
     """Say what a row is that is judged against none: the baseline, the best, or nothing that was measured."""
     if name != BEST:
         return "baseline"
-    return "best" if row.mrr is not None and not row.emulated else NOTHING
+    return "best" if row.mrr is not None and not row.unranked else NOTHING
 
 
 LIMITED_BY: Final = {

@@ -65,21 +65,27 @@ class Execution:
         for cell, status, reason in lost:
             self._leave_out(cell, Exclusion(status, reason), observer)
 
-    def exclude_without_vnf(self, site: Site, observer: Observer) -> None:
-        """Write the cells whose VNF cannot be started as a file of it is not there; all others are measured."""
-        missing: dict[DeploymentKey, str] = {}
+    def exclude_impossible(self, site: Site, observer: Observer) -> None:
+        """Write the cells that the site can never have, or whose VNF lacks a file; all others are measured."""
+        known: dict[DeploymentKey, Exclusion | None] = {}
         for cell in self.plan.cells:
-            choice = self.plan.choice(cell.deployment)
-            if choice is None:
-                continue
-            if cell.deployment not in missing:
-                missing[cell.deployment] = site.missing(cell.topology, choice)
-            if missing[cell.deployment]:
-                why = Exclusion(Status.UNSUPPORTED, missing[cell.deployment], CellLack.VNF)
+            if cell.deployment not in known:
+                known[cell.deployment] = self._why_not(site, cell.deployment)
+            why = known[cell.deployment]
+            if why is not None:
                 self._leave_out(cell, why, observer)
 
+    def _why_not(self, site: Site, key: DeploymentKey) -> Exclusion | None:
+        choice = self.plan.choice(key)
+        try:
+            site.require_possible(self.variants[key.variant], key.topology, choice, key.role)
+        except UnsupportedError as failure:
+            return Exclusion(Status.UNSUPPORTED, str(failure), CellLack.VNF if failure.of_vnf else None)
+        missing = "" if choice is None else site.missing(key.topology, choice)
+        return Exclusion(Status.UNSUPPORTED, missing, CellLack.VNF) if missing else None
+
     def _leave_out(self, cell: CellPlan, why: Exclusion, observer: Observer) -> None:
-        config = self.ledger.put_blob("variant", described(self.variants[cell.variant], cell, {}))
+        config = self.ledger.put_blob("variant", described(self.variants[cell.variant].carrying(cell.mtu), cell, {}))
         self.ledger.exclude_cell(cell, config, why)
         observer.cell_excluded(cell.id, why.reason)
 

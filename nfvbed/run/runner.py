@@ -81,7 +81,7 @@ class Runner:
         execution = Execution(study, runnable, RunLedger(self._store, run, study), self._tools)
         with self._ended(execution.ledger):
             execution.exclude(supports, self._observer)
-            execution.exclude_without_vnf(site, self._observer)
+            execution.exclude_impossible(site, self._observer)
             return self._execute(execution, site, resumed=False)
 
     def resume(self, run: RunRecord) -> RunRecord:
@@ -165,7 +165,7 @@ class Runner:
             raise InterruptedRunError(
                 f"run {ledger.run.id} was interrupted",
                 observed=f"{len(ledger.trials)} trials are kept, nothing is deployed any more",
-                fix="go on with: nfvbed run --resume",
+                fix=f"go on with: nfvbed run --resume {ledger.run.id}",
             ) from None
         except UnsupportedError as error:
             self._finish(ledger, Status.UNSUPPORTED, str(error))
@@ -198,7 +198,7 @@ def failure_of(given_up: Mapping[str, NfvbedError]) -> NfvbedError | None:
         f"{len(given_up)} {'cell was' if len(given_up) == 1 else 'cells were'} given up; all others were measured",
         where=", ".join(given_up),
         observed=str(error),
-        fix="nfvbed run --resume tries them again; nfvbed trace shows where frames get to",
+        fix="; ".join(filter(None, ("nfvbed run --resume tries them again", error.fix))),
     )
 
 

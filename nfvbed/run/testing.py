@@ -1,6 +1,7 @@
 """Executes the tests that are more than single trials, and writes what came of each."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from nfvbed.errors import (
@@ -9,6 +10,7 @@ from nfvbed.errors import (
     GeneratorError,
     NfvbedError,
     SwitchDiedError,
+    TotalLossError,
     UnsupportedError,
     UsageError,
     VnfDiedError,
@@ -20,6 +22,7 @@ from nfvbed.records import QualityWarning, Record, Status, TrialRecord
 from nfvbed.results import LoadsPayload, ResultKind, ResultRecord, TablePayload, placement_of
 from nfvbed.run.kinds.catalogue import KINDS
 from nfvbed.run.kinds.celltest import CellTest, Outcome, RunContext
+from nfvbed.run.losses import nothing_came, total_loss
 from nfvbed.run.references import NothingToGoBy
 from nfvbed.run.setup import Setup
 from nfvbed.spec.testkinds.loads import SearchTest
@@ -77,11 +80,29 @@ class Tester:
         except OF_THE_DEPLOYMENT as failure:
             self._ledger.add_failure(unit, setup.info.engine, failure)
             outcome, error, lost = Outcome(None, Status.FAILED, str(failure)), failure, failure
+        nothing = self._nothing(spec, outcome, first)
+        if nothing and outcome.status in (Status.OK, Status.BLOCKED):
+            outcome, error = replace(outcome, status=Status.FAILED, reason=nothing), self._loss(cell, nothing, setup)
         record = self._record(unit, outcome, first, started_at, setup)
         self._ledger.add_result(record, error)
         self._observer.test_ended(record)
         if lost is not None:
             raise DeploymentLost from lost
+
+    def _nothing(self, spec: AnyTest, outcome: Outcome[Any], first: int) -> str:
+        """Say that nothing came back in all of a test; empty: something did, or is not meant to.
+
+        Args:
+            spec: of the test.
+            outcome: what came of it.
+            first: number of its first trial.
+        """
+        if outcome.nothing or not KINDS[spec.kind].returns:
+            return outcome.nothing
+        return nothing_came(trial for trial in self._ledger.trials if trial.sequence >= first)
+
+    def _loss(self, cell: CellPlan, nothing: str, setup: Setup) -> TotalLossError:
+        return total_loss(self._plan, cell, nothing, setup.site)
 
     def _outcome(self, spec: AnyTest, cell_test: CellTest) -> Outcome[Any]:
         kind = KINDS[spec.kind]

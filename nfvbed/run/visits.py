@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 from nfvbed.errors import (
     ConfigurationError,
@@ -12,15 +13,17 @@ from nfvbed.errors import (
     OnboardError,
     PrerequisiteError,
     SwitchDiedError,
+    TotalLossError,
     UnsupportedError,
     VnfDiedError,
 )
 from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.plan import Plan, PlannedTrial, pending
-from nfvbed.records import CellLack, Deployment, Preset, Status
+from nfvbed.records import SESSIONS, CellLack, Deployment, Preset, Sessions, Status
 from nfvbed.run import requests
 from nfvbed.run.kinds.celltest import RunContext
 from nfvbed.run.ledger import Exclusion, RunLedger
+from nfvbed.run.losses import next_step, nothing_came, total_loss
 from nfvbed.run.observer import Observer
 from nfvbed.run.setup import Setup
 from nfvbed.run.testing import DeploymentLost, Tester
@@ -35,8 +38,8 @@ from nfvbed.units import NS_PER_S
 DIED = (GeneratorError, SwitchDiedError, VnfDiedError)
 """What ends a trial in its middle; the trial's row tells it."""
 
-OF_THE_VNF = (OnboardError, VnfDiedError)
-"""What is the trouble of one cell's VNF, and says nothing about the other cells."""
+OF_THE_CELL = (OnboardError, VnfDiedError, TotalLossError)
+"""What is the trouble of one cell's VNF, or of its frames, and says nothing about the other cells."""
 OF_THE_VARIANT = (ConfigurationError, PrerequisiteError, DeployError, GeneratorError, SwitchDiedError)
 """What is the trouble of one data plane; a run that keeps going gives its cells up."""
 
@@ -63,7 +66,8 @@ class Visitor:
     def serve(self, key: DeploymentKey, variant: Variant, trials: Sequence[PlannedTrial]) -> None:
         """Deploy, measure, take down. What the site cannot do is excluded; a cell whose VNF failed is given up.
 
-        So is one whose VNFs need more than there is: a longer chain needs memory that a shorter one does not.
+        So is one from which no frame comes back, and one whose VNFs need more than there is: a longer chain needs
+        memory that a shorter one does not.
 
         Cells that were to follow one whose VNF failed are measured on a new deployment.
 
@@ -72,7 +76,7 @@ class Visitor:
             GeneratorError, SwitchDiedError: a trial failed; its row is written, nothing is deployed.
             None of these where the experiment keeps going: then the cells are given up.
         """
-        left = tuple(trials)
+        left, variant = tuple(trials), variant.carrying(key.mtu)
         while left:
             self._observer.deployment_started(key, left[0].round)
             left = self._serve_once(key, variant, left)
@@ -99,7 +103,7 @@ class Visitor:
                 lacks = CellLack.VNF if error.of_vnf else None
                 why = Exclusion(Status.UNSUPPORTED, str(error), lacks)
                 self._exclude(self._plan.cell_by_id[cell], variant, why)
-        except (*OF_THE_VNF, *OF_THE_VARIANT) as error:
+        except (*OF_THE_CELL, *OF_THE_VARIANT) as error:
             if not self._is_given_up(error, key):
                 raise
             # One that never came up would not for the deployment's other cells either.
@@ -110,7 +114,7 @@ class Visitor:
 
     def _is_given_up(self, error: NfvbedError, key: DeploymentKey) -> bool:
         """Whether an error is the end of its cells only, and not of the run."""
-        if isinstance(error, OF_THE_VNF) or self._plan.experiment.keep_going:
+        if isinstance(error, OF_THE_CELL) or self._plan.experiment.keep_going:
             return True
         return isinstance(error, PrerequisiteError) and bool(key.vnf)
 
@@ -138,12 +142,13 @@ class Visitor:
             generator.close()
 
     def _measure_cell(self, cell: CellPlan, variant: Variant, setup: Setup, trials: Sequence[PlannedTrial]) -> None:
-        reason = requests.misfit(cell, setup.info)
+        reason = requests.misfit(self._plan.experiment, cell, setup.info)
         if reason:
             self._exclude(cell, variant, Exclusion(Status.UNSUPPORTED, reason))
             return
         config = self._ledger.put_blob("variant", described(variant, cell, setup.deployment.versions))
-        rig = self._ledger.put_blob("rig", self._site.rig(setup.deployment))
+        sessions = self._plan.experiment.traffic.sessions_in(cell.topology)
+        rig = self._ledger.put_blob("rig", with_sessions(self._site.rig(setup.deployment), sessions))
         self._ledger.register(cell, config, rig)
         warm_up = requests.warm_up(self._plan.experiment, cell)
         for index, trial in enumerate(trials):
@@ -159,8 +164,13 @@ class Visitor:
         request = self._request(cell, trial)
         self._observer.trial_started(trial, request.duration_ns / NS_PER_S)
         record = setup.measures.measure(self._ledger.task(trial, request, setup.site.renews))
+        nothing = nothing_came([record])
+        if nothing:
+            record = record.model_copy(update={"status": Status.FAILED, "reason": nothing})
         self._ledger.add_trial(record)
         self._observer.trial_ended(record)
+        if nothing:
+            raise total_loss(self._plan, cell, nothing, self._site)
 
     @contextlib.contextmanager
     def _failure_reported(self, trial: PlannedTrial, setup: Setup) -> Iterator[None]:
@@ -168,18 +178,19 @@ class Visitor:
             yield
         except DIED as error:
             self._ledger.add_failure(trial, setup.info.engine, error)
-            if not isinstance(error, OF_THE_VNF):
+            if not isinstance(error, OF_THE_CELL):
                 self._ledger.fail_cell(trial.cell, str(error))
             raise
 
     def _request(self, cell: CellPlan, trial: PlannedTrial) -> TrafficRequest:
         if trial.preset is Preset.MRR:
             return requests.maximum(self._plan.experiment, cell)
+        fix = next_step(self._plan, cell, self._site)
         if trial.preset is Preset.COMMON:
             excluded = self._ledger.excluded
             partners = [other for other in self._plan.compared.get(cell.point, ()) if other not in excluded]
-            return requests.common(self._plan.experiment, cell, partners, self._ledger.trials)
-        return requests.paced(self._plan.experiment, cell, self._ledger.trials, self._tools.classify)
+            return requests.common(self._plan.experiment, cell, partners, self._ledger.trials, fix)
+        return requests.paced(self._plan.experiment, cell, self._ledger.trials, self._tools.classify, fix)
 
     def _exclude(self, cell: CellPlan, variant: Variant, why: Exclusion) -> None:
         config = self._ledger.put_blob("variant", described(variant, cell, {}))
@@ -190,6 +201,14 @@ class Visitor:
         config = self._ledger.put_blob("variant", described(variant, cell, {}))
         self._ledger.give_up(cell, config, error)
         self._observer.cell_excluded(cell.id, str(error))
+
+
+def with_sessions(rig: dict[str, Any], sessions: Sessions) -> dict[str, Any]:
+    """Return a rig's description with the form of its traffic's sessions.
+
+    Unreplied ones are left out: rigs from before there was a choice had them, and have the hash that they had.
+    """
+    return rig if sessions is Sessions.UNREPLIED else {**rig, SESSIONS: sessions.value}
 
 
 def described(variant: Variant, cell: CellPlan, versions: dict[str, str]) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from nfvbed.errors import ConfigurationError, GeneratorError
+from nfvbed.records import GeneratorPlace
 from nfvbed.search.controller import Bounds, SearchEnd, control
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.search.placement import PlacementKeeper, PlacementRule
@@ -29,6 +30,7 @@ class Setting:
     loads: LoadRange
     directions: int = 2
     placement: PlacementRule = PlacementRule()
+    generator_place: GeneratorPlace = GeneratorPlace.NOT_KNOWN
 
 
 def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
@@ -58,7 +60,7 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
         trials.restart(outcome.stopped)
         outcome = control(trials.what.goals, loads, trials.take)
     stopped = outcome.stopped or trials.change_at_end()
-    void = trials.void.summary(sum(len(at) for at in trials.used_at.values())) if what.trials == "clean" else None
+    void = trials.void.summary(trials.count) if what.trials == "clean" else None
     found = _Found(loads, outcome, stopped, trials, against(void) if void else "")
     goals = tuple(
         _goal_result(goal, bounds, found) for goal, bounds in zip(trials.what.goals, outcome.bounds, strict=True)
@@ -72,13 +74,15 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
         goals=goals,
         stopped=stopped.irregularity if stopped else None,
         explanation=stopped.explanation if stopped else "",
-        trials=sum(len(at) for at in trials.used_at.values()),
+        trials=trials.count,
+        surplus_trials=trials.surplus_trials,
         disturbed_trials=trials.disturbed.trials,
         stolen_trials=trials.stolen.trials,
         void=void,
         trial_time_s=round(trials.trial_time_s, 6),
         duration_s=round(measurer.now_s() - trials.started_s, 6),
         placement=trials.summary(),
+        generator_place=setting.generator_place,
     )
 
 
@@ -92,6 +96,8 @@ class _Trials:
         self.started_s = measurer.now_s()
         self.trial_time_s = 0.0
         self.used_at: dict[float, list[Trial]] = {}
+        self.sent = self.received = 0
+        """Of all trials, the warm-up and those that do not count among them."""
         self.disturbed = Unusable(Irregularity.GENERATOR_DISTURBED)
         self.stolen = Unusable(Irregularity.SYSTEM_DISTURBED)
         self.void = VoidTrials(what)
@@ -104,16 +110,32 @@ class _Trials:
             rule, what.placement_wait_s, what.final_trial_duration_s, since_s=measurer.now_s()
         )
 
+    @property
+    def count(self) -> int:
+        """How many were used."""
+        return sum(len(at) for at in self.used_at.values())
+
+    @property
+    def surplus_trials(self) -> int:
+        """Those used that counted more frames back than were sent."""
+        return sum(trial.surplus > 0 for at in self.used_at.values() for trial in at)
+
     def _warm_up(self, load_pps: float) -> Trial | None:
         """Run a trial that does not count: caches, tables and rings fill (RFC 9971 asks for it before the search)."""
         if not self.what.warmup_s:
             return None
-        trial = self._measurer.measure(load_pps, self.what.warmup_s)
+        trial = self._measure(load_pps, self.what.warmup_s)
         self._rested_since_s = self._measurer.now_s()
         self.trial_time_s += trial.duration_s
         self.void.too_short(trial)
         if self.what.trials == "clean":
             self._lengthen(STEPS_A_TRIAL * trial.steal_step_s)
+        return trial
+
+    def _measure(self, load_pps: float, duration_s: float) -> Trial:
+        trial = self._measurer.measure(load_pps, duration_s)
+        self.sent += trial.sent
+        self.received += trial.received
         return trial
 
     def restart(self, stop: SearchRestarts) -> None:
@@ -139,7 +161,7 @@ class _Trials:
             self._wait_for_class(duration_s)
             began_s = self._measurer.now_s()
             self._check_time(began_s, duration_s)
-            trial = self._measurer.measure(load_pps, duration_s)
+            trial = self._measure(load_pps, duration_s)
             ended_s = self._rested_since_s = self._measurer.now_s()
             _check_length(trial, duration_s)
             self.trial_time_s += trial.duration_s
@@ -277,7 +299,7 @@ class _Found:
 def _goal_result(goal: Goal, bounds: Bounds, found: _Found) -> GoalResult:
     lower = _bound(goal, bounds.lower, found)
     upper = _bound(goal, bounds.upper, found)
-    irregularity, explanation = _judge(goal, lower, upper, found)
+    irregularity, explanation = _nothing_came(bounds, found) or _judge(goal, lower, upper, found)
     if irregularity is None and found.trials.what.trials == "clean" and lower and upper:
         explanation = found.void or differs((lower.void_trials, lower.trials), (upper.void_trials, upper.trials))
         irregularity = Irregularity.VOID_TRIALS if explanation else None
@@ -292,11 +314,33 @@ def _goal_result(goal: Goal, bounds: Bounds, found: _Found) -> GoalResult:
     )
 
 
+def _nothing_came(bounds: Bounds, found: _Found) -> tuple[Irregularity, str] | None:
+    """Say that no frame came back in the whole search, or at the smallest load; None: some did.
+
+    It outranks every other reason: late frames, stalls and classes concern what comes back.
+    """
+    trials, smallest = found.trials, found.loads.min_load_pps
+    if trials.sent and not trials.received:
+        return Irregularity.NOTHING_CAME_BACK, f"none of {trials.sent} sent frames came back, at any load"
+    at = trials.used_at.get(bounds.upper, []) if bounds.upper is not None and bounds.upper <= smallest else []
+    if at and all(trial.nothing_came for trial in at):
+        sent = sum(trial.sent for trial in at)
+        return Irregularity.NOTHING_CAME_BACK, f"none of {sent} sent frames came back at {smallest} frames/s"
+    return None
+
+
 def _judge(goal: Goal, lower: Bound | None, upper: Bound | None, found: _Found) -> tuple[Irregularity | None, str]:
     """Say why a result is irregular; the gravest reason first, None for a regular one."""
     stopped, loads = found.stopped, found.loads
     if stopped is not None and stopped.irregularity is Irregularity.PLACEMENT_UNSTABLE:
         return stopped.irregularity, stopped.explanation
+    if found.trials.surplus_trials:
+        # At another load the same doubling may hide a loss, and show no surplus.
+        every = found.trials.count
+        return Irregularity.LOSS_AT_LEAST, (
+            f"{found.trials.surplus_trials} of {every} trials counted more frames back than were sent, so that any may"
+            " have lost more than was counted"
+        )
     reached = upper is not None and lower is not None and _is_narrow(goal, lower, upper)
     missed = upper is not None and upper.load_pps <= loads.min_load_pps
     if upper is not None and (reached or missed) and 2 * upper.generator_trials > upper.bad_trials:
@@ -343,13 +387,18 @@ def _bound(goal: Goal, load_pps: float | None, found: _Found) -> Bound | None:
         late_frames=sum(trial.every - trial.base for trial in trials),
         missing_late_frames=sum(trial.late for trial in trials if trial.late_is_missing),
         void_trials=found.trials.void.at(load_pps),
-        late_trials=sum(trial.late_is_missing and trial.late_ratio > goal.loss_ratio for trial in bad),
-        lost_frames=sum(max(0, trial.sent - trial.received) for trial in trials),
+        late_trials=sum(_is_for_late_frames(goal, trial) for trial in bad),
+        lost_frames=sum(trial.sent - trial.received for trial in trials),
         unsent_frames=sum(trial.base - trial.sent for trial in trials),
         back_pressure_trials=sum(trial.back_pressure for trial in trials),
         full_generator_trials=sum(trial.generator_limited for trial in bad),
         generator_trials=sum(_is_the_generators(goal, trial) for trial in bad),
     )
+
+
+def _is_for_late_frames(goal: Goal, trial: Trial) -> bool:
+    """Tell of a bad trial whether late frames made it so: they alone would, and no more were lost than were late."""
+    return trial.late_is_missing and trial.late_ratio > goal.loss_ratio and trial.sent - trial.received <= trial.late
 
 
 def _is_the_generators(goal: Goal, trial: Trial) -> bool:

@@ -16,7 +16,7 @@ class Trial:
     intended: int
     sent: int
     received: int
-    """Distinct frames."""
+    """Distinct frames; in no direction more than were sent."""
     unsent: int
     """Not sent within 100 us of the due time, never caught up; they count as lost, but for late ones."""
     core_distance_ns: CoreDistance | None = None
@@ -41,6 +41,8 @@ class Trial:
     """Longest time in which the generator's loop was held up; None: it does not tell."""
     generator_full: bool = False
     """The generator's core had no time left, whatever the system under test had."""
+    surplus: int = 0
+    """Counted back beyond what was sent, in either direction: the loss is at least what was counted."""
 
     @property
     def missing(self) -> int:
@@ -55,6 +57,11 @@ class Trial:
         strength. So they do where nothing is excluded.
         """
         return self.every if self.generator_limited or self.late_is_missing else self.every - self.late
+
+    @property
+    def nothing_came(self) -> bool:
+        """Whether frames were sent and none of them came back."""
+        return self.sent > 0 and self.received == 0
 
     @property
     def every(self) -> int:

@@ -1,10 +1,13 @@
 """What a search found, with everything that RFC 9971 asks a report to state."""
 
-from pydantic import Field
+from typing import Any
 
-from nfvbed.records import Record
+from pydantic import Field, model_validator
+
+from nfvbed.records import GeneratorPlace, Record
 from nfvbed.search.stop import Irregularity
 from nfvbed.search.voidsummary import VoidSummary
+from nfvbed.spec.conformance import Conformance, conformance, deviations
 from nfvbed.spec.search import Search
 from nfvbed.spec.searchpresets import Goal
 
@@ -47,7 +50,8 @@ class Bound(Record):
     generator_trials: int
     """Bad ones that the generator, not the system under test, made bad."""
     late_trials: int = 0
-    """Bad ones in which late frames alone, where they are missing ones, are above the loss ratio."""
+    """Bad ones in which late frames alone, where they are missing ones, are above the loss ratio, and no fewer than
+    those that were sent and lost."""
     void_trials: int = 0
     """Measured again at this load, by a rule that never looks at loss."""
 
@@ -72,6 +76,8 @@ class GoalResult(Record):
     """Relevant lower bound; without an upper bound the effective one."""
     upper_bound: Bound | None = None
     """Relevant upper bound."""
+    conformance: tuple[Conformance, ...] = ()
+    """What it may claim of each standard, derived from the goal; of an irregular result nothing of most."""
 
     @property
     def regular(self) -> bool:
@@ -124,6 +130,8 @@ class SearchResult(Record):
     """Measured again: the generator left out more frames than the search allows."""
     stolen_trials: int = 0
     """Measured again: what they lost was due while the system's threads were kept from their cores."""
+    surplus_trials: int = Field(default=0, exclude_if=lambda value: not value)
+    """Of those used: they counted more frames back than were sent, and so the path may double frames at any load."""
     relative_to: str | None = None
     """Cell of testpmd in the switch's place whose search of the same round this one's is divided by; None: none."""
     void: VoidSummary | None = None
@@ -133,11 +141,35 @@ class SearchResult(Record):
     duration_s: float
     """Of the search, everything included."""
     placement: PlacementSummary
+    generator_place: GeneratorPlace = GeneratorPlace.NOT_KNOWN
+    """Where the generator was; not known of a version that did not say."""
+    deviations: tuple[str, ...] = ()
+    """What set-up and trials did otherwise than the standards describe it, as RFC 9971 asks a report to say."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def says_what_it_conforms_to(cls, values: Any) -> Any:
+        """Derive it, whoever made or stored the result: from the goals, which each has."""
+        if not isinstance(values, dict) or not {"search", "goals", "directions"} <= values.keys():
+            return values
+        what = Search.model_validate(values["search"])
+        place = GeneratorPlace(values.get("generator_place", GeneratorPlace.NOT_KNOWN))
+        return {
+            **values,
+            "goals": tuple(_judged(what, GoalResult.model_validate(goal)) for goal in values["goals"]),
+            "deviations": deviations(what, place, values["directions"]),
+        }
 
     @property
     def regular(self) -> bool:
         """Whether all goals have regular results."""
         return all(goal.regular for goal in self.goals)
+
+    @property
+    def nothing_came(self) -> str:
+        """Say that no frame came back, for any goal; empty: some did."""
+        silent = [goal for goal in self.goals if goal.irregularity is Irregularity.NOTHING_CAME_BACK]
+        return silent[0].explanation if len(silent) == len(self.goals) else ""
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -152,3 +184,8 @@ class SearchResult(Record):
         """
         found = {result.goal.name: result for result in self.goals}
         return found[name]
+
+
+def _judged(what: Search, found: GoalResult) -> GoalResult:
+    irregularity = "" if found.irregularity is None else found.irregularity.value
+    return found.model_copy(update={"conformance": conformance(what, found.goal, irregularity)})

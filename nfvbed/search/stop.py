@@ -6,12 +6,16 @@ from enum import StrEnum
 class Irregularity(StrEnum):
     """What kept a goal from a regular result (RFC 9971, Irregular Goal Result)."""
 
+    NOTHING_CAME_BACK = "nothing-came-back"
+    """None of the frames that were sent came back, whatever else there is to be said."""
     GENERATOR_LIMITED = "generator-limited"
     """The generator's ceiling was reached, or it had nothing left at the upper bound: the result is a lower bound."""
     GENERATOR_DISTURBED = "generator-disturbed"
     """The generator was kept from its core in trial after trial, or its late frames alone decide a bound."""
     SYSTEM_DISTURBED = "system-disturbed"
     """The system's threads were kept from their cores in trial after trial."""
+    LOSS_AT_LEAST = "loss-at-least"
+    """More frames were counted back than were sent in a trial: the path doubles frames, which hide lost ones."""
     VOID_TRIALS = "void-trials"
     """More than half of the trials were void, or their share differs between the two bounds."""
     MAX_LOAD = "max-load"

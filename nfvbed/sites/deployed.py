@@ -71,12 +71,16 @@ class Deployed:
         fits = vnf_kind is None or kinds <= {vnf_kind}
         return self.variant == variant and self.deployment.topology == topology and fits
 
+    def adapted(self, wanted: Variant) -> Variant:
+        """Return what is wanted, with ports of the MTU that is deployed where the variant is the same otherwise."""
+        return wanted.carrying(self.variant.mtu) if self.variant.carrying(wanted.mtu) == wanted else wanted
+
     def in_the_way(self, wanted: str) -> BusyError:
         """Say that it is deployed where something else is wanted."""
         return BusyError(
             f"{wanted} cannot be deployed: {self.deployment.variant} is deployed on this host",
             where=self.where,
-            observed=f"deployed since {self.since}",
+            observed=f"deployed since {self.since}, with ports of MTU {self.variant.mtu}",
             fix="nfvbed destroy, then again",
         )
 

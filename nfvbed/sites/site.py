@@ -8,15 +8,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
-from nfvbed.errors import UnsupportedError
+from nfvbed.dataplanes.wiring import require_path
+from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.findings import Finding, PlainReport, SiteReport, State
 from nfvbed.readings import Part, Reading
 from nfvbed.records import (
     CellRole,
     Deployment,
+    GeneratorPlace,
     GeneratorPort,
     QualityWarning,
     Readiness,
@@ -26,14 +29,19 @@ from nfvbed.records import (
 )
 from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
+from nfvbed.spec.commands import TracedPath, trace_command
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
-from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenVnf
+from nfvbed.units import MIN_FRAME_SIZE_BYTES
+from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
+from nfvbed.vnfs.descriptors.given import GivenVnf, ReadDescriptor
+from nfvbed.vnfs.descriptors.givenfit import Fit
 
 if TYPE_CHECKING:
     # Whoever asks for a host imports what it is made of; the interface needs nothing of it.
     from nfvbed.sites.hostview import HostView
+    from nfvbed.vnfs.numa import Host
 
 NOTHING_DEPLOYED = "nothing is deployed on this host"
 
@@ -47,6 +55,11 @@ class Site(ABC):
     name: str
     renews: Renewed = Renewed.DEPLOYMENT
     """What is set up again for each visit to a cell: what lasts from one visit to the next can make them alike."""
+
+    evicts: bool = False
+    """Whether what others have on a cloud that is taken down goes with it; else it is refused."""
+    descriptor_form: str = "legacy"
+    """What VNFs of several machines are described in for it: `legacy`, or `sol` (packages)."""
 
     # What it is, and what it can.
 
@@ -80,6 +93,47 @@ class Site(ABC):
         if support.readiness is Readiness.UNSUPPORTED:
             raise UnsupportedError(f"{variant.name} cannot run here", observed=support.reason, fix=support.fix)
         return support
+
+    def require_possible(
+        self, variant: Variant, topology: str, choice: VnfChoice | None = None, role: CellRole = CellRole.SUBJECT
+    ) -> None:
+        """Refuse what there is no way to here, by what files say; nothing is asked of anything, and nothing changed.
+
+        A dry run, a check and a deployment ask this, and so say the same.
+
+        Args:
+            variant: the data plane.
+            topology: its layout's name.
+            choice: what its VNFs will be; None: it has none.
+            role: of what is measured on it.
+
+        Raises:
+            UnsupportedError, OnboardError: with the reason.
+        """
+        if role is CellRole.SUBJECT:
+            require_path(variant, topology, choice)
+
+    def fit(self, variant: Variant, topology: str, choice: VnfChoice | None) -> tuple[Mismatch, ...]:
+        """Compare VNF, flavor, variant and site, as `require_possible` does and beyond: descriptor, memory, cores.
+
+        Nothing is changed. What onboards or deploys at a user's word asks this first, and goes on where it is empty.
+
+        Raises:
+            ConfigurationError: a file is not valid.
+        """
+        try:
+            self.require_possible(variant, topology, choice)
+        except (UnsupportedError, OnboardError) as failure:
+            return misfits_of_path(variant, topology, choice) or (mismatch_of(failure, "site"),)
+        return ()
+
+    def guest_host(self, variant: Variant, vnfs: int) -> "Host | None":
+        """Return this machine as virtual machines on a variant are placed on it; None: they run on another.
+
+        Raises:
+            UnsupportedError, ConfigurationError: it has too few cores for switch, generator and VNFs.
+        """
+        return None
 
     def check(self, topology: str, vnf: VnfChoice) -> None:
         """Probe the VNFs of a topology, whatever data plane they are to be on, with what they are started from.
@@ -145,7 +199,8 @@ class Site(ABC):
             UnsupportedError: nothing can outlive a command on this site.
             BusyError: another nfvbed is at work, or another deployment is running.
         """
-        raise self._cannot("leave a deployment behind", variant.name, "nfvbed run and nfvbed trace set up their own")
+        fix = f"{self._traced(variant.name, topology, vnf)} sets up its own, as nfvbed run does"
+        raise self._cannot("leave a deployment behind", variant.name, fix)
 
     def onboard(
         self, variant: Variant, topology: str, vnf: VnfChoice, tell: Callable[[str], None]
@@ -165,18 +220,29 @@ class Site(ABC):
             UnsupportedError: nothing can outlive a command on this site.
             BusyError: another nfvbed is at work, or another deployment is running.
         """
-        raise self._cannot("leave VNFs behind", vnf.label, "nfvbed run and nfvbed trace start their own")
+        fix = f"{self._traced(variant.name, topology, vnf)} starts its own, as nfvbed run does"
+        raise self._cannot("leave VNFs behind", vnf.label, fix)
 
-    def onboard_given(self, variant: Variant, given: GivenDescriptor, tell: Callable[[str], None]) -> GivenVnf:
+    def fit_given(self, variant: Variant, found: ReadDescriptor) -> Fit:
+        """Compare someone's descriptor with a variant and the site, as far as that can be asked; nothing is changed.
+
+        Raises:
+            UnsupportedError: nothing on this site takes descriptors.
+            ConfigurationError: a part of the descriptor cannot be read.
+        """
+        fix = "a site that is an OpenStack (--site devcloud)"
+        raise self._cannot("onboard descriptors", str(found.given.path), fix)
+
+    def onboard_given(self, variant: Variant, found: ReadDescriptor, tell: Callable[[str], None]) -> GivenVnf:
         """Onboard the VNF of someone's descriptor on a data plane, which is deployed where it is not yet; idempotent.
 
         Raises:
             UnsupportedError: nothing on this site takes descriptors; or it cannot with these credentials.
-            ConfigurationError: the descriptor is not valid, or names what the site does not have.
-            UsageError: what was given with the file is not asked for.
+            ConfigurationError: it does not fit, or names what the site does not have.
             OnboardError: it failed; with the chain of causes, and nothing of it is left.
         """
-        raise self._cannot("onboard descriptors", str(given.path), "a site that is an OpenStack (--site devcloud)")
+        fix = "a site that is an OpenStack (--site devcloud)"
+        raise self._cannot("onboard descriptors", str(found.given.path), fix)
 
     def offboard_given(self, name: str, tell: Callable[[str], None]) -> None:
         """Remove the VNF of a descriptor that was onboarded under a name.
@@ -213,7 +279,8 @@ class Site(ABC):
         Raises:
             UnsupportedError: this site cannot tell.
         """
-        raise self._cannot("find dead VNFs", deployment.variant, "nfvbed trace shows whether frames come through")
+        command = self._traced(deployment.variant, deployment.topology)
+        raise self._cannot("find dead VNFs", deployment.variant, f"{command} shows whether frames come through")
 
     def heal(self, deployment: Deployment) -> Deployment:
         """Start VNFs of a deployment again that died; return it as it is then, once frames come through.
@@ -302,6 +369,11 @@ class Site(ABC):
 
     # Its generator.
 
+    @property
+    def generator_place(self) -> GeneratorPlace:
+        """Where the generator is, seen from what it measures, as far as the site knows."""
+        return GeneratorPlace.NOT_KNOWN
+
     def generator_ports(self, deployment: Deployment) -> tuple[GeneratorPort, ...]:
         """Return the ports that a generator is opened on, in the order of the path; none where VNFs are its ends."""
         return deployment.ports
@@ -317,7 +389,24 @@ class Site(ABC):
             InternalError: the deployment has no ports for a generator.
         """
 
+    def wait_for_generator(self, deployment: Deployment) -> None:
+        """Wait until frames of a generator that was opened, and has its links, are taken.
+
+        Most ports take them with the link: the switch lives, and that is checked.
+
+        Args:
+            deployment: an existing one, with its generator.
+
+        Raises:
+            DeployError: they are not in time.
+        """
+        self.verify(deployment)
+
     # What is read of it.
+
+    def connections(self, deployment: Deployment) -> ConnectionTracker | None:
+        """Open the connection tracking of its switch; None where it tracks none, or none can be seen."""
+        return None
 
     def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
         """Name the warnings that every trial on the deployment has.
@@ -394,7 +483,20 @@ class Site(ABC):
         """
         raise self._cannot("look into the tables of switches", variant.name, "leave tests of addresses out")
 
+    def _traced(self, variant: str, topology: str, vnf: VnfChoice | None = None) -> str:
+        """Return the command that sends frames on a path here."""
+        return trace_command(TracedPath(variant, topology, MIN_FRAME_SIZE_BYTES, vnf, self.name))
+
     def _cannot(self, do: str, where: str, fix: str = "choose another site") -> UnsupportedError:
         return UnsupportedError(
             f"site {self.name} cannot {do}", where=where, observed="the site has no such verb", fix=fix
         )
+
+
+def misfits_of_path(variant: Variant, topology: str, choice: VnfChoice | None) -> tuple[Mismatch, ...]:
+    """Return what is in the way of a path whatever the site: the variant has it not, or no ports for such VNFs."""
+    try:
+        require_path(variant, topology, choice)
+    except UnsupportedError as failure:
+        return (mismatch_of(failure, "topology" if variant.lacks(topology) else "ports"),)
+    return ()

@@ -32,6 +32,9 @@ class Catalogue(Protocol):
     def load_flavor(self, name: str) -> Flavor:
         """Load one flavor."""
 
+    def require_usual_network(self, vnf: VnfSpec) -> None:
+        """Refuse a mobile core of another network than that of the image of its guests."""
+
 
 def resolve(use: VnfUse, variant: Variant, catalogue: Catalogue) -> VnfChoice | None:
     """Return the VNF that a use stands for on a variant; None where it is `native` and the variant has none.
@@ -62,6 +65,7 @@ def resolve(use: VnfUse, variant: Variant, catalogue: Catalogue) -> VnfChoice | 
         native=native,
         bearers=wanted.bearers,
         pcrf=wanted.pcrf,
+        core=declared.network,
     )
 
 
@@ -155,6 +159,8 @@ def use_is_possible(document: Document, key: KeyPath, use: VnfUse, catalogue: Ca
             observed=observed,
             fix=fix,
         )
+    if use.kind is VnfKind.VM:
+        catalogue.require_usual_network(vnf)
     if use.forwarding is not None:
         known = possible_forwarding(use, vnf)
         named = f"forwarding of {vnf.name}" + (", whose image has no agent" if known == (AS_THE_IMAGE,) else "")

@@ -1,13 +1,15 @@
 """A YAML file as data with the place of every key, so that an error can say where it is."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from nfvbed.errors import ConfigurationError
+from nfvbed.spec.textfile import read_text
 
 KeyPath = tuple[str | int, ...]
 
@@ -24,6 +26,8 @@ class Document:
     """(line, column), both from 1, of every key and list item."""
     overridden: frozenset[KeyPath] = frozenset()
     """Keys whose values are the command line's."""
+    written: Mapping[KeyPath, str] = field(default_factory=dict)
+    """What the file has where YAML 1.1 reads no text, as a number or a truth value, by key."""
 
     def where(self, key: Sequence[str | int] = ()) -> str:
         """Name the place of a key, or of the closest key above it: `file:line key.path`."""
@@ -35,6 +39,15 @@ class Document:
             path = path[:-1]
         line, _ = self.places.get(path, (1, 1))
         return f"{self.path}:{line}" + (f" {shown}" if shown else "")
+
+
+_MISREAD = re.compile(r"[-+]?(0[0-9_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)")
+"""Numbers that YAML 1.1 reads to base 8 or 60: 00101 is 65 there, and 52:54:00:12:34:56 is 41135085296."""
+
+
+def is_misread(written: str) -> bool:
+    """Return whether YAML 1.1 reads a number to a base that its writer did not mean."""
+    return _MISREAD.fullmatch(written) is not None
 
 
 def dotted(key: Sequence[str | int]) -> str:
@@ -51,14 +64,7 @@ def read_document(path: Path) -> Document:
     Raises:
         ConfigurationError: unreadable, not UTF-8, malformed, a key given twice, an alias, or no mapping.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        observed = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigurationError(
-            f"{path.name} cannot be read", where=str(path), observed=observed or str(error), fix="check name and rights"
-        ) from error
-    return parse_document(path, text)
+    return parse_document(path, read_text(path))
 
 
 def parse_document(path: Path, text: str) -> Document:
@@ -67,12 +73,12 @@ def parse_document(path: Path, text: str) -> Document:
     Raises:
         ConfigurationError: malformed, a key given twice, an alias, or no mapping; with line and column.
     """
-    places: dict[KeyPath, tuple[int, int]] = {}
+    read = _Read({}, {})
     try:
         loader = _Loader(text)
         try:
             node = loader.get_single_node()
-            data = _value(loader, node, (), places) if node is not None else None
+            data = _value(loader, node, (), read) if node is not None else None
         finally:
             loader.dispose()
     except yaml.YAMLError as error:
@@ -86,7 +92,7 @@ def parse_document(path: Path, text: str) -> Document:
         raise ConfigurationError(
             f"{path.name} must hold keys and values", where=f"{path}:1", observed=seen, fix="write `key: value` lines"
         )
-    return Document(path, data, places)
+    return Document(path, data, read.places, written=read.written)
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
@@ -105,26 +111,34 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
-def _value(loader: yaml.SafeLoader, node: yaml.Node, key: KeyPath, places: dict[KeyPath, tuple[int, int]]) -> Any:
+@dataclass(frozen=True)
+class _Read:
+    """What is noted of keys while their values are made."""
+
+    places: dict[KeyPath, tuple[int, int]]
+    written: dict[KeyPath, str]
+
+
+def _value(loader: yaml.SafeLoader, node: yaml.Node, key: KeyPath, read: _Read) -> Any:
     if isinstance(node, yaml.CollectionNode) and node.tag not in PLAIN_COLLECTIONS:
         raise yaml.constructor.ConstructorError(None, None, f"{node.tag} is not allowed here", node.start_mark)
     if isinstance(node, yaml.MappingNode):
-        return _mapping(loader, node, key, places)
+        return _mapping(loader, node, key, read)
     if isinstance(node, yaml.SequenceNode):
         items = []
         for index, item in enumerate(node.value):
-            places[(*key, index)] = _place(item)
-            items.append(_value(loader, item, (*key, index), places))
+            read.places[(*key, index)] = _place(item)
+            items.append(_value(loader, item, (*key, index), read))
         return items
     value = loader.construct_object(node)
     if value is not None and not isinstance(value, str | int | float | bool):
         raise yaml.constructor.ConstructorError(None, None, f"{node.tag} is not allowed here", node.start_mark)
+    if value is not None and not isinstance(value, str):
+        read.written[key] = node.value
     return value
 
 
-def _mapping(
-    loader: yaml.SafeLoader, node: yaml.MappingNode, key: KeyPath, places: dict[KeyPath, tuple[int, int]]
-) -> dict[str, Any]:
+def _mapping(loader: yaml.SafeLoader, node: yaml.MappingNode, key: KeyPath, read: _Read) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key_node, value_node in node.value:
         name = loader.construct_object(key_node) if isinstance(key_node, yaml.ScalarNode) else None
@@ -135,12 +149,12 @@ def _mapping(
                 None, None, f"the key {seen!r} is not a text; put it in quotes", key_node.start_mark
             )
         if name in values:
-            first = places[(*key, name)][0]
+            first = read.places[(*key, name)][0]
             raise yaml.constructor.ConstructorError(
                 None, None, f"the key {name!r} is given twice, first in line {first}", key_node.start_mark
             )
-        places[(*key, name)] = _place(key_node)
-        values[name] = _value(loader, value_node, (*key, name), places)
+        read.places[(*key, name)] = _place(key_node)
+        values[name] = _value(loader, value_node, (*key, name), read)
     return values
 
 

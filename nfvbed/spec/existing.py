@@ -7,14 +7,13 @@ from pydantic import AfterValidator, StringConstraints, model_validator
 
 from nfvbed.records import PortKind
 from nfvbed.spec.layout import chain_length
+from nfvbed.spec.mac import UnicastMac
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.pci import PciAddress
 
 Named = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^\S(.*\S)?$")]
 """A name or an id in a cloud."""
-Mac = Annotated[str, StringConstraints(pattern=r"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$")]
-"""A unicast address."""
-DestinationMacs = Literal["neutron", "any"] | tuple[Mac, Mac]
+DestinationMacs = Literal["neutron", "any"] | tuple[UnicastMac, UnicastMac]
 
 NETNS_DIRECTORY = PurePosixPath("/run/netns")
 """Where `ip netns` keeps namespaces."""

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from nfvbed.records import VnfKind
+from nfvbed.records import Sessions, VnfKind
 from nfvbed.spec.layout import MAX_CHAIN, Topology, chain_length, chains, layout
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.search import Search
@@ -35,6 +35,15 @@ class TrafficSpec(SpecModel):
     """Version of IP."""
     vlan: int | None = Field(None, ge=1, le=4094)
     """VLAN tag of every frame."""
+    sessions: Sessions | None = None
+    """Five-tuples of the two directions. `mirrored`: those from port 1 answer those from port 0, flow by flow, and
+    connections are open before a trial; `unreplied`: neither answers the other. None: `mirrored` where a variant tracks
+    connections, else `unreplied`. Between a generator and a VNF that only sends or receives it is `unreplied`."""
+
+    def sessions_in(self, topology: str) -> Sessions:
+        """Return the form in one topology: only a generator at both ends can answer."""
+        both = len(layout(topology).outside) > 1
+        return Sessions.MIRRORED if self.sessions is Sessions.MIRRORED and both else Sessions.UNREPLIED
 
 
 class TrialsSpec(SpecModel):

@@ -1,15 +1,17 @@
 """Reads the user's files, once each, into frozen models that fit together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from nfvbed.errors import ConfigurationError
+from nfvbed.errors import ConfigurationError, UnknownNameError, UnsupportedError
 from nfvbed.spec import choices, machinerules, rules
-from nfvbed.spec.document import Document, read_document
+from nfvbed.spec.corenetwork import SETTINGS, USUAL
+from nfvbed.spec.document import Document, KeyPath, read_document
 from nfvbed.spec.experiment import ALL, BEST, AlteredVariant, Experiment
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.kollarelease import KollaReleaseSpec
@@ -44,6 +46,7 @@ class Project:
         self.vnfs_folder = self.root / "vnfd"
         self.flavors_folder = self.root / "flavors"
         self.kolla_releases_folder = self.root / "kolla" / "releases"
+        self._vnf_files: dict[str, Path] = {}
 
     @cached_property
     def variant_names(self) -> tuple[str, ...]:
@@ -59,6 +62,43 @@ class Project:
     def vnf_names(self) -> tuple[str, ...]:
         """Names of all VNFs (their folders' names), sorted."""
         return tuple(sorted(path.parent.name for path in self.vnfs_folder.glob(f"*/{VNF_FILE}")))
+
+    def vnf_file(self, name: str) -> Path:
+        """Return the file of a VNF, whether it is there or not."""
+        return self._vnf_files.get(name, self.vnfs_folder / name / VNF_FILE)
+
+    def require_usual_network(self, vnf: VnfSpec) -> None:
+        """Refuse a mobile core of another network than that of the image of its guests; of processes any will do.
+
+        Raises:
+            UnsupportedError: it is another one; with the line that says so.
+        """
+        if not isinstance(vnf, MachinesVnfSpec) or vnf.network is None:
+            return
+        names = [one.name for one in vnf.machines]
+        setting = next(key for key in SETTINGS if getattr(vnf.network, key) != getattr(USUAL, key))
+        wanted, has = getattr(vnf.network, setting), getattr(USUAL, setting)
+        machine, word = SETTINGS[setting]
+        raise UnsupportedError(
+            f"guests of VNF {vnf.name} cannot serve this network",
+            where=read_document(self.vnf_file(vnf.name)).where(("machines", names.index(machine), "config", word)),
+            observed=f"{setting} {wanted}; their image has {setting} {has} alone",
+            fix=f'{word}: "{has}"; or kind process, which serves any network',
+        )
+
+    def with_vnf_file(self, path: Path) -> tuple[Self, str]:
+        """Return the project with the VNF of a file, and its name; one of `vnfd` is the project's already.
+
+        Raises:
+            ConfigurationError: the file is not valid.
+        """
+        if path.name == VNF_FILE and path.resolve().parent.parent == self.vnfs_folder.resolve():
+            return self, path.resolve().parent.name
+        document = read_document(path)
+        vnf = self._vnf(document)
+        found = copy(self)
+        found._vnf_files = {**self._vnf_files, vnf.name: path}
+        return found, vnf.name
 
     @cached_property
     def flavor_names(self) -> tuple[str, ...]:
@@ -135,11 +175,16 @@ class Project:
         Raises:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
         """
-        _require(self.vnfs_folder, name, "VNF", self.vnf_names)
-        document = read_document(self.vnfs_folder / name / VNF_FILE)
-        several = "machines" in document.data
-        vnf = build(document, MachinesVnfSpec if several else VnfSpec)
-        rules.name_is_the_folders_name(document, vnf.name)
+        if name not in self._vnf_files:
+            _require(self.vnfs_folder, name, "VNF", self.vnf_names)
+        document = read_document(self.vnf_file(name))
+        vnf = self._vnf(document)
+        if name not in self._vnf_files:
+            rules.name_is_the_folders_name(document, vnf.name)
+        return vnf
+
+    def _vnf(self, document: Document) -> VnfSpec:
+        vnf = build(document, MachinesVnfSpec if "machines" in document.data else VnfSpec)
         rules.names_are_known(document, "flavor", [vnf.flavor], self.flavor_names)
         if isinstance(vnf, MachinesVnfSpec):
             machinerules.require(document, vnf, self.flavor_names)
@@ -208,7 +253,10 @@ class Project:
         self._check_vnfs(document, experiment, {files.get(v.name, v.name): v for v in variants})
         experiment = choices.with_forwarding(experiment, self)
         found = choices.resolve_all(experiment, variants, self)
+        experiment = rules.with_sessions(experiment, variants)
+        rules.replies_come_back(document, experiment, found.values())
         rules.ues_fit_the_core(document, experiment, found.values())
+        rules.frames_pass_every_path(experiment, variants, found)
         return Study(experiment, variants, site, found)
 
     def _with_all(self, document: Document) -> Document:
@@ -237,7 +285,8 @@ class Project:
         options = {**file.data["options"], **change.options}
         data = {**file.data, "name": name, "title": change.title, "options": options}
         try:
-            return self._attached(replace(file, data=data), site, change.variant)
+            written = _without(file.written, [("name",), ("title",), *(("options", key) for key in change.options)])
+            return self._attached(replace(file, data=data, written=written), site, change.variant)
         except ConfigurationError as failure:
             raise ConfigurationError(
                 f"the altered variant {name!r} is not valid: {failure.what}",
@@ -285,7 +334,7 @@ class Project:
 
 def _require(folder: Path, name: str, kind: str, names: Sequence[str]) -> None:
     if name not in names:
-        raise ConfigurationError(
+        raise UnknownNameError(
             f"unknown {kind} {name!r}", where=str(folder), observed=repr(name), fix=suggestion(name, names)
         )
 
@@ -318,4 +367,10 @@ def _overridden(document: Document, overrides: Mapping[str, Any]) -> Document:
     if "variants" in overrides and data.get("baseline") not in (BEST, *names):
         # Whoever picks some of the variants should not have to know the file's baseline.
         data.pop("baseline", None)
-    return replace(document, data=data, overridden=frozenset(tuple(key.split(".")) for key in overrides))
+    overridden = frozenset(tuple(key.split(".")) for key in overrides)
+    return replace(document, data=data, overridden=overridden, written=_without(document.written, overridden))
+
+
+def _without(written: Mapping[KeyPath, str], replaced: Collection[KeyPath]) -> dict[KeyPath, str]:
+    """Leave out what a file had for keys, and below them, that have other values now."""
+    return {key: text for key, text in written.items() if not any(key[: len(other)] == other for other in replaced)}

@@ -3,7 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from pydantic import ValidationError
+
 from nfvbed.errors import ConfigurationError
+from nfvbed.spec.corenetwork import READ, SETTINGS, CoreNetwork
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.spec.machines import (
     DEFAULT_FLAVOUR,
@@ -17,6 +20,11 @@ from nfvbed.spec.machines import (
 )
 from nfvbed.spec.validate import name_is_known, suggestion
 
+_NETWORKS = {
+    "plmn": "a text of five or six digits: country code, then network code of two or three, with their zeros",
+    "tac": "a whole number from 1 to 65533",
+    "apn": "labels of letters, digits and hyphens, with dots between them",
+}
 Placed = tuple[KeyPath, MachineSpec, MachinePortSpec]
 """A port, with its machine and its place in the file."""
 
@@ -44,6 +52,7 @@ def require(document: Document, vnf: MachinesVnfSpec, flavors: Sequence[str]) ->
     groups_are_possible(document, ("placement",), vnf.placement, [one.name for one in vnf.machines])
     flavours_hold_every_machine(document, vnf)
     guests_have_one_address_a_link(document, vnf)
+    settings_of_a_core_are_read(document, vnf)
 
 
 def names_are_unique(document: Document, vnf: MachinesVnfSpec) -> None:
@@ -249,6 +258,31 @@ def generators_have_addresses_of_their_own(document: Document, vnf: MachinesVnfS
                 observed=f"{end.generator}: {lacking}",
                 fix="an address of the link's subnet that no machine has, below those that are left to DHCP",
             )
+
+
+def settings_of_a_core_are_read(document: Document, vnf: MachinesVnfSpec) -> None:
+    """Every setting of a mobile core's functions is one that they read, and its network is one that there can be."""
+    if not vnf.is_core:
+        return
+    for number, machine in enumerate(vnf.machines):
+        for key in machine.config if machine.name in READ else ():
+            at = ("machines", number, "config", key)
+            name_is_known(document, at, (f"setting of machine {machine.name}", key), READ[machine.name])
+            setting = next((name for name, place in SETTINGS.items() if place == (machine.name, key)), "")
+            if setting:
+                _is_of_a_network(document, at, setting, machine.config[key])
+
+
+def _is_of_a_network(document: Document, key: KeyPath, setting: str, value: str) -> None:
+    try:
+        CoreNetwork.model_validate({setting: value})
+    except ValidationError as failure:
+        raise ConfigurationError(
+            f"a mobile core cannot have this {setting}: {value!r}",
+            where=document.where(key),
+            observed=failure.errors(include_url=False)[0]["msg"],
+            fix=_NETWORKS[setting],
+        ) from failure
 
 
 def groups_are_possible(

@@ -8,6 +8,8 @@ from pydantic import Field
 from nfvbed.errors import InternalError
 from nfvbed.patience import patient
 from nfvbed.records import VnfKind
+from nfvbed.spec.corenetwork import SETTINGS, USUAL, CoreNetwork
+from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import ImageSpec, Name, VnfPortSpec, VnfSpec, Vnic
 
@@ -174,6 +176,21 @@ class MachinesVnfSpec(VnfSpec):
     seed: bool = False
     """Presence of a secret of each deployment in user data (`vnf.seed`), from which all its machines make the same
     keys."""
+
+    @property
+    def is_core(self) -> bool:
+        """Whether it is a mobile core of nfvbed's."""
+        return self.forwarding[0] in GATEWAYS
+
+    @property
+    def network(self) -> CoreNetwork | None:
+        """Network that it serves as a mobile core, as `config` of its machines says; None: the usual one, or none."""
+        if not self.is_core:
+            return None
+        config = {one.name: one.config for one in self.machines}
+        said = {key: config[name][word] for key, (name, word) in SETTINGS.items() if word in config.get(name, {})}
+        found = CoreNetwork.model_validate(said)
+        return None if found == USUAL else found
 
     def without_machines(self) -> VnfSpec:
         """Return the ends of its path and its ways of forwarding; it must run elsewhere than in machines too."""

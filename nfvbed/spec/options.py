@@ -6,6 +6,7 @@ from pydantic import StringConstraints
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
+from nfvbed.spec.framelimits import FrameLimit
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.vnf import VnfChoice, vnic_of
@@ -94,6 +95,20 @@ class DataPlaneOptions(SpecModel):
         Of veth ports, which several have, each says its own: with a system call or without, in the kernel or outside.
         """
         return IO_PATHS.get(kind, NETDEV)
+
+    def frame_limits(self, kind: PortKind, plan: Layout) -> tuple[FrameLimit, ...]:
+        """Return what bounds the frames of a path, beside the generator's ports and the VNFs.
+
+        Args:
+            kind: of the generator's ports.
+            plan: the path.
+        """
+        return ()
+
+    @property
+    def tracks_connections(self) -> bool:
+        """Whether what becomes of a frame depends on the state of its connection."""
+        return False
 
     @property
     def slow_to_deploy(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from nfvbed.cpulist import parse_cpu_list
+from nfvbed.spec.mac import UnicastMac
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.pci import PciAddress
 from nfvbed.spec.remote import AbsolutePath, SshAccessSpec, TrexSpec
@@ -16,7 +17,6 @@ HostName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,40}$")]
 PhysnetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,10}$")]
 """Short, and without anything that separates in Neutron's lists: its bridge is `br-NAME`, and a device has 15
 characters."""
-NicMac = Annotated[str, StringConstraints(pattern=r"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$")]
 NicRole = Literal["management", "external", "dpdk", "sriov"]
 HostRole = Literal["controller", "compute", "generator"]
 Vlan = Annotated[int, Field(ge=1, le=4094)]
@@ -83,7 +83,7 @@ class RackNicSpec(SpecModel):
     use as well. `sriov`: physical function whose functions instances get."""
     pci: PciAddress | None = None
     """PCI address."""
-    mac: NicMac | None = None
+    mac: UnicastMac | None = None
     """MAC address, in place of a PCI address: of two ports at one address (ConnectX-3), or of a device that has
     none."""
     network: PhysnetName | None = None

@@ -56,6 +56,9 @@ class TrexSpec(SpecModel):
     """TRex's file there, with its ports and cores; nfvbed does not write it."""
     workers: int = Field(1, ge=1, le=64)
     """Threads of TRex for each pair of ports."""
+    software: bool = False
+    """TRex counts the frames of its streams by itself (its option `--software`), and not its NIC: for NICs whose
+    counters of streams stay 0, as was reported of E810 and ConnectX. It receives less that way."""
 
 
 class GeneratorHostSpec(RemoteHostSpec):

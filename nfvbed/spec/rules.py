@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nfvbed.errors import ConfigurationError, InternalError
+from nfvbed.records import Sessions
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.gateway import GATEWAYS
@@ -21,6 +22,8 @@ from nfvbed.units import MIN_FRAME_SIZE_BYTES, frame_mix
 IPV6_EXTRA_BYTES = 20
 """An IPv6 header is 40 bytes, an IPv4 header 20; the payload of 18 bytes stays."""
 VLAN_TAG_BYTES = 4
+SWAPS_TUPLES = "5tswap"
+"""The forwarding that makes a frame of each frame's reply."""
 PORT_KIND = "port_kind"
 """The key that variants' files had for how the generator is attached."""
 
@@ -74,6 +77,26 @@ def name_is_the_files_name(document: Document, name: str) -> None:
             observed=repr(name),
             fix=f"write `name: {document.path.stem}`, or rename the file to {name}.yml",
         )
+
+
+def frames_pass_every_path(
+    experiment: Experiment, variants: Sequence[Variant], found: Mapping[tuple[str, str], VnfChoice]
+) -> None:
+    """Jumbo frames are refused before anything is deployed where a part of a path is known not to take them.
+
+    Raises:
+        UnsupportedError: with the variant, the part and what it takes.
+    """
+    for variant in variants:
+        for topology in experiment.laid_out:
+            if variant.lacks(topology) or variant.misfit(topology) or variant.options.is_simulated:
+                continue
+            for label in [use.label for use in experiment.uses_in(topology)] or [""]:
+                choice = found.get((variant.name, label))
+                for size in (
+                    () if choice is not None and variant.without_gateway(choice) else experiment.sizes_in(topology)
+                ):
+                    variant.require_frames(size, topology, choice)
 
 
 def names_are_known(document: Document, key: str, names: Sequence[str], known: Sequence[str]) -> None:
@@ -180,6 +203,33 @@ def flows_reach_every_vnf(document: Document, experiment: Experiment) -> None:
                 observed=f"flows: {flows}; {ways} VNFs side by side take a share of them each",
                 fix=f"write `traffic: {{flows: {ways}}}` or more (--flows {ways}), or choose a chain",
             )
+
+
+def with_sessions(experiment: Experiment, variants: Sequence[Variant]) -> Experiment:
+    """Return an experiment that says which sessions it has: mirrored where one of its variants tracks connections.
+
+    Of all variants, as those that are compared must have the same traffic.
+    """
+    if experiment.traffic.sessions is not None:
+        return experiment
+    tracks = any(variant.options.tracks_connections for variant in variants)
+    sessions = Sessions.MIRRORED if tracks else Sessions.UNREPLIED
+    return experiment.model_copy(update={"traffic": experiment.traffic.model_copy(update={"sessions": sessions})})
+
+
+def replies_come_back(document: Document, experiment: Experiment, choices: Iterable[VnfChoice]) -> None:
+    """A bearer has its own addresses and ports, and a VNF that swaps them turns a reply into a request."""
+    if experiment.traffic.sessions is not Sessions.MIRRORED:
+        return
+    swapping = sorted({choice.label for choice in choices if choice.forwarding == SWAPS_TUPLES})
+    found = [f"topology {VEPC}"] * (VEPC in experiment.laid_out) + [f"VNF {label}" for label in swapping]
+    if found:
+        raise ConfigurationError(
+            f"mirrored sessions of {document.path.name} do not come back as replies",
+            where=document.where(("traffic", "sessions")),
+            observed=", ".join(found),
+            fix="traffic: {sessions: unreplied}, or another VNF (io, mac, macswap)",
+        )
 
 
 def core_tests_have_a_core(document: Document, experiment: Experiment) -> None:

@@ -147,10 +147,10 @@ CSIT: Final = "csit"
 _RFC_PAUSES_S: Final = (2.0, 5.0)
 """RFC 2544 section 23: two seconds for the last frames, and at least five until the next trial."""
 _SHORT_PAUSES_S: Final = (0.05, 0.0)
-_RFC2544 = "RFC 2544 section 24; RFC 9971, MLRsearch Compliant with RFC 2544"
-_TST009 = "ETSI GS NFV-TST 009 clause 12.3.3, max(r) = 2, z unlimited; RFC 9971, MLRsearch Compliant with TST009"
-_CSIT = "FD.io CSIT, RFC 9971"
-_LAPTOP = "for laptops, after "
+_RFC2544 = "the goal that RFC 9971 gives for RFC 2544 section 24"
+_TST009 = "the goal that RFC 9971 gives for ETSI GS NFV-TST 009 clause 12.3.3 with max(r) = 2, z unlimited"
+_CSIT = "the goals of FD.io CSIT, in clean trials"
+_LAPTOP = "shorter trials and wider intervals than the preset without `-quick`, for laptops"
 PRESETS: Mapping[str, SearchPreset] = MappingProxyType(
     {
         preset.name: preset
@@ -175,19 +175,19 @@ PRESETS: Mapping[str, SearchPreset] = MappingProxyType(
             ),
             _preset(
                 "rfc2544-quick",
-                _LAPTOP + _RFC2544,
+                _LAPTOP,
                 (_goal(NDR, 0.0, 0.01, (0.25, 2, 2)),),
                 _Conduct("all", (120, 0.5, 30), _SHORT_PAUSES_S),
             ),
             _preset(
                 "tst009-quick",
-                _LAPTOP + _TST009,
+                _LAPTOP,
                 (_goal(NDR, 0.5, 0.01, (0.25, 2, 4)),),
                 _Conduct("all", (180, 0.5, 30), _SHORT_PAUSES_S),
             ),
             _preset(
                 "csit-quick",
-                _LAPTOP + _CSIT,
+                _LAPTOP,
                 tuple(_goal(n, 0.5, 0.01, (0.05, 0.05, 1.05)) for n in (NDR, PDR)),
                 _Conduct("clean", (120, 0.5, 30), _SHORT_PAUSES_S),
             ),

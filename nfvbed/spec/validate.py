@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.models import adapter_of
-from nfvbed.spec.document import Document, KeyPath, dotted
+from nfvbed.spec.document import Document, KeyPath, dotted, is_misread
 from nfvbed.spec.model import MisfitError, SpecModel
 
 Spec = TypeVar("Spec", bound=SpecModel)
@@ -53,6 +53,9 @@ def build_one_of(document: Document, models: Any) -> Any:
     Raises:
         ConfigurationError: as `build`.
     """
+    for key, written in document.written.items():
+        if is_misread(written):
+            raise _misread(document, key)
     try:
         return adapter_of(models).validate_json(json.dumps(document.data), strict=True)
     except ValidationError as error:
@@ -117,11 +120,24 @@ def _first(document: Document, model: Any, errors: list[ErrorDetails]) -> Config
     elif error["type"] == "value_error":
         fix = "change one of them"
         what, observed = f"values in {dotted(key) or document.path.name} do not fit together in {file}", _cause(error)
+    elif error["type"] == "string_type" and key in document.written:
+        return _misread(document, key, file)
     else:
         fix = _allowed(same, _field_at(model, key, document.data))
         seen = f"key {str(key[-1])!r}" if error["loc"][-1:] == ("[key]",) else _shown(_value_at(document.data, key))
         what, observed = f"{dotted(key)} is not valid in {file}", seen
     return ConfigurationError(what, where=where, observed=observed, fix=fix)
+
+
+def _misread(document: Document, key: KeyPath, file: str = "") -> ConfigurationError:
+    value = _value_at(document.data, key)
+    read = "a truth value" if isinstance(value, bool) else f"the number {value}"
+    return ConfigurationError(
+        f"{dotted(key)} is not valid in {file or document.path.name}",
+        where=document.where(key),
+        observed=document.written[key],
+        fix=f"write it in quotes: YAML reads it as {read}",
+    )
 
 
 def _cause(error: ErrorDetails) -> str:

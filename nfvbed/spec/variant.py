@@ -13,11 +13,13 @@ from pydantic import Field, SerializeAsAny, create_model, model_validator
 
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import CellRole, PortKind, VnfKind
+from nfvbed.spec.framelimits import FrameLimit, narrowest, of_ports, of_vnf
 from nfvbed.spec.gateway import GATEWAYS, require_ports
 from nfvbed.spec.layout import CHAINS, OfferedTopology, each_of, is_chain, layout, offers
 from nfvbed.spec.model import MisfitError, SpecModel
 from nfvbed.spec.options import REFERENCE_IO_PATHS, DataPlaneOptions, kinds_named, name_of
 from nfvbed.spec.vnf import NATIVE, VnfChoice, VnfUse
+from nfvbed.units import USUAL_MTU, FrameSize, mtu_for
 
 _Options = TypeVar("_Options", bound=DataPlaneOptions)
 _Model = TypeVar("_Model", bound="VariantFile")
@@ -59,6 +61,12 @@ class Variant(VariantFile):
 
     port_kind: PortKind
     """Kind of port by which the generator is attached: as the site says, one of those that the data plane has."""
+    mtu: int = Field(USUAL_MTU, ge=USUAL_MTU, exclude_if=lambda value: value == USUAL_MTU)
+    """MTU that is asked of every port of its paths, where a deployment is for jumbo frames."""
+
+    def carrying(self, mtu: int) -> Self:
+        """Return the same with ports of an MTU."""
+        return self.model_copy(update={"mtu": mtu})
 
     @property
     def ports(self) -> str:
@@ -73,6 +81,39 @@ class Variant(VariantFile):
         if role is CellRole.REFERENCE:
             return REFERENCE_IO_PATHS.get(self.port_kind, "")
         return self.options.io_path(self.port_kind)
+
+    def frame_limit(self, topology: str, choice: VnfChoice | None = None) -> FrameLimit | None:
+        """Return the longest frame that a path of it takes, as far as is known; None: every frame.
+
+        Args:
+            topology: that it has.
+            choice: what the VNFs of the path are.
+        """
+        plan, options = layout(topology), self.options
+        limits: list[FrameLimit | None] = [*options.frame_limits(self.port_kind, plan)]
+        if plan.outside:
+            limits.append(of_ports(self.port_kind, "the generator's"))
+        if choice is not None and plan.vnfs:
+            limits.append(of_vnf(choice, options.vnf_port_kind(choice)))
+        return narrowest(limits)
+
+    def require_frames(self, size: FrameSize, topology: str, choice: VnfChoice | None = None) -> None:
+        """Refuse frames that a path of it is known not to take.
+
+        Raises:
+            UnsupportedError: with what does not take them, and what it takes.
+        """
+        if mtu_for(size) == USUAL_MTU:
+            return
+        limit = self.frame_limit(topology, choice)
+        if limit is not None and mtu_for(size) > mtu_for(limit.largest):
+            raise UnsupportedError(
+                f"frames of {size} bytes do not pass {self.name} ({topology}): {limit.part} take {limit.largest} bytes"
+                " at most",
+                where=f"variant {self.name}, ports of kind {self.port_kind.value}",
+                observed=limit.why,
+                fix="; or ".join(filter(None, (f"frames of at most {limit.largest} bytes", limit.fix))),
+            )
 
     def lacks(self, topology: str) -> str:
         """Say why it has not this topology; empty where it has."""

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from nfvbed.patience import patient
 from nfvbed.records import VnfKind
 from nfvbed.spec.bearers import MOST_BEARERS
+from nfvbed.spec.corenetwork import CoreNetwork
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.model import SpecModel
@@ -127,6 +128,11 @@ class VnfSpec(SpecModel):
             raise ValueError("a VNF of kind vm needs an image")
         return self
 
+    @property
+    def network(self) -> CoreNetwork | None:
+        """Network that it serves as a mobile core, where its file names another one than the usual."""
+        return None
+
     def without_machines(self) -> "VnfSpec":
         """Return what belongs to it where it runs in no virtual machine."""
         return self
@@ -194,6 +200,8 @@ class VnfChoice(SpecModel):
     """Bearers of a mobile core; None: the usual number."""
     pcrf: PcrfKind | None = None
     """PCRF of a mobile core; None: nextepc's."""
+    core: CoreNetwork | None = None
+    """Network of a mobile core; None: the usual one, or it is none."""
 
     @property
     def is_raw(self) -> bool:
@@ -202,8 +210,9 @@ class VnfChoice(SpecModel):
 
     @property
     def digest(self) -> str:
-        """Digest of everything but the label; what has no bearers, or nextepc's PCRF, has that of before."""
-        left_out = {"label"} | (set() if self.bearers else {"bearers"})
+        """Digest of everything but the label; what has no bearers, nextepc's PCRF or the usual network, has that of
+        before."""
+        left_out = {"label"} | (set() if self.bearers else {"bearers"}) | (set() if self.core else {"core"})
         left_out |= {"pcrf"} if self.pcrf in (None, NEXTEPC) else set()
         return hashlib.sha256(self.model_dump_json(exclude=left_out).encode()).hexdigest()
 

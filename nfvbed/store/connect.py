@@ -13,12 +13,12 @@ from pathlib import Path
 from pydantic_core import from_json
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import NullPool, QueuePool
 
 from nfvbed.errors import BusyError, ConfigurationError, NfvbedError, StoreError
+from nfvbed.store.readonly import FileReader, may_write_beside, opened
 from nfvbed.store.serverfaults import KEPT, server_fault, words_of
 
-BUSY_TIMEOUT_MS = 5000
 CONNECT_TIMEOUT_S = 10
 SECRETS = ("password", "sslpassword")
 """Parameters of a URL that are shown to nobody."""
@@ -43,6 +43,8 @@ def locate(url_or_path: str | Path) -> Location:
         ConfigurationError: it looks like a URL, and is none that can be used.
     """
     text = str(url_or_path)
+    if text == "-":
+        raise _bad_url(text, "results are kept in no stream; a file of this name is ./-")
     if "://" not in text:
         path = Path(text)
         return Location(URL.create("sqlite", database=str(path)), path)
@@ -80,17 +82,24 @@ def connect(location: Location, *, read_only: bool) -> Engine:
         )
     with faults(location, "the results file cannot be opened"):
         location.path.parent.mkdir(parents=True, exist_ok=True)
-    # Readers may be many threads, as a web server's are: a connection is one thread's until it is given back.
-    pool = QueuePool if read_only else None
-    engine = create_engine(
-        "sqlite://",
-        creator=lambda: _open_file(location.path, read_only),
-        poolclass=pool,
-        json_deserializer=from_json,
-    )
+    engine = _reading(location.path) if read_only else _writing(location.path)
     begin = "BEGIN" if read_only else "BEGIN IMMEDIATE"
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
     return engine
+
+
+def _reading(path: Path) -> Engine:
+    reader = FileReader(path)
+    # Readers may be many threads, as a web server's are: a connection is one thread's until it is given back. Where
+    # SQLite cannot follow a writer, none is kept: the next one sees what was written meanwhile.
+    pool = QueuePool if may_write_beside(path) else NullPool
+    engine = create_engine("sqlite://", creator=reader.open, poolclass=pool, json_deserializer=from_json)
+    event.listen(engine, "engine_disposed", lambda _: reader.close())
+    return engine
+
+
+def _writing(path: Path) -> Engine:
+    return create_engine("sqlite://", creator=lambda: _open_to_write(path), json_deserializer=from_json)
 
 
 def written_out(engine: Engine) -> None:
@@ -129,7 +138,12 @@ def faults(location: Location, what: str) -> Iterator[None]:
 def _translated(location: Location, what: str, words: str) -> NfvbedError:
     lower = words.lower()
     if "locked" in lower:
-        return BusyError(what, where=str(location), observed=words, fix="end the program that has it open, then repeat")
+        return BusyError(
+            what,
+            where=str(location),
+            observed=words,
+            fix="wait for the program that has it open, or end it if it is yours, then repeat",
+        )
     fix = "see what the message says, then repeat"
     if "full" in lower or "no space" in lower:
         fix = "free space there, or name a file on another disk with --store; then `nfvbed run --resume`"
@@ -150,16 +164,10 @@ def _free_space(location: Location) -> str:
     return f"; {free / 2**20:.1f} MiB free"
 
 
-def _open_file(path: Path | None, read_only: bool) -> sqlite3.Connection:
-    assert path is not None
-    target = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
-    connection = sqlite3.connect(target, uri=True, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False)
-    # None: the module must not begin transactions by itself, else DDL would be committed statement by statement.
-    connection.isolation_level = None
-    connection.execute("PRAGMA foreign_keys = ON")
-    if not read_only:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
+def _open_to_write(path: Path) -> sqlite3.Connection:
+    connection = opened(path, "mode=rwc")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
     return connection
 
 

@@ -11,7 +11,7 @@ from nfvbed.store.serverlock import require_no_writers, wait_for_format
 if TYPE_CHECKING:
     from alembic.config import Config
 
-FORMATS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+FORMATS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 """All formats, oldest first; the last one is written."""
 
 

@@ -1,16 +1,21 @@
 """What is read from the store, inside a transaction that the caller holds."""
 
 from collections import defaultdict
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Collection, Sequence
+from typing import Any, Final, NoReturn
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, Text, cast, or_, select
 
-from nfvbed.errors import StoreError, UsageError
+from nfvbed.annotations import LATEST
+from nfvbed.errors import StoreError, UnknownNameError
 from nfvbed.records import CellRecord, FactRecord, RunRecord, TrialRecord
 from nfvbed.results import ResultRecord
+from nfvbed.selection import Selection
+from nfvbed.store.annotating import labelled
+from nfvbed.store.former import judged_again
 from nfvbed.store.rows import TRIAL_COLUMNS, cell_of, fact_of, result_of, run_of, trial_of
 from nfvbed.store.schema import BLOB, CELL, FACT, HISTOGRAM, RESULT, RUN, TRIAL
+from nfvbed.store.selecting import left_out, only
 
 IN_ORDER: Final = (HISTOGRAM.c.sequence, HISTOGRAM.c.direction)
 
@@ -34,48 +39,79 @@ def blob(connection: Connection, sha256: str, where: str) -> str:
 
 NEWEST_FIRST: Final = (RUN.c.started_at.desc(), RUN.c.id.desc())
 """Version 7 ids grow with time."""
-NAMED: Final = 5
+NAMED: Final = 10
 """Runs that a message names."""
+NOTHING_YET: Final = "measure something first: nfvbed run <experiment>"
 
 
-def runs(connection: Connection) -> list[RunRecord]:
-    """Return all runs, newest first."""
-    return [run_of(row) for row in connection.execute(select(RUN).order_by(*NEWEST_FIRST)).mappings()]
+def runs(connection: Connection, selection: Selection) -> list[RunRecord]:
+    """Return runs, newest first."""
+    query = select(RUN).where(*only(selection)).order_by(*NEWEST_FIRST)
+    return [run_of(row) for row in connection.execute(query).mappings()]
 
 
-def run(connection: Connection, name: str, where: str) -> RunRecord:
-    """Find a run by id, beginning of an id, or `latest`; of all others nothing is read.
+def run(connection: Connection, name: str, where: str, selection: Selection) -> RunRecord:
+    """Find a run by its id, the beginning or the end of it, its label, or `latest`; of all others nothing is read.
 
-    Raises:
-        UsageError: there is none, or several begin so.
-    """
-    newest = select(RUN).order_by(*NEWEST_FIRST).limit(NAMED)
-    begins = func.substr(RUN.c.id, 1, len(name)) == name
-    tried = [newest] if name == "latest" else [newest.where(RUN.c.id == name), newest.where(begins), newest]
-    for query in tried:
-        if found := [run_of(row) for row in connection.execute(query).mappings()]:
-            return _choose(found, name, where)
-    return _choose([], name, where)
-
-
-def _choose(candidates: list[RunRecord], name: str, where: str) -> RunRecord:
-    """Pick a run by id, beginning of an id, or `latest` out of runs ordered newest first.
+    Args:
+        connection: in a transaction.
+        name: as it was given.
+        where: the store, for messages.
+        selection: of which `latest` is the newest; a run that is named may be any.
 
     Raises:
-        UsageError: there is none, or several begin so.
+        UnknownNameError: there is none, or several are named so.
     """
-    if name == "latest":
-        found = candidates[:1]
-    else:
-        found = [run for run in candidates if run.id == name] or [run for run in candidates if run.id.startswith(name)]
-    if len(found) == 1:
-        return found[0]
-    known = ", ".join(f"{run.id} ({run.experiment})" for run in (found or candidates)[:NAMED])
-    raise UsageError(
-        f"several runs begin with {name!r}" if found else f"there is no run {name!r}",
+    newest = select(RUN).order_by(*NEWEST_FIRST)
+    if name == LATEST:
+        found = _found(connection, newest.where(*only(selection)).limit(1))
+        return found[0] if found else _refuse_latest(connection, where)
+    part = or_(
+        RUN.c.id.startswith(name, autoescape=True),
+        RUN.c.id.endswith(name, autoescape=True),
+        RUN.c.id.in_(labelled(connection, name)),
+    )
+    for query in (newest.where(RUN.c.id == name), newest.where(part).limit(NAMED + 1)) if name else ():
+        if found := _found(connection, query):
+            return _only_one(found, name, where)
+    known = _found(connection, newest.limit(NAMED))
+    raise UnknownNameError(
+        f"there is no run {name!r}",
         where=where,
-        observed=f"runs: {known}" if known else "no runs yet",
-        fix="give more of the id, or `latest`" if candidates else "measure something first: nfvbed run <experiment>",
+        observed=f"runs: {_named(known)}" if known else "no runs yet",
+        fix="give an id, its first or last digits, a label, or `latest`; `nfvbed runs --all` lists all"
+        if known
+        else NOTHING_YET,
+    )
+
+
+def _found(connection: Connection, query: Select[Any]) -> list[RunRecord]:
+    return [run_of(row) for row in connection.execute(query).mappings()]
+
+
+def _named(found: Sequence[RunRecord]) -> str:
+    names = [f"{run.id} ({run.experiment}, {run.started_at[:16].replace('T', ' ')})" for run in found[:NAMED]]
+    return ", ".join(names) + (" and more" if len(found) > NAMED else "")
+
+
+def _only_one(found: Sequence[RunRecord], name: str, where: str) -> RunRecord:
+    if len(found) > 1:
+        raise UnknownNameError(
+            f"several runs are named {name!r}",
+            where=where,
+            observed=f"runs: {_named(found)}",
+            fix="give more digits of the one that is meant; the last ones differ most",
+        )
+    return found[0]
+
+
+def _refuse_latest(connection: Connection, where: str) -> NoReturn:
+    others = left_out(connection)
+    raise UnknownNameError(
+        "there is no measured run" if others else f"there is no run {LATEST!r}",
+        where=where,
+        observed=f"{others.words}, which are not taken unless they are asked for" if others else "no runs yet",
+        fix="name the run, or give --simulated; `nfvbed runs --all` lists all" if others else NOTHING_YET,
     )
 
 
@@ -113,9 +149,18 @@ def trials(
 
 
 def results(connection: Connection, run: str) -> list[ResultRecord]:
-    """Return the results of a run's tests, in the order in which they ended."""
+    """Return the results of a run's tests, in the order in which they ended; of former versions as they can be."""
     query = select(RESULT).where(RESULT.c.run == run).order_by(RESULT.c.ended_at, RESULT.c.position)
-    return [result_of(row) for row in connection.execute(query).mappings()]
+    found = [result_of(row) for row in connection.execute(query).mappings()]
+    doubtful = trials_with_negative_loss(connection, run) if found else []
+    return [judged_again(result, doubtful) for result in found]
+
+
+def trials_with_negative_loss(connection: Connection, run: str) -> list[TrialRecord]:
+    """Return the trials of a run that a former version stored with more frames received than sent, as they can be."""
+    negative = cast(TRIAL.c.directions, Text).like('%"lost": -%')
+    query = select(*TRIAL_COLUMNS).where(TRIAL.c.run == run).where(negative).order_by(TRIAL.c.sequence)
+    return [trial_of(row, ()) for row in connection.execute(query).all()]
 
 
 def facts(connection: Connection, run: str) -> list[FactRecord]:

@@ -71,6 +71,7 @@ CELL = Table(
     Column("vnf_resolved", String(64), nullable=False, server_default=""),
     Column("lacks", String(20)),
     Index("ix_cell_place", "role", "variant", "topology", "run", "status"),
+    Index("ix_cell_simulated", "simulated", "run"),
 )
 
 TRIAL = Table(
@@ -158,4 +159,16 @@ ACKNOWLEDGEMENT = Table(
     Column("by", String(120), nullable=False),
     Column("at", String(40), nullable=False),
     Column("expires_at", String(40), nullable=False),
+)
+
+ANNOTATION = Table(
+    "annotation",
+    METADATA,
+    Column("id", ROW_ID, primary_key=True),
+    Column("run", String(36), ForeignKey("run.id"), nullable=False),
+    Column("mark", String(20), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("by", String(120), nullable=False),
+    Column("at", String(40), nullable=False),
+    Index("ix_annotation_run", "run", "mark", "id"),
 )

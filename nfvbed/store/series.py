@@ -1,11 +1,13 @@
 """What pages show of many runs: rates by visit without their trials, and what people said of steps in them."""
 
 import json
+from collections.abc import Sequence
 
 from sqlalchemy import Connection, Float, String, case, cast, func, insert, select
 
 from nfvbed.acknowledgements import Acknowledgement
-from nfvbed.records import Preset, QualityWarning, Record, Status
+from nfvbed.records import Preset, QualityWarning, Record, Status, TrialRecord
+from nfvbed.store.queries import trials, trials_with_negative_loss
 from nfvbed.store.schema import ACKNOWLEDGEMENT, TRIAL
 
 
@@ -18,28 +20,54 @@ class VisitRate(Record):
     """Both directions, over the time of all of them; to a frame/s, as trials keep their rates."""
     emulated: bool
     """Whether a guest of one of them was emulated: the rate means nothing."""
+    at_most: bool = False
+    """Whether one of them counted more frames back than were sent: the rate is at most this."""
 
 
 def visit_rates(connection: Connection, run: str) -> list[VisitRate]:
     """Return a run's visits, by cell and round; the database adds them up, and no trial leaves it."""
     duration = cast(TRIAL.c.duration_ns, Float)
-    emulated = cast(TRIAL.c.warnings, String).contains(QualityWarning.EMULATED_ACCELERATOR.value)
+    emulated, at_most = (
+        cast(TRIAL.c.warnings, String).contains(kind.value)
+        for kind in (QualityWarning.EMULATED_ACCELERATOR, QualityWarning.LOSS_AT_LEAST)
+    )
     query = (
         select(
             TRIAL.c.cell,
             TRIAL.c.round,
             (func.sum(TRIAL.c.forwarded_rate_pps * duration) / func.sum(duration)).label("rate_pps"),
             func.sum(case((emulated, 1), else_=0)).label("emulated"),
+            func.sum(case((at_most, 1), else_=0)).label("at_most"),
         )
         .where(TRIAL.c.run == run, TRIAL.c.preset == Preset.MRR.value, TRIAL.c.status == Status.OK.value)
         .where(TRIAL.c.duration_ns > 0)
         .group_by(TRIAL.c.cell, TRIAL.c.round)
         .order_by(TRIAL.c.cell, TRIAL.c.round)
     )
-    return [
-        VisitRate(cell=row.cell, round=row.round, rate_pps=row.rate_pps, emulated=row.emulated > 0)
+    found = [
+        VisitRate(
+            cell=row.cell,
+            round=row.round,
+            rate_pps=row.rate_pps,
+            emulated=row.emulated > 0,
+            at_most=row.at_most > 0,
+        )
         for row in connection.execute(query)
     ]
+    doubtful = {(trial.cell, trial.round) for trial in trials_with_negative_loss(connection, run)}
+    if not doubtful:
+        return found
+    whole = trials(connection, run, None, ())
+    return [_of_trials(visit, whole) if (visit.cell, visit.round) in doubtful else visit for visit in found]
+
+
+def _of_trials(visit: VisitRate, whole: Sequence[TrialRecord]) -> VisitRate:
+    """Return a visit by its trials as they can be: a former version stored rates of more frames than were sent."""
+    own = [trial for trial in whole if (trial.cell, trial.round) == (visit.cell, visit.round)]
+    at_maximum = [trial for trial in own if trial.preset is Preset.MRR and trial.status is Status.OK]
+    duration_ns = sum(trial.duration_ns for trial in at_maximum)
+    rate = sum(trial.forwarded_rate_pps * trial.duration_ns for trial in at_maximum) / duration_ns
+    return visit.model_copy(update={"rate_pps": rate, "at_most": any(trial.has_surplus for trial in at_maximum)})
 
 
 def mrr_warnings(connection: Connection, run: str) -> dict[str, tuple[QualityWarning, ...]]:

@@ -1,5 +1,6 @@
 """What a database server says goes wrong, as an error that says what to do."""
 
+import re
 from typing import Final
 
 from sqlalchemy.exc import DBAPIError
@@ -33,8 +34,12 @@ PASSWORD: Final = (
     "others see what is on a command line"
 )
 FIXES: Final = (
+    # By the server's words, as expressions: a table that is lacking is no user and no database.
     (("authentication failed", "no password supplied", "no pg_hba.conf entry"), PASSWORD),
-    (("does not exist",), "make the user and its database (createuser, createdb -O), or correct the URL"),
+    (
+        (r'(?:role|user|database) "[^"]*" does not exist',),
+        "make the user and its database (createuser, createdb -O), or correct the URL",
+    ),
     (("permission denied",), "let this user own the database, or grant it CREATE on its schema public"),
     (("no space", "disk full"), "free space on the database server; then `nfvbed run --resume`"),
     (("read-only",), "this store was opened to be read, or the server is a standby: name one that can be written"),
@@ -52,8 +57,13 @@ def server_fault(error: DBAPIError, what: str, where: str) -> NfvbedError:
     observed = words_of(error)
     lower = observed.lower()
     if "lock timeout" in lower or "deadlock" in lower:
-        return BusyError(what, where=where, observed=observed, fix="end the program that has it open, then repeat")
-    fix = next((fix for parts, fix in FIXES if any(part in lower for part in parts)), "")
+        return BusyError(
+            what,
+            where=where,
+            observed=observed,
+            fix="wait for the program that has it open, or end it if it is yours, then repeat",
+        )
+    fix = next((fix for parts, fix in FIXES if any(re.search(part, lower) for part in parts)), "")
     if not fix:
         away = error.connection_invalidated or any(part in lower for part in AWAY)
         fix = START if away else "see what the message says, then repeat"

@@ -2,31 +2,46 @@
 
 import contextlib
 import json
-import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from nfvbed.acknowledgements import Acknowledgement
-from nfvbed.errors import InternalError
+from nfvbed.annotations import Annotation, Mark, Marks, marks_of
+from nfvbed.errors import InternalError, StoreError
 from nfvbed.quality import QualityWarning
-from nfvbed.records import CellLack, CellRecord, FactRecord, RunRecord, Status, TrialRecord
+from nfvbed.records import CellLack, CellRecord, FactRecord, Record, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
+from nfvbed.selection import EVERY, LeftOut, Selection
 from nfvbed.signals import signals_held
-from nfvbed.store import queries, series, summaries
+from nfvbed.store import annotating, queries, series, summaries
 from nfvbed.store.canonical import canonical_json, content_hash
 from nfvbed.store.clock import utc_now
 from nfvbed.store.connect import Location, connect, faults, locate, written_out
 from nfvbed.store.lock import Holder, WriterLock, holder_of
 from nfvbed.store.migrate import is_outdated, prepare
+from nfvbed.store.readonly import FileReader, back_up, may_write
 from nfvbed.store.rows import cell_row, histogram_rows, put_once, result_row, trial_row
 from nfvbed.store.schema import BLOB, CELL, EXPERIMENT, FACT, HISTOGRAM, RESULT, RUN, TRIAL
+from nfvbed.store.selecting import left_out, simulated_runs
 from nfvbed.store.series import VisitRate
 from nfvbed.store.serverlock import ServerLock, holder_on_server
 from nfvbed.store.summaries import Covered, Extent, Part
+
+
+class Said(Record):
+    """What people said of a run and of the steps that begin with it, in the order in which they did."""
+
+    annotations: tuple[Annotation, ...] = ()
+    acknowledgements: tuple[Acknowledgement, ...] = ()
+
+
+NOTHING_SAID: Final = Said()
 
 
 class Store:
@@ -37,15 +52,19 @@ class Store:
         self._engine = engine
         self._lock: WriterLock | None = None
         self._server: ServerLock | None = None
+        self._copy: TemporaryDirectory[str] | None = None
 
     @classmethod
     def open(cls, url_or_path: str | Path, read_only: bool = False, *, migrated: bool = True) -> "Store":
         """Open a store, create it where needed; one of an older format is migrated first, also to be read.
 
+        A file of an older format that cannot be written is read through a migrated copy of it as it is now.
+
         Args:
             url_or_path: a file, or a database's URL.
             read_only: write no results.
-            migrated: with `read_only`: migrate it where that is needed; else it is refused, and nothing is written.
+            migrated: with `read_only`: migrate it where that is needed and possible; else it is refused, and nothing is
+                written.
 
         Raises:
             StoreError: no results yet (read_only), a newer format, no database, no space, not writable.
@@ -59,8 +78,10 @@ class Store:
                 store._lock = WriterLock(_lock_path(location.path))
                 store._lock.acquire()
             with store._transaction("the results cannot be opened") as connection:
-                outdated = read_only and migrated and is_outdated(connection, str(location))
-            if outdated:
+                outdated = read_only and is_outdated(connection, str(location))
+            if outdated and not store.is_writable:
+                store._read_migrated_copy()
+            elif outdated and migrated:
                 cls.open(url_or_path).close()
             with store._transaction("the results cannot be opened") as connection:
                 prepare(connection, str(location), read_only=read_only)
@@ -81,6 +102,9 @@ class Store:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+        if self._copy is not None:
+            self._copy.cleanup()
+            self._copy = None
 
     def __enter__(self) -> "Store":
         return self
@@ -128,8 +152,9 @@ class Store:
         trials: Sequence[TrialRecord],
         facts: Sequence[FactRecord],
         results: Sequence[ResultRecord] = (),
+        said: Said = NOTHING_SAID,
     ) -> None:
-        """Write a run that was measured elsewhere, all of it or nothing."""
+        """Write a run that was measured elsewhere, with what people said of it, all of it or nothing."""
         with self._transaction(f"run {run.id} could not be stored") as connection:
             _insert_run(connection, run)
             for position, cell in enumerate(cells):
@@ -140,6 +165,10 @@ class Store:
                 connection.execute(insert(RESULT).values(**result_row(result, position)))
             for fact in facts:
                 connection.execute(insert(FACT).values(**fact.model_dump(mode="json")))
+            for word in said.acknowledgements:
+                series.acknowledge(connection, word)
+            for annotation in said.annotations:
+                annotating.add(connection, annotation)
 
     def reopen_run(self, run: str) -> None:
         """Let a run that did not end `ok` go on.
@@ -209,11 +238,45 @@ class Store:
             StoreError: it cannot be written, or has no such run.
             BusyError: another program holds the database for longer than a transaction takes.
         """
+        with self._shortly() as connection:
+            series.acknowledge(connection, entry)
+
+    def say(self, run: str, words: Mapping[Mark, str], by: str) -> Marks:
+        """Write what a person says of a run, in a short transaction of its own: also where this store is only read.
+
+        Args:
+            run: its id.
+            words: the text of each mark that is given; empty: it is taken back. What holds already is not written.
+            by: who says it.
+
+        Raises:
+            UsageError: a text that cannot be kept, or a label that another run has.
+            StoreError: it cannot be written, or has no such run.
+            BusyError: another program holds the database for longer than a transaction takes.
+        """
+        with self._shortly() as connection:
+            return annotating.say(connection, run, words, by, utc_now())
+
+    @contextlib.contextmanager
+    def _shortly(self) -> Iterator[Connection]:
+        """Write in a transaction of its own, whoever else writes.
+
+        Raises:
+            StoreError: it can only be read, or what is written does not fit.
+            BusyError: another program holds the database for longer than a transaction takes.
+        """
+        if not self.is_writable:
+            raise StoreError(
+                "this store can only be read",
+                where=str(self.location),
+                observed="its file or its folder is not writable",
+                fix="say it in the store that is measured into, and copy that",
+            )
         engine = connect(self.location, read_only=False)
         try:
             with signals_held(), faults(self.location, "it could not be stored"):
                 with engine.begin() as connection:
-                    series.acknowledge(connection, entry)
+                    yield connection
                 written_out(engine)
         finally:
             engine.dispose()
@@ -223,12 +286,7 @@ class Store:
     @property
     def is_writable(self) -> bool:
         """Whether something could be written to it, as far as its file tells; a server says so only when asked to."""
-        path = self.location.path
-        if path is None:
-            return True
-        # The superuser may write to any file: one that is marked as only to be read is left alone all the same.
-        marked = path.exists() and not path.stat().st_mode & 0o222
-        return not marked and os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+        return self.location.path is None or may_write(self.location.path)
 
     def acknowledgements(self) -> list[Acknowledgement]:
         """Return all that people said of steps, in its order."""
@@ -244,19 +302,47 @@ class Store:
         with self._transaction("a blob could not be read") as connection:
             return json.loads(queries.blob(connection, sha256, str(self.location)))
 
-    def runs(self) -> list[RunRecord]:
-        """Return all runs, newest first."""
+    def runs(self, selection: Selection = EVERY) -> list[RunRecord]:
+        """Return the runs that are meant, newest first."""
         with self._transaction("the runs could not be read") as connection:
-            return queries.runs(connection)
+            return queries.runs(connection, selection)
 
-    def run(self, name: str) -> RunRecord:
-        """Find a run by its id, the beginning of its id, or `latest`.
+    def run(self, name: str, selection: Selection = EVERY) -> RunRecord:
+        """Find a run by its id, the beginning or the end of it, its label, or `latest`.
+
+        Args:
+            name: as it was given.
+            selection: of which `latest` is the newest; a run that is named may be any.
 
         Raises:
-            UsageError: there is none, or several begin so.
+            UsageError: there is none, or several are named so.
         """
         with self._transaction("the runs could not be read") as connection:
-            return queries.run(connection, name, str(self.location))
+            return queries.run(connection, name, str(self.location), selection)
+
+    def left_out(self) -> LeftOut:
+        """Count the runs that are not shown where nothing is asked for."""
+        with self._transaction("the runs could not be read") as connection:
+            return left_out(connection)
+
+    def simulated_runs(self) -> frozenset[str]:
+        """Return the ids of the simulated runs."""
+        with self._transaction("the runs could not be read") as connection:
+            return simulated_runs(connection)
+
+    def labelled(self, label: str) -> list[str]:
+        """Return the ids of the runs that have a label; several where runs of other stores were imported."""
+        with self._transaction("the runs could not be read") as connection:
+            return annotating.labelled(connection, label)
+
+    def marks(self) -> dict[str, Marks]:
+        """Return what holds of each run that people said something of, by its id."""
+        return marks_of(self.annotations())
+
+    def annotations(self, run: str | None = None) -> list[Annotation]:
+        """Return all that people said of a run, or of all runs, in its order."""
+        with self._transaction("what people said of runs could not be read") as connection:
+            return annotating.annotations(connection, run)
 
     def cells(self, run: str) -> list[CellRecord]:
         """Return a run's cells in the order in which they were added."""
@@ -276,10 +362,10 @@ class Store:
 
     # Reading parts, for pages: nothing of these reads a histogram.
 
-    def runs_page(self, part: Part) -> tuple[list[RunRecord], int]:
-        """Return some of the runs, newest first, and how many there are."""
+    def runs_page(self, part: Part, selection: Selection = EVERY) -> tuple[list[RunRecord], int]:
+        """Return some of the runs that are meant, newest first, and how many of those there are."""
         with self._transaction("the runs could not be read") as connection:
-            return summaries.runs_page(connection, part)
+            return summaries.runs_page(connection, part, selection)
 
     def extent(self, run: str) -> Extent:
         """Return how much of a run is stored; it only grows."""
@@ -301,6 +387,11 @@ class Store:
         with self._transaction("the trials could not be counted") as connection:
             return summaries.trial_counts(connection, run)
 
+    def visit_trials(self, run: str) -> dict[str, int]:
+        """Return how many plain trials each cell has: those of longer tests are left out."""
+        with self._transaction("the trials could not be counted") as connection:
+            return summaries.visit_trials(connection, run)
+
     def visit_rates(self, run: str) -> list[VisitRate]:
         """Return the rate of each visit of a run, by cell and round; no trial is read whole."""
         with self._transaction("the rates could not be read") as connection:
@@ -311,10 +402,10 @@ class Store:
         with self._transaction("the warnings could not be read") as connection:
             return series.mrr_warnings(connection, run)
 
-    def coverage(self) -> list[Covered]:
-        """Return what became of each variant in each topology, over all runs, the newest first."""
+    def coverage(self, selection: Selection = EVERY) -> list[Covered]:
+        """Return what became of each variant in each topology, over the runs that are meant, the newest first."""
         with self._transaction("the cells could not be read") as connection:
-            return summaries.coverage(connection)
+            return summaries.coverage(connection, selection)
 
     def results(self, run: str) -> list[ResultRecord]:
         """Return the results of a run's tests, in the order in which they ended."""
@@ -327,6 +418,20 @@ class Store:
             return queries.facts(connection, run)
 
     # Inside
+
+    def _read_migrated_copy(self) -> None:
+        path = self.location.path
+        assert path is not None, "only files are copied"
+        with (
+            faults(self.location, "the results cannot be opened"),
+            closing(FileReader(path)) as reader,
+            closing(reader.open()) as connection,
+        ):
+            self._copy = back_up(connection, path)
+        self._engine.dispose()
+        copy = Path(self._copy.name) / path.name
+        Store.open(copy).close()
+        self._engine = connect(locate(copy), read_only=True)
 
     def _hold(self, run: str) -> None:
         if self._server is not None:

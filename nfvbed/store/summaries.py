@@ -17,9 +17,11 @@ from sqlalchemy import (
     select,
 )
 
-from nfvbed.records import CellRole, Record, RunRecord, Status, TrialRecord
+from nfvbed.records import CellRole, Preset, Record, RunRecord, Status, TrialRecord
+from nfvbed.selection import Selection
 from nfvbed.store.rows import TRIAL_COLUMNS, run_of, trial_of
 from nfvbed.store.schema import CELL, FACT, RESULT, RUN, TRIAL
+from nfvbed.store.selecting import only
 
 
 class Part(Record):
@@ -53,15 +55,15 @@ class Covered(Record):
     status: Status | None
     """None: no row says how they ended. `ok` too where the run has ended, in whatever way, and they were measured."""
     reason: str
-    simulated: bool
     cells: int
 
 
-def runs_page(connection: Connection, part: Part) -> tuple[list[RunRecord], int]:
-    """Return some of the runs, newest first, and how many there are."""
-    query = select(RUN).order_by(RUN.c.started_at.desc(), RUN.c.id.desc()).limit(part.limit).offset(part.offset)
-    found = [run_of(row) for row in connection.execute(query).mappings()]
-    return found, connection.execute(select(func.count()).select_from(RUN)).scalar_one()
+def runs_page(connection: Connection, part: Part, selection: Selection) -> tuple[list[RunRecord], int]:
+    """Return some of the runs that are meant, newest first, and how many of those there are."""
+    meant = only(selection)
+    query = select(RUN).where(*meant).order_by(RUN.c.started_at.desc(), RUN.c.id.desc())
+    found = [run_of(row) for row in connection.execute(query.limit(part.limit).offset(part.offset)).mappings()]
+    return found, connection.execute(select(func.count()).select_from(RUN).where(*meant)).scalar_one()
 
 
 def extent(connection: Connection, run: str) -> Extent:
@@ -103,12 +105,20 @@ def trial_counts(connection: Connection, run: str) -> dict[str, dict[Status, int
     return dict(found)
 
 
-def coverage(connection: Connection) -> list[Covered]:
+def visit_trials(connection: Connection, run: str) -> dict[str, int]:
+    """Return how many plain trials each cell has: those of longer tests are left out."""
+    presets = [preset.value for preset in Preset]
+    query = select(TRIAL.c.cell, func.count().label("trials")).where(TRIAL.c.run == run, TRIAL.c.preset.in_(presets))
+    return {row.cell: row.trials for row in connection.execute(query.group_by(TRIAL.c.cell))}
+
+
+def coverage(connection: Connection, selection: Selection) -> list[Covered]:
     """Return what became of each variant in each topology: in the newest run, and in the newest that measured it.
 
-    The newest run comes first. Only these are read, however many runs there are.
+    The newest run comes first. Of those that are meant only these are read, however many there are.
     """
-    subjects = CELL.c.role == CellRole.SUBJECT.value
+    meant = select(RUN.c.id).where(*only(selection))
+    subjects = (CELL.c.role == CellRole.SUBJECT.value) & CELL.c.run.in_(meant)
     places = select(CELL.c.variant, CELL.c.topology).where(subjects).distinct().subquery()
     there = subjects & (CELL.c.variant == places.c.variant) & (CELL.c.topology == places.c.topology)
     measured = func.coalesce(_own_status(), RUN.c.status) == Status.OK.value
@@ -116,7 +126,7 @@ def coverage(connection: Connection) -> list[Covered]:
     wanted = {
         (variant, topology, run) for variant, topology, *runs in connection.execute(newest) for run in runs if run
     }
-    what = (CELL.c.variant, CELL.c.topology, CELL.c.run, CELL.c.reason, CELL.c.simulated)
+    what = (CELL.c.variant, CELL.c.topology, CELL.c.run, CELL.c.reason)
     of_run = (RUN.c.started_at, RUN.c.status.label("run_status"))
     cells = (
         select(*what, *of_run, _own_status().label("status"))

@@ -1,15 +1,26 @@
 """A run as one JSON document, out of one store and into another."""
 
-from typing import Any, Literal
+import json
+from typing import Any, Final, Literal, Self
 
-from pydantic import ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
+from nfvbed.acknowledgements import Acknowledgement
+from nfvbed.annotations import Annotation, Marks, marks_of
 from nfvbed.errors import ConfigurationError, StoreError
 from nfvbed.records import CellRecord, FactRecord, Record, RunRecord, TrialRecord
 from nfvbed.results import ResultRecord
+from nfvbed.selection import EVERY
 from nfvbed.store.canonical import content_hash
-from nfvbed.store.former import named
-from nfvbed.store.store import Store
+from nfvbed.store.former import judged_again, named
+from nfvbed.store.store import Said, Store
+
+EXPORTED: Final = "give a file that `nfvbed export` wrote"
+_OTHERS: Final = (
+    ("NFVbench", {"benchmarks", "nfvbench_version"}),
+    ("FD.io CSIT", {"test_id", "start_time", "version"}),
+)
+"""Other tools, and keys by which their results are known (nfvbench/nfvbench.py of NFVbench 5; UTI model of CSIT)."""
 
 
 class KeptBlob(Record):
@@ -30,6 +41,28 @@ class RunDocument(Record):
     results: tuple[ResultRecord, ...] = ()
     """Of tests beside the MRR; exports of nfvbed before format 3 of the store have none."""
     blobs: dict[str, KeptBlob]
+    annotations: tuple[Annotation, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """What people said of it; exports of nfvbed before format 8 of the store have none, as what follows."""
+    acknowledgements: tuple[Acknowledgement, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """Of the steps that begin with it."""
+
+    @model_validator(mode="after")
+    def _of_one_run(self) -> "RunDocument":
+        """Refuse rows of another run: an import would write into that one."""
+        named = [row.run for row in self.cells] + [row.run for row in self.trials] + [row.run for row in self.facts]
+        named += [row.run for row in self.results] + [row.run for row in self.annotations]
+        named += [row.run for row in self.acknowledgements]
+        others = set(named) - {self.run.id}
+        if others:
+            raise ValueError(f"it is of run {self.run.id}, and has rows of run {', '.join(sorted(others))}")
+        return self
+
+    @model_validator(mode="after")
+    def _judge_former_counts(self) -> Self:
+        doubtful = [trial for trial in self.trials if trial.has_surplus]
+        if not doubtful:
+            return self
+        return self.model_copy(update={"results": tuple(judged_again(result, doubtful) for result in self.results)})
 
     @field_validator("cells")
     @classmethod
@@ -49,6 +82,8 @@ def export_run(store: Store, run: RunRecord) -> RunDocument:
         facts=tuple(store.facts(run.id)),
         results=tuple(store.results(run.id)),
         blobs={digest: KeptBlob(kind=kind, value=store.get_blob(digest)) for digest, kind in kinds.items() if digest},
+        annotations=tuple(store.annotations(run.id)),
+        acknowledgements=tuple(word for word in store.acknowledgements() if word.run == run.id),
     )
 
 
@@ -63,11 +98,12 @@ def read_run(text: str, where: str) -> RunDocument:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
+        other = _made_by(text)
         raise ConfigurationError(
             "this is no run that nfvbed exported",
-            where=f"{where}{' at ' + place if place else ''}",
-            observed=first["msg"],
-            fix="give a file that `nfvbed export` wrote",
+            where=f"{where}{' at ' + place if place and not other else ''}",
+            observed=f"it is a result of {other}, which is not imported" if other else first["msg"],
+            fix=EXPORTED,
         ) from error
     for digest, blob in document.blobs.items():
         if content_hash(blob.value) != digest:
@@ -80,13 +116,26 @@ def read_run(text: str, where: str) -> RunDocument:
     return document
 
 
-def import_run(store: Store, document: RunDocument) -> None:
-    """Put an exported run into a store, all of it or nothing.
+def _made_by(text: str) -> str:
+    """Return whose result a text is that is no export of nfvbed's; empty: nobody knows."""
+    first = text.lstrip().partition("\n")[0]
+    if "throughput_rx_fps" in first:
+        return "VSPERF (result_*.csv)"
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return ""
+    keys = set(found) if isinstance(found, dict) else set()
+    return next((name for name, own in _OTHERS if own <= keys), "")
+
+
+def import_run(store: Store, document: RunDocument) -> tuple[str, ...]:
+    """Put an exported run into a store, all of it or nothing; return the other runs there that have its label.
 
     Raises:
         StoreError: the store has that run already.
     """
-    if any(run.id == document.run.id for run in store.runs()):
+    if any(run.id == document.run.id for run in store.runs(EVERY)):
         raise StoreError(
             f"the store has run {document.run.id} already",
             where=str(store.location),
@@ -95,4 +144,7 @@ def import_run(store: Store, document: RunDocument) -> None:
         )
     for blob in document.blobs.values():
         store.put_blob(blob.kind, blob.value)
-    store.add_run_whole(document.run, document.cells, document.trials, document.facts, document.results)
+    said = Said(annotations=document.annotations, acknowledgements=document.acknowledgements)
+    store.add_run_whole(document.run, document.cells, document.trials, document.facts, document.results, said)
+    label = marks_of(document.annotations).get(document.run.id, Marks()).label
+    return tuple(run for run in store.labelled(label) if run != document.run.id) if label else ()

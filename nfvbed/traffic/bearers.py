@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from nfvbed.errors import ConfigurationError
+from nfvbed.records import Sessions
 from nfvbed.traffic.generator import PLAIN, BearerPath, Generator, GeneratorInfo, TrafficRequest, TrafficResult
 from nfvbed.units import GTPU_BYTES
 
@@ -58,6 +59,7 @@ class BearerGenerator(Generator):
         found = [
             (request.ip != 4, f"IPv{request.ip}", "bearers are IPv4: traffic: {ip: 4}"),
             (request.vlan is not None, f"VLAN tag {request.vlan}", "leave the tag out"),
+            (request.sessions is Sessions.MIRRORED, "mirrored sessions", "traffic: {sessions: unreplied}"),
             (request.addressing != PLAIN, f"{request.addressing}", "addresses are the bearers' own: leave them out"),
             (request.flows not in (1, count), f"{request.flows} flows", f"flows are the bearers: 1 or {count}"),
         ]

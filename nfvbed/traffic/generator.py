@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nfvbed.records import DirectionCounts, Engine, GeneratorPort, LoopGaps
+from nfvbed.records import DirectionCounts, Engine, GeneratorPort, LoopGaps, Sessions
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.traffic.timeline import Timeline
 from nfvbed.units import FrameSize
@@ -68,6 +68,8 @@ class TrafficRequest:
     """The one direction is from port 1 to port 0; not with `bidirectional`."""
     ip: int = 4
     vlan: int | None = None
+    sessions: Sessions = Sessions.UNREPLIED
+    """Whether frames from port 1 are the replies to those from port 0, flow by flow."""
     check: bool = True
     stamp: bool = True
     learning_frames: int = 3
@@ -138,6 +140,8 @@ class GeneratorInfo:
     max_frame_size_bytes: int
     max_flows: int
     link_up: tuple[bool, bool]
+    mirrors: bool = True
+    """Whether it can send mirrored sessions."""
     raw: dict[str, object] = field(default_factory=dict)
 
 

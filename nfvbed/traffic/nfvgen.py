@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from pydantic import ValidationError
 
 from nfvbed.errors import ConfigurationError, GeneratorError
-from nfvbed.records import Engine, GeneratorPort
+from nfvbed.records import Engine, GeneratorPort, Sessions
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
 from nfvbed.traffic.nfvgen_channel import unexpected_answer
 from nfvbed.traffic.nfvgen_control import GeneratorProcess, NfvgenControl, Way
@@ -32,8 +32,8 @@ from nfvbed.units import GTPU_BYTES, NS_PER_S, frame_mix
 NOTHING_LATE_NS = 12_000_000
 """After the last frame was sent a trial that misses none may have ended, long before the drain's time is over: nfvgen
 leaves its core for 2 ms before a trial, waits until learning frames have gone by, and ends after 2 ms of silence."""
-CHECKS, STAMPS = "checksum", "latency"
-"""Capabilities of looking at frames, and of stamping them."""
+CHECKS, STAMPS, SESSIONS = "checksum", "latency", "sessions"
+"""Capabilities of looking at frames, of stamping them, and of mirroring the five-tuples of the directions."""
 END_INTERVAL_S = 0.004
 """Between looks whether a trial that is due has ended: what it prepared before its first frame comes on top."""
 MAX_SOCKET_PATH_BYTES = 107
@@ -147,6 +147,7 @@ class NfvgenClient(Generator):
             max_frame_size_bytes=hello.max_frame_size_bytes,
             max_flows=hello.max_flows,
             link_up=(hello.ports[0].link == "up", hello.ports[1].link == "up"),
+            mirrors=SESSIONS in hello.capabilities,
             raw=hello.model_dump(),
         )
 
@@ -172,6 +173,8 @@ class NfvgenClient(Generator):
         # Another generator that speaks the protocol may look at no frame, and stamp none.
         keys["check"] = keys["check"] and self._checks
         keys["stamp"] = keys["stamp"] and STAMPS in self._hello.capabilities
+        if request.sessions is Sessions.MIRRORED:
+            keys["sessions"] = request.sessions.value
         gateways = request.bearers.gateway_macs if request.bearers else None
         macs = gateways or self._options.destination_macs
         if macs is not None:
@@ -222,6 +225,13 @@ class NfvgenClient(Generator):
                     observed=f"it sends {low} to {high} bytes, FCS included",
                     fix=f"choose a frame size of {low} to {high} bytes, or a port kind of another engine",
                 )
+        if request.sessions is Sessions.MIRRORED and SESSIONS not in self._hello.capabilities:
+            raise ConfigurationError(
+                "the generator sends no mirrored sessions",
+                where=f"{self._options.program}, engine {self._hello.engine}",
+                observed=f"it can: {', '.join(self._hello.capabilities)}",
+                fix="traffic: {sessions: unreplied}, or a generator that answers its own frames",
+            )
         if not request.bearers and request.flows > self._hello.max_flows:
             raise ConfigurationError(
                 f"{request.flows} flows are more than the generator has",
@@ -241,10 +251,12 @@ class NfvgenClient(Generator):
             self._control.sleep(max(due - time.monotonic(), 0))
             stats = self._ask_as(StatsResult, "stats")
             if stats.state == "failed":
-                reason = stats.error.message if isinstance(stats.error, ErrorBody) else stats.error
-                observed = reason or "no reason given"
+                told = stats.error if isinstance(stats.error, ErrorBody) else None
                 raise GeneratorError(
-                    f"{self._options.program}'s trial failed", where=self._control.where, observed=observed
+                    f"{self._options.program}'s trial failed",
+                    where=self._control.where,
+                    observed=(told.message if told else str(stats.error or "")) or "no reason given",
+                    fix=told.fix if told else "",
                 )
             if stats.state == "done" and stats.trial is not None:
                 return stats.trial

@@ -226,7 +226,7 @@ class NfvgenControl:
                 f"another {self.program} holds the socket",
                 where=self.where,
                 observed=self._log_end(),
-                fix="end the other run, or wait for it",
+                fix="wait for the other run, or end it if it is yours",
             )
         return GeneratorError(
             what,

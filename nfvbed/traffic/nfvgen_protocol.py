@@ -26,6 +26,8 @@ class ErrorBody(Message):
     field: str | None = None
     limit: int | str | None = None
     """The smallest or largest value that fits."""
+    fix: str = ""
+    """What to do, where the generator knows."""
 
 
 class Answer(Message):
@@ -100,12 +102,14 @@ class DirectionMessage(Message):
     sent: Count
     received: Count
     received_in_time: Count | None = None
-    lost: int
+    lost: Count
     unsent: Count
     late: Count
     refused: Count
     reordered: Count
     duplicated: Count
+    surplus: Count = 0
+    """Of the duplicated: counted back beyond those sent by a generator that cannot tell frames apart; nfvgen can."""
     corrupted: Count
     sent_bytes: Count
     received_bytes: Count

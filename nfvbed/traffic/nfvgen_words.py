@@ -92,14 +92,33 @@ def _gtpu(table: BearerTable) -> GtpuMessage:
 
 
 def _counts(direction: DirectionMessage) -> DirectionCounts:
-    if direction.intended != direction.sent + direction.unsent or direction.lost > direction.sent:
-        raise GeneratorError(
-            "nfvgen's counts contradict each other",
-            where=f"direction {direction.tx} to {direction.rx}",
-            observed=f"intended {direction.intended}, sent {direction.sent}, unsent {direction.unsent}, "
-            f"lost {direction.lost}",
+    """Return the counts of one direction.
+
+    Raises:
+        GeneratorError: they contradict each other.
+    """
+    others = direction.model_dump(
+        include={"late", "refused", "reordered", "duplicated", "surplus", "corrupted", "sent_bytes", "received_bytes"}
+    )
+    try:
+        found = DirectionCounts.counted(
+            direction.sent, direction.received, unsent=direction.unsent, in_time=direction.received_in_time, **others
         )
-    return DirectionCounts(**direction.model_dump(exclude={"tx", "rx", "latency", "timeline"}))
+    except ValueError as error:
+        raise _contradiction(direction) from error
+    if (direction.intended, direction.lost) != (found.intended, found.lost):
+        raise _contradiction(direction)
+    return found
+
+
+def _contradiction(direction: DirectionMessage) -> GeneratorError:
+    names = ("intended", "sent", "unsent", "late", "received", "lost", "duplicated", "surplus")
+    return GeneratorError(
+        "the generator's counts contradict each other",
+        where=f"direction {direction.tx} to {direction.rx}",
+        observed=", ".join(f"{name} {getattr(direction, name)}" for name in names),
+        fix="use the generator of this version of nfvbed",
+    )
 
 
 def _timeline(message: TimelineMessage) -> Timeline:

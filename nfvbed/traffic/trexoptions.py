@@ -30,17 +30,18 @@ class TrexOptions(NfvgenOptions):
         argv += ["--configuration", self.trex.configuration, "--workers", str(self.trex.workers)]
         for port in self.ports:
             argv += ["--port", port.spec.removeprefix("pci:")]
-        return argv
+        return argv + (["--software"] if self.trex.software else [])
 
 
 def write_archive(directory: Path) -> Path:
-    """Pack the program, which needs the standard library and TRex alone, and return its file.
+    """Pack the program, with all that it needs beside the standard library and TRex, and return its file.
 
     Args:
         directory: to write it to.
     """
     found = directory / ARCHIVE
-    modules = (_PACKAGE / "__init__.py", _PACKAGE / "traffic" / "__init__.py", *_PACKAGE.glob("traffic/trex/*.py"))
+    own = (_PACKAGE / name for name in ("__init__.py", "conservation.py", "traffic/__init__.py"))
+    modules = (*own, *_PACKAGE.glob("traffic/trex/*.py"))
     with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("__main__.py", _MAIN)
         for module in sorted(modules):

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from nfvbed.errors import ConfigurationError, InternalError
+from nfvbed.errors import ConfigurationError, GeneratorError, InternalError
 from nfvbed.records import DirectionCounts, Engine, GeneratorPort, Hop
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
 from nfvbed.traffic.nfvgen import NfvgenOptions
@@ -103,12 +103,9 @@ class EndTraffic(Generator):
             raise InternalError("a path without a source", where="onboard/ends.py")
         before = _received(self._ends.sink())
         result = self._generator.run(replace(request, learning_frames=0))
-        received = _received(self._ends.sink()) - before
-        counts = result.directions[0]
-        mine = counts.model_copy(
-            update={"received": min(received, counts.sent), "lost": max(counts.sent - received, 0), "received_bytes": 0}
-        )
-        return replace(result, directions=(mine,), latency_hdr=(None,))
+        way, back = result.directions[0], _received(self._ends.sink()) - before
+        as_sent = way.model_dump(include={"unsent", "late", "refused", "sent_bytes"})
+        return replace(result, directions=(_counted(way.sent, back, **as_sent),), latency_hdr=(None,))
 
     def _out_of_source(self, request: TrafficRequest) -> TrafficResult:
         if self._generator is None or self._ends.source is None:
@@ -120,10 +117,11 @@ class EndTraffic(Generator):
         received = max(result.foreign)
         # They are counted until the generator has waited for its own late frames.
         window = result.duration_ns + NfvgenOptions.drain_ns
+        within = sent * window // elapsed
         return replace(
             result,
             duration_ns=window,
-            directions=(_plain(sent * window // elapsed, received),),
+            directions=(_of_two_times(within, received, sent - within),),
             latency_hdr=(None,),
             foreign=(0, 0),
         )
@@ -131,24 +129,48 @@ class EndTraffic(Generator):
     def _between(self, request: TrafficRequest) -> TrafficResult:
         if self._ends.source is None or self._ends.sink is None:
             raise InternalError("a path without ends", where="onboard/ends.py")
+        reading = time.monotonic_ns()
         first_sent, first_received = _sent(self._ends.source()), _received(self._ends.sink())
         began = time.monotonic_ns()
         time.sleep(request.duration_ns / NS_PER_S)
+        ending = time.monotonic_ns()
         sent, received = _sent(self._ends.source()) - first_sent, _received(self._ends.sink()) - first_received
-        elapsed = time.monotonic_ns() - began
+        ended = time.monotonic_ns()
+        elapsed, apart = ended - began, ended - ending + began - reading
         return TrafficResult(
             duration_ns=elapsed,
             busy_ns=elapsed,
-            directions=(_plain(sent, received),),
+            directions=(_of_two_times(sent, received, sent * apart // elapsed + 1),),
             foreign=(0, 0),
             latency_hdr=(None,),
         )
 
 
-def _plain(sent: int, received: int) -> DirectionCounts:
-    """Counts of two readings that are not of one instant: what a sink has above the source is no frame too many."""
-    sent = max(sent, received)
-    return DirectionCounts(intended=sent, sent=sent, received=received, lost=sent - received)
+def _of_two_times(sent: int, back: int, passing: int) -> DirectionCounts:
+    """Return the counts of two readings that are not of one instant.
+
+    Args:
+        sent: by the source.
+        back: what the sink, or the generator, counted.
+        passing: frames that pass in the time between the readings: so many above the source are no frames too many.
+    """
+    return _counted(back if sent < back <= sent + passing else sent, back)
+
+
+def _counted(sent: int, back: int, **others: int) -> DirectionCounts:
+    """Return the counts of two places.
+
+    Raises:
+        GeneratorError: they cannot be: a counter ran backwards.
+    """
+    try:
+        return DirectionCounts.counted(sent, back, **others)
+    except ValueError as error:
+        raise GeneratorError(
+            "counters at the ends of the path cannot be",
+            observed=str(error),
+            fix="see whether a VNF at an end was started again during the trial",
+        ) from error
 
 
 def _sent(hop: Hop) -> int:

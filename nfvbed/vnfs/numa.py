@@ -134,7 +134,7 @@ def _check_memory(flavor: Flavor, nodes: Sequence[GuestNode], host: Host) -> Non
                 f"flavor {flavor.name} wants {node.memory_mib} MiB of hugepages on {where}",
                 where="hugepages of the flavor",
                 observed=f"{there} MiB is available",
-                fix="free memory on that node, or choose a smaller flavor",
+                fix="end programs of yours that have memory of that node, or choose a smaller flavor",
             )
         if node.host_node is not None:
             free[node.host_node] = there - node.memory_mib

@@ -9,8 +9,8 @@ import pytest
 from tests.contract.source import python_files, text, tracked, tree
 
 C_FILES = [path for path in tracked() if path.suffix in (".c", ".h")]
-DATA = ("tests/unit", "tests/golden")
-"""Recorded output of real hosts is kept as it was."""
+DATA = ("tests/unit", "tests/golden", "nfvbed/vsperf/conf/released.json")
+"""Recorded output of real hosts, and settings of VSPERF's releases, are kept as they were."""
 MACHINE_PATHS = re.compile(r"(?<!\w)/(?:work|home/\w+|root|workspace)/")
 PINNED = (Path(), Path("kolla"))
 """Folders with lists of Python packages."""

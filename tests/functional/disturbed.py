@@ -40,13 +40,18 @@ def all_arrived(result: TrafficResult) -> bool:
     return all(direction.received == direction.sent > 0 for direction in result.directions)
 
 
-def retried(make: Callable[[], Made], good: Callable[[Made], bool]) -> Made:
+def retried(make: Callable[[], Made], good: Callable[[Made], bool], attempts: int = ATTEMPTS) -> Made:
     """Make something until it is good, a few times at most; give the last.
+
+    Args:
+        make: makes it.
+        good: whether it is.
+        attempts: how often at most.
 
     Raises:
         AssertionError: a second repetition was needed though nothing was stolen from this host.
     """
-    for _ in range(ATTEMPTS):
+    for _ in range(attempts):
         before = again.read()
         made = make()
         if good(made):
@@ -60,6 +65,7 @@ def pass_all(
     request: TrafficRequest,
     look: Callable[[], Any] = lambda: None,
     counted: Callable[[Passage], bool] = lambda _: True,
+    attempts: int = ATTEMPTS,
 ) -> Passage:
     """Send until a trial loses nothing; that all of a few lose frames is a failure.
 
@@ -68,10 +74,12 @@ def pass_all(
         request: the trial.
         look: what is looked at before and after it.
         counted: what is to hold of it, too: late frames of an earlier trial may be counted in this one.
+        attempts: how many trials at most.
     """
     passage = retried(
         lambda: Passage(before=look(), result=generator.run(request), after=look()),
         lambda passage: all_arrived(passage.result) and counted(passage),
+        attempts,
     )
     assert all_arrived(passage.result), passage.result
     assert counted(passage), passage

@@ -21,6 +21,10 @@ DRIVER = Path(__file__).with_name("lab_driver.py")
 ROOT = Path(__file__).parents[2]
 
 
+PAGES = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
+"""Of the size that nfvbed takes; `/proc/sys/vm/nr_hugepages` counts pages of the host's default size."""
+
+
 def in_run_directory() -> list[Path] | None:
     """Return what is below the run directory, sorted; None where it is not there. What vanishes meanwhile is left out.
 
@@ -41,7 +45,7 @@ def snapshot(mark: str) -> dict[str, Any]:
         "links": links,
         "mounts": sorted(m for m in mounts if "nfvbed" in m),
         "cgroups": sorted(p.name for p in unified_mount().glob("nfvbed-*")),
-        "hugepages": int(Path("/proc/sys/vm/nr_hugepages").read_text()),
+        "hugepages": int(PAGES.read_text()),
         "processes": marked_processes(mark),
         "run": in_run_directory(),
     }

@@ -90,7 +90,7 @@ def test_the_bridge_works_in_the_kernel_and_the_poll_mode_thread_outside_of_it(m
     assert bridge["system"].value > 0
     assert ovs["user"].high is not None
     assert ovs["user"].high > 0
-    assert rows_of(measured[0]["ovs-dpdk"])["switch"].parameters["cycles_from"] == "PMD statistics"
+    assert "PMD statistics" in str(rows_of(measured[0]["ovs-dpdk"])["switch"].parameters["cycles_from"])
     assert "tracepoints" in str(rows_of(measured[0]["linux-bridge"])["switch"].parameters["cycles_from"])
 
 

@@ -6,14 +6,13 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from nfvbed.host.probes import memory
 from nfvbed.records import Renewed, Status
 from nfvbed.store import Store
-from tests.functional.lab_host import MARK, ROOT, assert_back_to, snapshot
+from tests.functional.lab_host import MARK, PAGES, ROOT, assert_back_to, snapshot
 
 EXPERIMENT = """
 name: killed
@@ -38,7 +37,6 @@ Store.add_trial = dying
 sys.exit(main(sys.argv[1:]))
 """
 """Two trials of a visit are stored: nfvbed is killed by its own hand, so it is in mid-visit however slow it is."""
-PAGES = Path("/proc/sys/vm/nr_hugepages")
 
 
 def rows(path):
@@ -52,6 +50,7 @@ def rows(path):
 def test_kill_9_in_mid_run_then_resume_repeats_nothing_and_loses_nothing(before, mark, nfvbed, tmp_path, variant):
     experiment, store = tmp_path / "killed.yml", tmp_path / "results.sqlite"
     experiment.write_text(EXPERIMENT.format(variant=variant))
+    free = int(PAGES.with_name("free_hugepages").read_text())
     killed = nfvbed("run", experiment, "--store", store, "--no-doctor", program=("-c", DIES))
     killed.communicate(timeout=120)
     assert killed.returncode == -signal.SIGKILL
@@ -60,7 +59,9 @@ def test_kill_9_in_mid_run_then_resume_repeats_nothing_and_loses_nothing(before,
     left = snapshot(mark)
     assert left["namespaces"]
     assert left["run"]
-    assert (left["hugepages"] > before["hugepages"]) == (variant == "ovs-dpdk")
+    grew = left["hugepages"] > before["hugepages"]
+    # For a switch of userspace the pool grows, but on a host that had pages to spare.
+    assert grew == (variant == "ovs-dpdk") or (free > 0 and not grew)
 
     resumed = nfvbed("run", "--resume", "--store", store, "--json")
     out, err = resumed.communicate(timeout=120)

@@ -20,8 +20,8 @@ from nfvbed.host.processes import is_alive
 from nfvbed.host.workspace import Workspace
 from tests import footprint
 from tests.functional.disturbed import PATIENCE_S, wait_until
+from tests.functional.lab_host import PAGES
 
-PAGES = Path("/proc/sys/vm/nr_hugepages")
 POOL = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
 HOLDER = """
 import mmap, time

@@ -124,6 +124,13 @@ def test_moving_addresses_keep_their_checksums(loop: Generator, ip: int, address
         assert_clean(loop.trial(frame_sizes=sizes, frames=1000, duration_ns=10**11, **keys), frames=1000)
 
 
+@pytest.mark.parametrize("stack", [{"ip": 4}, {"vlan": 5, "ip": 6}, {"ip": 4, "vxlan": 7}])
+def test_mirrored_sessions_are_checked_as_others_are(loop: Generator, stack: dict[str, Any]) -> None:
+    keys = {"sessions": "mirrored", "flows": 70_000, "flow_macs": ["source"], "stack": stack}
+    for sizes in ([[178, 1]], [[178, 7], [571, 4]]):
+        assert_clean(loop.trial(frame_sizes=sizes, frames=1000, duration_ns=10**11, **keys), frames=1000)
+
+
 def test_largest_frame(vhost: Generator) -> None:
     largest = vhost.result("hello")["max_frame_size_bytes"]
     assert largest >= 9018

@@ -123,19 +123,21 @@ print(json.dumps([[frame[:6].hex(":"), int.from_bytes(frame[34:36], "big")] for 
 """
 
 
-def heard(namespace, tmp_path, script, keys):
-    """Send one way with these keys, and return what a listener behind the port prints of 100 frames."""
+def heard(namespace, tmp_path, script, keys, ports=(0,)):
+    """Send with these keys, and return what a listener behind each of the ports prints of 100 frames, one by one."""
     namespace.pair("nfvta", "nfvtc")
     namespace.pair("nfvtb", "nfvtd")
     namespace.receive_offload("on", "nfvtc", "nfvtd")
-    listener = namespace.start(sys.executable, "-c", script, "nfvtc", "100")
-    assert listener.stdout.readline() == "ready\n"
+    listeners = [namespace.start(sys.executable, "-c", script, ("nfvtc", "nfvtd")[port], "100") for port in ports]
+    assert [listener.stdout.readline() for listener in listeners] == ["ready\n"] * len(ports)
     generator = Generator(namespace, tmp_path / "s", ("nfvta", "nfvtb"))
     try:
-        generator.trial(frames=2000, rate_pps=10_000, duration_ns=10**9, directions=[[0, 1]], **keys)
-        return json.loads(listener.communicate(timeout=30)[0])
+        directions = [[port, 1 - port] for port in ports]
+        generator.trial(frames=2000, rate_pps=10_000, duration_ns=10**9, directions=directions, **keys)
+        return [seen for listener in listeners for seen in json.loads(listener.communicate(timeout=30)[0])]
     finally:
-        listener.kill()
+        for listener in listeners:
+            listener.kill()
         generator.close()
 
 
@@ -165,6 +167,31 @@ def test_addresses_move_with_the_flow(namespace, tmp_path):
         assert int(source, 16) == 0x02000000FFF0 + flow
         assert (int(sender, 16), int(receiver, 16)) == (0x10000001, 0x80000001 + (flow << 16))
     assert len({port for *_, port in seen}) == 100
+
+
+# Prints both MAC addresses, both IPv4 addresses and both UDP ports.
+LISTEN_TO_ENDS = LISTEN_TO_ALL.replace("frame[34:36]", "frame[34:38]")
+
+
+@pytest.mark.parametrize("address", ["source", "destination", "destination-network"])
+def test_mirrored_sessions_answer_each_other_flow_by_flow(namespace, tmp_path, address):
+    """What port 1 sends has the addresses and ports of a flow of port 0 the other way round; unreplied, none has."""
+    keys = {"sessions": "mirrored", "flows": 50, "flow_address": address, "flow_macs": ["source"]}
+    seen = heard(namespace, tmp_path, LISTEN_TO_ENDS, keys, ports=(0, 1))
+    there, back = seen[:100], seen[100:]
+    answers = {(source, target, to, by, ports % 65536 << 16 | ports >> 16) for target, source, by, to, ports in back}
+    assert answers == {tuple(frame) for frame in there} and len(answers) == 50
+    assert {ports >> 16 for *_, ports in there} == {0xC000 + flow for flow in range(50)}
+    assert {ports >> 16 for *_, ports in back} == {9}
+
+
+@pytest.mark.parametrize("stack", [{"ip": 4}, {"vlan": 5, "ip": 6}, {"ip": 4, "vxlan": 7}])
+@pytest.mark.parametrize("directions", [[[0, 1], [1, 0]], [[1, 0]]])
+def test_mirrored_sessions_are_checked_as_others_are(loop, stack, directions):
+    keys = {"sessions": "mirrored", "flows": 70_000, "flow_macs": ["source"], "directions": directions}
+    trial = loop.trial(duration_ns=60_000_000, rate_pps=50_000, frame_sizes=[[178, 1]], stack=stack, **keys)
+    assert_nothing_lost(trial)
+    assert trial["foreign"] == [0, 0]
 
 
 @pytest.mark.parametrize("address", ["source", "destination", "destination-network"])

@@ -3,10 +3,13 @@
 
 import os
 import pathlib
+import signal
 import sys
+import time
 
 import pytest
 
+from tests.functional.disturbed import wait_until
 from tests.functional.xdp_driver import CORE, NFVGEN, Generator, assert_nothing_lost, ip
 
 # Two tap interfaces, each one's frames written to the other, as a switch in user space does.
@@ -150,6 +153,20 @@ def test_deaf_port_is_reported(namespace, tmp_path):
         assert not answer["ok"] and "down" in answer["error"]["message"]
     finally:
         generator.close()
+
+
+def test_a_generator_that_is_stopped_again_and_again_goes_on(namespace, loop):
+    """Kept from its cores, for longer than any frame takes: its ports are there all the same."""
+    answer = loop.call("start", duration_ns=400_000_000, rate_pps=1000)
+    assert answer["ok"], answer
+    for _ in range(6):
+        loop.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.05)
+        loop.process.send_signal(signal.SIGCONT)
+    assert wait_until(lambda: loop.call("stats")["result"]["state"] != "running")
+    stats = loop.call("stats")["result"]
+    assert (stats["state"], stats["error"]) == ("done", None)
+    assert all(direction["sent"] > 0 for direction in stats["trial"]["directions"])
 
 
 @pytest.mark.parametrize(

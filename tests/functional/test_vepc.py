@@ -14,6 +14,7 @@ from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
 from nfvbed.host.namespaces import inside
 from nfvbed.records import HopKind
 from nfvbed.run.kinds.attaches import carrying, passing
+from nfvbed.spec.corenetwork import USUAL, CoreNetwork
 from nfvbed.spec.pcrf import MOST_ATTACHED
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.epc import network
@@ -138,8 +139,13 @@ def test_a_ue_that_is_refused_is_named_with_the_cause_and_the_others_attach(lab,
         core.check()
 
 
-def test_ues_detach_and_attach_again(lab):
-    subscribers = Subscribers.all_known(3)
+@pytest.mark.parametrize(
+    "network",
+    [USUAL, CoreNetwork(plmn="310014", tac=7, apn="ims.example")],
+    ids=["usual", "three-digits"],
+)
+def test_ues_detach_and_attach_again(lab, network):
+    subscribers = Subscribers.all_known(3, network)
     with running(subscribers) as core:
         imsis = [sim.imsi for sim in subscribers.sims]
         assert core.emulator.attach(imsis, in_flight=3).failures == {}

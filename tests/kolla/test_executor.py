@@ -20,7 +20,8 @@ from tests.kolla.genconfig import ENVIRONMENT, make_passwords
 from tests.kolla.racks import FACTS, ROOT, TestRack
 
 COMPUTES = ["compute1", "compute2"]
-SLEEPS_S = 60
+SLEEPS_S = 600
+"""Longer than any test waits for the end of what sleeps."""
 SLEEP = f"{{name: Take long, ansible.builtin.command: sleep {SLEEPS_S}}}"
 FAILS = "{name: Look for the file, ansible.builtin.command: test -e PATH}"
 
@@ -219,11 +220,9 @@ def test_an_interrupt_ends_ansible_and_all_that_it_started(rack, number):
     stages = (rack.playbook("one", rack.leaves("one")), rack.playbook("two", SLEEP))
     process = begun(rack, *stages)
     assert running(rack)
-    started = time.monotonic()
     process.send_signal(number)
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert time.monotonic() - started < 20
     assert "the same command continues with this stage" in said
     assert not running(rack)
     assert rack.outcomes() == {"one": "done", "two": "interrupted"}

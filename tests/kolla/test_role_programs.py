@@ -21,6 +21,15 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.sysfs = folder / "sys"
+        self.root("proc/sys/kernel/random/boot_id", "first")
+        self.root("proc/cmdline", "root=/dev/sda1")
+        self.root("proc/meminfo", "Hugepagesize:       2048 kB")
+
+    def root(self, path: str, content: str) -> None:
+        """Write a file of the machine's."""
+        file = self.folder / "root" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content + "\n")
 
     def put(self, path: str, content: str = "") -> Path:
         """Write a file of /sys."""
@@ -45,7 +54,12 @@ class Machine:
     def run(self, program: str, *argv: str) -> subprocess.CompletedProcess[str]:
         """Run a role's program, `nfvbed_host/nfvbed-governor`."""
         role, _, name = program.partition("/")
-        places = {"NFVBED_SYSFS": "sys", "NFVBED_SETTINGS": "etc", "NFVBED_BEFORE": "before"}
+        places = {
+            "NFVBED_SYSFS": "sys",
+            "NFVBED_SETTINGS": "etc",
+            "NFVBED_BEFORE": "before",
+            "NFVBED_FILES": "root",
+        }
         return subprocess.run(
             [str(ROLES / role / "files" / name), *argv],
             env=os.environ | {key: str(self.folder / value) for key, value in places.items()},
@@ -82,6 +96,62 @@ def test_hugepages_that_the_kernel_does_not_give_are_an_error(machine):
     file.symlink_to("/dev/null")
     refused = machine.run("nfvbed_host/nfvbed-hugepages", "apply")
     assert refused.returncode == 1 and "and not 40: too little free memory" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("steps", "numbers"),
+    [
+        # A number is what the site's file says, `undo`, or `=N`: N pages, as somebody else sets them.
+        ((40, "undo"), (40, 3)),
+        ((40, 40, 20, "undo"), (40, 40, 20, 3)),
+        ((2, "undo"), (3, 3)),
+        ((40, "=100", 40, "undo"), (40, 100, 100, 100)),
+        ((40, "=10", 40, "undo"), (40, 10, 40, 10)),
+        (("=9000", 512, "undo"), (9000, 9000, 9000)),
+        ((40, "boot", "=7", 40, "undo"), (40, 40, 7, 40, 7)),
+    ],
+)
+def test_pages_of_others_stay(machine, steps, numbers):
+    """A pool is never smaller than it is without the program's own pages."""
+    file = machine.put("devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages", "3")
+    for step, number in zip(steps, numbers, strict=True):
+        if step == "boot":
+            machine.root("proc/sys/kernel/random/boot_id", "second")
+        elif isinstance(step, str) and step.startswith("="):
+            file.write_text(step[1:] + "\n")
+        else:
+            machine.settings("hugepages.conf", f"0 2048 {step}\n" if isinstance(step, int) else "0 2048 40\n")
+            done = machine.run("nfvbed_host/nfvbed-hugepages", "undo" if step == "undo" else "apply")
+            assert done.returncode == 0, done.stderr
+        assert int(file.read_text()) == number, f"{step} of {steps}"
+
+
+def test_what_an_earlier_nfvbed_remembered_is_set_back(machine):
+    file = machine.put("devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages", "40")
+    (machine.folder / "before").mkdir()
+    (machine.folder / "before/hugepages.before").write_text("0 2048 3\n")
+    assert machine.run("nfvbed_host/nfvbed-hugepages", "undo").returncode == 0
+    assert file.read_text() == "3\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"proc/cmdline": "quiet hugepages=2048"}, "hugepagesz=2M hugepages=2048 in its place"),
+        ({"proc/cmdline": "hugepagesz=2M hugepages=2048"}, ""),
+        ({"etc/sysctl.d/80-ovs.conf": "vm.nr_hugepages = 2048"}, "80-ovs.conf"),
+        ({"etc/sysctl.conf": "# vm.nr_hugepages = 2048\nvm.nr_hugepages_mempolicy=1"}, ""),
+        ({"proc/cmdline": "hugepages=24", "proc/meminfo": "Hugepagesize:    1048576 kB"}, ""),
+    ],
+)
+def test_what_would_become_pages_of_1_gib_is_refused(two_cores, files, said):
+    """Kolla's machines of 1 GiB pages have them as the default size, and other words then mean that."""
+    two_cores.put("devices/system/node/node0/hugepages/hugepages-1048576kB/nr_hugepages", "0")
+    for name, content in files.items():
+        two_cores.root(name, content)
+    done = two_cores.run("nfvbed_host/check-host", "before", "1", "False", "0:1048576:1")
+    assert (said in done.stderr, done.returncode) == (True, 1 if said else 0), done.stderr
+    assert two_cores.run("nfvbed_host/check-host", "before", "1", "False", "0:2048:40").returncode == 0
 
 
 @pytest.fixture(name="two_cores")

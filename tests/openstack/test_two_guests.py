@@ -51,11 +51,11 @@ def require_as_described(connection, vnf):
 
 def test_template_makes_two_guests_with_their_links(onboarding_cloud, connection):
     before = onboarding_cloud.holdings()
-    vnf = onboarded("vepc", VARIANT, "--flavour", several.TWO, *pairs("--param", SMALL))
+    vnf = onboarded("vepc", VARIANT, "--deployment-flavour", several.TWO, *pairs("--param", SMALL))
     try:
         assert vnf["api"] == "legacy"
         require_as_described(connection, vnf)
-        again = onboarded("vepc", VARIANT, "--flavour", several.TWO, *pairs("--param", SMALL))
+        again = onboarded("vepc", VARIANT, "--deployment-flavour", several.TWO, *pairs("--param", SMALL))
         assert [name for name, _ in again["steps"]] == ["found"]
     finally:
         offboard("vepc")

@@ -207,8 +207,8 @@ int dpdk_eal_open(const struct engine_options *options, struct failure *why)
 	set_runtime_directory(options);
 	if (rte_eal_init((int)argc, argv) < 0) {
 		failure_set(why,
-			"the EAL did not start on core %d with %u MiB: %s (%s). Check that core, and HugePages_Free in "
-			"/proc/meminfo",
+			"the EAL did not start on core %d with %u MiB: %s (%s). Check that core, and free_hugepages in "
+			"/sys/kernel/mm/hugepages/hugepages-2048kB",
 			options->core, options->memory_mib, rte_strerror(rte_errno), dpdk_last_log());
 		remove_files(options);
 		return -ENODEV;

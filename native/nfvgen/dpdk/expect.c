@@ -20,7 +20,7 @@ bool expectation_build(struct expectation *e, const struct frame_template *t)
 	e->head = (end + EXPECT_STEP - 1) / EXPECT_STEP * EXPECT_STEP;
 	memset(e->mask, 0xff, sizeof(e->mask));
 	ignore(e, at->address, 2);
-	ignore(e, at->source_port, 2);
+	ignore(e, at->flow_port, 2);
 	ignore(e, at->udp_checksum, 2);
 	ignore(e, at->sequence, 4);
 	ignore(e, at->time, 8);

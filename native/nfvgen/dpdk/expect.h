@@ -48,7 +48,7 @@ static inline bool expect_sums_fit(const uint8_t *frame, const struct expectatio
 
 	memcpy(&sequence, frame + at->sequence, sizeof(sequence));
 	memcpy(&time, frame + at->time, sizeof(time));
-	if (udp == 0 || !frame_sum_fits((uint64_t)e->udp_sum + address + expect_read16(frame + at->source_port) + udp +
+	if (udp == 0 || !frame_sum_fits((uint64_t)e->udp_sum + address + expect_read16(frame + at->flow_port) + udp +
 					sequence + (uint32_t)time + (time >> 32)))
 		return false;
 	if (!at->ip_checksum)

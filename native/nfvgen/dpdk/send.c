@@ -299,7 +299,7 @@ int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *tri
 			return -EINVAL;
 		}
 		dpdk.templates[number][i].destinations_mask = (uint8_t)(trial->destination_mac_count - 1);
-		dpdk.templates[number][i].flow_macs = trial->flow_macs;
+		dpdk.templates[number][i].flow_macs = trial_flow_macs(trial, direction.tx);
 		largest = RTE_MAX(largest, dpdk.templates[number][i].layout.length + NFVGEN_FCS_BYTES);
 	}
 	s->header_bytes = dpdk.templates[number][0].layout.payload + FRAME_PAYLOAD_BYTES;

@@ -238,7 +238,7 @@ static int xdp_run(const struct trial *trial, struct trial_counts *counts, const
 	if (trial->timeline_ns)
 		start_ns = appoint();
 	xdp_sink_start(trial, xdp.trial_number, start_ns);
-	xdp_xmit_start();
+	xdp_xmit_start(trial, xdp_sender_map());
 	for (unsigned n = 0; n < trial->learning_frames; n++)
 		for (unsigned i = 0; i < XDP_PORTS; i++)
 			xdp_port_learn(&xdp.ports[i], &trial->stack, &trial->endpoint[i]);

@@ -8,15 +8,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "patience.h"
+#include "deaf.h"
 #include "xdp.h"
 
 /* Real-time signals are nobody's default; the handler does nothing, the interruption is what is wanted. */
 #define WAKE_SIGNAL (SIGRTMIN + 1)
 #define LOOK_NS 5000000ull
 #define REPEAT_NS 500000ull
-/* Frames are handed over within microseconds: a port that took none in this time takes none at all. */
-#define DEAF_NS 20000000ull
 
 struct watch {
 	const struct trial *trial;
@@ -37,28 +35,40 @@ static void pause_ns(uint64_t ns)
 	nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
 }
 
-static int find_deaf(const struct trial *trial)
+/* The direction whose port takes nothing, + 1; 0: none. */
+static int look_for_deaf(const struct trial *trial, struct deaf deaf[XDP_DIRECTIONS])
 {
-	for (unsigned i = 0; i < trial->directions; i++)
-		if (xdp_sender_read(i).generated && !xdp_xmit_read(trial->direction[i].tx).taken)
+	for (unsigned i = 0; i < trial->directions; i++) {
+		const struct xmit_counts port = xdp_xmit_read(trial->direction[i].tx);
+
+		if (deaf_look(&deaf[i], &port))
 			return (int)i + 1;
+	}
+	return 0;
+}
+
+static int find_deaf_at_end(const struct trial *trial)
+{
+	for (unsigned i = 0; i < trial->directions; i++) {
+		const struct xmit_counts port = xdp_xmit_read(trial->direction[i].tx);
+
+		if (deaf_at_end(xdp_sender_read(i).generated, &port))
+			return (int)i + 1;
+	}
 	return 0;
 }
 
 static void watch_until_end(struct watch *watch)
 {
+	struct deaf deaf[XDP_DIRECTIONS] = {0};
 	uint64_t elapsed, left;
-	bool checked = false;
 
 	while (!atomic_load(&watch->ended) && !atomic_load(watch->stop)) {
 		if (xdp_sender_done(&elapsed))
 			return;
-		if (!checked && elapsed > patient(DEAF_NS)) {
-			checked = true;
-			atomic_store(&watch->deaf, find_deaf(watch->trial));
-			if (atomic_load(&watch->deaf))
-				return;
-		}
+		atomic_store(&watch->deaf, look_for_deaf(watch->trial, deaf));
+		if (atomic_load(&watch->deaf))
+			return;
 		left = watch->duration_ns > elapsed ? watch->duration_ns - elapsed : 0;
 		pause_ns(left < LOOK_NS ? left + REPEAT_NS / 10 : LOOK_NS);
 	}
@@ -114,14 +124,17 @@ static int call_until_end(const struct watch *watch)
 	return err;
 }
 
-static int deaf_failure(const struct xdp_port *port, struct failure *why)
+static int deaf_failure(const struct xdp_port ports[XDP_PORTS], unsigned tx, struct failure *why)
 {
+	const struct xdp_port *port = &ports[tx];
+	const struct xmit_counts seen = xdp_xmit_read(tx);
+
 	if (!xdp_port_link(port))
 		return xdp_fail(why, -ENETDOWN, "port %s: takes no frames: it is down or has no carrier", port->name);
 	return xdp_fail(why, -ENXIO,
-		"port %s: takes no redirected frames; the peer of a veth needs an XDP program or generic receive "
+		"port %s: takes no redirected frames (%s); the peer of a veth needs an XDP program or generic receive "
 		"offload (ethtool -K PEER gro on), another interface a driver with XDP transmission",
-		port->name);
+		port->name, seen.turned_away ? strerror((int)-seen.error) : "the kernel reports nothing of them");
 }
 
 int xdp_run_sender(const struct trial *trial, const struct xdp_port ports[XDP_PORTS], const atomic_bool *stop, int core,
@@ -148,6 +161,6 @@ int xdp_run_sender(const struct trial *trial, const struct xdp_port ports[XDP_PO
 	pthread_join(watcher, NULL);
 	if (err)
 		return xdp_fail(why, err, "BPF_PROG_TEST_RUN with live frames: %s", strerror(-err));
-	deaf = atomic_load(&watch.deaf) ? atomic_load(&watch.deaf) : find_deaf(trial);
-	return deaf ? deaf_failure(&ports[trial->direction[deaf - 1].tx], why) : 0;
+	deaf = atomic_load(&watch.deaf) ? atomic_load(&watch.deaf) : find_deaf_at_end(trial);
+	return deaf ? deaf_failure(ports, trial->direction[deaf - 1].tx, why) : 0;
 }

@@ -146,6 +146,15 @@ void xdp_sender_close(void)
 	pthread_mutex_unlock(&sender.lock);
 }
 
+uint32_t xdp_sender_map(void)
+{
+	struct bpf_map_info info = {0};
+	__u32 length = sizeof(info);
+
+	bpf_obj_get_info_by_fd(bpf_map__fd(sender.skeleton->maps.tx_ports), &info, &length);
+	return info.id;
+}
+
 int xdp_sender_call(void)
 {
 	DECLARE_LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = sender.plan.longest,

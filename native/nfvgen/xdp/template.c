@@ -14,12 +14,13 @@ _Static_assert(XDP_MIX == NFVGEN_MIX && XDP_DIRECTIONS == NFVGEN_DIRECTIONS && X
 		       XDP_BEARERS == NFVGEN_MAX_BEARERS && XDP_GTPU_BYTES == FRAME_GTPU_BYTES,
 	"the program and the core have the same bounds");
 
-static void set_layout(struct gen_config *config, const struct frame_layout *at)
+/* All but what distinguishes flows lies at the same places in both directions. */
+static void set_layout(struct gen_config *config, const struct frame_layout *at, bool replies)
 {
 	config->header_length = at->payload + FRAME_PAYLOAD_BYTES;
-	config->address = at->address;
+	*(replies ? &config->reply_address : &config->address) = at->address;
+	*(replies ? &config->reply_port : &config->flow_port) = at->flow_port;
 	config->ip_checksum = at->ip_checksum;
-	config->source_port = at->source_port;
 	config->udp_checksum = at->udp_checksum;
 	config->outer_source_port = at->outer_source_port;
 	config->outer_udp_checksum = at->outer_udp_checksum;
@@ -49,6 +50,8 @@ static int set_templates(struct xdp_plan *plan, const struct trial *trial, uint1
 
 		if (stack.uplink)
 			config->uplink = d;
+		if (stack.replies)
+			config->replies = d;
 		for (unsigned i = 0; i < trial->mix.count; i++) {
 			int err = frame_template_build(&template, &stack, &trial->endpoint[direction->tx],
 				&trial->endpoint[direction->rx], trial->destination_mac[direction->tx],
@@ -56,7 +59,7 @@ static int set_templates(struct xdp_plan *plan, const struct trial *trial, uint1
 
 			if (err)
 				return err;
-			set_layout(config, &template.layout);
+			set_layout(config, &template.layout, stack.replies);
 			if (config->header_length > XDP_HEADER_BYTES)
 				return -EMSGSIZE;
 			set_template(&plan->templates[d * XDP_MIX + i], &template, config->header_length);
@@ -107,7 +110,9 @@ int xdp_plan(struct xdp_plan *plan, const struct trial *trial, uint16_t trial_nu
 	config->flows = trial->flows;
 	config->destinations_mask = trial->destination_mac_count - 1u;
 	config->flow_macs = trial->flow_macs;
+	config->reply_macs = trial_flow_macs(trial, 1);
 	config->uplink = XDP_DIRECTIONS;
+	config->replies = XDP_DIRECTIONS;
 	config->stamp = trial->stamp;
 	config->sizes = trial->mix.count;
 	config->schedule_length = mix_schedule(plan->schedule, &trial->mix);

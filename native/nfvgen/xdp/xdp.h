@@ -55,7 +55,7 @@ void xdp_expect(struct sink_quick *quick, const struct trial *trial, uint16_t tr
 /* xmit.c */
 int xdp_xmit_open(const struct xdp_port ports[XDP_PORTS], struct failure *why);
 void xdp_xmit_close(void);
-void xdp_xmit_start(void);
+void xdp_xmit_start(const struct trial *trial, uint32_t map); /* the number of the map that it redirects by */
 struct xmit_counts xdp_xmit_read(unsigned port);
 
 /* sender.c */
@@ -63,7 +63,8 @@ uint16_t xdp_sender_longest(void); /* the longest live frame, in memory; 0: the 
 int xdp_sender_open(
 	const struct trial *trial, uint16_t trial_number, const struct xdp_port ports[XDP_PORTS], struct failure *why);
 void xdp_sender_close(void);
-int xdp_sender_call(void); /* the kernel's loop: blocks until a signal, or until its turns are used up */
+int xdp_sender_call(void);     /* the kernel's loop: blocks until a signal, or until its turns are used up */
+uint32_t xdp_sender_map(void); /* the number of the map of its ports */
 struct xdp_sent xdp_sender_read(unsigned direction);
 void xdp_sender_gaps(struct trial_counts *counts);
 void xdp_sender_times(uint64_t *duration_ns, uint64_t *busy_ns);

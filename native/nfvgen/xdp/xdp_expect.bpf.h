@@ -20,9 +20,12 @@
 #define EXPECT_TIME 8
 #define EXPECT_SEQUENCE 12
 #define EXPECT_UDP_CHECKSUM 20
-#define EXPECT_SOURCE_PORT 26
+#define EXPECT_PORTS 26 /* the source's, then the destination's */
+/* The last two bytes of the source's address, and how many bytes behind them are those of the destination's. */
 #define EXPECT_ADDRESS_IPV4 32
+#define EXPECT_BETWEEN_IPV4 4
 #define EXPECT_ADDRESS_IPV6 44
+#define EXPECT_BETWEEN_IPV6 16
 
 struct sink_quick quick = {};
 
@@ -45,19 +48,23 @@ static __always_inline __u64 expect_differs(const void *frame, const struct sink
 	return wrong;
 }
 
-/* Do the fields that differ from frame to frame fit the checksum? */
+/*
+ * Do the fields that differ from frame to frame fit the checksum? Flows differ on one of both sides; the other one's
+ * address and port, which the mask has compared, are read too, so that there is nothing to choose.
+ */
 static __always_inline int expect_sum_fits(
-	const void *behind, const struct sink_expect *e, __u32 address, const struct expect_mark *mark)
+	const void *behind, const struct sink_expect *e, __u32 address, __u32 between, const struct expect_mark *mark)
 {
 	__u64 sum = (__u64)e->udp_sum + *(const __u16 *)(behind - address) +
-		    *(const __u16 *)(behind - EXPECT_SOURCE_PORT) + mark->sequence + (__u32)mark->time +
+		    *(const __u16 *)(behind - address + between) + *(const __u16 *)(behind - EXPECT_PORTS) +
+		    *(const __u16 *)(behind - EXPECT_PORTS + 2) + mark->sequence + (__u32)mark->time +
 		    (mark->time >> 32);
 
 	return checksum_udp(sum) == *(const __u16 *)(behind - EXPECT_UDP_CHECKSUM);
 }
 
-static __always_inline int expect_head(
-	const struct xdp_md *ctx, const struct sink_expect *e, __u32 head, __u32 address, struct expect_mark *mark)
+static __always_inline int expect_head(const struct xdp_md *ctx, const struct sink_expect *e, __u32 head, __u32 address,
+	__u32 between, struct expect_mark *mark)
 {
 	const void *frame = (const void *)(long)ctx->data, *end = (const void *)(long)ctx->data_end;
 	const void *behind = frame + head;
@@ -66,7 +73,7 @@ static __always_inline int expect_head(
 		return 0;
 	mark->sequence = *(const __u32 *)(behind - EXPECT_SEQUENCE);
 	mark->time = *(const __u64 *)(behind - EXPECT_TIME);
-	return !quick.check || expect_sum_fits(behind, e, address, mark);
+	return !quick.check || expect_sum_fits(behind, e, address, between, mark);
 }
 
 /* The header stacks by their length; VXLAN, whose outer headers differ too, has none. */
@@ -75,13 +82,13 @@ static __always_inline int expect_headers(
 {
 	switch (head) {
 	case 60:
-		return expect_head(ctx, e, 60, EXPECT_ADDRESS_IPV4, mark);
+		return expect_head(ctx, e, 60, EXPECT_ADDRESS_IPV4, EXPECT_BETWEEN_IPV4, mark);
 	case 64:
-		return expect_head(ctx, e, 64, EXPECT_ADDRESS_IPV4, mark);
+		return expect_head(ctx, e, 64, EXPECT_ADDRESS_IPV4, EXPECT_BETWEEN_IPV4, mark);
 	case 80:
-		return expect_head(ctx, e, 80, EXPECT_ADDRESS_IPV6, mark);
+		return expect_head(ctx, e, 80, EXPECT_ADDRESS_IPV6, EXPECT_BETWEEN_IPV6, mark);
 	case 84:
-		return expect_head(ctx, e, 84, EXPECT_ADDRESS_IPV6, mark);
+		return expect_head(ctx, e, 84, EXPECT_ADDRESS_IPV6, EXPECT_BETWEEN_IPV6, mark);
 	default:
 		return 0;
 	}

@@ -51,35 +51,56 @@ static __always_inline void write24(__u8 *to, __u32 value)
 }
 
 /* As frame_write_macs() of frame.h. The words hold the frame's first 16 bytes: destination, source, what follows. */
-static __always_inline void write_macs(void *frame, const volatile struct gen_template *t, __u32 flow)
+static __always_inline void write_macs(void *frame, const volatile struct gen_template *t, __u32 flow, __u32 macs)
 {
 	if (config.destinations_mask)
 		*(__u8 *)(frame + XDP_DESTINATION) =
 			(__u8)(t->words[0] >> 8 * XDP_DESTINATION) + (__u8)(flow & config.destinations_mask);
-	if (config.flow_macs & XDP_FLOW_DESTINATION_MAC)
+	if (macs & XDP_FLOW_DESTINATION_MAC)
 		write24(frame + 3, (__u32)(bpf_be64_to_cpu(t->words[0]) >> 16) + flow);
-	if (config.flow_macs & XDP_FLOW_SOURCE_MAC)
+	if (macs & XDP_FLOW_SOURCE_MAC)
 		write24(frame + 9, (__u32)(bpf_be64_to_cpu(t->words[1]) >> 32) + flow);
 }
 
+/* What distinguishes flows, in a place of its own where the direction is that of replies. */
+static __always_inline void write_flow(
+	void *frame, const volatile struct gen_template *t, __u32 flow, __u16 address, __u16 port, __u32 direction)
+{
+	if (config.replies < XDP_DIRECTIONS && direction == config.replies) {
+		*(__u16 *)(frame + config.reply_address) = address;
+		*(__u16 *)(frame + config.reply_port) = port;
+		write_macs(frame, t, flow, config.reply_macs);
+		return;
+	}
+	*(__u16 *)(frame + config.address) = address;
+	*(__u16 *)(frame + config.flow_port) = port;
+	write_macs(frame, t, flow, config.flow_macs);
+}
+
+/* What goes into every frame. */
+struct frame_mark {
+	__u32 direction;
+	__u32 flow;
+	__u32 sequence;
+	__u64 time;
+};
+
 /* As frame_write() of frame.h. */
 static __always_inline void write_fields(
-	void *frame, const volatile struct gen_template *t, __u32 flow, __u32 sequence, __u64 time)
+	void *frame, const volatile struct gen_template *t, const struct frame_mark *mark)
 {
-	__u16 address = bpf_htons((__u16)(t->address + flow));
-	__u16 port = bpf_htons(0xc000 + ((flow + (flow >> 16)) & 0x3fff));
-	__u32 sequence_be = bpf_htonl(sequence);
-	__u64 time_be = bpf_cpu_to_be64(time);
+	__u16 address = bpf_htons((__u16)(t->address + mark->flow));
+	__u16 port = bpf_htons(0xc000 + ((mark->flow + (mark->flow >> 16)) & 0x3fff));
+	__u32 sequence_be = bpf_htonl(mark->sequence);
+	__u64 time_be = bpf_cpu_to_be64(mark->time);
 	__u64 sum = (__u64)t->udp_sum + address + port + sequence_be + (__u32)time_be + (time_be >> 32);
 
-	*(__u16 *)(frame + config.address) = address;
-	*(__u16 *)(frame + config.source_port) = port;
+	write_flow(frame, t, mark->flow, address, port, mark->direction);
 	*(__u16 *)(frame + config.udp_checksum) = udp_final(sum);
 	*(__u32 *)(frame + config.sequence) = sequence_be;
 	*(__u64 *)(frame + config.time) = time_be;
 	if (config.ip_checksum)
 		*(__u16 *)(frame + config.ip_checksum) = (__u16)~fold((__u64)t->ip_sum + address);
-	write_macs(frame, t, flow);
 	if (config.outer_source_port) {
 		sum = (__u64)t->outer_udp_sum + port + (config.ip_checksum ? (__u16)~address : 0);
 		*(__u16 *)(frame + config.outer_source_port) = port;
@@ -100,16 +121,9 @@ static __always_inline void copy_bearer_headers(void *frame, const volatile stru
 		*(__u64 *)(frame + length - 8) = t->last;
 }
 
-/* What goes into every frame of bearers. */
-struct bearer_mark {
-	__u32 flow;
-	__u32 sequence;
-	__u64 time;
-};
-
 /* As frame_write() and frame_write_bearer() of frame.h. `tunnel`, a constant, is the bytes of the tunnel's headers. */
 static __always_inline int write_bearer(
-	struct xdp_md *ctx, const volatile struct gen_template *t, struct bearer_mark mark, __u32 tunnel)
+	struct xdp_md *ctx, const volatile struct gen_template *t, struct frame_mark mark, __u32 tunnel)
 {
 	void *frame = (void *)(long)ctx->data, *ip = frame + PLAIN_NETWORK + tunnel, *udp = ip + 20;
 	const struct gen_bearer *bearer = &bearers[mark.flow % XDP_BEARERS];

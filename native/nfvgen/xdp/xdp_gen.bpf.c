@@ -228,6 +228,7 @@ int nfvgen_send(struct xdp_md *ctx)
 {
 	const volatile struct gen_template *t;
 	struct gen_direction *mine;
+	struct frame_mark mark;
 	__u32 direction, length;
 	void *frame;
 	__u64 now;
@@ -251,7 +252,11 @@ int nfvgen_send(struct xdp_md *ctx)
 	if (frame + config.header_length > (void *)(long)ctx->data_end)
 		return XDP_ABORTED;
 	copy_headers(frame, t);
-	write_fields(frame, t, next_flow(mine), (__u32)mine->generated, config.stamp ? now : 0);
+	mark = (struct frame_mark){.direction = direction,
+		.flow = next_flow(mine),
+		.sequence = (__u32)mine->generated,
+		.time = config.stamp ? now : 0};
+	write_fields(frame, t, &mark);
 	return send_on(direction, mine, length, now);
 }
 
@@ -261,7 +266,7 @@ int nfvgen_send_bearers(struct xdp_md *ctx)
 {
 	const volatile struct gen_template *t;
 	struct gen_direction *mine;
-	struct bearer_mark mark;
+	struct frame_mark mark;
 	__u32 direction;
 	__u64 now;
 
@@ -276,8 +281,10 @@ int nfvgen_send_bearers(struct xdp_md *ctx)
 	if (config.frames && mine->generated >= config.frames)
 		return XDP_DROP;
 	t = &templates[(direction & 1) * XDP_MIX + next_size(mine)];
-	mark = (struct bearer_mark){
-		.flow = next_flow(mine), .sequence = (__u32)mine->generated, .time = config.stamp ? now : 0};
+	mark = (struct frame_mark){.direction = direction,
+		.flow = next_flow(mine),
+		.sequence = (__u32)mine->generated,
+		.time = config.stamp ? now : 0};
 	if (shape(ctx, t->length, direction != config.uplink))
 		return XDP_ABORTED;
 	if (direction == config.uplink ? write_bearer(ctx, t, mark, XDP_GTPU_BYTES) : write_bearer(ctx, t, mark, 0))

@@ -73,10 +73,14 @@ struct gen_config {
 	__u32 schedule_length;
 	__u32 longest; /* the length with which every frame is born */
 	__u32 uplink;  /* with bearers: the direction that is in tunnels; XDP_DIRECTIONS: none */
+	__u32 replies; /* the direction whose flows differ on the other side; XDP_DIRECTIONS: none */
+	__u32 reply_address;
+	__u32 reply_port;
+	__u32 reply_macs;
 	__u32 header_length;
 	__u32 address;
 	__u32 ip_checksum;
-	__u32 source_port;
+	__u32 flow_port;
 	__u32 udp_checksum;
 	__u32 outer_source_port;
 	__u32 outer_udp_checksum;
@@ -117,10 +121,17 @@ struct xmit_config {
 	__u32 ifindex[XDP_PORTS];
 };
 
+/* The map that a trial redirects by; constant during a trial. */
+struct xmit_trial {
+	__u32 map;                /* its number */
+	__u32 tx[XDP_DIRECTIONS]; /* the port of each of its entries */
+};
+
 struct xmit_counts {
 	__u64 taken;
 	__u64 refused;
-	__s64 error; /* the last one */
+	__u64 turned_away; /* with an error: of the refused, and those that the kernel did not even offer to the port */
+	__s64 error;       /* the last one */
 };
 
 struct sink_config {
@@ -148,8 +159,8 @@ struct sink_bearers {
 struct sink_expect {
 	__u64 words[XDP_EXPECT_WORDS];
 	__u64 mask[XDP_EXPECT_WORDS]; /* 0 where frames differ from each other */
-	__u32 udp_sum;
-	__u32 rest_sum; /* of what follows the headers, folded; 0 is reported as 0xffff */
+	__u32 udp_sum;                /* without the fields that the check reads from the frame */
+	__u32 rest_sum;               /* of what follows the headers, folded; 0 is reported as 0xffff */
 };
 
 /* What is expected on every port, for each size of the mix. */

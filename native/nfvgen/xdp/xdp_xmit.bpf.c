@@ -34,6 +34,7 @@ struct net_device {
 #pragma clang attribute pop
 
 const volatile struct xmit_config config = {};
+struct xmit_trial trial = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -64,8 +65,29 @@ int BPF_PROG(nfvgen_taken, const struct net_device *from, const struct net_devic
 		mine->taken += sent;
 	if (drops > 0)
 		mine->refused += drops;
-	if (err)
+	if (err) {
 		mine->error = err;
+		mine->turned_away += drops > 0 ? drops : 0;
+	}
+	return 0;
+}
+
+/* A frame that does not even come to the port: it is down, its MTU too small, or a veth's peer takes none. */
+SEC("tp_btf/xdp_redirect_err")
+int BPF_PROG(nfvgen_turned_away, const struct net_device *from, const void *program, const void *to, int err,
+	int map_type, __u32 map, __u32 index)
+{
+	struct xmit_counts *mine;
+	__u32 port;
+
+	if (map != trial.map)
+		return 0;
+	port = index ? trial.tx[1] : trial.tx[0];
+	mine = bpf_map_lookup_elem(&counts, &port);
+	if (!mine)
+		return 0;
+	mine->turned_away++;
+	mine->error = err;
 	return 0;
 }
 

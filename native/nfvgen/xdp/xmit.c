@@ -34,8 +34,9 @@ int xdp_xmit_open(const struct xdp_port ports[XDP_PORTS], struct failure *why)
 		err = xdp_xmit_bpf__attach(xmit.skeleton);
 	if (err)
 		return xdp_fail(why, err,
-			"frames taken by a port cannot be counted: tracepoint xdp_devmap_xmit: %s (BTF and CAP_PERFMON "
-			"are needed)",
+			"frames taken by a port cannot be counted: tracepoints xdp_devmap_xmit, xdp_redirect_err: %s "
+			"(BTF "
+			"and CAP_PERFMON are needed)",
 			strerror(-err));
 	return 0;
 }
@@ -54,6 +55,7 @@ static struct xmit_counts read_all(__u32 port)
 		for (int i = 0; i < xmit.cpus; i++) {
 			sum.taken += per_cpu[i].taken;
 			sum.refused += per_cpu[i].refused;
+			sum.turned_away += per_cpu[i].turned_away;
 			if (per_cpu[i].error)
 				sum.error = per_cpu[i].error;
 		}
@@ -62,8 +64,13 @@ static struct xmit_counts read_all(__u32 port)
 	return sum;
 }
 
-void xdp_xmit_start(void)
+void xdp_xmit_start(const struct trial *trial, uint32_t map)
 {
+	struct xmit_trial *now = &xmit.skeleton->bss->trial;
+
+	now->map = map;
+	for (unsigned i = 0; i < trial->directions; i++)
+		now->tx[i] = trial->direction[i].tx;
 	for (unsigned i = 0; i < XDP_PORTS; i++)
 		xmit.before[i] = read_all(i);
 }
@@ -74,5 +81,6 @@ struct xmit_counts xdp_xmit_read(unsigned port)
 
 	now.taken -= xmit.before[port].taken;
 	now.refused -= xmit.before[port].refused;
+	now.turned_away -= xmit.before[port].turned_away;
 	return now;
 }

@@ -22,6 +22,7 @@ from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
     NOT_SEPARABLE,
+    CounterSource,
     Deployment,
     Hop,
     HopKind,
@@ -193,6 +194,7 @@ class LagopusDpdk(DataPlane):
                 rx_packets=counts["rx_packets"],
                 tx_packets=counts["tx_packets"],
                 drops={key: counts[key] for key in ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")},
+                counted_by=CounterSource.LAGOPUS,
             )
             for name, counts in self._statistics(deployment).items()
         )

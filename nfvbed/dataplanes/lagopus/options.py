@@ -7,9 +7,19 @@ from pydantic import Field
 from nfvbed.dataplanes.ports.kernel_options import WithCoreUse
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
+from nfvbed.spec.framelimits import FrameLimit
+from nfvbed.spec.layout import Layout
 from nfvbed.spec.options import AF_PACKET, DataPlaneOptions, refuse_existing, veth_for_processes
 from nfvbed.spec.rings import POWER_OF_TWO
 from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
+from nfvbed.units import USUAL_FRAME_BYTES
+
+_ORDINARY = FrameLimit(
+    USUAL_FRAME_BYTES,
+    "Lagopus's ports",
+    "nfvbed asks no MTU of Lagopus, whose buffers are of the usual size",
+    "ovs-dpdk",
+)
 
 
 class LagopusRawOptions(WithCoreUse):
@@ -20,6 +30,10 @@ class LagopusRawOptions(WithCoreUse):
     def io_path(self, kind: PortKind) -> str:
         """Packet sockets."""
         return AF_PACKET
+
+    def frame_limits(self, kind: PortKind, plan: Layout) -> tuple[FrameLimit, ...]:
+        """Its own."""
+        return (_ORDINARY,)
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Every VNF gets a veth."""
@@ -52,6 +66,10 @@ class LagopusOptions(DataPlaneOptions):
     def ring_size(self) -> int:
         """As asked for."""
         return self.queue_size
+
+    def frame_limits(self, kind: PortKind, plan: Layout) -> tuple[FrameLimit, ...]:
+        """Its own."""
+        return (_ORDINARY,)
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """All of its ports are vhost-user sockets."""

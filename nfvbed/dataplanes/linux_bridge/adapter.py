@@ -18,7 +18,7 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.wiring import EMULATED_NICS, queues_of, require_vnf
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import links
+from nfvbed.host import fixes, links
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.qemu.accelerator import guests_boot
@@ -27,6 +27,7 @@ from nfvbed.host.qemu.vhost import require_vhost_net
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
+    CounterSource,
     Deployment,
     Hop,
     HopKind,
@@ -66,9 +67,9 @@ class LinuxBridge(LinkSwitch):
         options = options_of(variant, LinuxBridgeOptions)
         require_sender()
         if options.netfilter and not _NETFILTER_SETTINGS.is_dir():
-            raise UnsupportedError("the kernel has no br_netfilter", fix="modprobe br_netfilter")
+            raise UnsupportedError("the kernel has no br_netfilter", fix=fixes.BRIDGE_NETFILTER)
         cannot = "a bridge between veth links cannot be made"
-        try_out(Attempt(lambda workspace: _try(options, workspace), cannot, "modprobe bridge veth"))
+        try_out(Attempt(lambda workspace: _try(options, workspace), cannot, fixes.load("bridge", "veth")))
         return _probe_guests(options)
 
     def plan(self, request: DeployRequest) -> BridgePlan:
@@ -128,7 +129,7 @@ class LinuxBridge(LinkSwitch):
             if end is None:
                 # A bridge counts as its own only what is for the host itself: what it forwards shows at its ports.
                 drops = {"rx_dropped": within[name].rx_dropped, "tx_dropped": within[name].tx_dropped}
-                path.append(Hop(name=name, drops=drops))
+                path.append(Hop(name=name, drops=drops, counted_by=CounterSource.LINUX))
             else:
                 path.append(veth.hop(f"{bridge} port {name}", within[name], HopKind.SWITCH_PORT, end))
         return tuple(path)

@@ -25,6 +25,11 @@ class LinuxBridgeOptions(WithOffloads):
     """Use of vhost-net, by which the kernel moves a guest's frames between its virtio-net NIC and the tap; auto: where
     it can."""
 
+    @property
+    def gives_emulated_nics(self) -> bool:
+        """Where the variant is about one."""
+        return self.guest_nic in ("e1000", "rtl8139")
+
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """A virtual machine gets a tap, everything else a veth."""
         fitting = ("any", "tap") if self.guest_nic == "virtio" else ("any", self.guest_nic)

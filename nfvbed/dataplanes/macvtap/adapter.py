@@ -14,7 +14,7 @@ from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.ports.veth_probe import Attempt, probe_veth, try_out
 from nfvbed.dataplanes.wiring import queues_of, require_vnf
 from nfvbed.errors import DeployError, InternalError, UnsupportedError
-from nfvbed.host import links, macvlans, napi
+from nfvbed.host import fixes, links, macvlans, napi
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.macvlans import MacvlanDevice
@@ -24,6 +24,7 @@ from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
     NOT_SEPARABLE,
+    CounterSource,
     Deployment,
     Hop,
     HopKind,
@@ -62,7 +63,7 @@ class Macvtap(DataPlane):
         if options.vhost == "on":
             require_vhost_net()
         cannot = f"no {options.mode} macvtap can be made"
-        return try_out(Attempt(lambda workspace: _try(options, workspace), cannot, "modprobe macvtap"))
+        return try_out(Attempt(lambda workspace: _try(options, workspace), cannot, fixes.load("macvtap")))
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Make namespaces, lower links and devices, and put their receive work onto its cores."""
@@ -217,6 +218,7 @@ def _device_hop(end: End, lower: str, counted: links.LinkCounters) -> Hop:
         rx_packets=counted.tx_packets,
         tx_packets=counted.rx_packets,
         drops={"rx_dropped": counted.tx_dropped, "tx_dropped": counted.rx_dropped},
+        counted_by=CounterSource.LINUX,
     )
 
 
@@ -236,7 +238,8 @@ def _by_end(deployment: Deployment, devices: Mapping[str, links.LinkCounters]) -
 
 
 def _inside(name: str, counted: links.LinkCounters) -> Hop:
-    return Hop(name=f"link {name}", drops={"rx_dropped": counted.rx_dropped, "tx_dropped": counted.tx_dropped})
+    drops = {"rx_dropped": counted.rx_dropped, "tx_dropped": counted.tx_dropped}
+    return Hop(name=f"link {name}", drops=drops, counted_by=CounterSource.LINUX)
 
 
 def _state(plan: MacvtapPlan, spaces: MacvtapSpaces) -> MacvtapState:

@@ -129,6 +129,11 @@ class BridgeController:
         bodies = self._multipart(openflow.port_request())
         return {port.port: port for body in bodies for port in openflow.parse_ports(body)}
 
+    def links(self) -> dict[int, bool]:
+        """Read which ports have a link, by OpenFlow port number."""
+        bodies = self._multipart(openflow.description_request())
+        return {number: up for body in bodies for number, up in openflow.parse_links(body).items()}
+
     def _multipart(self, request: bytes) -> list[bytes]:
         bodies = [self._exchange(openflow.MULTIPART_REQUEST, request, openflow.MULTIPART_REPLY)]
         while openflow.more_follows(bodies[-1]):

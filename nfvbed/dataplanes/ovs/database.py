@@ -13,6 +13,8 @@ from ovs.poller import Poller
 from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.errors import DeployError
 from nfvbed.patience import patient
+from nfvbed.spec.variant import Variant
+from nfvbed.units import USUAL_MTU
 
 PATIENCE_S = patient(15.0)
 _LOOK_AROUND_MS = 50
@@ -51,6 +53,11 @@ class PortRequest:
     other_config: Mapping[str, str] = field(default_factory=dict)
     mtu: int | None = None
     """Bytes of an Ethernet payload that it takes; None: Open vSwitch's default."""
+
+
+def asked_mtu(variant: Variant) -> int | None:
+    """Return the MTU to ask of the ports of a variant's path; None: the usual one, which Open vSwitch gives unasked."""
+    return None if variant.mtu == USUAL_MTU else variant.mtu
 
 
 @dataclass(frozen=True)
@@ -255,6 +262,10 @@ class SwitchDatabase:
         """Read the state of the interfaces, by name."""
         self._idl.run()
         return {row.name: _interface(row) for row in self._idl.tables["Interface"].rows.values()}
+
+    def statuses(self) -> dict[str, dict[str, str]]:
+        """Read the status of the interfaces, by name."""
+        return {name: state.status for name, state in self.interfaces().items()}
 
     def _bridge(self, name: str) -> Any:
         row = next((row for row in self._idl.tables["Bridge"].rows.values() if row.name == name), None)

@@ -60,17 +60,25 @@ class OvsLearning(LearningTable):
         self.forget()
 
     def _in_table(self) -> tuple[int, int]:
-        text = self._command("fdb/stats-show", self._bridge)
-        found = _IN_TABLE.search(text)
-        if found is None:
-            raise DeployError("Open vSwitch does not say how many addresses it holds", observed=text[:200])
-        return int(found[1]), int(found[2])
+        return in_table(self._command("fdb/stats-show", self._bridge))
 
     def _command(self, name: str, *arguments: str) -> str:
         return unixctl.command(Path(self._state.unixctl), name, *arguments)
 
     def _database(self) -> SwitchDatabase:
         return SwitchDatabase(Path(self._state.database), locate())
+
+
+def in_table(text: str) -> tuple[int, int]:
+    """Read from `fdb/stats-show` how many addresses a bridge holds, and how many it can.
+
+    Raises:
+        DeployError: it does not say.
+    """
+    found = _IN_TABLE.search(text)
+    if found is None:
+        raise DeployError("Open vSwitch does not say how many addresses it holds", observed=text[:200])
+    return int(found[1]), int(found[2])
 
 
 def _listen() -> None:

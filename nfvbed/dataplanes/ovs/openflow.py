@@ -24,7 +24,7 @@ NO_BUFFER = 0xFFFFFFFF
 ALL_TABLES = 0xFF
 DEFAULT_PRIORITY = 0x8000
 
-MULTIPART_FLOW, MULTIPART_AGGREGATE, MULTIPART_PORT_STATISTICS = 1, 2, 4
+MULTIPART_FLOW, MULTIPART_AGGREGATE, MULTIPART_PORT_STATISTICS, MULTIPART_PORT_DESCRIPTION = 1, 2, 4, 13
 MULTIPART_MORE = 0x0001
 
 Match = frozenset[tuple[int, str]]
@@ -52,6 +52,9 @@ _FLOW_REQUEST = struct.Struct("!B3xII4xQQ")
 _AGGREGATE = struct.Struct("!QQI4x")
 _FLOW_ENTRY = struct.Struct("!HBxIIHHHHH2xQQQ")
 _PORT_ENTRY = struct.Struct("!H2xIIIQQQQQQQQ")
+_PORT_DESCRIPTION = struct.Struct("!IH2x6s2x16sII")
+_LENGTH_OF_DESCRIPTION = 4
+_LINK_DOWN = 1
 _PROPERTY = struct.Struct("!HH")
 _EXPERIMENTER = struct.Struct("!HHII2xH")
 _PROPERTY_EXPERIMENTER = 0xFFFF
@@ -197,6 +200,11 @@ def port_request() -> bytes:
     return _MULTIPART.pack(MULTIPART_PORT_STATISTICS, 0) + struct.pack("!I4x", PORT_ANY)
 
 
+def description_request() -> bytes:
+    """Return the body of a MULTIPART_REQUEST for the description of all ports."""
+    return _MULTIPART.pack(MULTIPART_PORT_DESCRIPTION, 0)
+
+
 def more_follows(body: bytes) -> bool:
     """Return whether a multipart reply is continued in another one."""
     flags: int = _MULTIPART.unpack_from(body)[1]
@@ -223,6 +231,19 @@ def parse_installed(body: bytes) -> list[InstalledRule]:
 def parse_ports(body: bytes) -> list[PortCounters]:
     """Read one multipart reply with ports."""
     return [_port(entry) for entry in _entries(body, _PORT_ENTRY.size)]
+
+
+def parse_links(body: bytes) -> dict[int, bool]:
+    """Read whether ports have a link, by number, in one multipart reply with their descriptions (section 7.2.1).
+
+    Raises:
+        DeployError: the reply is damaged.
+    """
+    links = {}
+    for entry in _entries(body, _PORT_DESCRIPTION.size, _LENGTH_OF_DESCRIPTION):
+        number, _, _, _, _, state = _PORT_DESCRIPTION.unpack_from(entry)
+        links[number] = not state & _LINK_DOWN
+    return links
 
 
 def error_text(body: bytes) -> str:
@@ -302,11 +323,11 @@ def _chunks(data: bytes) -> Iterator[tuple[int, bytes]]:
         offset += length
 
 
-def _entries(body: bytes, smallest: int) -> Iterator[bytes]:
-    """Cut a multipart reply into its entries, each of which begins with its length."""
+def _entries(body: bytes, smallest: int, at: int = 0) -> Iterator[bytes]:
+    """Cut a multipart reply into its entries, each of which has its length `at` bytes from its begin."""
     offset = _MULTIPART.size
     while offset < len(body):
-        length = int.from_bytes(body[offset : offset + 2], "big")
+        length = int.from_bytes(body[offset + at : offset + at + 2], "big")
         if length < smallest or offset + length > len(body):
             observed = f"an entry of {length} bytes at {offset} of {len(body)}"
             raise DeployError("an OpenFlow reply is damaged", observed=observed)

@@ -1,16 +1,28 @@
 """What `dpif-netdev/pmd-stats-show` and `pmd-perf-show` say: text, as Open vSwitch has no other form of it.
 
-Checked against Open vSwitch 3.1. A line that is not known is kept out of the way, a number that is missing is an error:
-a silent zero would be taken for a measurement.
+Read as 2.15, 3.1, 3.5 and 4.0 write it. A line that is not known is kept out of the way, a number that is missing is an
+error: a silent zero would be taken for a measurement. Open vSwitch 4.0 has no `pmd-stats-show` any more (the name gives
+`pmd-perf-show`), and so no exact busy cycles: it gives their share of all cycles to 0.1 %, and those of a packet as a
+whole number. Source: `lib/dpif-netdev-perf.c` of Open vSwitch, `pmd_perf_format_overall_stats`.
 """
 
 import re
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
 
+from nfvbed.dataplanes.ovs import unixctl
 from nfvbed.errors import InternalError
 
 SOURCE = "PMD statistics"
+ROUNDED_SOURCE = "PMD statistics, rounded by pmd-perf-show"
+"""Where the switch has no exact busy cycles: they are the middle of what its rounded figures leave open."""
+STATISTICS = "dpif-netdev/pmd-stats-show"
+PERFORMANCE = "dpif-netdev/pmd-perf-show"
+_TRIES = 5
+_MOMENT_S = 0.002
 
 _THREAD = re.compile(r"^pmd thread numa_id (?P<numa>-?\d+) core_id (?P<core>\d+):$")
 _VALUE = re.compile(r"^\s+(?:- )?(?P<name>[A-Za-z][^:]*):\s+(?P<value>\d+)(?![\d.])")
@@ -31,22 +43,47 @@ _STATISTICS = {
 _PERFORMANCE = {
     "Iterations": "iterations",
     "Used TSC cycles": "used_cycles",
+    "idle iterations": "idle_iterations",
     "busy iterations": "busy_iterations",
     "Rx packets": "rx_packets",
     "Tx packets": "tx_packets",
     "Tx batches": "tx_batches",
     "Lost upcalls": "lost_upcalls",
 }
+_PACKETS = {
+    "Datapath passes": "passes",
+    "Simple Match hits": "simple_match_hits",
+    "EMC hits": "emc_hits",
+    "SMC hits": "smc_hits",
+    "Megaflow hits": "megaflow_hits",
+    "Upcalls": "upcalls",
+    "Lost upcalls": "failed_upcalls",
+}
+"""Lines of `pmd-perf-show` that are written once a thread has had a packet."""
 _OPTIONAL = frozenset({"simple_match_hits", "idle_cycles", "busy_cycles", "tx_batches", "lost_upcalls"})
 """Simple match came with Open vSwitch 3.0; the others are not shown before a thread has run or has had a packet."""
+_BUSY_SHARE = re.compile(r"^\s+- busy iterations:\s+\d+\s+\(\s*(?P<percent>[\d.]+) % of used cycles\)")
+_PER_PACKET = re.compile(r"^\s+Rx packets:.*, (?P<cycles>\d+) cycles/pkt\)")
 
 
 @dataclass(frozen=True)
-class PmdStatistics:
-    """One poll-mode thread's counts since its start, or since they were cleared. Cycles are TSC cycles."""
+class _Counts:
+    """What one thread has counted since its start, or since it was cleared."""
 
     core: int
     numa: int
+
+    def since(self, first: Self) -> Self:
+        """Return what was counted after another reading; where the thread is stays, and roundings add up."""
+        signs = {"core": 0, "numa": 0, "rounding_cycles": 1}
+        before, now = vars(first), {name: value for name, value in vars(self).items() if value is not None}
+        return type(self)(**{name: value + signs.get(name, -1) * before[name] for name, value in now.items()})
+
+
+@dataclass(frozen=True)
+class PmdStatistics(_Counts):
+    """One poll-mode thread's packets and cycles. Cycles are TSC cycles."""
+
     packets: int
     recirculations: int
     emc_hits: int
@@ -57,21 +94,71 @@ class PmdStatistics:
     simple_match_hits: int = 0
     idle_cycles: int = 0
     busy_cycles: int = 0
+    rounding_cycles: int | None = None
+    """Busy cycles are known to so many above or below; None: they are exact, as `pmd-stats-show` gives them."""
 
 
 @dataclass(frozen=True)
-class PmdPerformance:
+class PmdPerformance(_Counts):
     """One poll-mode thread's loop: how often it ran, how often with packets, how large its batches were."""
 
-    core: int
-    numa: int
     iterations: int
     used_cycles: int
+    idle_iterations: int
     busy_iterations: int
     rx_packets: int
     tx_packets: int
     tx_batches: int = 0
     lost_upcalls: int = 0
+
+
+def read_statistics(socket: Path) -> tuple[PmdStatistics, ...]:
+    """Ask a switch what its poll-mode threads have counted: exactly where it has a command for that.
+
+    Raises:
+        DeployError: it does not answer.
+        InternalError: it writes another form than is known.
+    """
+    if STATISTICS in commands_of(unixctl.command(socket, "list-commands")):
+        return parse_statistics(unixctl.command(socket, STATISTICS))
+    return statistics_of_performance(_performance(socket))
+
+
+def read_performance(socket: Path) -> tuple[PmdPerformance, ...]:
+    """Ask a switch how its poll-mode threads' loops ran.
+
+    Raises:
+        DeployError: it does not answer.
+        InternalError: it writes another form than is known.
+    """
+    return parse_performance(_performance(socket))
+
+
+def _performance(socket: Path) -> str:
+    """Ask until every thread has counted for a millisecond: before, `pmd-perf-show` writes its name alone."""
+    text = unixctl.command(socket, PERFORMANCE)
+    for _ in range(_TRIES):
+        if all(block.lines for block in _blocks(text)):
+            break
+        time.sleep(_MOMENT_S)
+        text = unixctl.command(socket, PERFORMANCE)
+    return text
+
+
+def commands_of(text: str) -> frozenset[str]:
+    """Return the commands that `list-commands` names; an alias that it does not document is none."""
+    return frozenset(line.split()[0] for line in text.splitlines() if line[:1].isspace() and line.strip())
+
+
+def source_of(threads: Iterable[PmdStatistics]) -> str:
+    """Say where busy cycles are from."""
+    return SOURCE if all(thread.rounding_cycles is None for thread in threads) else ROUNDED_SOURCE
+
+
+def rounding_of(threads: Sequence[PmdStatistics]) -> int | None:
+    """Return to how many the busy cycles of all threads are known; None: exactly."""
+    known = [thread.rounding_cycles for thread in threads if thread.rounding_cycles is not None]
+    return sum(known) if known else None
 
 
 def parse_statistics(text: str) -> tuple[PmdStatistics, ...]:
@@ -81,53 +168,128 @@ def parse_statistics(text: str) -> tuple[PmdStatistics, ...]:
         InternalError: a thread lacks a count, so this version of Open vSwitch writes something else.
     """
     return tuple(
-        PmdStatistics(core=core, numa=numa, **values)
-        for core, numa, values in _threads(text, _STATISTICS, "dpif-netdev/pmd-stats-show")
+        PmdStatistics(core=block.core, numa=block.numa, **block.counts(_STATISTICS, STATISTICS))
+        for block in _blocks(text)
     )
 
 
 def parse_performance(text: str) -> tuple[PmdPerformance, ...]:
-    """Read `pmd-perf-show`: one entry a poll-mode thread.
+    """Read `pmd-perf-show`: one entry a poll-mode thread, the main thread left out.
 
     Raises:
         InternalError: a thread lacks a count, so this version of Open vSwitch writes something else.
     """
     return tuple(
-        PmdPerformance(core=core, numa=numa, **values)
-        for core, numa, values in _threads(text, _PERFORMANCE, "dpif-netdev/pmd-perf-show")
+        PmdPerformance(core=block.core, numa=block.numa, **block.counts(_PERFORMANCE, PERFORMANCE))
+        for block in _blocks(text)
     )
 
 
-def _threads(text: str, names: dict[str, str], command: str) -> Iterable[tuple[int, int, dict[str, int]]]:
-    """Yield (core, numa, values by field name) of each poll-mode thread."""
-    for core, numa, lines in _blocks(text):
+def statistics_of_performance(text: str) -> tuple[PmdStatistics, ...]:
+    """Read out of `pmd-perf-show` what `pmd-stats-show` would say; packets, hits and upcalls are exact there too.
+
+    Raises:
+        InternalError: a thread lacks a count, so this version of Open vSwitch writes something else.
+    """
+    return tuple(_statistics(block) for block in _blocks(text))
+
+
+@dataclass(frozen=True)
+class _Block:
+    """One poll-mode thread's part of a text."""
+
+    core: int
+    numa: int
+    lines: Sequence[str]
+
+    def counts(self, names: Mapping[str, str], command: str) -> dict[str, int]:
+        """Return the counts by field; names: the field of each line.
+
+        Raises:
+            InternalError: one is missing that is always written.
+        """
         values: dict[str, int] = {}
-        for line in lines:
+        for line in self.lines:
             match = _VALUE.match(line)
             if match and (field := names.get(match["name"])):
                 values[field] = int(match["value"])
         missing = set(names.values()) - set(values) - _OPTIONAL
         if missing:
-            raise InternalError(
-                f"{command} lacks {', '.join(sorted(missing))}",
-                where=f"PMD thread on core {core}",
-                observed="\n".join(lines),
-                fix="report this with the version of Open vSwitch",
-            )
-        yield core, numa, values
+            raise self.unknown(f"lacks {', '.join(sorted(missing))}", command)
+        return values
+
+    def figure(self, form: re.Pattern[str]) -> re.Match[str]:
+        """Return the one line of this form.
+
+        Raises:
+            InternalError: there is none.
+        """
+        for line in self.lines:
+            if match := form.match(line):
+                return match
+        raise self.unknown(f"has no line of the form {form.pattern}", PERFORMANCE)
+
+    def unknown(self, what: str, command: str) -> InternalError:
+        """Say that it is written otherwise."""
+        return InternalError(
+            f"{command} {what}",
+            where=f"PMD thread on core {self.core}",
+            observed="\n".join(self.lines),
+            fix="report this with the version of Open vSwitch",
+        )
 
 
-def _blocks(text: str) -> list[tuple[int, int, list[str]]]:
-    """Cut the text into the poll-mode threads' parts; an unindented line ends one."""
-    blocks: list[tuple[int, int, list[str]]] = []
-    inside = False
+def _statistics(block: _Block) -> PmdStatistics:
+    loop = block.counts(_PERFORMANCE, PERFORMANCE)
+    had = block.counts(_PACKETS, PERFORMANCE) if loop["rx_packets"] else dict.fromkeys(_PACKETS.values(), 0)
+    passes = had.pop("passes")
+    least, most = _busy_cycles(block, loop)
+    busy = (least + most) // 2
+    return PmdStatistics(
+        core=block.core,
+        numa=block.numa,
+        packets=loop["rx_packets"],
+        recirculations=max(0, passes - loop["rx_packets"]),
+        idle_cycles=loop["used_cycles"] - busy,
+        busy_cycles=busy,
+        rounding_cycles=most - busy,
+        **had,
+    )
+
+
+def _busy_cycles(block: _Block, loop: Mapping[str, int]) -> tuple[int, int]:
+    """Return the least and the most that a thread's busy cycles can be, by all that is written of them.
+
+    Raises:
+        InternalError: there are none that fit all of it.
+    """
+    used, packets = loop["used_cycles"], loop["rx_packets"]
+    if not loop["busy_iterations"]:
+        return 0, 0
+    if not loop["idle_iterations"]:
+        return used, used
+    # In thousandths of all cycles: 92.2 % is 921.5 to 922.5.
+    tenths = round(float(block.figure(_BUSY_SHARE)["percent"]) * 10)
+    least, most = used * (2 * tenths - 1) // 2000, min(used, -(-used * (2 * tenths + 1) // 2000))
+    if packets:
+        cycles = int(block.figure(_PER_PACKET)["cycles"])
+        least, most = max(least, packets * (2 * cycles - 1) // 2), min(most, -(-packets * (2 * cycles + 1) // 2))
+    if least > most:
+        raise block.unknown("contradicts itself about busy cycles", PERFORMANCE)
+    return max(0, least), most
+
+
+def _blocks(text: str) -> list[_Block]:
+    """Cut the text into the poll-mode threads' parts; an unindented line ends one, as the main thread's does."""
+    blocks: list[_Block] = []
+    lines: list[str] | None = None
     for line in text.splitlines():
         match = _THREAD.match(line)
         if match:
-            blocks.append((int(match["core"]), int(match["numa"]), []))
-            inside = True
+            lines = []
+            blocks.append(_Block(int(match["core"]), int(match["numa"]), lines))
         elif line and not line[0].isspace():
-            inside = False
-        elif inside and line.strip():
-            blocks[-1][2].append(line)
+            lines = None
+        elif lines is not None and line.strip():
+            lines.append(line)
     return blocks

@@ -11,20 +11,17 @@ from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import PortCounters
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.wiring import end_of
-from nfvbed.records import Hop, HopKind, Role, SwitchCounters, WorkThread
+from nfvbed.drops import is_drop, with_remainder
+from nfvbed.records import CounterSource, Hop, HopKind, Role, SwitchCounters, WorkThread
 from nfvbed.spec.layout import End
 
 _VERSION = re.compile(r"\d+\.\d+[.\d]*")
-_PMD_NAME = re.compile(r"^pmd-c(?P<core>\d+)/")
+PMD_NAME = re.compile(r"^pmd-c(?P<core>\d+)/")
 
-DATAPATH_DROPS = (
-    "drop_action_of_pipeline",
-    "datapath_drop_upcall_error",
-    "datapath_drop_lock_error",
-    "datapath_drop_rx_invalid_packet",
-    "datapath_drop_invalid_port",
-)
-"""Coverage counters of frames that the datapath dropped; the first one: by a rule, or for want of one."""
+_COVERAGE = re.compile(r"^(?P<name>[a-z][a-z0-9_]*) .*total: (?P<count>\d+)$", re.MULTILINE)
+"""A line of `coverage/show`, which leaves out what is 0."""
+_DATAPATH_DROP = re.compile(r"^(datapath_drop|drop_action)_|_drops?$")
+"""Coverage counters of frames that the datapath, or what is behind its ports, dropped; releases differ in them."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +49,12 @@ def counters(view: BridgeView, ports: Mapping[str, int]) -> SwitchCounters:
     """
     with BridgeController(view.openflow) as bridge:
         counted = bridge.ports()
-    threads = pmd.parse_statistics(unixctl.command(view.unixctl, "dpif-netdev/pmd-stats-show"))
+    threads = pmd.read_statistics(view.unixctl)
     return SwitchCounters(
         packets=sum(counted[number].rx_packets or 0 for number in ports.values()),
         busy_cycles=sum(thread.busy_cycles for thread in threads),
-        source=pmd.SOURCE,
+        rounding_cycles=pmd.rounding_of(threads),
+        source=pmd.source_of(threads),
         raw={
             "pmd": [dataclasses.asdict(thread) for thread in threads],
             "ports": {name: port_totals(counted[number]) for name, number in ports.items()},
@@ -80,13 +78,19 @@ def hops(view: BridgeView, ports: Mapping[str, int]) -> tuple[Hop, ...]:
     """
     with BridgeController(view.openflow) as bridge:
         counted = bridge.ports()
-    threads = pmd.parse_statistics(unixctl.command(view.unixctl, "dpif-netdev/pmd-stats-show"))
-    drops = {name: int(unixctl.command(view.unixctl, "coverage/read-counter", name)) for name in DATAPATH_DROPS}
+    threads = pmd.read_statistics(view.unixctl)
+    drops = datapath_drops(unixctl.command(view.unixctl, "coverage/show"))
     drops["failed_upcalls"] = sum(thread.failed_upcalls for thread in threads)
     first, *others = (
         port_hop(f"{view.name} port {name}", counted[number], end_of(number)) for name, number in ports.items()
     )
-    return first, Hop(name=f"{view.name} datapath", drops=drops), *others
+    return first, Hop(name=f"{view.name} datapath", drops=drops, counted_by=CounterSource.OVS), *others
+
+
+def datapath_drops(coverage: str) -> dict[str, int]:
+    """Return the counters of dropped frames among those of `coverage/show`; what is 0 is not among them."""
+    counted = {match["name"]: int(match["count"]) for match in _COVERAGE.finditer(coverage)}
+    return {name: count for name, count in counted.items() if _DATAPATH_DROP.search(name)}
 
 
 def pmd_threads(pid: int) -> tuple[WorkThread, ...]:
@@ -97,7 +101,7 @@ def pmd_threads(pid: int) -> tuple[WorkThread, ...]:
             name = (task / "comm").read_text().strip()
         except (FileNotFoundError, ProcessLookupError):
             continue  # it ended meanwhile
-        if match := _PMD_NAME.match(name):
+        if match := PMD_NAME.match(name):
             thread = WorkThread(
                 role=Role.SWITCH, pid=pid, tid=int(task.name), core=int(match["core"]), name=name, polling=True
             )
@@ -116,18 +120,24 @@ def port_hop(name: str, port: PortCounters, end: End | None = None) -> Hop:
         rx_packets=port.rx_packets or 0,
         tx_packets=port.tx_packets or 0,
         drops=_drops(port),
+        counted_by=CounterSource.OVS,
     )
 
 
 def _drops(port: PortCounters) -> dict[str, int]:
-    """Return a port's drops: the reasons where the switch names them, else the total."""
-    named = {name: count for name, count in port.reasons.items() if name.endswith("_drops")}
-    drops = {"rx_dropped": port.rx_dropped or 0, "rx_errors": port.rx_errors or 0}
-    return drops | (named or {"tx_dropped": port.tx_dropped or 0})
+    """Return a port's drops: the reasons that the switch names, and of the totals what none of them explains."""
+    named = {name: count for name, count in port.reasons.items() if is_drop(name)}
+    totals = {key: getattr(port, key) or 0 for key in ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")}
+    found = {name: count for name, count in named.items() if name not in totals}
+    for total, side in (("rx_dropped", "ovs_rx_"), ("tx_dropped", "ovs_tx_")):
+        reasons = {name: count for name, count in named.items() if name.startswith(side)}
+        found |= with_remainder(total, totals, reasons)
+    return {"rx_errors": totals["rx_errors"], "tx_errors": totals["tx_errors"]} | found
 
 
 def port_totals(port: PortCounters) -> dict[str, int | None]:
     """Return one port's counters as they are kept with a trial."""
     totals = {"rx_packets": port.rx_packets, "tx_packets": port.tx_packets, "tx_dropped": port.tx_dropped}
+    totals["rx_dropped"] = port.rx_dropped
     own = {name: count for name, count in port.reasons.items() if name.startswith("ovs_")}
-    return totals | _drops(port) | own
+    return _drops(port) | own | totals

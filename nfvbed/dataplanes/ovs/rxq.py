@@ -1,6 +1,8 @@
 """What `dpif-netdev/pmd-rxq-show` says: which receive queue is polled by which thread, and what load it is.
 
-It is text, as Open vSwitch has no other form of it (no JSON either, up to 3.5). Checked against Open vSwitch 3.1.
+It is text, as Open vSwitch has no other form of it (no JSON either, up to 4.0). Read as 2.15, 3.1, 3.5 and 4.0 write
+it, and in the forms of 2.6 to 2.8 (all queues of a port in a line, no load) and 2.9 to 2.11 (no "(enabled)"). Source:
+`lib/dpif-netdev.c` of these releases.
 """
 
 import re
@@ -17,8 +19,8 @@ INTERVAL_S = 5
 _WINDOW = re.compile(r"^Displaying last (\d+) seconds pmd usage")
 _THREAD = re.compile(r"^pmd thread numa_id (?P<numa>-?\d+) core_id (?P<core>\d+):$")
 _QUEUE = re.compile(
-    r"^\s+port: (?P<port>\S+)\s+queue-id:\s*(?P<queue>\d+)\s+\((?P<state>\w+)\)\s+pmd usage:\s+"
-    r"(?:(?P<usage>\d+) %|NOT AVAIL)\s*$"
+    r"^\s+port: (?P<port>\S+)\s+queue-id:(?:\s*(?P<queue>\d+)(?:\s+\((?P<state>enabled|disabled)\))?\s+pmd usage:\s+"
+    r"(?:(?P<usage>\d+) %|NOT AVAIL)|(?P<queues>(?: \d+)+))\s*$"
 )
 
 
@@ -31,7 +33,8 @@ class QueueLoad:
     numa: int
     port: str
     queue: int
-    enabled: bool
+    enabled: bool | None
+    """Whether its other side uses it; None: this Open vSwitch does not say (before 2.12)."""
     usage_percent: int | None
     """Part of the thread's cycles that its packets took, in whole percent; None: not known yet."""
 
@@ -83,6 +86,7 @@ def parse_loads(text: str) -> QueueLoads:
                     fix="report this with the version of Open vSwitch",
                 )
             usage = int(match["usage"]) if match["usage"] else None
-            enabled = match["state"] == "enabled"
-            found.append(QueueLoad(*place, match["port"], int(match["queue"]), enabled, usage))
+            enabled = match["state"] == "enabled" if match["state"] else None
+            numbers = (match["queues"] or match["queue"]).split()
+            found += [QueueLoad(*place, match["port"], int(number), enabled, usage) for number in numbers]
     return QueueLoads(tuple(found), window)

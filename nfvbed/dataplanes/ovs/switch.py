@@ -1,13 +1,13 @@
 """What all of Open vSwitch's data planes share: one bridge in an instance of its own, cables as OpenFlow rules."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nfvbed.dataplanes.chain import ChainControl, FixedChain
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
-from nfvbed.dataplanes.ovs import openflow, reading
+from nfvbed.dataplanes.ovs import joining, openflow, reading
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.chain import STATIC, OvsChain
 from nfvbed.dataplanes.ovs.controller import BridgeController
@@ -136,6 +136,12 @@ class OvsSwitch(DataPlane):
         writer = self._steering(deployment)
         if writer is not None:
             writer.verify(self._bridge(deployment))
+
+    def wait_until_joined(self, deployment: Deployment, ports: Collection[str]) -> None:
+        """Wait until the switch has set them up for their other sides."""
+        numbers = port_numbers(layout_of(deployment))
+        view, wanted = BridgeView.of(OvsState.of(deployment)), {name: numbers[name] for name in ports}
+        joining.wait_for_links(view, wanted, lambda: self.verify(deployment))
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Frames that all ports received, the PMD threads' cycles and caches, the ports' drops.

@@ -28,7 +28,7 @@ _FIELDS: dict[str, tuple[int, int, int]] = {
 }
 """Field: OXM class, number, bytes."""
 
-CT_NEW, CT_INVALID, CT_TRACKED = 0x01, 0x10, 0x20
+CT_NEW, CT_ESTABLISHED, CT_INVALID, CT_TRACKED = 0x01, 0x02, 0x10, 0x20
 """Bits of `ct_state`."""
 
 _OXM_HEADER = struct.Struct("!HBB")

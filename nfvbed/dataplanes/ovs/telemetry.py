@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TypeVar
 
-from nfvbed.dataplanes.ovs import pmd, rxq, unixctl
+from nfvbed.dataplanes.ovs import pmd, rxq
 from nfvbed.dataplanes.ovs.pmd import PmdPerformance, PmdStatistics
 from nfvbed.dataplanes.ovs.rxq import QueueLoads
 from nfvbed.results import MeasuredRow, Quantity
 
-_Reading = TypeVar("_Reading", PmdStatistics, PmdPerformance)
 _HITS = ("simple_match_hits", "emc_hits", "smc_hits", "megaflow_hits", "upcalls", "failed_upcalls")
 
 
@@ -42,44 +40,56 @@ class OvsReader:
         """Return a row for each thread and each queue."""
         (statistics, performance), (after, later) = self._looks
         threads = [
-            thread_row(_less(last, statistics.get(core)), _less(later[core], performance.get(core)))
+            thread_row(
+                last.since(statistics[core]) if core in statistics else last,
+                later[core].since(performance[core]) if core in performance else later[core],
+            )
             for core, last in after.items()
             if core in later
         ]
         return (*threads, *queue_rows(self._loads, self._duration_s))
 
     def _look(self) -> tuple[dict[int, PmdStatistics], dict[int, PmdPerformance]]:
-        statistics = pmd.parse_statistics(unixctl.command(self._socket, "dpif-netdev/pmd-stats-show"))
-        performance = pmd.parse_performance(unixctl.command(self._socket, "dpif-netdev/pmd-perf-show"))
+        statistics, performance = pmd.read_statistics(self._socket), pmd.read_performance(self._socket)
         return {thread.core: thread for thread in statistics}, {thread.core: thread for thread in performance}
 
 
 def thread_row(statistics: PmdStatistics, performance: PmdPerformance) -> MeasuredRow:
     """Say what a poll-mode thread did between two readings."""
-    cycles = statistics.busy_cycles + statistics.idle_cycles
+    busy, rounding = statistics.busy_cycles, statistics.rounding_cycles
+    cycles = busy + statistics.idle_cycles
     quantities = (
-        Quantity(name="busy", value=100 * statistics.busy_cycles / cycles if cycles else None, unit="%"),
-        Quantity(
-            name="cycles",
-            value=statistics.busy_cycles / statistics.packets if statistics.packets else None,
-            unit="cycles/packet",
-        ),
+        _of_busy("busy", "%", busy, rounding, cycles / 100),
+        _of_busy("cycles", "cycles/packet", busy, rounding, statistics.packets),
     )
     counted: Mapping[str, int] = asdict(statistics)
     parameters: dict[str, str | int | float] = {
         "core": statistics.core,
         "numa": statistics.numa,
         "packets": statistics.packets,
-        "busy_cycles": statistics.busy_cycles,
+        "busy_cycles": busy,
         "idle_cycles": statistics.idle_cycles,
         "iterations": performance.iterations,
         "busy_iterations": performance.busy_iterations,
         "rx_packets": performance.rx_packets,
         "tx_batches": performance.tx_batches,
         **{name: counted[name] for name in _HITS},
-        "source": pmd.SOURCE,
+        "source": pmd.source_of((statistics,)),
     }
+    if rounding is not None:
+        parameters["rounding_cycles"] = rounding
     return MeasuredRow(label=f"PMD thread on core {statistics.core}", parameters=parameters, quantities=quantities)
+
+
+def _of_busy(name: str, unit: str, busy: int, rounding: int | None, shared_over: float) -> Quantity:
+    """Return busy cycles over something, with how far the switch's rounding leaves it open."""
+    if not shared_over:
+        return Quantity(name=name, value=None, unit=unit)
+    value = busy / shared_over
+    if rounding is None:
+        return Quantity(name=name, value=value, unit=unit)
+    open_by = rounding / shared_over
+    return Quantity(name=name, value=value, unit=unit, low=max(0.0, value - open_by), high=value + open_by)
 
 
 def queue_rows(loads: QueueLoads, duration_s: float) -> tuple[MeasuredRow, ...]:
@@ -94,7 +104,7 @@ def queue_rows(loads: QueueLoads, duration_s: float) -> tuple[MeasuredRow, ...]:
                 "core": queue.core,
                 "port": queue.port,
                 "queue": queue.queue,
-                "enabled": str(queue.enabled).lower(),
+                "enabled": "unknown" if queue.enabled is None else str(queue.enabled).lower(),
                 "window_s": "unknown" if window is None else window,
                 "source": rxq.COMMAND,
             },
@@ -102,14 +112,4 @@ def queue_rows(loads: QueueLoads, duration_s: float) -> tuple[MeasuredRow, ...]:
             reason=why if queue.usage_percent is not None else "the switch does not know it yet",
         )
         for queue in loads.queues
-    )
-
-
-def _less(last: _Reading, first: _Reading | None) -> _Reading:
-    """Subtract two readings of a thread; what tells where it is stays."""
-    if first is None:
-        return last
-    before = asdict(first)
-    return type(last)(
-        **{name: value if name in ("core", "numa") else value - before[name] for name, value in asdict(last).items()}
     )

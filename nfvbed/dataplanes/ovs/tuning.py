@@ -13,7 +13,6 @@ from nfvbed.spec.variant import Variant
 
 _TIMEOUT_S = 10.0
 _VERSION = re.compile(r"\(Open vSwitch\) (\d+)\.(\d+)")
-_MAXSLEEP_SINCE = (3, 1)
 
 
 def bridge_settings(options: OvsOptions) -> dict[str, str]:
@@ -77,19 +76,27 @@ def check_version(options: OvsUserspaceOptions, program: Path) -> None:
     """Make sure that this Open vSwitch has what is asked for; one that lacks a setting takes it without a word.
 
     Raises:
-        UnsupportedError: it is older.
+        UnsupportedError: it is older, or too new.
         PrerequisiteError: it does not say its version.
     """
-    if not options.pmd_maxsleep_us:
+    needs = options.version_needs
+    if not needs:
         return
     found = version(program)
-    if found < _MAXSLEEP_SINCE:
-        raise UnsupportedError(
-            "this Open vSwitch has no pmd-maxsleep",
-            where=f"pmd_maxsleep_us: {options.pmd_maxsleep_us}",
-            observed=f"version {found[0]}.{found[1]}; it came with {_MAXSLEEP_SINCE[0]}.{_MAXSLEEP_SINCE[1]}",
-            fix="pmd_maxsleep_us: 0, or a newer Open vSwitch (NFVBED_OVS_DIR)",
-        )
+    for need in needs:
+        until = f"; it went with {_written(need.until)}" if need.until else ""
+        since = f"; it came with {_written(need.since)}" if need.since > (0, 0) else ""
+        if found < need.since or (need.until is not None and found >= need.until):
+            raise UnsupportedError(
+                f"this Open vSwitch has no {need.of_switch}",
+                where=need.setting,
+                observed=f"version {_written(found)}{since}{until}",
+                fix=f"{need.instead}, or another Open vSwitch (NFVBED_OVS_DIR)",
+            )
+
+
+def _written(version: tuple[int, int]) -> str:
+    return f"{version[0]}.{version[1]}"
 
 
 def version(program: Path) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 """Options of Open vSwitch's userspace datapath: its polling threads, its receive queues and its caches."""
 
+from dataclasses import dataclass
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -14,6 +15,21 @@ from nfvbed.spec.rings import RingSize
 from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
 
 MOST_SLEEP_US = 10_000
+
+
+@dataclass(frozen=True)
+class VersionNeed:
+    """A setting that is asked for, and the versions of Open vSwitch that have it: others take it without a word."""
+
+    setting: str
+    """As in the variant's file."""
+    of_switch: str
+    """Its name in Open vSwitch."""
+    since: tuple[int, int] = (0, 0)
+    until: tuple[int, int] | None = None
+    """The first that has it no more; None: all newer ones have it."""
+    instead: str = ""
+    """Value that every version has."""
 
 
 class AutoLoadBalance(SpecModel):
@@ -51,6 +67,19 @@ class OvsUserspaceOptions(OvsOptions):
     """Descriptors of each ring of its DPDK ports; a power of two."""
     socket_memory_mib: int = Field(256, ge=64, le=65536)
     """Hugepage memory of DPDK, where there is any."""
+
+    @property
+    def version_needs(self) -> tuple[VersionNeed, ...]:
+        """What is asked for that some versions do not have."""
+        sleep = f"pmd_maxsleep_us: {self.pmd_maxsleep_us}"
+        needs = (
+            (self.pmd_maxsleep_us > 0, VersionNeed(sleep, "pmd-maxsleep", (3, 1), instead="pmd_maxsleep_us: 0")),
+            (
+                self.rxq_assignment == "group",
+                VersionNeed("rxq_assignment: group", "pmd-rxq-assign=group", (2, 16), instead="rxq_assignment: cycles"),
+            ),
+        )
+        return tuple(need for asked, need in needs if asked)
 
     @property
     def switch_cores(self) -> int:

@@ -21,6 +21,7 @@ from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
     NOT_SEPARABLE,
+    CounterSource,
     Deployment,
     Hop,
     HopKind,
@@ -174,7 +175,8 @@ class LinkSwitch(DataPlane):
             name = plan.port(end)
             hop = veth.hop(f"{self.kind} port {name}", within[name], HopKind.SWITCH_PORT, end)
             drops = {key: count for key, count in own.get(name, {}).items() if key in self.drops}
-            path.append(hop.model_copy(update={"drops": hop.drops | drops}))
+            by = CounterSource.XDP_SWITCH if drops else hop.counted_by
+            path.append(hop.model_copy(update={"drops": hop.drops | drops, "counted_by": by}))
         return tuple(path)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:

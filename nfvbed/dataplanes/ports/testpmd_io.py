@@ -7,6 +7,7 @@ switch needs beyond it is the switching overhead.
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from nfvbed.dataplanes.dataplane import Ceiling, DeployRequest
 from nfvbed.dataplanes.ports import vhost_user
@@ -20,6 +21,7 @@ from nfvbed.patience import patient
 from nfvbed.records import (
     NOT_SEPARABLE,
     CellRole,
+    CounterSource,
     Deployment,
     GeneratorPort,
     Hop,
@@ -70,6 +72,7 @@ class TestpmdIo(Ceiling):
 
     __test__ = False
     kind = "testpmd-io"
+    counted_by: ClassVar[CounterSource] = CounterSource.DPDK
 
     def __init__(self) -> None:
         self._workspaces: dict[str, Workspace] = {}
@@ -153,7 +156,8 @@ class TestpmdIo(Ceiling):
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """Its two ports."""
-        return tuple(_hop(number, port) for number, port in zip(_PORTS, self._ports(deployment), strict=True))
+        counted = zip(_PORTS, self._ports(deployment), strict=True)
+        return tuple(_hop(number, port, self.counted_by) for number, port in counted)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """Its forwarding thread."""
@@ -201,7 +205,7 @@ def _wait_until_forwarding(process: ManagedProcess, path: Path, core: int) -> No
         time.sleep(0.005)
 
 
-def _hop(number: int, port: dict[str, object]) -> Hop:
+def _hop(number: int, port: dict[str, object], counted_by: CounterSource) -> Hop:
     counted = _plain(port)
     drops = {name: counted[name] for name in ("imissed", "ierrors", "oerrors", "rx_nombuf")}
     return Hop(
@@ -211,6 +215,7 @@ def _hop(number: int, port: dict[str, object]) -> Hop:
         rx_packets=counted["ipackets"],
         tx_packets=counted["opackets"],
         drops=drops,
+        counted_by=counted_by,
     )
 
 

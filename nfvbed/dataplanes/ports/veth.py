@@ -7,7 +7,7 @@ from nfvbed.host import links
 from nfvbed.host.links import LinkCounters
 from nfvbed.host.namespaces import inside
 from nfvbed.patience import patient
-from nfvbed.records import GeneratorPort, Hop, HopKind, PortKind
+from nfvbed.records import CounterSource, GeneratorPort, Hop, HopKind, PortKind
 from nfvbed.spec.layout import End
 
 _UP_WAIT_S = patient(5.0)
@@ -95,7 +95,6 @@ def hop(name: str, counted: LinkCounters, kind: HopKind, end: End | None = None)
         kind: what the link is.
         end: of the path, where it is a port.
     """
-    drops = {key: getattr(counted, key) for key in ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")}
     return Hop(
         name=name,
         kind=kind,
@@ -103,7 +102,8 @@ def hop(name: str, counted: LinkCounters, kind: HopKind, end: End | None = None)
         port=None if end is None else end.port,
         rx_packets=counted.rx_packets,
         tx_packets=counted.tx_packets,
-        drops=drops,
+        drops=counted.drops,
+        counted_by=CounterSource.LINUX,
     )
 
 

@@ -21,7 +21,7 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.host import links, napi
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
-from nfvbed.records import CellRole, Deployment, Hop, PortKind, Role, SwitchCounters, VnfPort, WorkThread
+from nfvbed.records import CellRole, CounterSource, Deployment, Hop, PortKind, Role, SwitchCounters, VnfPort, WorkThread
 from nfvbed.spec.layout import End, layout
 from nfvbed.state import PlaneState
 
@@ -171,6 +171,7 @@ class TestpmdVeth(TestpmdIo):
 
     __test__ = False
     kind = "testpmd-veth"
+    counted_by = CounterSource.AF_XDP
 
     def _wire(self, request: DeployRequest) -> ReferencePorts:
         options = request.variant.options

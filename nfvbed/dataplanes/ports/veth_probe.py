@@ -9,7 +9,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.errors import NfvbedError, PrerequisiteError, UnsupportedError
-from nfvbed.host import links, napi
+from nfvbed.host import fixes, links, napi
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.liveframes import try_live_frames
 from nfvbed.host.namespaces import inside
@@ -26,7 +26,7 @@ class Attempt:
     """Makes it in a workspace, which is closed afterwards."""
     cannot: str = "veth links cannot be made"
     """Begins the reason where the kernel refuses."""
-    fix: str = "modprobe veth"
+    fix: str = fixes.load("veth")
     """What to do then."""
     refusal_fix: str = ""
     """What to do about a refusal that does not say so itself."""

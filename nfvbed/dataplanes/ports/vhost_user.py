@@ -50,7 +50,8 @@ def refuse_busy(path: Path) -> None:
             "a vhost-user socket is busy",
             where=str(path),
             observed="the path exists: another process listens there, or one that died left it",
-            fix="end that process and remove the path, then deploy again",
+            fix="see who listens (ss -xlp): end that process if it is yours alone; a path that nobody listens"
+            " on is removed; then deploy again",
         )
 
 

@@ -15,7 +15,7 @@ from nfvbed.dataplanes.sriov.plan import FunctionPlan, cables, plan_functions
 from nfvbed.dataplanes.sriov.settings import NetlinkVfLink
 from nfvbed.dataplanes.wiring import require_vnf, vnf_ports
 from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
-from nfvbed.host import links
+from nfvbed.host import fixes, links
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.nics import mellanox, netdevs
 from nfvbed.host.nics.pf import PfPort, discover
@@ -25,6 +25,7 @@ from nfvbed.host.topology import read_topology
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
     NOT_SEPARABLE,
+    CounterSource,
     Deployment,
     GeneratorPort,
     Hop,
@@ -183,8 +184,7 @@ def _check(options: SriovOptions, chosen: PfPort, plans: tuple[FunctionPlan, ...
                 "functions cannot be given to DPDK or a guest",
                 where="vfio-pci",
                 observed=reason,
-                fix="switch the IOMMU on (intel_iommu=on or amd_iommu=on, iommu=pt) and modprobe vfio-pci; "
-                "or attach: kernel",
+                fix=f"{fixes.VFIO}; or attach: kernel",
             )
 
 
@@ -253,6 +253,7 @@ def _counted(deployment: Deployment) -> dict[str, Hop]:
             drops = {"rx_dropped": user.tx_dropped, "tx_dropped": user.rx_dropped, "rx_errors": user.tx_errors}
             drops |= {"tx_errors": user.rx_errors}
             counts = {"rx_packets": user.tx_packets, "tx_packets": user.rx_packets, "drops": drops}
+            counts |= {"counted_by": CounterSource.LINUX}
             found[name] = _hop(record).model_copy(update=counts)
     return found
 

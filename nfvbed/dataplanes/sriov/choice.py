@@ -115,8 +115,10 @@ def check(options: SriovOptions, chosen: PfPort, needed: int, sysfs: Path = SYSF
             f"a ConnectX-3 has its virtual functions from its driver's options, and {needed} are needed",
             where=f"{function.address}, module {_CONNECTX3_DRIVER}",
             observed=f"{function.num_vfs} functions; loaded with {_shown(read_module_options(sysfs))}",
-            fix=f"write into {MODULE_FILE}: {module_file(needed, len(function.ports)).strip()}; then load the driver "
-            "again (its ports go down): modprobe -r mlx4_en mlx4_ib mlx4_core; modprobe mlx4_core",
+            fix=f"write into {MODULE_FILE}: {module_file(needed, len(function.ports)).strip()}; then restart "
+            "the machine, or load the driver again, not over SSH by one of its ports: all ports of all"
+            " ConnectX-3 of this host go down, and functions that guests have are gone (modprobe -r mlx4_en mlx4_ib"
+            " mlx4_core; modprobe mlx4_core)",
         )
 
 

@@ -1,11 +1,12 @@
 """Options of SR-IOV: virtual functions of a NIC, joined by the switch in the NIC."""
 
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
+from nfvbed.spec.mac import UnicastMac
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.options import DataPlaneOptions, PortName, refuse_existing
 from nfvbed.spec.pci import PciAddress
@@ -14,13 +15,12 @@ from nfvbed.spec.vnf import VnfChoice, vnic_of
 MAX_FUNCTIONS = 256
 _ADDRESSING = frozenset({"mac", "router", "source", "sink"})
 """What a VNF may do with frames: the NIC's switch goes by destination addresses, so it has to write the next one."""
-MacAddress = Annotated[str, StringConstraints(pattern=r"^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$")]
 
 
 class VfSettings(SpecModel):
     """What the physical function lays down for a virtual function; None: as its driver has it."""
 
-    mac: MacAddress | None = None
+    mac: UnicastMac | None = None
     """MAC address; None: nfvbed's own, the same in every deployment."""
     vlan: int | None = Field(None, ge=1, le=4094)
     """VLAN whose tag the NIC adds and removes; the function's user sees none."""
@@ -54,7 +54,7 @@ class SriovOptions(DataPlaneOptions):
     pf_interface: str | None = Field(None, min_length=1, max_length=15)
     """Network device of the physical function; with two ports at one PCI address (ConnectX-3) this or `pf_mac` says
     which port."""
-    pf_mac: MacAddress | None = None
+    pf_mac: UnicastMac | None = None
     """MAC address of the physical function."""
     functions: int | None = Field(None, ge=1, le=MAX_FUNCTIONS)
     """Virtual functions to create; None: as many as the topology has ports."""

@@ -57,7 +57,8 @@ class Vale(LinkSwitch):
                 f"topology {plan.layout.name} needs {len(plan.layout.cables)} switches",
                 where="netmap",
                 observed=f"at most {most_switches()} at a time",
-                fix=f"modprobe netmap max_bridges={len(plan.layout.cables)}; or a shorter chain",
+                fix=f"a shorter chain; or netmap loaded with max_bridges={len(plan.layout.cables)} (a file in"
+                " /etc/modprobe.d), which takes loading it again: all VALE switches of this host end",
             )
         control = ValeControl(spaces.switch)
         for port in vale_ports(plan, prefix):

@@ -12,7 +12,7 @@ from nfvbed.host.namespaces import inside
 TOOL_VARIABLE = "NFVBED_VALE_CTL"
 INSTALL = (
     "build netmap for this kernel (github.com/luigirizzo/netmap: cd LINUX; ./configure --enable-vale && make && make"
-    " install), and modprobe netmap"
+    " install), sign it where secure boot is on, and modprobe netmap (CONFIG_MODULES)"
 )
 DEVICE = Path("/dev/netmap")
 _MOST_SWITCHES = Path("/sys/module/netmap/parameters/max_bridges")

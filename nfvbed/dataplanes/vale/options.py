@@ -6,8 +6,11 @@ from pydantic import Field
 
 from nfvbed.dataplanes.ports.kernel_options import WithCoreUse
 from nfvbed.records import PortKind
+from nfvbed.spec.framelimits import FrameLimit
+from nfvbed.spec.layout import Layout
 from nfvbed.spec.options import veth_for_processes
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.units import USUAL_FRAME_BYTES
 
 
 class ValeOptions(WithCoreUse):
@@ -20,6 +23,11 @@ class ValeOptions(WithCoreUse):
     def io_path(self, kind: PortKind) -> str:
         """netmap's adapter of a network device."""
         return "netmap"
+
+    def frame_limits(self, kind: PortKind, plan: Layout) -> tuple[FrameLimit, ...]:
+        """That of netmap's buffers."""
+        why = "a frame has one of netmap's buffers, which have 2048 bytes"
+        return (FrameLimit(USUAL_FRAME_BYTES, "VALE's ports", why, "linux-bridge"),)
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Every VNF gets a veth."""

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
@@ -139,11 +140,10 @@ class Vpp(DataPlane):
         self._instance(deployment).check()
         self._connection(deployment).api.call("control_ping")
 
-    def wait_for_vnfs(self, deployment: Deployment) -> None:
-        """Wait until VPP, which looks every three seconds, is joined to the vhost-user sockets of the VNFs."""
-        names = {port.name for ports in deployment.vnf_ports for port in ports if port.kind is PortKind.VHOST_USER}
+    def wait_until_joined(self, deployment: Deployment, ports: Collection[str]) -> None:
+        """Wait until VPP, which looks every three seconds, is joined to these sockets."""
         numbers = VppState.of(deployment).interfaces
-        wanted = {numbers[name]: name for name in names}
+        wanted = {numbers[name]: name for name in ports}
         interfaces.wait_for_links(self._connection(deployment).api, wanted)
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
@@ -153,7 +153,7 @@ class Vpp(DataPlane):
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
         """p0, the graph, the ports of the VNFs, p1; their counters and drops as they are now."""
-        entries = self._connection(deployment).read()
+        entries = self._connection(deployment).read(errors=True)
         return reading.hops(entries, VppState.of(deployment).interfaces, layout(deployment.topology))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:

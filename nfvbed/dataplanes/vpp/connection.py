@@ -39,15 +39,18 @@ class Connection:
         self.api.close()
         self.statistics.close()
 
-    def read(self) -> Entries:
+    def read(self, *, errors: bool = False) -> Entries:
         """Read the statistics of a VPP that lives: what a dead one has left in shared memory could still be read.
+
+        Args:
+            errors: as `Statistics.read`.
 
         Raises:
             SwitchDiedError: it has ended.
             DeployError: they cannot be read.
         """
         try:
-            entries = self.statistics.read()
+            entries = self.statistics.read(errors=errors)
         except DeployError:
             self.check()
             raise

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from nfvbed.dataplanes.vpp.runtime import SOURCE, runtime_of
-from nfvbed.dataplanes.vpp.statistics import Entries, InterfaceCounters, interface_counters
-from nfvbed.records import Hop, HopKind, Role, SwitchCounters, WorkThread
+from nfvbed.dataplanes.vpp.statistics import Entries, InterfaceCounters, errors_of, interface_counters
+from nfvbed.records import CounterSource, Hop, HopKind, Role, SwitchCounters, WorkThread
 from nfvbed.spec.layout import End, Layout
 
 DROP_NODE = "error-drop"
@@ -40,7 +40,8 @@ def hops(entries: Entries, numbers: Mapping[str, int], plan: Layout) -> tuple[Ho
     """Return the counters along the path: the first interface, the graph with what it dropped, the other interfaces."""
     first, *others = (_hop(end, interface_counters(entries, numbers[end.name])) for end in plan.switch_ends)
     dropped = sum(node.vectors for node in runtime_of(entries).values() if node.node == DROP_NODE)
-    return first, Hop(name="vpp graph", drops={DROP_NODE: dropped}), *others
+    drops = {DROP_NODE: dropped, **errors_of(entries)}
+    return first, Hop(name="vpp graph", drops=drops, counted_by=CounterSource.VPP), *others
 
 
 def workers(pid: int, *, polling: bool) -> tuple[WorkThread, ...]:
@@ -74,6 +75,7 @@ def _hop(end: End, counted: InterfaceCounters) -> Hop:
         rx_packets=counted.rx_packets,
         tx_packets=counted.tx_packets,
         drops=dict(counted.drops),
+        counted_by=CounterSource.VPP,
     )
 
 

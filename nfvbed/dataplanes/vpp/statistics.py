@@ -14,6 +14,7 @@ from typing import Any
 from vpp_papi.vpp_stats import VPPStats
 
 from nfvbed.dataplanes.vpp.runtime import CALLS, CLOCKS, NAMES, VECTORS
+from nfvbed.drops import VPP_ERRORS
 from nfvbed.errors import DeployError, InternalError
 from nfvbed.patience import patient
 
@@ -28,6 +29,9 @@ DROPS = {
     "tx_error": "/if/tx-error",
 }
 """Simple counters of an interface: frames that did not go on, by nfvbed's names."""
+ERRORS = "/err/"
+"""How the names of error counters begin, of which there is one for each thread; the node's own name may have slashes.
+"""
 PATIENCE_S = patient(5.0)
 
 Entries = Mapping[str, Any]
@@ -53,8 +57,12 @@ class Statistics:
         self._socket = socket
         self._segment = VPPStats(str(socket))
 
-    def read(self) -> Entries:
+    def read(self, *, errors: bool = False) -> Entries:
         """Wait for the nodes' counters to be brought up to date, and read everything that is used here.
+
+        Args:
+            errors: whether the nodes' error counters are read too, each of which takes as long as all of them: not
+                around trials.
 
         Raises:
             DeployError: the segment is not available, or VPP's main thread does not bring it up to date.
@@ -63,6 +71,8 @@ class Statistics:
             self._wait()
             wanted = [NAMES, CALLS, VECTORS, CLOCKS, RECEIVED, SENT, *DROPS.values()]
             present = [name for name in wanted if name in self._segment.directory]
+            if errors:
+                present += [name for name in self._segment.directory if _error_text(name) in VPP_ERRORS]
             entries: dict[str, Any] = self._segment.dump(present)
         except (OSError, IndexError) as failure:
             raise DeployError(
@@ -108,6 +118,21 @@ def interface_counters(entries: Entries, index: int) -> InterfaceCounters:
             if path in entries and all(index < len(thread) for thread in entries[path])
         },
     )
+
+
+def errors_of(entries: Entries) -> dict[str, int]:
+    """Return the error counters of graph nodes that are drops, by their texts, over all nodes and threads."""
+    found: dict[str, int] = {}
+    for name, threads in entries.items():
+        text = _error_text(name)
+        if text in VPP_ERRORS:
+            found[text] = found.get(text, 0) + sum(int(count) for count in threads)
+    return found
+
+
+def _error_text(name: str) -> str:
+    """Return the text of a node's error counter (`/err/NODE/TEXT`); empty of any other entry."""
+    return name.rpartition("/")[2] if name.startswith(ERRORS) else ""
 
 
 def _packets(entries: Entries, path: str, index: int) -> int:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nfvbed.errors import DeployError
-from nfvbed.host import rebind
+from nfvbed.host import fixes, rebind
 from nfvbed.host.entries import DriverEntry
 from nfvbed.host.ledger import Ledger
 from nfvbed.host.nics.pf import SYSFS, device_folder, driver_of
@@ -44,7 +44,9 @@ def bind(address: str, driver: str | None, ledger: Ledger, sysfs: Path = SYSFS) 
             f"{address} has no driver" if found is None else f"{address} is bound to another driver",
             where=f"wanted: {driver or 'whichever knows it'}",
             observed=found or "none took it",
-            fix=f"modprobe {driver}" if driver else "load the driver of its virtual functions (igbvf, ixgbevf, iavf)",
+            fix=fixes.load(driver, option="" if driver == VFIO else f"the driver {driver}")
+            if driver
+            else "load the driver of its virtual functions (igbvf, ixgbevf, iavf)",
         )
     return found
 

@@ -1,14 +1,15 @@
 """Whether the network ports that a site's cables name may be taken; refused with the reason before anything changes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import UnsupportedError
+from nfvbed.host import fixes
 from nfvbed.host.nics import inventory, uses
 from nfvbed.host.nics.binding import VFIO
-from nfvbed.host.nics.inventory import Nic
-from nfvbed.host.nics.pf import SYSFS, driver_of
+from nfvbed.host.nics.inventory import GroupMember, Nic
+from nfvbed.host.nics.pf import SYSFS
 from nfvbed.host.nics.vfio import vfio_reason
 from nfvbed.spec.pci import CableSpec
 
@@ -18,6 +19,13 @@ _HOW = (
 )
 _USER_SPACE = frozenset({VFIO, "uio_pci_generic", "igb_uio"})
 """Drivers that have no network device: the port was given to DPDK already."""
+
+
+OWN_GROUP = (
+    "NICs in other slots (those below a root port with ACS have groups of their own), or give the neighbour to vfio-pci"
+    " too if nobody needs it: what it carries ends"
+)
+"""What can be done where a port shares its IOMMU group."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +119,8 @@ def _refuse_used(nic: Nic, key: str, machine: Machine) -> None:
                 f"a port of the site's {key} is in use by this host",
                 where=where,
                 observed=f"{nic.address} is {port.name}: {'; '.join(found)}",
-                fix=f"name another port; or take its addresses, routes and bridges away from {port.name}",
+                fix=f"name another port; or take its addresses, routes and bridges away from {port.name}, if"
+                " nobody needs them and you do not reach this host by them",
             )
     if not nic.ports and nic.driver is not None and nic.driver not in _USER_SPACE:
         raise UnsupportedError(
@@ -132,34 +141,57 @@ def _require_vfio(nics: list[Nic], given: Mapping[str, str], key: str, machine: 
             "ports of NICs cannot be given to DPDK",
             where=VFIO,
             observed=reason,
-            fix="switch the IOMMU on (intel_iommu=on or amd_iommu=on, iommu=pt) and modprobe vfio-pci",
+            fix=fixes.VFIO,
         )
     for nic in nics:
         _refuse_shared_group(nic, given, key, machine)
 
 
+def sharing(address: str, group: Iterable[GroupMember], given: Mapping[str, str]) -> GroupMember | None:
+    """Find the device of a port's IOMMU group that keeps VFIO from giving the port away; None: there is none.
+
+    VFIO gives an IOMMU group to one program, whole; devices without a driver, and bridges, do not count (the kernel's
+    Documentation/driver-api/vfio.rst).
+
+    Args:
+        address: of the port.
+        group: all devices of its group.
+        given: the addresses of all ports that are to be given away, and the program that takes each.
+    """
+    for other in group:
+        if other.address == address or not other.can_be_driven:
+            continue
+        if other.address in given:
+            if given[other.address] != given[address]:
+                return other
+        elif other.driver not in (None, VFIO, "pci-stub"):
+            return other
+    return None
+
+
+def shared_words(address: str, other: GroupMember, given: Mapping[str, str]) -> str:
+    """Name a port and the device that shares its group, with who has or gets each."""
+    if other.address in given:
+        return f"{address} ({given[address]}) and {other.address} ({given[other.address]})"
+    return f"{address} and {other.address}, driver {other.driver}"
+
+
 def _refuse_shared_group(nic: Nic, given: Mapping[str, str], key: str, machine: Machine) -> None:
     """VFIO gives an IOMMU group to one program, whole: switch and generator need groups of their own."""
     where = f"{key}, {nic.address}"
-    for other in inventory.neighbours(nic, machine.sysfs):
-        driver = driver_of(other, machine.sysfs)
-        if other in given and given[other] != given[nic.address]:
-            observed = f"{nic.address} ({given[nic.address]}) and {other} ({given[other]}): group {nic.iommu_group}"
-        elif other not in given and driver not in (None, VFIO, "pci-stub"):
-            observed = f"{nic.address} and {other}, driver {driver}: group {nic.iommu_group}"
-        else:
-            continue
+    other = sharing(nic.address, inventory.group_members(nic.iommu_group, machine.sysfs), given)
+    if other is not None:
         raise UnsupportedError(
             "a port shares its IOMMU group with a device that another program has",
             where=where,
-            observed=observed,
-            fix="NICs in other slots (those below a root port with ACS have groups of their own), or give the "
-            "neighbour to vfio-pci too if nobody needs it",
+            observed=f"{shared_words(nic.address, other, given)}: group {nic.iommu_group}",
+            fix=OWN_GROUP,
         )
     if nic.driver == VFIO and nic.iommu_group is not None and machine.is_group_busy(nic.iommu_group):
         raise UnsupportedError(
             f"a port of the site's {key} is in use by another program over vfio",
             where=where,
             observed=f"/dev/vfio/{nic.iommu_group} cannot be opened",
-            fix="end that program: another DPDK, a virtual machine, or what nfvbed left deployed (nfvbed destroy)",
+            fix=f"see who has it (fuser -v /dev/vfio/{nic.iommu_group}): what nfvbed left deployed ends with"
+            " nfvbed destroy; end another DPDK or a virtual machine only if it is yours",
         )

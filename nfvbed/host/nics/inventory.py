@@ -12,6 +12,20 @@ from nfvbed.records import Record
 _BRIDGE_CLASS = 0x06
 
 
+class GroupMember(Record):
+    """A PCI device as a member of an IOMMU group."""
+
+    address: str
+    device_class: int
+    """PCI class, the highest of its three bytes."""
+    driver: str | None
+
+    @property
+    def can_be_driven(self) -> bool:
+        """Whether somebody could have it; bridges stay with the kernel, and VFIO bears them."""
+        return self.device_class != _BRIDGE_CLASS
+
+
 class Nic(Record):
     """A PCI function, as it is now."""
 
@@ -57,12 +71,13 @@ def network_addresses(sysfs: Path = SYSFS) -> tuple[str, ...]:
     return tuple(name for name in found if _class(name, sysfs) == NETWORK_CLASS)
 
 
-def neighbours(nic: Nic, sysfs: Path = SYSFS) -> tuple[str, ...]:
-    """Return the other devices of its IOMMU group that somebody could drive; bridges stay with the kernel."""
-    folder = sysfs / "kernel/iommu_groups" / str(nic.iommu_group) / "devices"
+def group_members(group: int | None, sysfs: Path = SYSFS) -> tuple[GroupMember, ...]:
+    """Return the devices of an IOMMU group, by address."""
+    folder = sysfs / "kernel/iommu_groups" / str(group) / "devices"
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    classes = {name: _class(name, sysfs) for name in names}
-    return tuple(name for name, kind in classes.items() if name != nic.address and kind != _BRIDGE_CLASS)
+    return tuple(
+        GroupMember(address=name, device_class=_class(name, sysfs), driver=driver_of(name, sysfs)) for name in names
+    )
 
 
 def _class(address: str, sysfs: Path) -> int:

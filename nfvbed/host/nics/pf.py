@@ -12,7 +12,8 @@ SYSFS = Path("/sys")
 NETWORK_CLASS = 0x02
 NO_NIC_FIX = (
     "a NIC with SR-IOV, switched on in the machine's firmware and the NIC's own (Mellanox: mlxconfig -d "
-    "<device> set SRIOV_EN=1 NUM_OF_VFS=8, then restart)"
+    "<device> set SRIOV_EN=1 NUM_OF_VFS=8, then restart the machine; a kernel that is locked down, as with"
+    " secure boot, keeps mlxconfig from it: then in the firmware's menu of the NIC)"
 )
 
 

@@ -36,6 +36,22 @@ def probe_accelerator(host: Host, root: Path, *, boot: bool) -> Finding:
     return accelerator_finding(found)
 
 
+def kvm_with_guests(device: Finding, accelerator: Finding) -> Finding:
+    """Return the line of KVM's device with what guests did on it, so that both lines say the same.
+
+    Args:
+        device: of `probe_kvm`; one that opens is `limited`.
+        accelerator: of `probe_accelerator`; `unknown` where no guest was booted.
+    """
+    if device.state is not State.LIMITED or accelerator.state is State.UNKNOWN:
+        return device
+    boots = accelerator.state is State.PRESENT
+    opens = device.summary.partition(";")[0]
+    summary = f"{opens}, and guests boot with it" if boots else f"{opens}, and no guest boots with it: see {TOPIC}"
+    state = State.PRESENT if boots else State.LIMITED
+    return device.model_copy(update={"state": state, "summary": summary, "probed": "tried to boot a guest"})
+
+
 def accelerator_finding(found: AcceleratorFound) -> Finding:
     """Put what was found into a line of the table."""
     last = found.attempts[-1]

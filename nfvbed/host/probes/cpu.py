@@ -10,6 +10,19 @@ from nfvbed.host.probes.host import Host, parse_cpu_list
 PACKET_FLAGS = ("sse4_2", "avx2", "avx512f", "avx512bw", "constant_tsc", "nonstop_tsc", "pdpe1gb", "vmx", "svm")
 """Vector units that DPDK and OVS choose code by, a TSC that can be a clock, 1 GiB pages, virtualisation."""
 _CPU = "sys/devices/system/cpu"
+_SMT_FIX = (
+    "name cores in the site's file (arrangement) whose siblings have nothing to do; on a host that is yours alone: echo"
+    f" off > /{_CPU}/smt/control, which takes a thread of each core from all that runs there, until the next start"
+)
+_ISOLATION_FIX = (
+    "boot with isolcpus=CORES, where the kernel has CONFIG_NO_HZ_FULL also nohz_full=CORES: nothing but what is pinned"
+    " runs on them then, also of others on this host; without it other work can disturb a trial"
+)
+_GOVERNOR_FIX = (
+    f"echo performance | tee /{_CPU}/cpufreq/policy*/scaling_governor, and switch turbo off: echo 1 >"
+    f" /{_CPU}/intel_pstate/no_turbo, or echo 0 > /{_CPU}/cpufreq/boost, whichever is there; until the next"
+    " start, for all of this host"
+)
 
 
 def probe_cpu(host: Host) -> CpuFinding:
@@ -60,7 +73,7 @@ def probe_smt(host: Host) -> SmtFinding:
         state=State.LIMITED if active else State.PRESENT,
         summary=f"on: threads {shown} share a core" if active else "off: every thread has a core of its own",
         probed="read sysfs topology",
-        fix="echo off > /sys/devices/system/cpu/smt/control" if active else "",
+        fix=_SMT_FIX if active else "",
         active=active,
         siblings=siblings,
     )
@@ -75,7 +88,7 @@ def probe_isolation(host: Host) -> IsolationFinding:
         state=State.PRESENT if isolated else State.LIMITED,
         summary=f"isolcpus {format_cpu_list(isolated) or 'none'}, nohz_full {format_cpu_list(nohz_full) or 'none'}",
         probed="read sysfs",
-        fix="" if isolated else "boot with isolcpus=CORES nohz_full=CORES; without it other work can disturb a trial",
+        fix="" if isolated else _ISOLATION_FIX,
         isolated=isolated,
         nohz_full=nohz_full,
     )
@@ -98,7 +111,7 @@ def probe_governor(host: Host) -> GovernorFinding:
         state=state,
         summary=summary,
         probed="read sysfs",
-        fix="cpupower frequency-set -g performance; switch turbo off" if state is State.LIMITED else "",
+        fix=_GOVERNOR_FIX if state is State.LIMITED else "",
         governors=governors,
         turbo=turbo,
     )

@@ -4,6 +4,7 @@ import fcntl
 import os
 
 from nfvbed.findings import Finding, State
+from nfvbed.host import fixes
 from nfvbed.host.nics.pf import NO_NIC_FIX
 from nfvbed.host.probes.findings import IommuFinding, Nic, NicFinding
 from nfvbed.host.probes.host import RECORDED, Host
@@ -22,7 +23,7 @@ def probe_iommu(host: Host) -> IommuFinding:
         state=State.PRESENT if groups else State.ABSENT,
         summary=f"{groups} groups" if groups else "no groups: no device can be given to a guest or to DPDK over vfio",
         probed="read sysfs",
-        fix="" if groups else "switch it on in the firmware and boot with intel_iommu=on or amd_iommu=on, iommu=pt",
+        fix="" if groups else fixes.IOMMU_ON,
         groups=groups,
     )
 
@@ -85,7 +86,10 @@ def _virtio_interfaces(host: Host, device: str) -> tuple[str, ...]:
 
 def probe_kvm(host: Host) -> Finding:
     """Open the device and create a virtual machine. That a guest boots is not shown by this."""
-    fix = "load kvm_intel or kvm_amd; in a virtual machine switch nested virtualisation on"
+    fix = (
+        "load kvm_intel or kvm_amd, with VT-x or SVM on in the firmware's settings; a virtual machine's owner switches"
+        " nested virtualisation on, a container is given /dev/kvm; an ordinary user has to be in the device's group"
+    )
     if not host.exists("dev/kvm"):
         return Finding(topic="KVM", state=State.ABSENT, summary="no /dev/kvm", probed="looked for the device", fix=fix)
     if not host.live:
@@ -108,7 +112,7 @@ def probe_kvm(host: Host) -> Finding:
 
 def probe_vhost_net(host: Host) -> Finding:
     """Open the kernel's virtio back end."""
-    topic, fix = "vhost-net", "modprobe vhost_net"
+    topic, fix = "vhost-net", f"{fixes.load('vhost_net')}; in a container also its device /dev/vhost-net"
     if not host.exists("dev/vhost-net"):
         summary = "no /dev/vhost-net"
         return Finding(topic=topic, state=State.ABSENT, summary=summary, probed="looked for it", fix=fix)

@@ -62,12 +62,21 @@ class MemoryFinding(Finding):
     available_mib: int
 
 
+class NodePages(Record):
+    """The pages of one size on one NUMA node."""
+
+    total: int
+    free: int
+
+
 class HugepagePool(Record):
     """The pages of one size."""
 
     size_kib: int
     total: int
     free: int
+    by_node: dict[int, NodePages] = {}
+    """Of each NUMA node with cores, where there are several."""
 
 
 class HugepageFinding(Finding):

@@ -1,6 +1,7 @@
 """Probes of the kernel: namespaces, control groups, threaded NAPI."""
 
 from nfvbed.findings import Finding, State
+from nfvbed.host import fixes
 from nfvbed.host.probes.commands import ask
 from nfvbed.host.probes.host import RECORDED, Host
 
@@ -21,8 +22,15 @@ def probe_namespaces(host: Host) -> Finding:
         state=State.ABSENT,
         summary=f"none could be made: {' '.join(observed)}",
         probed="made one",
-        fix="run as root, in a container with CAP_SYS_ADMIN",
+        fix="run as root; in a container, with CAP_SYS_ADMIN",
     )
+
+
+_ALL_CONTROLLERS = (
+    "boot with all controllers in version 2 (systemd: systemd.unified_cgroup_hierarchy=1), for cpu, cpuset and memory:"
+    " nothing else on this host may need version 1 then, as old container engines do; a container has those that its"
+    " host leaves it"
+)
 
 
 def probe_cgroup_v2(host: Host) -> Finding:
@@ -30,7 +38,7 @@ def probe_cgroup_v2(host: Host) -> Finding:
     lines = [line.split() for line in (host.text("proc/mounts") or "").splitlines()]
     places = [fields[1] for fields in lines if len(fields) > 2 and fields[2] == "cgroup2"]
     if not places:
-        fix = "mount -t cgroup2 none /sys/fs/cgroup/unified"
+        fix = fixes.CGROUP_V2
         summary = "not mounted"
         return Finding(topic="cgroup v2", state=State.ABSENT, summary=summary, probed="read /proc/mounts", fix=fix)
     controllers = host.text(f"{places[0]}/cgroup.controllers") or ""
@@ -40,7 +48,7 @@ def probe_cgroup_v2(host: Host) -> Finding:
         state=State.PRESENT if whole else State.LIMITED,
         summary=f"{places[0]}, controllers: {controllers or 'none'}",
         probed="read /proc/mounts and cgroup.controllers",
-        fix="" if whole else "boot with systemd.unified_cgroup_hierarchy=1 for cpu, cpuset and memory in version 2",
+        fix="" if whole else _ALL_CONTROLLERS,
     )
 
 

@@ -1,20 +1,28 @@
 """Probes of memory: size, nodes, hugepages."""
 
 import re
+from collections.abc import Mapping
 
 from nfvbed.cpulist import format_cpu_list
 from nfvbed.errors import PrerequisiteError
 from nfvbed.findings import State
 from nfvbed.host import hugepages as lab_hugepages
-from nfvbed.host.probes.findings import HugepageFinding, HugepagePool, MemoryFinding, NumaFinding, NumaNode
+from nfvbed.host.pageadvice import SIZE_KIB, Pool, more_pages, read_pools
+from nfvbed.host.probes.findings import (
+    HugepageFinding,
+    HugepagePool,
+    MemoryFinding,
+    NodePages,
+    NumaFinding,
+    NumaNode,
+)
 from nfvbed.host.probes.host import Host, parse_cpu_list
 from nfvbed.host.workspace import Workspace
 
 NEEDED_MIB = 2048
 """1,024 pages of 2 MiB: enough for every variant of the lab with its generator."""
-_POOLS = "sys/kernel/mm/hugepages"
+_NEEDED_PAGES = NEEDED_MIB * 1024 // SIZE_KIB
 _NODES = "sys/devices/system/node"
-_SMALL_KIB = 2048
 
 
 def probe_memory(host: Host) -> MemoryFinding:
@@ -27,7 +35,7 @@ def probe_memory(host: Host) -> MemoryFinding:
         state=State.PRESENT if enough else State.LIMITED,
         summary=f"{total} MiB, {available} MiB available",
         probed="read /proc/meminfo",
-        fix="" if enough else f"free memory: {2 * NEEDED_MIB} MiB available are enough",
+        fix="" if enough else f"end programs of yours: {2 * NEEDED_MIB} MiB available are enough",
         total_mib=total,
         available_mib=available,
     )
@@ -57,71 +65,88 @@ def probe_numa(host: Host) -> NumaFinding:
 def probe_hugepages(host: Host, *, try_reserving: bool) -> HugepageFinding:
     """Read the pools, and find out whether what is lacking could be reserved.
 
+    On a machine of several NUMA nodes each that has cores is looked at by itself: a switch takes its memory where it
+    works.
+
     Args:
         host: where to read.
         try_reserving: reserve for a moment what is lacking, and give it back. Only while nothing else reserves.
     """
-    pools = tuple(
-        sorted(
-            (
-                HugepagePool(
-                    size_kib=int(name.removeprefix("hugepages-").removesuffix("kB")),
-                    total=host.number(f"{_POOLS}/{name}/nr_hugepages") or 0,
-                    free=host.number(f"{_POOLS}/{name}/free_hugepages") or 0,
-                )
-                for name in host.names(_POOLS)
-                if name.startswith("hugepages-")
-            ),
-            key=lambda pool: pool.size_kib,
-        )
-    )
-    small = next((pool for pool in pools if pool.size_kib == _SMALL_KIB), None)
-    free_mib = small.free * 2 if small else 0
+    nodes = tuple(node.node for node in probe_numa(host).nodes if node.cores)
+    pools = tuple(_finding(pool, nodes, host) for pool in read_pools(host.root))
+    small = next((pool for pool in pools if pool.size_kib == SIZE_KIB), None)
+    lacking = _lacking(small)
     reservable, probed = None, "read sysfs"
-    if small and free_mib >= NEEDED_MIB:
+    if small and not lacking:
         reservable, probed = 0, "read sysfs; enough are free, so reserving was not tried"
     elif small and try_reserving and host.live:
-        reservable, probed = _try_reserving((NEEDED_MIB - free_mib) // 2), "reserved for a moment and given back"
-    have_mib = free_mib + (reservable or 0)
+        granted = _try_reserving(lacking)
+        reservable, probed = sum(granted.values()) * 2, "reserved for a moment and given back"
+        lacking = {node: pages - granted[node] for node, pages in lacking.items() if granted[node] < pages}
     return HugepageFinding(
         topic="hugepages",
-        state=_hugepage_state(small is not None, have_mib, reservable is not None),
+        state=_hugepage_state(small, bool(lacking), reservable),
         summary=_hugepage_summary(pools, reservable),
         probed=probed,
-        fix="" if have_mib >= NEEDED_MIB else f"sysctl vm.nr_hugepages={NEEDED_MIB // 2}, best right after booting",
+        fix=more_pages(lacking or {None: _NEEDED_PAGES}, host.root) if lacking or not small else "",
         pools=pools,
         reservable_mib=reservable,
     )
 
 
-def _hugepage_state(there: bool, have_mib: int, tried: bool) -> State:
-    if not there:
+def _finding(pool: Pool, nodes: tuple[int, ...], host: Host) -> HugepagePool:
+    by_node = {
+        node: NodePages(total=one.total, free=one.free)
+        for node in (nodes if len(nodes) > 1 else ())
+        for one in read_pools(host.root, node)
+        if one.size_kib == pool.size_kib
+    }
+    return HugepagePool(size_kib=pool.size_kib, total=pool.total, free=pool.free, by_node=by_node)
+
+
+def _lacking(pool: HugepagePool | None) -> dict[int | None, int]:
+    """Return how many pages of 2 MiB lack, by node where there are several, else of the machine (None)."""
+    if pool is None:
+        return {}
+    free: dict[int | None, int] = {node: pages.free for node, pages in pool.by_node.items()} or {None: pool.free}
+    return {node: _NEEDED_PAGES - count for node, count in free.items() if count < _NEEDED_PAGES}
+
+
+def _hugepage_state(small: HugepagePool | None, lacks: bool, reservable_mib: int | None) -> State:
+    if small is None:
         return State.ABSENT
-    if have_mib >= NEEDED_MIB:
+    if not lacks:
         return State.PRESENT
-    return State.LIMITED if tried or have_mib else State.UNKNOWN
+    return State.LIMITED if reservable_mib is not None or small.free else State.UNKNOWN
 
 
 def _hugepage_summary(pools: tuple[HugepagePool, ...], reservable_mib: int | None) -> str:
-    parts = [f"{pool.size_kib // 1024} MiB: {pool.free} free of {pool.total}" for pool in pools]
+    parts = []
+    for pool in pools:
+        nodes = ", ".join(f"node {node}: {pages.free} of {pages.total}" for node, pages in pool.by_node.items())
+        size = f"{pool.size_kib >> 10} MiB"
+        parts.append(f"{size}: {pool.free} free of {pool.total}" + (f" ({nodes})" if pool.total and nodes else ""))
     if reservable_mib:
         parts.append(f"{reservable_mib} MiB more can be reserved")
     return ", ".join(parts) or "the kernel has none"
 
 
-def _try_reserving(pages: int) -> int:
-    """Reserve pages for a moment; give how many MiB the kernel had.
+def _try_reserving(lacking: Mapping[int | None, int]) -> dict[int | None, int]:
+    """Reserve pages for a moment, by node; give how many the kernel had.
 
     They are in a ledger meanwhile: a doctor that is killed in this moment must not leave them.
     """
+    granted = dict.fromkeys(lacking, 0)
     try:
         workspace = Workspace.create()
         try:
-            return lab_hugepages.HugepagePool().enlarge(pages, workspace.ledger) * 2
+            for node, pages in lacking.items():
+                granted[node] = lab_hugepages.HugepagePool(node).enlarge(pages, workspace.ledger)
         finally:
             workspace.close()
     except (OSError, PrerequisiteError):
-        return 0
+        pass  # what was granted before is known; the rest cannot be had
+    return granted
 
 
 def _meminfo_mib(host: Host, name: str, key: str) -> int:

@@ -4,8 +4,9 @@ import fcntl
 import os
 
 from nfvbed.errors import UnsupportedError
+from nfvbed.host import fixes
 
-VHOST_FIX = "modprobe vhost_net, or a kernel with CONFIG_VHOST_NET; or vhost: auto in the variant"
+VHOST_FIX = f"{fixes.load('vhost_net')}; or vhost: auto in the variant"
 
 _VHOST_NET = "/dev/vhost-net"
 _VHOST_SET_OWNER, _VHOST_GET_FEATURES = 0xAF01, 0x8008AF00

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from nfvbed.errors import DeployError, PrerequisiteError
+from nfvbed.host import fixes
 from nfvbed.host.remote.failures import HostRefused, refused, shown
 from nfvbed.host.remote.line import TRY_OUT, ending_in_time, remote_line
 from nfvbed.patience import patient
@@ -341,7 +342,10 @@ def _start(argv: Sequence[str], *, stdin: _Handle, stdout: _Handle, stderr: _Han
         return subprocess.Popen(argv, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True)
     except FileNotFoundError as error:
         raise PrerequisiteError(
-            "OpenSSH's client is not installed", where=argv[0], observed=str(error), fix="apt install openssh-client"
+            "OpenSSH's client is not installed",
+            where=argv[0],
+            observed=str(error),
+            fix=fixes.install("OpenSSH's client", "openssh-client"),
         ) from error
 
 

@@ -20,7 +20,7 @@ _CYCLES = "cycles/packet"
 GENERATOR_SOURCE = "turns in which the generator moved frames, and its threads of the kernel"
 POLLER_SOURCE = "time on its core"
 SCHEDULER_SOURCE = "scheduler + softirq tracepoints"
-_OWN_CYCLES = frozenset({pmd.SOURCE, runtime.SOURCE})
+_OWN_CYCLES = frozenset({pmd.SOURCE, pmd.ROUNDED_SOURCE, runtime.SOURCE})
 """Switches that count what their threads spend on packets."""
 
 

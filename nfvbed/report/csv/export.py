@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+from collections.abc import Iterable
 
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.paced import PacedSummary
 from nfvbed.compare.summary import CellSummary
+from nfvbed.quality import QualityWarning
 
 COLUMNS = (
     "run", "cell", "role", "variant", "topology", "vnf", "vnf_resolved", "frame_size_bytes", "flows",
@@ -75,9 +77,9 @@ def _row(row: CellSummary) -> dict[str, Value]:
         "vnf_alone_pps": row.vnf_pps,
         "switching_overhead_ratio": row.switching_overhead.ratio if row.switching_overhead else None,
         **_of_bare_ports(row),
-        "limits": " ".join(limit.kind.value for limit in row.limits),
-        "possible_limits": " ".join(limit.kind.value for limit in row.possible_limits),
-        "warnings": " ".join(warning.kind.value for warning in row.warnings),
+        "limits": written_once(limit.kind for limit in row.limits),
+        "possible_limits": written_once(limit.kind for limit in row.possible_limits),
+        "warnings": written_once(warning.kind for warning in row.warnings),
         "engine": row.engine,
         "host_hash": row.host_hash,
         "rig_hash": row.rig_hash,
@@ -157,3 +159,8 @@ def _difference(comparison: Comparison, row: CellSummary) -> dict[str, Value]:
         "scope": found.scope.scope.value,
         "scope_reason": found.scope.reason,
     }
+
+
+def written_once(kinds: Iterable[QualityWarning]) -> str:
+    """Write warnings or limits into one field, each once: trials of several kinds may carry the same one."""
+    return " ".join(dict.fromkeys(kind.value for kind in kinds))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.latency import DueLatency, LatencySummary
 from nfvbed.compare.testresults import MeasuredTest
-from nfvbed.report.csv.export import Value, guarded
+from nfvbed.report.csv.export import Value, guarded, written_once
 from nfvbed.report.relative import rounds_ratios
 from nfvbed.results import Reference, ResultKind, TablePayload
 from nfvbed.search.result import SearchResult
@@ -22,7 +22,7 @@ COLUMNS = (
     ),
     "condition", "condition_status", "condition_reason", "quantity", "value", "unit", "low", "high",
     "interval_from_s", "reference_regular", "due_frames", "due_p50_ns", "due_p99_ns",
-    "excludes", "void_ratio", "relative_to", "relative_ratio", "headline",
+    "excludes", "void_ratio", "relative_to", "relative_ratio", "headline", "conformance", "deviations",
 )  # fmt: skip
 """Latency first of both directions together, then of each. New columns come last: readers by place go on working."""
 
@@ -101,7 +101,7 @@ def _first(test: MeasuredTest) -> dict[str, Value]:
         "simulated": int(result.simulated),
         "status": result.status.value,
         "reason": result.reason,
-        "warnings": " ".join(warning.value for warning in test.warnings),
+        "warnings": written_once(test.warnings),
     }
 
 
@@ -124,6 +124,8 @@ def _goals(test: MeasuredTest, ratios: Ratios) -> Iterable[dict[str, Value]]:
             "void_ratio": found.void.share if found.void else None,
             "relative_to": found.relative_to,
             "relative_ratio": ratios.get((test.run, test.cell, test.result.test, test.result.round, goal.goal.name)),
+            "conformance": "; ".join(f"{one.standard.value}: {one.level.value}" for one in goal.conformance),
+            "deviations": "; ".join(found.deviations),
         }
 
 
@@ -132,7 +134,7 @@ def _loads(test: MeasuredTest) -> Iterable[dict[str, Value]]:
         base = test.base_of(load)
         of_directions = zip(("0_to_1_", "1_to_0_"), load.latency_directions, strict=False)
         yield {
-            "warnings": " ".join(warning.value for warning in test.warnings_at(load)),
+            "warnings": written_once(test.warnings_at(load)),
             "sequence": load.point.sequence,
             "fraction": load.point.fraction,
             "of": base.of if base else None,

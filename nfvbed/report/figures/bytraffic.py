@@ -117,7 +117,7 @@ def _rates(comparison: Comparison, axis: _Axis) -> Iterable[dict[str, Any]]:
     several = len(comparison.runs) > 1
     for row in comparison.rows:
         at = axis.of(row)
-        if row.mrr is None or at is None or row.emulated:
+        if row.mrr is None or at is None or row.unranked:
             continue
         rate = row.mrr.median_pps
         low, high = (row.mrr.interval.low, row.mrr.interval.high) if row.mrr.interval else (rate, rate)

@@ -177,7 +177,7 @@ def _details(row: CellSummary, notes: TableNotes) -> Sequence[Cell]:
         _number(wording.of_bare_ports(row), f"{wording.of_bare_ports_interval(row)} {wording.limited_by(row)}"),
         _number(wording.bit_rate(rate.layer1_bits_per_s), wording.bit_rate(rate.layer2_bits_per_s)),
         _number(
-            wording.loss(given.missing_ratio),
+            wording.loss(given.missing_ratio, at_least=bool(given.surplus)),
             f"at {load_of(row)} Mpps",
         )
         if given

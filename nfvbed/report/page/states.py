@@ -52,7 +52,7 @@ def _at_own_half_load(comparison: Comparison) -> Table | None:
         (
             row.cell,
             span_of(row.paced),
-            wording.loss(row.paced.missing_ratio),
+            wording.loss(row.paced.missing_ratio, at_least=bool(row.paced.surplus)),
             wording.microseconds(row.paced.latency.p50_ns) if row.paced.latency else wording.NOTHING,
             wording.microseconds(row.paced.latency.p99_ns) if row.paced.latency else wording.NOTHING,
             wording.marks(row),

@@ -67,7 +67,12 @@ def _row(comparison: Comparison, row: CellSummary) -> GridRow:
         Cell(bare if row.of_bare_ports else wording.NOTHING, "n"),
         Cell(wording.limited_by(row), "whole"),
         Cell(judged_as(comparison, row), "verdict", tone=tone),
-        Cell(wording.loss(given.missing_ratio), "n", below=f"at {load_of(row)} Mpps", words=True)
+        Cell(
+            wording.loss(given.missing_ratio, at_least=bool(given.surplus)),
+            "n",
+            below=f"at {load_of(row)} Mpps",
+            words=True,
+        )
         if given
         else Cell(wording.NOTHING, "n"),
         Cell(", ".join(wording.microseconds(value) for value in percentiles) or wording.NOTHING, "n"),

@@ -40,7 +40,7 @@ class Searches:
     sentence: str
     table: Table
     lines: tuple[str, ...]
-    """What the goals ask, and what each search does not count."""
+    """What the goals ask, what each search does not count, and what it conforms to."""
     reasons: tuple[Notice, ...]
 
 
@@ -87,7 +87,7 @@ def _searches(comparison: Comparison) -> Searches | None:
         return None
     title = "Throughput searches, both directions together"
     table = _table(comparison, title, THROUGHPUT_HEADINGS, (_search(row) for row in rows))
-    lines = (*throughput.goal_lines(rows), *throughput.exclusions(rows))
+    lines = (*throughput.goal_lines(rows), *throughput.exclusions(rows), *throughput.conformity(rows))
     return Searches(throughput.SENTENCE, table, lines, tuple(_reasons(rows)))
 
 
@@ -151,7 +151,7 @@ def _rows(test: MeasuredTest, *, timed: bool) -> Iterable[Row]:
 def _load(test: MeasuredTest, load: MeasuredLoad, *, timed: bool) -> Row:
     of = loadtables.part(test, load) or wording.NOTHING
     rates = (wording.mpps(load.point.intended_load_pps), of, wording.mpps(load.point.forwarded_rate_pps))
-    shown = (*rates, wording.loss(load.missing_ratio))
+    shown = (*rates, wording.loss(load.missing_ratio, at_least=load.at_least))
     numbers = (*((loadtables.start(load),) if timed else ()), *shown, *wording.latency_columns(load.latency))
     return (
         *(Cell(text, "n") for text in numbers),

@@ -10,7 +10,7 @@ from nfvbed.compare.explain import ExplainedTrial, Explanation, Use
 from nfvbed.records import QualityWarning
 from nfvbed.report import explanation, wording
 from nfvbed.report.marks import SHORT
-from nfvbed.report.searchlines import HEADINGS, exclusions_of, search_lines
+from nfvbed.report.searchlines import HEADINGS, conformity_of, exclusions_of, search_lines
 from nfvbed.report.terminal.columns import Banner, Cell, Column, Line, Row, lay_out, paragraph
 
 DROPPED: Final = {"used": 1, "trials": 2, "void": 3, "class": 4, "search": 5}
@@ -25,6 +25,7 @@ def explained(found: Explanation, width: int) -> list[Text]:
         _visits(found, width),
         _searches(found, width),
         _said("Searches leave out", exclusions_of(found.searches, found.row.cell), width),
+        _said("Conformance of searches", conformity_of(found.searches, found.row.cell), width),
         _said("Rate", explanation.rate_sentences(found), width),
         _said("Limits", explanation.limit_sentences(found), width),
         _said("Warnings", explanation.warning_sentences(found), width),

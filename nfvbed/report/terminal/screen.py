@@ -36,6 +36,8 @@ class About:
     """Each host in one line."""
     page: str = ""
     """Path of the written page, or how to write it."""
+    named: str = ""
+    """The runs as a shell takes them, where they were named."""
 
 
 def screen(comparison: Comparison, about: About, width: int = WIDTH) -> list[Text]:
@@ -85,8 +87,9 @@ def _foot(comparison: Comparison, about: About, width: int) -> list[Text]:
         # Lines that a shell joins again: the command is there to be copied.
         words = paragraph(deciding, width - 4)
         lines += [Text(f"  {line} \\") for line in words[:-1]] + [Text(f"  {words[-1]}")]
-    rest = "Details: nfvbed compare --details"
-    page = f"Page: {about.page}" if about.page else "Page: nfvbed report"
+    named = f" {about.named}" if about.named else ""
+    rest = f"Details: nfvbed compare{named} --details"
+    page = f"Page: {about.page}" if about.page else f"Page: nfvbed report{named}"
     together = f"{rest}. {page}"
     # A path stays whole: it is there to be copied.
     return [*lines, *(Text(line, "dim") for line in ([together] if len(together) <= width else [rest, page]))]

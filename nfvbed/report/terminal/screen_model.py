@@ -73,6 +73,11 @@ def missing(row: CellSummary) -> float | None:
     return row.given_load.missing_ratio if row.given_load else None
 
 
+def is_at_least(row: CellSummary) -> bool:
+    """Return whether more may be missing: more frames were counted back than were sent."""
+    return row.given_load is not None and row.given_load.surplus > 0
+
+
 def has_loads(comparison: Comparison) -> bool:
     """Whether each row names the load of its latency: where points have no line that could, or loads differ."""
     return in_order(comparison) or loads_differ(comparison.rows)

@@ -102,13 +102,13 @@ def _line(comparison: Comparison, row: CellSummary, marks: Marks) -> Row | Banne
         (
             Cell(row.variant, "bold"),
             *run,
-            Cell(wording.bound(row) + wording.mpps(row.mrr.median_pps), "" if row.emulated else "bold"),
+            Cell(wording.bound(row) + wording.mpps(row.mrr.median_pps), "" if row.unranked else "bold"),
             Cell(model.rate_interval(comparison, row), "dim"),
             *judged,
             *((Cell(load_of(row), "dim"),) if model.has_loads(comparison) else ()),
             Cell(wording.microseconds(latency.p50_ns) if latency else wording.NOTHING),
             Cell(wording.microseconds(latency.p99_ns) if latency else wording.NOTHING),
-            Cell(wording.loss(model.missing(row))),
+            Cell(wording.loss(model.missing(row), at_least=model.is_at_least(row))),
             Cell(marks.of(key_of(row)), "yellow"),
         )
     )

@@ -77,10 +77,9 @@ def _searches(comparison: Comparison, marks: Marks, width: int) -> list[Text]:
         )
         for row in rows
     ]
-    left_out = [
-        Text(line, "dim") for text in throughput.exclusions(rows) for line in paragraph(f"  {text}", width, "    ")
-    ]
-    return [*_titled("Throughput searches", columns, lines, width), *left_out]
+    said = (*throughput.exclusions(rows), *throughput.conformity(rows, reasons=False))
+    below = [Text(line, "dim") for text in said for line in paragraph(f"  {text}", width, "    ")]
+    return [*_titled("Throughput searches", columns, lines, width), *below]
 
 
 def _loads(tests: Sequence[MeasuredTest], marks: Marks, width: int) -> list[Text]:
@@ -123,7 +122,7 @@ def _of_load(load: MeasuredLoad) -> dict[str, str]:
     written = (wording.NOTHING if value is None else wording.microseconds(value) for value in ends)
     return {
         headlines.FORWARDED: wording.mpps(load.point.forwarded_rate_pps),
-        headlines.MISSING: wording.loss(load.missing_ratio),
+        headlines.MISSING: wording.loss(load.missing_ratio, at_least=load.at_least),
         **dict(zip((headlines.P50, headlines.P99), written, strict=True)),
     }
 

@@ -72,7 +72,7 @@ def _cells(comparison: Comparison, row: CellSummary, *, wide: bool, full: bool) 
     if row.mrr is None:
         return
     yield Text(row.variant, style="bold")
-    yield Text(wording.bound(row) + wording.mpps(row.mrr.median_pps), style="" if row.emulated else "bold")
+    yield Text(wording.bound(row) + wording.mpps(row.mrr.median_pps), style="" if row.unranked else "bold")
     yield Text(wording.mpps_interval(row.mrr.interval), style="dim")
     yield Text(str(row.mrr.rounds))
     interval = wording.of_bare_ports_interval(row)

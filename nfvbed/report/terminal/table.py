@@ -124,7 +124,7 @@ def _columns(comparison: Comparison) -> list[Column]:
         (
             "missing\nframes",
             WIDE,
-            lambda _, row: Text(wording.loss(row.given_load.missing_ratio if row.given_load else None)),
+            lambda _, row: _missing(row),
         ),
         ("µs P50\nP99\nat Mpps", 0, _latency),
         ("CPU cores\nsw vnf gen", FULL, _cpu),
@@ -158,6 +158,11 @@ def _bits(_: Comparison, row: CellSummary) -> Text:
     if row.mrr is None:
         return Text("-")
     return Text(f"{wording.bit_rate(row.mrr.layer1_bits_per_s)}\n{wording.bit_rate(row.mrr.layer2_bits_per_s)}")
+
+
+def _missing(row: CellSummary) -> Text:
+    given = row.given_load
+    return Text(wording.loss(given.missing_ratio, at_least=given.surplus > 0) if given else wording.NOTHING)
 
 
 def _latency(_: Comparison, row: CellSummary) -> Text:

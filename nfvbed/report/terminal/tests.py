@@ -85,7 +85,14 @@ def _throughput(rows: tuple[throughput.ThroughputRow, ...]) -> list[RenderableTy
         )
     parts: list[RenderableType] = [
         table,
-        *_notes((throughput.SENTENCE, *throughput.goal_lines(rows), *throughput.exclusions(rows))),
+        *_notes(
+            (
+                throughput.SENTENCE,
+                *throughput.goal_lines(rows),
+                *throughput.exclusions(rows),
+                *throughput.conformity(rows),
+            )
+        ),
     ]
     for row in rows:
         name = row.goal.name if row.goal else ""
@@ -122,7 +129,7 @@ def _loads(tests: list[MeasuredTest]) -> Table:
             of = loadtables.part(test, load)
             asked = wording.mpps(load.point.intended_load_pps) + (f"\n({of})" if of else "")
             rates = (asked, wording.mpps(load.point.forwarded_rate_pps))
-            shown = (*rates, wording.loss(load.missing_ratio))
+            shown = (*rates, wording.loss(load.missing_ratio, at_least=load.at_least))
             warnings = test.warnings_at(load)
             said = Text(throughput.warnings_in_a_line(warnings), style="yellow" if warnings else "")
             table.add_row(*named, *(Text(text) for text in (*shown, *wording.latency_columns(load.latency))), said)

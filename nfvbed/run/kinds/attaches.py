@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import ceil
 from statistics import median
 
@@ -43,7 +44,8 @@ def attach_rate(cell_test: CellTest, spec: AttachRateTest) -> Outcome[TablePaylo
     def measure(core: LiveCore) -> tuple[MeasuredRow, ...]:
         return tuple(row for in_flight in spec.in_flight for row in rate_rows(core, spec, in_flight))
 
-    return _with_core(cell_test, measure, (_PACED, _RESTARTS.format(spec.most_ues), _CONTROL))
+    found = _with_core(cell_test, measure, (_PACED, _RESTARTS.format(spec.most_ues), _CONTROL))
+    return _judged(found, "attached", "not one UE attached")
 
 
 def rate_rows(core: LiveCore, spec: AttachRateTest, in_flight: int) -> Iterator[MeasuredRow]:
@@ -98,7 +100,8 @@ def sessions(cell_test: CellTest, spec: SessionsTest) -> Outcome[TablePayload]:
         f" of them come, byte for byte as they must be. Held: once more, {spec.hold_s:g} s later.",
         _RESTARTS.format(spec.most_ues),
     )
-    return _with_core(cell_test, measure, notes, over_bearers=True)
+    found = _with_core(cell_test, measure, notes, over_bearers=True)
+    return _judged(found, "carrying", "not one bearer carried frames both ways")
 
 
 def _session_row(core: LiveCore, spec: SessionsTest, deployment: Deployment, number: int) -> MeasuredRow:
@@ -164,7 +167,8 @@ def restoration(cell_test: CellTest, spec: RestorationTest) -> Outcome[TablePayl
         " sessions do not survive in nextepc. Restored: from that start until frames come over all bearers.",
         _RESTARTS.format(spec.most_ues),
     )
-    return _with_core(cell_test, measure, notes, over_bearers=True)
+    found = _with_core(cell_test, measure, notes, over_bearers=True)
+    return _judged(found, "carrying before", "not one bearer carried frames both ways before a function was killed")
 
 
 def _restored_row(core: LiveCore, spec: RestorationTest, deployment: Deployment, function: str) -> MeasuredRow:
@@ -235,6 +239,13 @@ def _with_core(
     with ports_free(cell_test), at_work(deployment, host.workspace) as core:
         rows = measure(core)
     return Outcome(TablePayload(rows=rows, notes=notes))
+
+
+def _judged(found: Outcome[TablePayload], counted: str, nothing: str) -> Outcome[TablePayload]:
+    """Say of a test that it failed where nothing at all came through, by the count that tells."""
+    rows = found.payload.rows if found.payload is not None else ()
+    counts = [one.value for row in rows for one in row.quantities if one.name == counted]
+    return replace(found, nothing=nothing) if counts and not any(counts) else found
 
 
 def carrying(reports: Sequence[CarriedReport]) -> int:

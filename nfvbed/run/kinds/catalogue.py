@@ -40,6 +40,8 @@ class Kind:
     """What comes of it."""
     needs_source: bool
     """Whether the generator has to send into the cell; not every path lets it (a VNF can be the source)."""
+    returns: bool = True
+    """Whether frames have to come back: a test in whose trials none did has failed."""
 
     @property
     def name(self) -> str:
@@ -64,9 +66,10 @@ def _kind(
     payload: type[Payload],
     *,
     needs_source: bool = True,
+    returns: bool = True,
 ) -> Kind:
     """Make a line; the types see to it that its three parts belong together."""
-    return Kind(model, execute, payload, needs_source)
+    return Kind(model, execute, payload, needs_source, returns)
 
 
 KINDS = {
@@ -82,7 +85,7 @@ KINDS = {
         _kind(SystemRecoveryTest, resets.system_recovery, TablePayload),
         _kind(ResetTest, resets.reset, TablePayload),
         _kind(CostTest, cost.cost, TablePayload),
-        _kind(XdpTasksTest, cost.xdp_tasks, TablePayload),
+        _kind(XdpTasksTest, cost.xdp_tasks, TablePayload, returns=False),
         _kind(FlowScalingTest, scaling.flow_scaling, TablePayload),
         _kind(TableScalingTest, scaling.table_scaling, TablePayload),
         _kind(AddressCachingTest, addresses.address_caching, TablePayload),

@@ -55,6 +55,9 @@ class Outcome(Generic[Payload]):
     """None: that of all its trials."""
     warnings: tuple[QualityWarning, ...] = ()
     """Warnings beside those of its trials: a test without trials has its own."""
+    nothing: str = ""
+    """What did not come through, where nothing did at all: then the test failed, whatever its figures are. Empty:
+    something did, or its trials tell."""
 
 
 @dataclass(frozen=True)

@@ -207,7 +207,8 @@ def total_misses(found: dict[tuple[int, str], int | None], events: Sequence[Perf
             raise UnsupportedError(
                 f"{event.name} could not be counted for a moment",
                 observed="its counter never had its turn on the PMU",
-                fix="end what else counts (perf, the NMI watchdog)",
+                fix="measure again when nobody else counts (perf); the NMI watchdog has a counter, too: 0 in"
+                " /proc/sys/kernel/nmi_watchdog frees it, and this host's lock-ups are not told then",
             )
         sums[event.name] = sum(known)
     return sums

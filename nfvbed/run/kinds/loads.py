@@ -18,13 +18,16 @@ def continuous(cell_test: CellTest, spec: ContinuousTest) -> Outcome[LoadsPayloa
     """Measure one trial at a given load."""
     base, load = _one_load(cell_test, spec, spec.duration_s)
     points = tuple(cell_test.points([load]))
-    return Outcome(LoadsPayload(reference=base, points=points), reason=_not_accepted(points, spec.lost_at_most))
+    return Outcome(LoadsPayload(reference=base, points=points), reason=not_accepted(points, spec.lost_at_most))
 
 
-def _not_accepted(points: Sequence[LoadPoint], lost_at_most: int | None) -> str:
+def not_accepted(points: Sequence[LoadPoint], lost_at_most: int | None) -> str:
     """Say why a path is not accepted; empty: it is, or nothing is judged."""
     if lost_at_most is None:
         return ""
+    surplus = sum(point.surplus_frames for point in points)
+    if surplus:
+        return f"not accepted: {surplus} frames came back beyond those that were sent, so what is lost is not known"
     lost = sum(point.lost_frames for point in points)
     sent = sum(point.intended_frames - point.unsent_frames for point in points)
     if sent and lost <= lost_at_most:
@@ -73,13 +76,14 @@ def search(cell_test: CellTest, spec: SearchTest) -> Outcome[SearchResult]:
         loads=load_range(what, cell_test.cell, known),
         directions=2 if cell_test.cell.bidirectional else 1,
         placement=PlacementRule(known.classify, history, known.wanted),
+        generator_place=cell_test.setup.site.generator_place,
     )
     measurer = DeploymentMeasurer(system, cell_test.bare_task, cell_test.keep, drain_s=what.drain_s)
     result = engine.search(what, measurer, setting)
     if spec.relative:
         result = result.model_copy(update={"relative_to": cell_test.plan.references.get(cell_test.cell.id)})
     status = Status.OK if result.trials else Status.BLOCKED
-    return Outcome(result, status, irregularities(result), result.placement.label)
+    return Outcome(result, status, irregularities(result), result.placement.label, nothing=result.nothing_came)
 
 
 def irregularities(result: SearchResult) -> str:

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.errors import GeneratorError, PrerequisiteError, UnsupportedError
+from nfvbed.host import fixes
 from nfvbed.measure.sockettrial import SocketMeter, Traffic
 from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, TablePayload
 from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
 from nfvbed.run.kinds.freeports import ports_free
+from nfvbed.run.losses import next_step
 from nfvbed.sites.hosted import require_host
 from nfvbed.spec.testkinds.sockets import (
     RequestResponseTest,
@@ -62,6 +64,9 @@ def between_sockets(
         with ports_free(cell_test), socket_ends(deployment, _place(cell_test)) as ends:
             measured = _Rows(cell_test, spec, SocketMeter(site, deployment, ends))
             rows = tuple(measured.row(condition) for condition in wanted)
+    except GeneratorError as failure:
+        failure.fix = "; ".join(filter(None, (failure.fix, next_step(cell_test.plan, cell_test.cell, site))))
+        raise
     except PrerequisiteError as failure:
         # A tool is missing: what needs others goes on.
         return Outcome(None, Status.UNSUPPORTED, str(failure))
@@ -102,7 +107,7 @@ def check_congestion(name: str, available: Path = AVAILABLE) -> None:
             f"the kernel has no congestion control {name}",
             where=str(available),
             observed=f"it has {', '.join(there)}",
-            fix=f"modprobe tcp_{name}; or choose one of these",
+            fix=f"{fixes.load(f'tcp_{name}', option=f'CONFIG_TCP_CONG_{name.upper()}')}; or choose one of these",
         )
 
 

@@ -8,7 +8,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.findings import Finding
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.kolla.executor import journal
-from nfvbed.sites.kolla.measured import exchange, opened, twins
+from nfvbed.sites.kolla.measured import exchange, opened, tenants, twins
 from nfvbed.sites.kolla.measured.cloud import DeployedRack, RackCloud
 from nfvbed.sites.kolla.measured.described import described
 from nfvbed.sites.kolla.measured.opened import deployed_rack
@@ -68,6 +68,7 @@ class RackSite(OpenstackSite):
         wanted = exchange.wanted_in(project, site, number)
         if wanted == self._rack.pinning:
             return
+        tenants.require_own(self._rack.places, site.name, evict=self.evicts)
         self._exchanging(project, self._rack, wanted)
         self._rack = deployed_rack(site, self._root)
         spec = described(site, self._rack.release.name)

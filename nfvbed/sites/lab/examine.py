@@ -46,6 +46,7 @@ def _take(lock: HostLock) -> bool:
 
 def examine_host(root: Path, host: Host, *, try_reserving: bool = False) -> DoctorReport:
     """Examine the host alone, without the variants."""
+    guests = accelerator.probe_accelerator(host, root, boot=try_reserving)
     return DoctorReport(
         kernel=host.text("proc/sys/kernel/osrelease") or "unknown",
         distribution=_distribution(host),
@@ -61,8 +62,8 @@ def examine_host(root: Path, host: Host, *, try_reserving: bool = False) -> Doct
         iommu=devices.probe_iommu(host),
         nics=devices.probe_nics(host),
         sriov=devices.probe_sriov(host),
-        kvm=devices.probe_kvm(host),
-        accelerator=accelerator.probe_accelerator(host, root, boot=try_reserving),
+        kvm=accelerator.kvm_with_guests(devices.probe_kvm(host), guests),
+        accelerator=guests,
         vhost_net=devices.probe_vhost_net(host),
         openvswitch=probe_openvswitch(host),
         af_xdp=xdp.probe_af_xdp(host),

@@ -23,6 +23,8 @@ from nfvbed.records import PortKind, Readiness, Support
 from nfvbed.signals import end_like_interrupt, signals_held
 from nfvbed.spec.site import HostSiteSpec
 from nfvbed.spec.variant import Variant
+from nfvbed.vnfs.descriptors import hostfit
+from nfvbed.vnfs.numa import Host
 
 
 class LabMachine:
@@ -79,6 +81,21 @@ class LabMachine:
         """Return who would sit on which core; the switch near its NICs, where it has some."""
         near = take.near_node(self.spec.cables) if variant.port_kind is PortKind.PCI else None
         return resolve(self.topology, self.spec.arrangement, variant.options.switch_cores, vnfs, near)
+
+    def guest_host(self, variant: Variant, vnfs: int, free_mib: int | None = None) -> Host:
+        """Return it as virtual machines on a variant are placed on it.
+
+        Args:
+            variant: the data plane.
+            vnfs: how many VNFs there are.
+            free_mib: hugepage memory for guests, MiB; None: what pages could be made of now.
+
+        Raises:
+            UnsupportedError, ConfigurationError: it has too few cores.
+        """
+        nodes = max(len(self.topology.nodes), 1)
+        free = hostfit.reservable_mib(nodes) if free_mib is None else dict.fromkeys(range(nodes), free_mib // nodes)
+        return Host(self.topology, self.arrangement(variant, vnfs), free_hugepages_mib=free)
 
     def begin(self, *, keeps_hugepages: bool = False) -> list[Reaped]:
         """Take the host for this nfvbed and remove what dead ones left; idempotent.

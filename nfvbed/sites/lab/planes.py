@@ -8,6 +8,7 @@ from typing import Any
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.chain import ChainControl
+from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest, Peers
 from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
@@ -24,7 +25,7 @@ from nfvbed.records import CellRole, Deployment, Hop, PortKind, QualityWarning, 
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.remembered import Remembered, find_remembered
-from nfvbed.spec.layout import Layout, layout
+from nfvbed.spec.layout import End, Layout, layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
@@ -193,6 +194,7 @@ class LabPlanes:
             # Written down with a deployment that stays: a later nfvbed has another workspace.
             warnings = dict.fromkeys((*deployment.warnings, QualityWarning.HUGEPAGES_SHORT))
             deployment = deployment.model_copy(update={"warnings": tuple(warnings)})
+        deployment = deployment.model_copy(update={"mtu": variant.mtu})
         live = _Live(deployment, plane, starter, variant.port_kind)
         self._live[deployment.id] = live
         return live
@@ -228,7 +230,16 @@ class LabPlanes:
 
     def wait_for_vnfs(self, deployment: Deployment) -> None:
         """Wait until the switch is joined to the VNFs that were started, or restarted."""
-        self._find(deployment).plane.wait_for_vnfs(deployment)
+        ports = {port.name for ports in deployment.vnf_ports for port in ports if port.kind is PortKind.VHOST_USER}
+        self._find(deployment).plane.wait_until_joined(deployment, ports)
+
+    def wait_for_generator(self, deployment: Deployment) -> None:
+        """Wait until the switch is joined to the generator that was opened."""
+        ends = (End(None, number) for number in layout(deployment.topology).outside)
+        ports = {
+            end.name for end, port in zip(ends, deployment.ports, strict=False) if port.kind is PortKind.VHOST_USER
+        }
+        self._find(deployment).plane.wait_until_joined(deployment, ports)
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """The switch's own counters."""
@@ -257,6 +268,10 @@ class LabPlanes:
         if not pairs:
             return Unavailable("the switch shares its core with all others")
         return {pair: coredistance.measure(pair, self.machine.root).one_way_ns for pair in pairs}
+
+    def connections(self, deployment: Deployment) -> ConnectionTracker | None:
+        """As its data plane has it."""
+        return self._find(deployment).plane.connections(deployment)
 
     def chain(self, deployment: Deployment) -> ChainControl:
         """As its data plane has it."""

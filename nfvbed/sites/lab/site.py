@@ -7,15 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
-from nfvbed.errors import InternalError
+from nfvbed.errors import ConfigurationError, InternalError, UnsupportedError
 from nfvbed.findings import SiteReport
 from nfvbed.host.cputime import read_cpu
 from nfvbed.host.workspace import Workspace
 from nfvbed.readings import Part, Reading, Unavailable
-from nfvbed.records import CellRole, Deployment, Hop, QualityWarning, Support, WorkThread
+from nfvbed.records import CellRole, Deployment, GeneratorPlace, Hop, QualityWarning, Support, VnfKind, WorkThread
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab import lifecycle, remains, vnfs
@@ -32,7 +33,10 @@ from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 from nfvbed.vnfs import onboarded, path
+from nfvbed.vnfs.descriptors import hostfit
+from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
 from nfvbed.vnfs.ends import EndTraffic
+from nfvbed.vnfs.numa import Host
 from nfvbed.vnfs.peers import OnboardedPeers, is_quick
 from nfvbed.vnfs.process.routes import RouteTable
 from nfvbed.vnfs.readiness import wait_until_forwarding
@@ -77,6 +81,22 @@ class LabSite(Site):
     def require(self, variant: Variant) -> Support:
         """Probe a variant that is about to be deployed; an error where this host cannot run it."""
         return self._planes.machine.require(variant)
+
+    def fit(self, variant: Variant, topology: str, choice: VnfChoice | None) -> tuple[Mismatch, ...]:
+        """Compare also with the cores and the memory that this machine has left, where nothing is deployed on it."""
+        found = super().fit(variant, topology, choice)
+        if found or choice is None or choice.kind is not VnfKind.VM or self.find_deployed() is not None:
+            return found
+        vnfs = layout(topology).vnfs
+        try:
+            host = self.guest_host(variant, vnfs)
+        except (UnsupportedError, ConfigurationError) as failure:
+            return (mismatch_of(failure, "cores"),)
+        return tuple(hostfit.check(choice.flavor, host, vnfs=vnfs, realtime_us=hostfit.realtime_share()))
+
+    def guest_host(self, variant: Variant, vnfs: int) -> Host:
+        """This machine, with memory that pages could be made of."""
+        return self._planes.machine.guest_host(variant, vnfs)
 
     def check(self, topology: str, vnf: VnfChoice) -> None:
         """Probe the VNFs of a topology, and look for their files."""
@@ -309,6 +329,11 @@ class LabSite(Site):
             close_generators=lambda: self.close_generators(deployment),
         )
 
+    @property
+    def generator_place(self) -> GeneratorPlace:
+        """On this machine, as all that it measures."""
+        return GeneratorPlace.SAME_HOST
+
     def open_generator(self, deployment: Deployment) -> Generator:
         """Open the generator; one that came up with the deployment, or has probed the path, is used on."""
         if self._opened.get(deployment.id):
@@ -319,6 +344,14 @@ class LabSite(Site):
         generator = self._planes.open_generator(deployment) if live.plan.outside else None
         ends = live.ends(lambda: self._planes.wait_for_vnfs(deployment))
         return EndTraffic(ends, generator, live.seats[0].cores[0])
+
+    def wait_for_generator(self, deployment: Deployment) -> None:
+        """Wait for the switch: it may set its ports up anew only after the generator has its link."""
+        self._planes.wait_for_generator(deployment)
+
+    def connections(self, deployment: Deployment) -> ConnectionTracker | None:
+        """The switch's."""
+        return self._planes.connections(deployment)
 
     def close_generators(self, deployment: Deployment) -> None:
         """Close a generator that waits to be used: its ports are wanted for something else."""

@@ -28,6 +28,12 @@ class Compute(ABC):
     """Nova's name of it, and its node's."""
     vnf_port_kind: PortKind
     """Of the instances' ports."""
+
+    @property
+    def guests_mib(self) -> int | None:
+        """Hugepage memory that it has, or is started with, for guests, MiB; None: that is not known from here."""
+        return None
+
     hidden: str = ""
     """Why nothing is read of its switch, cores and guests; empty: it is read."""
 

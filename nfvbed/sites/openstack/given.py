@@ -2,12 +2,13 @@
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from nfvbed.errors import ConfigurationError, NfvbedError, UsageError
+from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.host.timing import Steps
 from nfvbed.sites.openstack import images, remembered
 from nfvbed.sites.openstack.devcloud.places import write_private
@@ -23,14 +24,33 @@ from nfvbed.sites.openstack.tacker.waits import wait
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.document import Document
 from nfvbed.spec.validate import suggestion
+from nfvbed.spec.variant import Variant
+from nfvbed.vnfs.descriptors import epa, givenfit, naming
 from nfvbed.vnfs.descriptors import given as descriptors
-from nfvbed.vnfs.descriptors import naming
-from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenInstance, GivenVnf
+from nfvbed.vnfs.descriptors.epa import Mismatch
+from nfvbed.vnfs.descriptors.given import Form, GivenDescriptor, GivenInstance, GivenVnf, ReadDescriptor
+from nfvbed.vnfs.descriptors.givenfit import Fit
 from nfvbed.vnfs.descriptors.machines.userdata import seed_words, with_seed
+from nfvbed.vnfs.descriptors.manifest import BASE_HOT
 from nfvbed.vnfs.descriptors.naming import CloudNames
 
 _NAME = "given.json"
 _LAST_LINES = 5
+_BY_SCRIPT = "lcm-operation-user-data"
+"""Parameter of a request by which Tacker reads a package's own HOT."""
+_RENAMED = "--name OLD=NEW says what this cloud calls it"
+
+
+def owners_of(folder: Path) -> tuple[str, ...]:
+    """Return whose things on a cloud are nfvbed's: of what is deployed, was under way, or came by descriptors.
+
+    Raises:
+        DeployError: what was written down cannot be read.
+    """
+    found = remembered.find(folder)
+    given = json.loads((folder / _NAME).read_text()) if (folder / _NAME).is_file() else {}
+    named = (found.deployment.id if found else "", remembered.under_way(folder), *given.values())
+    return tuple(dict.fromkeys(filter(None, named)))
 
 
 @dataclass(frozen=True)
@@ -45,25 +65,50 @@ class GivenVnfs:
     target: Target
     journal: Journal
 
-    def onboard(self, given: GivenDescriptor, tell: Tell) -> GivenVnf:
+    def fit(self, variant: Variant, found: ReadDescriptor) -> Fit:
+        """Compare a descriptor with a variant, with the cloud's flavors and its names; nothing is changed.
+
+        Of a cloud that does not run, and is ours, what it will have is known; one that does not answer is not compared.
+
+        Raises:
+            ConfigurationError: a part of the descriptor cannot be read.
+        """
+        if _has_own_hot(found):
+            return Fit(notes=(*found.notes, "its own HOT says what its machines are: that is not compared"))
+        if found.form is Form.TEMPLATE and not self.target.takes_templates:
+            observed = "Tacker has no legacy API here (gone from 11.0.0 on), and templates are its alone"
+            gone = Mismatch("form", observed, "a SOL001 package (CSAR)", found.document.where())
+            return Fit((gone,), found.notes)
+        notes: tuple[str, ...] = ()
+        known, specs = self.target.contents, dict(self.target.flavor_specs)
+        if self.target.runs():
+            try:
+                known = self._known(found.document)
+                specs |= self._specs({name for kind, _, name in naming.named(found.document) if kind == "flavor"})
+            except NfvbedError as failure:
+                known, said = None, ": ".join(filter(None, (failure.what, failure.observed)))
+                notes = (f"what the descriptor names is not compared with the cloud: {said}",)
+        return givenfit.fit(found, variant, specs) + Fit(tuple(_unknown(found, known)), notes)
+
+    def onboard(self, found: ReadDescriptor, tell: Tell) -> GivenVnf:
         """Onboard one and wait until its instances are ACTIVE and have printed something; idempotent.
 
         Raises:
-            ConfigurationError: the file is not valid, or names what the cloud does not have; with the line.
-            UsageError: what was given with the file is not asked for.
+            ConfigurationError: it names what the cloud does not have; with the line.
             OnboardError: it failed; with the chain of causes, and nothing of it is left.
             UnsupportedError: these credentials are not enough.
         """
+        given = found.given
         owners, steps = self._owners(), Steps()
         owner = owners.get(given.name) or secrets.token_hex(4)
         with steps.timed("image"):
-            given = self._with_image(given)
-        request = self._request(given, owner)
+            found = self._with_image(found)
+        request = self._request(found, owner)
         # Should this nfvbed be killed, the next one removes all that this owner has: its name is free again then.
         self._write({name: one for name, one in owners.items() if name != given.name})
         remembered.note(self.target.folder, owner)
         try:
-            vnf = self._api(given).onboard(request, tell)
+            vnf = self._api(found.form).onboard(request, tell)
             marked = self._marked(given, vnf, tell)
             printed = {one.id: self._printed(one.id) for one in vnf.instances}
         except BaseException:
@@ -98,47 +143,81 @@ class GivenVnfs:
         """Name those that are onboarded."""
         return tuple(self._owners())
 
-    def _api(self, given: GivenDescriptor) -> OnboardingApi:
-        return (SolApi if given.is_package else LegacyApi)(self.target.connection, self.journal)
+    def _api(self, form: Form) -> OnboardingApi:
+        return (SolApi if form is Form.PACKAGE else LegacyApi)(self.target.connection, self.journal)
 
-    def _request(self, given: GivenDescriptor, owner: str) -> OnboardRequest:
-        if given.is_package:
+    def _request(self, found: ReadDescriptor, owner: str) -> OnboardRequest:
+        given = found.given
+        if found.form is Form.PACKAGE:
             words = seed_words(seed_of(self.target.folder, owner)) if given.made else {}
-            content, flavour = descriptors.package(given, owner, words)
+            content = descriptors.package(found, owner, words)
             networks, parameters = tuple(given.networks.items()), given.parameters
-            return OnboardRequest(given.name, owner, content, networks, flavour, given.level, parameters)
-        template = descriptors.template(given)
-        self._require_names(template)
-        return OnboardRequest(given.name, owner, with_seed(template.data, seed_of(self.target.folder, owner)))
+            return OnboardRequest(given.name, owner, content, networks, found.flavour, given.level, parameters)
+        epa.require_fit(_unknown(found, self._known(found.document)))
+        return OnboardRequest(given.name, owner, with_seed(found.document.data, seed_of(self.target.folder, owner)))
 
-    def _with_image(self, given: GivenDescriptor) -> GivenDescriptor:
+    def _with_image(self, found: ReadDescriptor) -> ReadDescriptor:
         """Put the image that it brings into Glance, and name it in a template; a package names it already."""
+        given = found.given
         if given.image is None:
-            return given
+            return found
         kept = None if self.target.ours else self.journal
         name = images.keep(self.target.connection, kept, given.image.vnf, given.image.file)
-        return replace(given, parameters={**given.parameters, **dict.fromkeys(given.image.inputs, name)})
+        if not given.image.inputs:
+            return found
+        named = {**given.parameters, **dict.fromkeys(given.image.inputs, name)}
+        return descriptors.read(replace(given, parameters=named, image=None))
 
     def _marked(self, given: GivenDescriptor, vnf: TackerVnf, tell: Tell) -> Marked:
         if given.console is None:
             return Marked((), ())
         return Consoles(self.target.connection, vnf.instances).wait(given.console, given.name, tell)
 
-    def _require_names(self, template: Document) -> None:
-        try:
-            naming.require_names(template, self._known({name for _, _, name in naming.named(template)}))
-        except ConfigurationError as failure:
-            fix = f"{failure.fix}; --name OLD=NEW says what this cloud calls it"
-            raise ConfigurationError(failure.what, where=failure.where, observed=failure.observed, fix=fix) from None
+    def _known(self, document: Document) -> CloudNames:
+        """Return the names of what the cloud has, and the ids of that which is named by them.
 
-    def _known(self, wanted: set[str]) -> CloudNames:
-        """Return the names of what the cloud has, and those ids that are wanted."""
-        connection = self.target.connection
-        with asking("the names of networks, flavors and images"):
-            listed = (connection.network.networks(), connection.compute.flavors(), connection.image.images())
-            kinds = [[(str(one.name), str(one.id)) for one in kind] for kind in listed]
-        named = ([*(name for name, _ in kind), *(one for _, one in kind if one in wanted)] for kind in kinds)
-        return CloudNames(*named)
+        Keys, zones, floating networks and subnets are asked for where the descriptor names some.
+        """
+        connection, kinds = self.target.connection, naming.kinds(document)
+        wanted = {name for _, _, name in naming.named(document)}
+
+        def names(listed: Iterable[Any]) -> list[str]:
+            found = [(str(one.name), str(getattr(one, "id", ""))) for one in listed]
+            return [*(name for name, _ in found), *(one for _, one in found if one in wanted)]
+
+        with asking("the names of networks, flavors, images, keys and zones"):
+            networks = list(connection.network.networks())
+            outer = [one for one in networks if getattr(one, "is_router_external", False)]
+            return CloudNames(
+                networks=names(networks),
+                flavors=names(connection.compute.flavors()),
+                images=names(connection.image.images()),
+                keys=names(connection.compute.keypairs()) if "key" in kinds else None,
+                zones=names(connection.compute.availability_zones()) if "zone" in kinds else None,
+                floating=names(outer) if "floating network" in kinds else None,
+                subnets=self._subnets(networks) if "address" in kinds else {},
+            )
+
+    def _subnets(self, networks: Sequence[Any]) -> dict[str, list[str]]:
+        titles = {str(one.id): str(one.name) for one in networks}
+        found: dict[str, list[str]] = {}
+        for subnet in self.target.connection.network.subnets():
+            for name in (titles.get(str(subnet.network_id)), str(subnet.network_id)):
+                if name:
+                    found.setdefault(name, []).append(str(subnet.cidr))
+        return found
+
+    def _specs(self, wanted: set[str]) -> dict[str, dict[str, str]]:
+        """Return the extra specs of those flavors that the cloud has, by name and id."""
+        compute, found = self.target.connection.compute, dict[str, dict[str, str]]()
+        if not wanted:
+            return found
+        with asking("extra specs of flavors"):
+            for one in compute.flavors():
+                for name in {str(one.name), str(one.id)} & wanted:
+                    specs = compute.fetch_flavor_extra_specs(one).extra_specs or {}
+                    found[name] = {str(key): str(value) for key, value in specs.items()}
+        return found
 
     def _printed(self, instance: str) -> str:
         """Return the last line that an instance has printed; empty: it prints nothing."""
@@ -165,6 +244,20 @@ class GivenVnfs:
 
     def _write(self, owners: Mapping[str, str]) -> None:
         write_private(self._path, json.dumps(dict(owners)))
+
+
+def _unknown(found: ReadDescriptor, known: CloudNames | None) -> list[Mismatch]:
+    """Return what a descriptor names and a cloud has not; images that nfvbed brings it gets before."""
+    if known is None:
+        return []
+    missing = naming.lacking(found.document, known, _RENAMED if found.form is Form.TEMPLATE else "")
+    return [one for one in missing if one.subject != "image" or found.given.image is None]
+
+
+def _has_own_hot(found: ReadDescriptor) -> bool:
+    """Whether Tacker takes a package's own HOT in the place of its definitions."""
+    members = found.package.archive.sizes if found.package else ()
+    return _BY_SCRIPT in found.given.parameters and any(name.startswith(BASE_HOT) for name in members)
 
 
 def _was_found(vnf: TackerVnf) -> bool:

@@ -89,5 +89,6 @@ def _check(name: str, algorithm: str | None, found: str | None, wanted: str) -> 
             "Glance has another image under this name",
             where=name,
             observed=f"sha512 {found}, expected {wanted}",
-            fix="remove it (openstack image delete), then again",
+            fix="see whose it is (openstack image show); remove it if nobody boots from it (openstack image"
+            " delete), then again",
         )

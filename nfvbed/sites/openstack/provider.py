@@ -1,14 +1,18 @@
 """The interface of what a deployment's VNFs come from: Tacker, or a cloud where they run already."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nfvbed.host.timing import Steps
 from nfvbed.records import Renewed, VnfHandle
+from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment
+from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.layout import Layout
+from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.descriptors.epa import Mismatch
 
 Tell = Callable[[str], None]
 """Takes a sentence on what goes on."""
@@ -17,6 +21,8 @@ Tell = Callable[[str], None]
 class VnfProvider(ABC):
     """Gives VNFs to deployments of one site."""
 
+    form: str = "legacy"
+    """What it describes VNFs in: `legacy` or `sol`."""
     renews: Renewed = Renewed.VNF
     """What is set up again for each visit to a cell."""
 
@@ -27,6 +33,22 @@ class VnfProvider(ABC):
         Raises:
             UnsupportedError, OnboardError: it has not.
         """
+
+    def require_ports(self, compute: Compute, variant: Variant, choice: VnfChoice) -> None:
+        """Make sure that such VNFs have ports on a compute.
+
+        Raises:
+            UnsupportedError: they have not.
+        """
+        return
+
+    def fit(self, variant: Variant, choice: VnfChoice) -> Sequence[Mismatch]:
+        """Compare what would be asked for such VNFs with flavor and variant; empty: nothing is in the way."""
+        return ()
+
+    def machines(self, choice: VnfChoice) -> Mapping[str, Flavor]:
+        """Return the flavors of a VNF's virtual machines by their names; empty: it is one, of its own flavor."""
+        return {}
 
     @abstractmethod
     def prepare(self, choice: VnfChoice) -> None:

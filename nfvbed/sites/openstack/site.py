@@ -7,35 +7,42 @@ from pathlib import Path
 from typing import Any
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import DeployError, UnsupportedError
+from nfvbed.errors import ConfigurationError, DeployError, OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.findings import Finding, PlainReport, SiteReport
 from nfvbed.host import coredistance
 from nfvbed.host.cputime import read_cpu
 from nfvbed.host.fitness import support_of
 from nfvbed.readings import Distances, Part, Reading, Unavailable
-from nfvbed.records import Accelerator, CellRole, Deployment, QualityWarning, Support, WorkThread
+from nfvbed.records import Accelerator, CellRole, Deployment, GeneratorPlace, QualityWarning, Support, WorkThread
 from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import mobilecore, paths, remembered, vnfs
+from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.target import OwnCloud
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
+from nfvbed.sites.openstack.given import owners_of
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.setting_up import SettingUp
+from nfvbed.sites.openstack.tacker import journal, others
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.sites.openstack.target import Target
-from nfvbed.sites.site import NOTHING_DEPLOYED
+from nfvbed.sites.site import NOTHING_DEPLOYED, misfits_of_path
 from nfvbed.sites.verify.cloud import verify
 from nfvbed.sites.verify.verifiable import VerifiableSite
-from nfvbed.spec.layout import layout
+from nfvbed.spec.layout import Layout, layout
 from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
-from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenVnf
+from nfvbed.vnfs.descriptors import hostfit
+from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of, require_fit
+from nfvbed.vnfs.descriptors.given import GivenVnf, ReadDescriptor
+from nfvbed.vnfs.descriptors.givenfit import Fit
+from nfvbed.vnfs.numa import Host
 
 
 def open_site(spec: DevcloudSiteSpec, root: Path) -> "OpenstackSite":
@@ -77,6 +84,7 @@ class OpenstackSite(VerifiableSite):
     def _reach(self, target: Target, provider: VnfProvider) -> None:
         """Take an OpenStack: the first one, or the one that has come in its place."""
         self.renews = provider.renews
+        self.descriptor_form = provider.form
         self._target = target
         self._provider = provider
         self._setting_up = SettingUp(self.name, self._machine, target, provider)
@@ -95,6 +103,72 @@ class OpenstackSite(VerifiableSite):
         """Whether the cloud has a compute for the variant, and can have it with these options."""
         return support_of(variant.name, lambda: self._target.compute(variant).probe(variant))
 
+    def require_possible(
+        self, variant: Variant, topology: str, choice: VnfChoice | None = None, role: CellRole = CellRole.SUBJECT
+    ) -> None:
+        """Look also at the cloud's paths and VNFs, and at the variant's compute with its options."""
+        if role is not CellRole.SUBJECT:
+            raise UnsupportedError(
+                f"ceilings are not measured on site {self.name}",
+                where=f"{role} of {variant.name}",
+                observed="instances of the cloud are what bounds a result here",
+                fix="ceilings: false; or measure them on site lab",
+            )
+        super().require_possible(variant, topology, choice)
+        plan = layout(topology)
+        self._provider.check(plan, choice)
+        compute = self._compute_of(variant, plan)
+        if choice is not None:
+            self._provider.require_ports(compute, variant, choice)
+
+    def _compute_of(self, variant: Variant, plan: Layout) -> Compute:
+        """Return the compute of a variant, which takes its options.
+
+        Raises:
+            UnsupportedError: there is none, or it does not.
+        """
+        compute = self._target.compute(variant)
+        compute.check(variant, plan)
+        return compute
+
+    def fit(self, variant: Variant, topology: str, choice: VnfChoice | None) -> tuple[Mismatch, ...]:
+        """Compare also what the descriptor would ask with the flavor, and that with what guests can have there."""
+        bare = self._fit_bare(variant)
+        if bare or (choice is None and topology == paths.BARE):
+            return bare if choice is None else (*bare, *misfits_of_path(variant, topology, choice))
+        found = super().fit(variant, topology, choice)
+        if found or choice is None:
+            return found
+        return (*self._provider.fit(variant, choice), *self._room(variant, topology, choice))
+
+    def _fit_bare(self, variant: Variant) -> tuple[Mismatch, ...]:
+        """Compare a data plane alone, on which there is no path yet."""
+        try:
+            self._compute_of(variant, layout(paths.BARE))
+        except UnsupportedError as failure:
+            return (mismatch_of(failure, "site"),)
+        return ()
+
+    def _room(self, variant: Variant, topology: str, choice: VnfChoice) -> Sequence[Mismatch]:
+        vnfs = layout(topology).vnfs
+        try:
+            host = self.guest_host(variant, vnfs)
+        except (UnsupportedError, ConfigurationError) as failure:
+            return (mismatch_of(failure, "cores"),)
+        left = self._find_left()
+        if host is None or (left is not None and left.choice is not None):
+            return ()  # what instances have left is for Nova to say
+        machines = {name: hostfit.with_pages(one) for name, one in self._provider.machines(choice).items()}
+        if machines:
+            return hostfit.check_together(machines, host)
+        flavor = hostfit.with_pages(choice.flavor)
+        return hostfit.check(flavor, host, vnfs=vnfs, realtime_us=hostfit.realtime_share())
+
+    def guest_host(self, variant: Variant, vnfs: int) -> Host | None:
+        """This machine, where the variant's compute is on it: every flavor of such a cloud has hugepages."""
+        free_mib = self._target.compute(variant).guests_mib
+        return None if free_mib is None else self._machine.guest_host(variant, vnfs, free_mib)
+
     def check(self, topology: str, vnf: VnfChoice) -> None:
         """Look for the path, and for the VNF's image."""
         self._provider.check(layout(topology), vnf)
@@ -103,6 +177,17 @@ class OpenstackSite(VerifiableSite):
     def prepare(self, topology: str, vnf: VnfChoice) -> None:
         """Look for the VNF's image, and at its digest."""
         self._provider.prepare(vnf)
+
+    def missing(self, topology: str, choice: VnfChoice) -> str:
+        """Say which image is not there, and how to get it: a cloud would be started in vain."""
+        try:
+            self._provider.prepare(choice)
+        except (PrerequisiteError, OnboardError) as failure:
+            said = f"{failure.what} ({'; '.join(filter(None, (failure.where, failure.observed, failure.fix)))})"
+            return f"the VNF cannot run here: {choice.vnf.name} ({choice.label}): {said}"
+        except UnsupportedError:
+            return ""  # it is refused by what it is, and not for a file
+        return ""
 
     # Its life in a command, and what lasts from one to the next.
 
@@ -130,15 +215,8 @@ class OpenstackSite(VerifiableSite):
         vnf: VnfChoice | None = None,
     ) -> Deployment:
         """Bring the cloud up if it does not run, onboard the VNFs, and wait until frames come through them."""
-        if role is not CellRole.SUBJECT:
-            raise UnsupportedError(
-                f"ceilings are not measured on site {self.name}",
-                where=f"{role} of {variant.name}",
-                observed="instances of the cloud are what bounds a result here",
-                fix="ceilings: false; or measure them on site lab",
-            )
         plan = layout(topology)
-        self._provider.check(plan, vnf)
+        self.require_possible(variant, topology, vnf, role)
         self.begin()
         found = self._find_left()
         if found is None or found.choice is None:
@@ -153,8 +231,10 @@ class OpenstackSite(VerifiableSite):
     def deploy_to_stay(self, variant: Variant, topology: str, vnf: VnfChoice | None = None) -> tuple[Deployment, bool]:
         """Deploy the data plane, with VNFs where the topology has any; without, there is no path on it yet."""
         plan = layout(topology)
-        if topology != paths.BARE:
-            self._provider.check(plan, vnf)
+        if topology == paths.BARE:
+            self._compute_of(variant, plan)
+        else:
+            self.require_possible(variant, topology, vnf)
         self.begin()
         found = self._find_left()
         if found is not None and (
@@ -172,17 +252,25 @@ class OpenstackSite(VerifiableSite):
         self, variant: Variant, topology: str, vnf: VnfChoice, tell: Callable[[str], None]
     ) -> tuple[Deployment, bool]:
         """Onboard VNFs through Tacker so that they stay, on a data plane that is deployed, or is then."""
-        self._provider.check(layout(topology), vnf)
         return self.deploy_to_stay(variant, topology, vnf)
 
-    def onboard_given(self, variant: Variant, given: GivenDescriptor, tell: Callable[[str], None]) -> GivenVnf:
+    def fit_given(self, variant: Variant, found: ReadDescriptor) -> Fit:
+        """Compare it with the variant, and its names with those of the cloud."""
+        bare = self._fit_bare(variant)
+        return Fit(bare) if bare else self._setting_up.given.fit(variant, found)
+
+    def onboard_given(self, variant: Variant, found: ReadDescriptor, tell: Callable[[str], None]) -> GivenVnf:
         """Onboard it through the API that takes it; it is nobody's path."""
+        fit = self.fit_given(variant, found)
+        require_fit(fit.mismatches)
+        for note in fit.notes:
+            tell(note)
         self.begin()
-        found = self._find_left()
-        if found is None or found.variant != variant:
+        left = self._find_left()
+        if left is None or left.variant != variant:
             self.deploy_to_stay(variant, paths.BARE)
         self._target.bring_up()
-        return self._setting_up.given.onboard(given, tell)
+        return self._setting_up.given.onboard(found, tell)
 
     def offboard_given(self, name: str, tell: Callable[[str], None]) -> None:
         """Let Tacker remove it."""
@@ -223,12 +311,24 @@ class OpenstackSite(VerifiableSite):
         self._machine.begin()
         if not self._target.ours:
             return self._setting_up.clear(everything=everything) or (NOTHING_DEPLOYED,)
+        self.require_nothing_of_others()
         return ("the cloud is taken down",) if self._target.stop() else (NOTHING_DEPLOYED,)
+
+    def require_nothing_of_others(self) -> None:
+        """Refuse to take a cloud down on which others have something, unless that is to go with it.
+
+        Raises:
+            BusyError: they have, or the cloud cannot be asked.
+        """
+        folder = self._target.folder
+        if self._target.runs() and not self.evicts:
+            others.require_none(self.name, lambda: self._target.connection, journal.of(folder), owners_of(folder))
 
     def foresee_take_down(self) -> tuple[str, ...]:
         """Say whether there is a cloud, or anything of ours on it."""
         if not self._target.ours:
             return self._setting_up.foresee_clear() or (NOTHING_DEPLOYED,)
+        self.require_nothing_of_others()
         return ("would take the cloud down",) if self._target.runs() else (NOTHING_DEPLOYED,)
 
     def destroy(self, deployment: Deployment) -> None:
@@ -276,6 +376,11 @@ class OpenstackSite(VerifiableSite):
             **_with_gateway(self._setting_up.described(live.wanted.choice), live),
             **self._target.described(live.handles),
         }
+
+    @property
+    def generator_place(self) -> GeneratorPlace:
+        """As the cloud has it."""
+        return self._target.generator_place
 
     def open_generator(self, deployment: Deployment) -> Generator:
         """Open the generator; one that has probed the path is used on."""

@@ -1,6 +1,7 @@
 """VNFs that Tacker onboards for a deployment, one for each place of its path."""
 
 import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ from nfvbed.host.qemu.images import Image
 from nfvbed.host.timing import Steps
 from nfvbed.records import PortKind, VnfHandle
 from nfvbed.sites.openstack import images, mobilecore, paths, requests, vnfs
+from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.requests import VnfPlace
@@ -25,10 +27,16 @@ from nfvbed.sites.openstack.tacker.legacy import LegacyApi
 from nfvbed.sites.openstack.tacker.marks import Consoles
 from nfvbed.sites.openstack.tacker.sol import SolApi
 from nfvbed.sites.openstack.target import Target
+from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.layout import Layout
+from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.descriptors import epa
+from nfvbed.vnfs.descriptors.epa import Mismatch
+from nfvbed.vnfs.descriptors.model import CloudImage, request_of
+from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 
+_MANAGEMENT = "mgmt"
 _log = logging.getLogger(__name__)
 
 
@@ -44,13 +52,13 @@ class TackerVnfs(VnfProvider):
 
     def __init__(self, site: str, form: str, target: Target, root: Path) -> None:
         self._site = site
-        self._form = form
+        self.form = form
         self._target = target
         self._root = root
 
     @cached_property
     def _api(self) -> OnboardingApi:
-        make = SolApi if self._form == "sol" else LegacyApi
+        make = SolApi if self.form == "sol" else LegacyApi
         return make(self._target.connection, self._journal)
 
     @property
@@ -63,6 +71,32 @@ class TackerVnfs(VnfProvider):
             mobilecore.check(plan, choice, self._site)
             return
         paths.check(plan, choice, self._site, self._target.networks)
+
+    def require_ports(self, compute: Compute, variant: Variant, choice: VnfChoice) -> None:
+        """Look whether ports that are virtual functions would do."""
+        has_functions(compute, variant, choice)
+
+    def fit(self, variant: Variant, choice: VnfChoice) -> Sequence[Mismatch]:
+        """Compare the descriptor that would be made with flavor and variant; a mobile core's is its own flavors'."""
+        if mobilecore.is_core(choice):
+            return ()
+        data = iter(self._target.networks_for(variant).outside)
+        networks = {p.name: _MANAGEMENT if p.role == "management" else next(data) for p in choice.vnf.ports}
+        try:
+            direct = epa.needs_direct(variant, choice)
+            image, specs = CloudImage(choice.vnf.name), extra_specs(choice.flavor)
+            request = request_of(choice, networks, image, specs, direct=direct)
+        except UnsupportedError as failure:
+            return (epa.mismatch_of(failure, "descriptor"),)
+        return epa.check(request, choice.flavor, variant)
+
+    def machines(self, choice: VnfChoice) -> Mapping[str, Flavor]:
+        """Those of a mobile core."""
+        if not mobilecore.is_core(choice):
+            return {}
+        project = open_project(self._root)
+        core = mobilecore.MobileCore(project, choice.vnf.name)
+        return {one.name: project.load_flavor(one.flavor) for one in core.flavour.machines}
 
     def prepare(self, choice: VnfChoice) -> None:
         """Look for the image, and at its digest."""
@@ -77,7 +111,7 @@ class TackerVnfs(VnfProvider):
     def provide(self, live: CloudDeployment, choice: VnfChoice, steps: Steps) -> tuple[VnfHandle, ...]:
         """Have the image in Glance, and onboard one VNF after the other."""
         file, owner, target = self._image_file(choice), live.deployment.id, self._target
-        direct = has_functions(live, choice)
+        direct = has_functions(live.compute, live.wanted.variant, choice)
         target.require_room(choice, live.wanted.plan.vnfs)
         with steps.timed("onboard.image"):
             kept = None if target.ours else self._journal
@@ -88,7 +122,7 @@ class TackerVnfs(VnfProvider):
         joined = target.networks_for(live.wanted.variant)
         for number, networks in enumerate(paths.networks_of(live.wanted.plan, joined)):
             place = VnfPlace(networks, target.inherits_port_security, direct)
-            request = requests.request((owner, f"vnf{number + 1}"), choice, place, (image, file), self._form)
+            request = requests.request((owner, f"vnf{number + 1}"), choice, place, (image, file), self.form)
             with steps.timed(f"onboard.vnf{number + 1}"):
                 vnf = self._api.onboard(request, _say)
             handles.append(vnfs.handle(number, vnf, choice, live.compute.vnf_port_kind, target.accelerator))
@@ -103,7 +137,7 @@ class TackerVnfs(VnfProvider):
             seed_of(target.folder, owner),
             target.inherits_port_security,
         )
-        request = core.request((owner, "vnf1"), place, image, self._form)
+        request = core.request((owner, "vnf1"), place, image, self.form)
         with steps.timed("onboard.vnf1"):
             vnf = self._api.onboard(request, _say)
             marked = Consoles(target.connection, vnf.instances).wait(core.ready, choice.vnf.name, _say)
@@ -154,25 +188,25 @@ class TackerVnfs(VnfProvider):
         """What they are, and how they were onboarded."""
         image = images.name_of(choice.vnf.name, self._image_file(choice))
         accelerator = vnfs.known(self._target.accelerator)
-        return vnfs.described(choice, image, accelerator) | {"onboarding": self._form}
+        return vnfs.described(choice, image, accelerator) | {"onboarding": self.form}
 
 
-def has_functions(live: CloudDeployment, choice: VnfChoice) -> bool:
-    """Return whether a VNF's data ports are virtual functions.
+def has_functions(compute: Compute, variant: Variant, choice: VnfChoice) -> bool:
+    """Return whether a VNF's data ports on a compute are virtual functions.
 
     Raises:
         UnsupportedError: the VNF, or what it does with frames, cannot be behind a NIC's switch.
     """
-    if live.compute.vnf_port_kind is not PortKind.VF:
+    if compute.vnf_port_kind is not PortKind.VF:
         return False
     if mobilecore.is_core(choice):
         raise UnsupportedError(
             "a mobile core has no virtual functions in a cloud",
-            where=live.wanted.variant.name,
+            where=variant.name,
             observed="its gateway sends on by address, and the generator's is not known when the core is made",
             fix="another variant",
         )
-    return epa.needs_direct(live.wanted.variant, choice)
+    return epa.needs_direct(variant, choice)
 
 
 def _say(line: str) -> None:

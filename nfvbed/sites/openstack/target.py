@@ -1,17 +1,19 @@
 """What deployments are set up on: the OpenStack that nfvbed runs itself, or one that is there already."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from openstack.connection import Connection
 
 from nfvbed.findings import Finding
-from nfvbed.records import Accelerator, VnfHandle
+from nfvbed.records import Accelerator, GeneratorPlace, VnfHandle
 from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.paths import OWN, PathNetworks
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.vnfs.descriptors.naming import CloudNames
 
 
 class Target(ABC):
@@ -35,6 +37,11 @@ class Target(ABC):
         return Accelerator.TCG
 
     @property
+    def generator_place(self) -> GeneratorPlace:
+        """Where the generator is, seen from its instances: of our own cloud on the same machine."""
+        return GeneratorPlace.SAME_HOST
+
+    @property
     def inherits_port_security(self) -> bool:
         """Whether ports on these networks are without port security by themselves, and ours say nothing of it."""
         return False
@@ -48,6 +55,21 @@ class Target(ABC):
     @abstractmethod
     def connection(self) -> Connection:
         """To its APIs; while it runs."""
+
+    @property
+    def takes_templates(self) -> bool:
+        """Whether its Tacker may have the legacy API, which is gone from 11.0.0 on."""
+        return True
+
+    @property
+    def contents(self) -> CloudNames | None:
+        """What it has when it is started, where that is known while it does not run; None: it has to be asked."""
+        return None
+
+    @property
+    def flavor_specs(self) -> Mapping[str, Mapping[str, str]]:
+        """Extra specs of flavors that are known without asking it, by Nova's names."""
+        return {}
 
     @abstractmethod
     def runs(self) -> bool:

@@ -11,6 +11,7 @@ from nfvbed.readings import Part, Reading, Unavailable
 from nfvbed.records import (
     CellRole,
     Deployment,
+    GeneratorPlace,
     GeneratorPort,
     Hop,
     PortKind,
@@ -57,6 +58,11 @@ class SimulatedSite(Site):
         self._vnfs: dict[str, dict[str, str]] = {}
         self._port_kinds: dict[str, str] = {}
         """Of the variants: one that is simulated can stand for any."""
+
+    def require_possible(
+        self, variant: Variant, topology: str, choice: VnfChoice | None = None, role: CellRole = CellRole.SUBJECT
+    ) -> None:
+        """Anything can be simulated."""
 
     def begin(self, *, many: bool = False) -> None:
         """It belongs to nobody: there is nothing to take."""
@@ -129,6 +135,11 @@ class SimulatedSite(Site):
             versions={"simulated": __version__},
             simulated=True,
         )
+
+    @property
+    def generator_place(self) -> GeneratorPlace:
+        """Nowhere: nothing is sent."""
+        return GeneratorPlace.SIMULATED
 
     def open_generator(self, deployment: Deployment) -> Generator:
         """Return the simulated generator of a deployment."""

@@ -11,6 +11,19 @@ VHOST_USER = ("dpdkvhostuserclient", "dpdkvhostuser")
 POLLED = (*VHOST_USER, "dpdk", "afxdp", "afxdp-nonpmd")
 """Types of interfaces whose queues polling threads read."""
 MASK = "pmd-cpu-mask"
+_FAR_FIX = (
+    "poll each port from its own node: cores of that node in the variant's pmd-cpu-mask (pmd-rxq-affinity may force"
+    " another); of a guest, memory and vCPUs on the node of the switch's cores (hw:numa_nodes, the flavor)"
+)
+_PAGES_FIX = (
+    "remove instances of yours, or have more pages, of the flavors' size and on that node: echo N >"
+    " /sys/devices/system/node/nodeK/hugepages/hugepages-SIZEkB/nr_hugepages there (N: those of now and those that"
+    " lack), or at boot hugepagesz=SIZE hugepages=0:N,1:N with every node's number"
+)
+_UNUSED_FIX = (
+    "in the guest: ethtool -L DEVICE combined N, in a driver of DPDK its number of queues; or fewer vCPUs, or a flavor"
+    " without hw:vif_multiqueue_enabled"
+)
 _BAD_BINDINGS = ("binding_failed", "unbound")
 
 
@@ -52,7 +65,7 @@ def check_cloud(read: CloudReading, expected: Iterable[ExpectedMachine]) -> tupl
                 wrong.append(f"{binary} on {host} does not report any more")
             elif not one.enabled:
                 wrong.append(f"{binary} on {host} is disabled")
-        fix = "restart it where it should run, and read its log"
+        fix = "read its log, and start it again where it should run"
         found.append(_judged(topic, wrong, f"{len(entries)} alive", "asked the API", fix))
     hosts = {one.host for one in machines}
     ports = [port for port in read.ports if port.host in hosts or not port.host]
@@ -80,8 +93,9 @@ def check_switch(read: SwitchReading, expected: ExpectedMachine) -> tuple[Findin
             datapath,
             f"{len(read.bridges)} bridges of {expected.datapath_type or 'system'}",
             "asked ovsdb",
-            f"every bridge of {expected.datapath_type}: [ovs] datapath_type of the agent, and set Bridge"
-            f" NAME datapath_type={expected.datapath_type}",
+            f"every bridge of {expected.datapath_type}: [ovs] datapath_type of the agent, and ovs-vsctl set Bridge"
+            f" NAME datapath_type={expected.datapath_type}, which makes the bridge's ports anew: their"
+            " instances are cut off for that time",
         ),
         _judged(
             f"{host}: switch's ports",
@@ -113,7 +127,10 @@ def _check_polling(read: SwitchReading, expected: ExpectedMachine) -> tuple[Find
     mask = read.settings.get(MASK, "")
     set_to = _cores_of(mask)
     shown = format_cpu_list(expected.polling)
-    fix = f"ovs-vsctl set Open_vSwitch . other_config:{MASK}={hex(sum(1 << core for core in wanted))}"
+    fix = (
+        f"ovs-vsctl set Open_vSwitch . other_config:{MASK}={hex(sum(1 << core for core in wanted))} (where the switch's"
+        " tools are, with Kolla in its container; queues move, and frames of that moment are lost)"
+    )
     wrong = []
     if set_to != wanted:
         cores = format_cpu_list(tuple(sorted(set_to))) or "none"
@@ -131,6 +148,9 @@ def _check_polling(read: SwitchReading, expected: ExpectedMachine) -> tuple[Find
 def _check_queues(read: SwitchReading, expected: ExpectedMachine) -> Finding:
     topic, probed = f"{expected.host}: receive queues", "read pmd-rxq-show"
     ports = [one.name for one in read.interfaces if one.type in POLLED and not one.error]
+    if read.queues_unread:
+        fix = "report this with the version of Open vSwitch"
+        return Finding(topic=topic, state=State.UNKNOWN, summary=read.queues_unread, probed=probed, fix=fix)
     if not ports:
         summary = "no port is there that a thread would poll"
         return Finding(topic=topic, state=State.UNKNOWN, summary=summary, probed=probed)
@@ -142,9 +162,52 @@ def _check_queues(read: SwitchReading, expected: ExpectedMachine) -> Finding:
     if idle and len(read.queues) >= len(expected.polling):
         wrong.append(f"the thread on core {format_cpu_list(idle)} has no queue")
     wrong += [f"{count} queues are on core {core}" for core, count in polled.items() if core not in expected.polling]
+    fixes = (
+        ["see n_rxq and pmd-rxq-affinity of the ports, and whether NICs and cores are on one NUMA node"]
+        if wrong
+        else []
+    )
+    far, unused = _far_queues(read), _unused_queues(read)
+    fixes += [_FAR_FIX] if far else []
+    fixes += [_UNUSED_FIX] if unused else []
     holds = "; ".join(f"core {core}: {count} queues" for core, count in sorted(polled.items()))
-    fix = "see n_rxq and pmd-rxq-affinity of the ports, and whether NICs and cores are on one NUMA node"
-    return _judged(topic, wrong, holds, probed, fix)
+    found = (*wrong, *far, *unused)
+    return Finding(
+        topic=topic,
+        state=State.ABSENT if wrong else State.LIMITED if found else State.PRESENT,
+        summary="; ".join(found) or holds,
+        probed=f"{probed} and the interfaces' status",
+        fix="; ".join(fixes),
+    )
+
+
+def _far_queues(read: SwitchReading) -> list[str]:
+    """Name the ports whose NIC, or whose guest's memory, is on another NUMA node than a thread that polls them."""
+    nodes = {one.name: one.numa_node for one in read.interfaces}
+    apart = {
+        (queue.port, nodes[queue.port], queue.numa, queue.core)
+        for queue in read.queues
+        if nodes.get(queue.port) is not None and queue.numa >= 0 and nodes[queue.port] != queue.numa
+    }
+    return [
+        f"{port} is on NUMA node {there}, and node {here}'s core {core} polls it"
+        for port, there, here, core in sorted(apart, key=str)
+    ]
+
+
+def _unused_queues(read: SwitchReading) -> list[str]:
+    """Name the queues that the other side of a port does not use; a port without any was not opened yet."""
+    found = []
+    for port in dict.fromkeys(queue.port for queue in read.queues):
+        queues = [queue for queue in read.queues if queue.port == port]
+        unused = [str(queue.queue) for queue in queues if queue.enabled is False]
+        if len(unused) == len(queues):
+            found.append(f"no queue of {port} is enabled: no guest's driver has opened it")
+        elif unused:
+            are = f"queue {unused[0]} of {port} is" if len(unused) == 1 else f"queues {', '.join(unused)} of {port} are"
+            used = len(queues) - len(unused)
+            found.append(f"{are} disabled: the guest uses {used} of {len(queues)} queues (ethtool -L)")
+    return found
 
 
 def check_machine(read: MachineReading, expected: ExpectedMachine) -> tuple[Finding, ...]:
@@ -178,7 +241,7 @@ def _check_pages(pages: Mapping[int, Mapping[int, tuple[int, int]]], host: str) 
         state=state,
         summary=("; ".join(shown) or "no hugepages") + full,
         probed="read sysfs",
-        fix="" if state is State.PRESENT else "reserve more of them, or remove instances that are not needed",
+        fix="" if state is State.PRESENT else _PAGES_FIX,
     )
 
 

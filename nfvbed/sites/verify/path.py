@@ -6,9 +6,10 @@ from nfvbed.errors import NfvbedError
 from nfvbed.findings import Finding, State
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.verify.verifiable import VerifiableSite
+from nfvbed.spec.commands import TracedPath, trace_command
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.units import NS_PER_S
+from nfvbed.units import MIN_FRAME_SIZE_BYTES, NS_PER_S
 
 TOPIC = "probe frame"
 PATH = "pvp"
@@ -50,6 +51,15 @@ def verify_with_path(
     except NfvbedError as failure:
         observed = "; ".join(part for part in (failure.what, failure.where, failure.observed) if part)
         found[TOPIC] = Finding(
-            topic=TOPIC, state=State.ABSENT, summary=observed, probed=_PROBED, fix=failure.fix or "nfvbed trace"
+            topic=TOPIC,
+            state=State.ABSENT,
+            summary=observed,
+            probed=_PROBED,
+            fix=failure.fix or _traced(site, deployed, variant),
         )
     return tuple(found.values())
+
+
+def _traced(site: VerifiableSite, deployed: Deployed, variant: Variant) -> str:
+    path = deployed.deployment.topology if deployed.vnf is not None else PATH
+    return trace_command(TracedPath(variant.name, path, MIN_FRAME_SIZE_BYTES, deployed.vnf, site.name))

@@ -9,7 +9,7 @@ from openstack.connection import Connection
 from openstack.exceptions import SDKException
 
 from nfvbed.dataplanes.ovs.rxq import COMMAND, QueueLoad, parse_loads
-from nfvbed.errors import DeployError
+from nfvbed.errors import DeployError, InternalError
 from nfvbed.records import Record
 from nfvbed.sites.verify.commands import MachineCommands
 
@@ -32,6 +32,12 @@ class InterfaceReading(Record):
     error: str = ""
     status: dict[str, str] = {}
 
+    @property
+    def numa_node(self) -> int | None:
+        """NUMA node of its NIC, or of the memory of the guest behind it; None: the switch does not say, or says -1."""
+        said = self.status.get("numa_id", self.status.get("numa", ""))
+        return int(said) if said.isdigit() else None
+
 
 class SwitchReading(Record):
     """Open vSwitch of a machine."""
@@ -44,6 +50,8 @@ class SwitchReading(Record):
     threads: tuple[int, ...]
     """Cores of the polling threads that run."""
     queues: tuple[QueueLoad, ...]
+    queues_unread: str = ""
+    """Why the queues could not be read; empty: they were."""
 
 
 class MachineReading(Record):
@@ -86,12 +94,12 @@ def read_switch(commands: MachineCommands) -> SwitchReading:
 
     Raises:
         DeployError: it does not answer.
-        InternalError: it answers in a form that is not known.
     """
     bridges = rows(commands.vsctl("--columns=name,datapath_type", "list", "Bridge"))
     (whole,) = rows(commands.vsctl("--columns=other_config", "list", "Open_vSwitch"))
     interfaces = rows(commands.vsctl("--columns=name,type,error,status", "list", "Interface"))
     shown = commands.appctl(COMMAND)
+    queues, unread = _queues(shown)
     return SwitchReading(
         bridges={one["name"]: one["datapath_type"] for one in bridges},
         settings=whole["other_config"],
@@ -102,8 +110,17 @@ def read_switch(commands: MachineCommands) -> SwitchReading:
         threads=tuple(
             int(core) for core in re.findall(r"^pmd thread numa_id -?\d+ core_id (\d+):", shown, re.MULTILINE)
         ),
-        queues=parse_loads(shown).queues,
+        queues=queues,
+        queues_unread=unread,
     )
+
+
+def _queues(shown: str) -> tuple[tuple[QueueLoad, ...], str]:
+    """Return the queues, or why they cannot be read: what else a switch says is checked all the same."""
+    try:
+        return parse_loads(shown).queues, ""
+    except InternalError as failure:
+        return (), f"{failure.what}: {failure.observed.strip()}"
 
 
 def read_machine(commands: MachineCommands) -> MachineReading:

@@ -45,6 +45,16 @@ class SimulatedGenerator(Generator):
         """
         if not self._open:
             raise GeneratorError("the simulated generator is closed", fix="open another one")
+        result = self._passed(request)
+        ways = result.directions
+        if request.rate_pps is not None and self._system.late_share:
+            ways = tuple(_late(way, self._system.late_share) for way in ways)
+        if self._system.forwards(request.frame_size):
+            return replace(result, directions=ways)
+        lost = (way.model_copy(update={"received": 0, "lost": way.sent, "received_bytes": 0}) for way in ways)
+        return replace(result, directions=tuple(lost), latency_hdr=(None,) * len(ways))
+
+    def _passed(self, request: TrafficRequest) -> TrafficResult:
         ways = request.directions
         if request.timeline_ns or request.then:
             return self._in_time(request, ways)
@@ -84,6 +94,19 @@ class SimulatedGenerator(Generator):
             self._system.tables.ask(burst)
 
 
+def _late(way: DirectionCounts, share: float) -> DirectionCounts:
+    """Return what a direction counts where a part of its frames was not sent in time, and lost none of them."""
+    late = min(round(way.intended * share), way.received)
+    return way.model_copy(
+        update={
+            "sent": way.sent - late,
+            "received": way.received - late,
+            "unsent": way.unsent + late,
+            "late": way.late + late,
+        }
+    )
+
+
 def _result(request: TrafficRequest, counts: DirectionCounts, duration_ns: int) -> TrafficResult:
     """Return the result of a trial whose directions went alike, without latency."""
     ways = request.directions
@@ -93,18 +116,16 @@ def _result(request: TrafficRequest, counts: DirectionCounts, duration_ns: int) 
 
 
 def _even(sent: int, lost: int, request: TrafficRequest, intended: int | None = None) -> DirectionCounts:
-    unsent = 0 if intended is None else intended - sent
+    # What is sent beyond what was due, as at the end of a stretch, was due as well.
+    unsent = 0 if intended is None else max(0, intended - sent)
+    return _counted(request, sent, sent - min(sent, lost), unsent)
+
+
+def _counted(request: TrafficRequest, sent: int, back: int, unsent: int) -> DirectionCounts:
+    """Return the counts of one direction; a full ring is why it does not send, so a port refused what is unsent."""
     size = mean_frame_size_bytes(request.frame_size) - FCS_BYTES
-    return DirectionCounts(
-        intended=sent + unsent,
-        sent=sent,
-        received=sent - min(sent, lost),
-        lost=min(sent, lost),
-        unsent=unsent,
-        refused=unsent,
-        sent_bytes=round(sent * size),
-        received_bytes=round((sent - min(sent, lost)) * size),
-    )
+    octets = {"sent_bytes": round(sent * size), "received_bytes": round(back * size)}
+    return DirectionCounts.counted(sent, back, unsent=unsent, refused=unsent, **octets)
 
 
 def _intended(request: TrafficRequest) -> int | None:
@@ -117,20 +138,8 @@ def _intended(request: TrafficRequest) -> int | None:
 
 def _counts(request: TrafficRequest, passage: Passage, intended: int | None, place: tuple[int, int]) -> DirectionCounts:
     sent = _share(passage.sent, place)
-    lost = min(sent, _share(passage.lost, place))
-    size = mean_frame_size_bytes(request.frame_size) - FCS_BYTES
-    # A full ring is why it does not send, so a port refused what is unsent.
-    unsent = 0 if intended is None else max(0, intended - sent)
-    return DirectionCounts(
-        intended=sent if intended is None else intended,
-        sent=sent,
-        received=sent - lost,
-        lost=lost,
-        unsent=unsent,
-        refused=unsent,
-        sent_bytes=round(sent * size),
-        received_bytes=round((sent - lost) * size),
-    )
+    back = sent - min(sent, _share(passage.lost, place))
+    return _counted(request, sent, back, 0 if intended is None else max(0, intended - sent))
 
 
 def _share(total: int, place: tuple[int, int]) -> int:

@@ -43,6 +43,10 @@ class SimulatedOptions(DataPlaneOptions):
     """Seconds after an overload within a trial in which it goes on losing every second frame."""
     outage_s: float = Field(1.0, gt=0)
     """Seconds that a reset lasts."""
+    largest_frame: int | None = Field(None, ge=64, exclude_if=lambda value: value is None)
+    """Bytes of the largest frame that it forwards, FCS included; longer ones are lost, all of them. None: no limit."""
+    late_share: float = Field(0.0, ge=0, lt=1, exclude_if=lambda value: not value)
+    """Part of the frames of a given load that the generator is too late to send."""
     latency_ns: float = Field(5_000, gt=0)
     """Latency of a frame below capacity."""
     flow_cache: int | None = Field(None, ge=1)

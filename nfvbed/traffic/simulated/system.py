@@ -13,7 +13,7 @@ from nfvbed.traffic.simulated.outage import KnownCourse, SimulatedCourse, burst_
 from nfvbed.traffic.simulated.steal import StolenTime
 from nfvbed.traffic.simulated.tables import SimulatedTables
 from nfvbed.traffic.simulated.world import HiddenState
-from nfvbed.units import NS_PER_S, FrameSize, mean_frame_size_bytes
+from nfvbed.units import NS_PER_S, FrameSize, frame_mix, mean_frame_size_bytes
 
 CEILING_FACTOR = {CellRole.SUBJECT: 1.0, CellRole.REFERENCE: 1.4, CellRole.LOOPBACK: 4.0}
 """How much more than the variant a ceiling can: nothing is limited by it."""
@@ -98,6 +98,21 @@ class SimulatedSystem:
             return vnfs
         switch = base * by_size * CEILING_FACTOR[self._role] / self._path.crossings
         return min(switch, vnfs) if self._path.vnfs else switch
+
+    def forwards(self, frame_size: FrameSize) -> bool:
+        """Return whether frames of a size come through; a mix does as long as its smallest frames do."""
+        largest = self._options.largest_frame
+        # Ceilings are what they are whatever the variant does with its frames.
+        return (
+            largest is None
+            or self._role is not CellRole.SUBJECT
+            or min(length for length, _ in frame_mix(frame_size)) <= largest
+        )
+
+    @property
+    def late_share(self) -> float:
+        """Part of a given load that the generator is too late to send."""
+        return self._options.late_share
 
     def carry(self, duration_ns: int, frame_size: FrameSize, offered: int | None, flows: int = 1) -> Passage:
         """Let frames through for a time.

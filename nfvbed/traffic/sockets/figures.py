@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from nfvbed.errors import GeneratorError
 from nfvbed.records import DirectionCounts, Engine
 from nfvbed.results import Quantity
 
@@ -53,3 +54,26 @@ def _over_runs(name: str, unit: str, runs: Sequence[SocketFigures]) -> Quantity:
     if not values:
         return Quantity(name=name, value=None, unit=unit)
     return Quantity(name=name, value=median(values), unit=unit, low=min(values), high=max(values))
+
+
+def datagram_figures(counts: DirectionCounts, seconds: float, message_bytes: int) -> tuple[Figure, ...]:
+    """Return what is known of datagrams: rates at both ends, goodput and loss; with a surplus at most, and at least."""
+    return (
+        Figure("sent", counts.sent / seconds, "messages/s"),
+        Figure("received", counts.received / seconds, "messages/s"),
+        Figure(THROUGHPUT, counts.received * message_bytes * 8 / seconds, "bit/s"),
+        Figure(LOSS, 100 * counts.lost / counts.sent if counts.sent else None, "%"),
+    )
+
+
+def datagram_counts(sent: int, received: int, message_bytes: int) -> DirectionCounts:
+    """Return what both ends counted of datagrams.
+
+    Raises:
+        GeneratorError: they cannot have been counted so.
+    """
+    octets = {"sent_bytes": sent * message_bytes, "received_bytes": min(sent, received) * message_bytes}
+    try:
+        return DirectionCounts.counted(sent, received, **octets)
+    except ValueError as failure:
+        raise GeneratorError("a tool counted messages that cannot be", observed=str(failure)) from failure

@@ -126,7 +126,7 @@ def _output(process: ToolProcess, name: str, deadline: float) -> str:
         f"{name} failed" if status is not None else f"{name} does not end",
         where=str(process.log),
         observed=f"exit status {status}: {process.log_tail(LOG_LINES)}",
-        fix="see whether frames get through in both directions (nfvbed trace)",
+        fix="see whether frames get through in both directions",
     )
 
 

@@ -9,8 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from nfvbed.errors import GeneratorError
-from nfvbed.records import DirectionCounts, Engine
-from nfvbed.traffic.sockets.figures import LOSS, RETRANSMITS, THROUGHPUT, Figure, SocketFigures
+from nfvbed.records import Engine
+from nfvbed.traffic.sockets.figures import (
+    RETRANSMITS,
+    THROUGHPUT,
+    Figure,
+    SocketFigures,
+    datagram_counts,
+    datagram_figures,
+)
 from nfvbed.traffic.sockets.hosts import Listener, SocketPair, run_client, served
 from nfvbed.units import NS_PER_S
 
@@ -108,34 +115,13 @@ def parse_udp(text: str, message_bytes: int) -> SocketFigures:
         out_of_order = sum(int(stream["udp"]["out_of_order"]) for stream in end["streams"])
     except (KeyError, TypeError, ValueError) as failure:
         raise _unexpected(text, failure) from failure
+    counts = datagram_counts(sent, received, message_bytes)
     return SocketFigures(
         engine=_engine(document),
         duration_ns=round(seconds * NS_PER_S),
-        figures=(*datagram_figures(sent, received, seconds, message_bytes), Figure("jitter", jitter_ms / 1e3, "s")),
-        directions=(datagram_counts(sent, received, message_bytes),),
+        figures=(*datagram_figures(counts, seconds, message_bytes), Figure("jitter", jitter_ms / 1e3, "s")),
+        directions=(counts,),
         raw={"out_of_order": out_of_order, "cpu_percent": end["cpu_utilization_percent"]},
-    )
-
-
-def datagram_figures(sent: int, received: int, seconds: float, message_bytes: int) -> tuple[Figure, ...]:
-    """Return what is known of datagrams: rates at both ends, goodput and loss."""
-    return (
-        Figure("sent", sent / seconds, "messages/s"),
-        Figure("received", received / seconds, "messages/s"),
-        Figure(THROUGHPUT, received * message_bytes * 8 / seconds, "bit/s"),
-        Figure(LOSS, 100 * max(0, sent - received) / sent if sent else None, "%"),
-    )
-
-
-def datagram_counts(sent: int, received: int, message_bytes: int) -> DirectionCounts:
-    """Return the same as a trial's counts."""
-    return DirectionCounts(
-        intended=sent,
-        sent=sent,
-        received=received,
-        lost=max(0, sent - received),
-        sent_bytes=sent * message_bytes,
-        received_bytes=received * message_bytes,
     )
 
 

@@ -9,9 +9,15 @@ from dataclasses import dataclass
 
 from nfvbed.errors import GeneratorError
 from nfvbed.records import Engine
-from nfvbed.traffic.sockets.figures import RETRANSMITS, THROUGHPUT, Figure, SocketFigures
+from nfvbed.traffic.sockets.figures import (
+    RETRANSMITS,
+    THROUGHPUT,
+    Figure,
+    SocketFigures,
+    datagram_counts,
+    datagram_figures,
+)
 from nfvbed.traffic.sockets.hosts import Listener, SocketPair, run_client, served
-from nfvbed.traffic.sockets.iperf3 import datagram_counts, datagram_figures
 from nfvbed.units import NS_PER_S
 
 NAME = "netperf"
@@ -132,11 +138,12 @@ def parse_datagrams(text: str, programs: NetperfPrograms, message_bytes: int) ->
     found = keyvals(text, DATAGRAM_KEYS)
     sent, received = round(_number(found, "LOCAL_SEND_CALLS")), round(_number(found, "REMOTE_RECV_CALLS"))
     duration_ns = _duration_ns(found)
+    counts = datagram_counts(sent, received, message_bytes)
     return SocketFigures(
         engine=_engine(programs),
         duration_ns=duration_ns,
-        figures=datagram_figures(sent, received, duration_ns / NS_PER_S, message_bytes),
-        directions=(datagram_counts(sent, received, message_bytes),),
+        figures=datagram_figures(counts, duration_ns / NS_PER_S, message_bytes),
+        directions=(counts,),
         raw=dict(found),
     )
 

@@ -31,7 +31,10 @@ def program(name: str) -> tuple[str, ...]:
     path = shutil.which(name)
     if path is None:
         raise PrerequisiteError(
-            f"{name} is not there", where="PATH", observed="not found", fix=f"make setup (or: apt-get install {name})"
+            f"{name} is not there",
+            where="PATH",
+            observed="not found",
+            fix=f"make setup, or install {name} as this system does",
         )
     return (path,)
 

@@ -12,8 +12,8 @@ from typing import Literal
 from hdrh.histogram import HdrHistogram
 
 from nfvbed.errors import GeneratorError
-from nfvbed.records import DirectionCounts, Engine
-from nfvbed.traffic.sockets.figures import LOSS, Figure, SocketFigures
+from nfvbed.records import Engine
+from nfvbed.traffic.sockets.figures import LOSS, Figure, SocketFigures, datagram_counts
 from nfvbed.traffic.sockets.hosts import Listener, SocketPair, run_client, served
 from nfvbed.units import NS_PER_S
 
@@ -75,7 +75,7 @@ def run(program: Sequence[str], version: str, pair: SocketPair, wanted: Exchange
             "sockperf wrote no log",
             where=str(log),
             observed=words[-300:],
-            fix="see whether frames get through in both directions (nfvbed trace)",
+            fix="see whether frames get through in both directions",
         ) from failure
     log.unlink()
     return figures_of(parse_log(text), Engine(name=NAME, version=version), wanted)
@@ -106,7 +106,7 @@ def figures_of(found: RoundTrips, engine: Engine, wanted: Exchange) -> SocketFig
     for time_ns in found.times_ns:
         histogram.record_value(min(max(1, time_ns), _HIGHEST_NS))
     back, seconds = len(found.times_ns), (found.last_ns - found.first_ns) / NS_PER_S
-    lost = max(0, found.sent - back)
+    counts = datagram_counts(found.sent, back, wanted.message_bytes)
     percentiles = (
         Figure(f"round trip P{part:g}", histogram.get_value_at_percentile(part) / NS_PER_S, "s") for part in PERCENTILES
     )
@@ -116,19 +116,10 @@ def figures_of(found: RoundTrips, engine: Engine, wanted: Exchange) -> SocketFig
         figures=(
             *percentiles,
             Figure("round trip max", max(found.times_ns) / NS_PER_S, "s"),
-            Figure("answered", back / seconds if seconds else None, "messages/s"),
-            Figure(LOSS, 100 * lost / found.sent if found.sent else None, "%"),
+            Figure("answered", counts.received / seconds if seconds else None, "messages/s"),
+            Figure(LOSS, 100 * counts.lost / counts.sent if counts.sent else None, "%"),
         ),
-        directions=(
-            DirectionCounts(
-                intended=found.sent,
-                sent=found.sent,
-                received=back,
-                lost=lost,
-                sent_bytes=found.sent * wanted.message_bytes,
-                received_bytes=back * wanted.message_bytes,
-            ),
-        ),
+        directions=(counts,),
         latency_hdr=(str(histogram.encode().decode("ascii")),),
         raw={"messages": back, "load_messages_per_s": wanted.load_messages_per_s},
     )

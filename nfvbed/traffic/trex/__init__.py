@@ -1,4 +1,5 @@
 """TRex as a generator: a program for its host that answers as nfvgen does, and drives TRex by TRex's own client.
 
-It is copied to that host and runs with the host's Python: these modules import TRex and the standard library alone.
+It is copied to that host and runs with the host's Python: these modules import TRex, the standard library, and of
+nfvbed what goes there with them (`nfvbed/traffic/trexoptions.py`).
 """

@@ -26,12 +26,15 @@ IPV6 = ("2001:2::1", "2001:2:0:1::1")
 BURST_PPS = 100_000
 """Of trials with a number of frames and no load."""
 LEARNING_PPS = 1_000
+UNREPLIED, MIRRORED = "unreplied", "mirrored"
+"""Sessions: mirrored frames of port 1 have the addresses and ports of port 0's the other way round, flow by flow."""
 _ONLY: dict[str, tuple[Any, ...]] = {
     "then": (None,),
     "timeline_ns": (None,),
     "flow_address": ("source",),
     "flow_macs": ([],),
     "destination_mac_count": (1,),
+    "sessions": (UNREPLIED, MIRRORED),
     "check": (False,),
     "stamp": (False,),
 }
@@ -166,7 +169,13 @@ def _headers(stl: Any, part: Part, keys: dict[str, Any], own: tuple[str, str]) -
     ends = {"src": _ends(keys)[part.tx], "dst": _ends(keys)[part.rx]}
     six = stack.get("ip", 4) == 6
     header = stl.IPv6(**ends, hlim=HOPS) if six else stl.IP(**ends, ttl=HOPS, flags="DF")
-    return frame / header / stl.UDP(sport=SOURCE_PORT, dport=PORT)
+    ports = (PORT, SOURCE_PORT) if _replies(part, keys) else (SOURCE_PORT, PORT)
+    return frame / header / stl.UDP(sport=ports[0], dport=ports[1])
+
+
+def _replies(part: Part, keys: dict[str, Any]) -> bool:
+    """Whether a part's frames answer those of the other direction."""
+    return part.tx == 1 and bool(keys.get("sessions") == MIRRORED)
 
 
 def _ends(keys: dict[str, Any]) -> tuple[str, str]:
@@ -177,18 +186,23 @@ def _ends(keys: dict[str, Any]) -> tuple[str, str]:
 
 
 def _flows(stl: Any, part: Part, keys: dict[str, Any]) -> Any:
-    """Return what adds the flow's number to the last 16 bits of the source address, and its last 14 to the port."""
+    """Return what adds the flow's number to the last 16 bits of the source address, and its last 14 to the port.
+
+    In replies it is the destination's address and port.
+    """
+    replies = _replies(part, keys)
+    side, port = ("dst", "UDP.dport") if replies else ("src", "UDP.sport")
     six = (keys.get("stack") or {}).get("ip", 4) == 6
-    first = int(ip_address(_ends(keys)[part.tx])) & 0xFFFF
+    first = int(ip_address(_ends(keys)[part.rx if replies else part.tx])) & 0xFFFF
     last = first + int(keys["flows"]) - 1
     if last > 0xFFFF:
         raise Refused("out-of-range", f"flow numbers leave 16 bits of the address: {last}", "flows", 0x10000 - first)
     machine = stl.STLVM()
     machine.var(name="flow", min_value=first, max_value=last, size=2, op="inc", step=1)
-    machine.write(fv_name="flow", pkt_offset="IPv6.src" if six else "IP.src", offset_fixup=14 if six else 2)
+    machine.write(fv_name="flow", pkt_offset=f"IPv6.{side}" if six else f"IP.{side}", offset_fixup=14 if six else 2)
     machine.add_cmd(
         stl.STLVmWrMaskFlowVar(
-            fv_name="flow", pkt_offset="UDP.sport", pkt_cast_size=2, mask=SOURCE_PORTS - 1, add_value=-first
+            fv_name="flow", pkt_offset=port, pkt_cast_size=2, mask=SOURCE_PORTS - 1, add_value=-first
         )
     )
     layers = ("IPv6", "UDP") if six else ("IP", "UDP")

@@ -22,9 +22,8 @@ def main() -> int:
         at = server.endpoints(arguments.configuration)
         process = server.start(arguments.trex, arguments.configuration, arguments.workers, arguments.software)
         client = server.connect(stl, process, at)
-        if not arguments.software:
-            server.require_ports(client, tuple(arguments.port))
-        trials = Trials(stl, client, process.poll)
+        server.require_ports(client, tuple(arguments.port))
+        trials = Trials(stl, client, process.poll, software=arguments.software)
         commands = {"hello": trials.hello, "start": trials.start, "stats": trials.stats, "stop": trials.stop}
         Server(arguments.socket, commands).serve()
     except server.StartFailed as failure:
@@ -44,7 +43,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--trex", type=Path, required=True, help="TRex's folder")
     parser.add_argument("--configuration", type=Path, required=True, help="TRex's file with ports and cores")
     parser.add_argument("--socket", type=Path, required=True, help="where this listens")
-    parser.add_argument("--port", action="append", default=[], help="PCI address, once for each port")
+    parser.add_argument("--port", action="append", default=[], help="PCI address, for each port; none: kernel devices")
     parser.add_argument("--workers", type=int, default=1, help="threads for each pair of ports")
-    parser.add_argument("--software", action="store_true", help="ports are kernel devices")
+    parser.add_argument("--software", action="store_true", help="TRex counts streams, and not its NICs")
     return parser.parse_args()

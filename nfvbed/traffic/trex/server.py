@@ -75,12 +75,17 @@ def start(folder: Path, configuration: Path, workers: int, software: bool) -> "s
         folder: of TRex.
         configuration: TRex's file with ports and cores.
         workers: threads for each pair of ports.
-        software: for ports that are no NICs of DPDK.
+        software: TRex counts streams by itself: for NICs that cannot, and for ports that are none of DPDK.
     """
+    return guard.start(argv_of(configuration, workers=workers, software=software), folder)
+
+
+def argv_of(configuration: Path, *, workers: int, software: bool) -> list[str]:
+    """Return TRex's command line."""
     argv = ["./t-rex-64", "-i", "--cfg", str(configuration), "-c", str(workers), "--no-scapy-server"]
     # Without the screen that it draws twice a second, and without keys that it would read.
     argv += ["--iom", "0", "--no-key"]
-    return guard.start(argv + (["--software"] if software else []), folder)
+    return argv + (["--software"] if software else [])
 
 
 def connect(stl: Any, server: "subprocess.Popen[bytes]", at: Endpoints) -> Any:

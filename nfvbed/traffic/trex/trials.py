@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nfvbed.traffic.trex import counts, frames
-from nfvbed.traffic.trex.counts import PORTS, Sent
+from nfvbed.traffic.trex.counts import PORTS, NotCounted, Sent
 from nfvbed.traffic.trex.frames import NS_PER_S, Part
 from nfvbed.traffic.trex.serving import Refused
 
@@ -19,7 +19,7 @@ LATE_S = 0.005
 it has said that it will."""
 LOOK_S = 0.001
 MAX_FRAME_BYTES = 9018
-CAPABILITIES = ("pacing", "imix", "ipv6", "vlan")
+CAPABILITIES = ("pacing", "imix", "ipv6", "vlan", "sessions")
 
 
 class Trials:
@@ -31,17 +31,19 @@ class Trials:
         stl: TRex's module `trex.stl.api`.
         client: connected to TRex's server.
         ended: tells how the server ended; None: it runs.
+        software: whether TRex counts streams by itself, and not its NICs.
     """
 
-    def __init__(self, stl: Any, client: Any, ended: Callable[[], int | None]) -> None:
+    def __init__(self, stl: Any, client: Any, ended: Callable[[], int | None], *, software: bool = False) -> None:
         self._stl = stl
         self._client = client
         self._ended = ended
+        self._software = software
         self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
         self._began_ns = 0
         self._trial: dict[str, Any] | None = None
-        self._error = ""
+        self._error: str | dict[str, Any] = ""
         client.acquire(ports=list(PORTS), force=True)
         self._look_at_ports()
 
@@ -115,7 +117,10 @@ class Trials:
         try:
             self._learn(keys)
             self._trial = self._measure(keys, streams)
-        except self._stl.TRexError as error:
+        except NotCounted as error:
+            self._error = {"code": "port", "message": str(error), "field": None, "limit": None, "fix": error.fix}
+        except (self._stl.TRexError, AssertionError) as error:
+            # The client asserts that no counter of a stream runs backwards.
             status = self._ended()
             ended = "" if status is None else f"TRex ended with status {status}: "
             self._error = f"{ended}{error}"
@@ -141,7 +146,7 @@ class Trials:
         client.clear_stats(ports=ports)
         sent = self._send(keys, planned)
         by_id = client.get_pgid_stats([part.id for part in planned])["flow_stats"]
-        return counts.trial(planned, by_id, client.get_stats(ports=ports), sent)
+        return counts.trial(planned, by_id, client.get_stats(ports=ports), sent, software=self._software)
 
     def _send(self, keys: dict[str, Any], planned: list[Part]) -> Sent:
         """Send the streams, and wait for what is still under way."""

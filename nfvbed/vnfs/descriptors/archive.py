@@ -63,6 +63,10 @@ class Archive:
             self._check(member)
             self.sizes[member.filename] = member.file_size
 
+    def has(self, member: str) -> bool:
+        """Whether there is a member of this path."""
+        return member in self.sizes
+
     def where(self, member: str, line: int | None = None) -> str:
         """Name the place of a member, or of a line in it."""
         return f"{self.path}!{member}" + (f":{line}" if line else "")

@@ -9,9 +9,13 @@ import yaml
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.document import Document, KeyPath
+from nfvbed.vnfs.descriptors import shape
 from nfvbed.vnfs.descriptors.model import DescriptorRequest
 
-_NODES = ("topology_template", "node_templates")
+MACHINES = ("tosca.nodes.nfv.VDU.Tacker", "tosca.nodes.nfv.Vdu.Compute")
+"""Types of virtual machines, of both forms."""
+POINTS = ("tosca.nodes.nfv.CP.Tacker", "tosca.nodes.nfv.VduCp")
+"""Types of their connection points."""
 _LEGACY = ("capabilities", "nfv_compute", "properties")
 _SOL = ("capabilities", "virtual_compute", "properties")
 _SIZE = re.compile(r"^\s*(\d+)\s*([A-Za-z]*)\s*$")
@@ -62,44 +66,38 @@ def of_document(document: Document, machine: str | None = None) -> Asked:
     Raises:
         ConfigurationError: a size or a text of extra specs cannot be read; with the line.
     """
-    nodes = (document.data.get("topology_template") or {}).get("node_templates") or {}
     size: dict[str, int] = {}
     specs: dict[str, str] = {}
     vnics: dict[str, str] = {}
     places: dict[str, str] = {}
-    for name, node in nodes.items():
-        if machine is not None and machine not in (name, _bound_to(node)):
+    for name, node in shape.nodes(document):
+        if machine is not None and machine not in (name, machine_of(node)):
             continue
-        kind, properties = node.get("type", ""), node.get("properties") or {}
-        if kind == "tosca.nodes.nfv.VDU.Tacker":
-            _read(document, (*_NODES, name, *_LEGACY), _legacy, (size, specs, places))
-        elif kind == "tosca.nodes.nfv.Vdu.Compute":
-            _read(document, (*_NODES, name, *_SOL), _sol, (size, specs, places))
-        elif kind in ("tosca.nodes.nfv.CP.Tacker", "tosca.nodes.nfv.VduCp") and not properties.get("management"):
+        kind, properties = node["type"], node.get("properties") or {}
+        if kind in _READERS:
+            below, reader = _READERS[kind]
+            _read(document, (*shape.NODES, name, *below), reader, (size, specs, places))
+        elif kind in POINTS and not properties.get("management"):
             vnics[name] = _vnic(properties)
-            places[name] = document.where((*_NODES, name, "properties"))
+            places[name] = document.where((*shape.NODES, name, "properties"))
     return Asked(size.get("vcpus"), size.get("memory_mib"), specs, vnics, places)
 
 
-def _bound_to(node: Mapping[str, Any]) -> object:
-    """Return the VDU of a connection point; None of other nodes."""
-    for requirement in node.get("requirements") or ():
-        for name in ("virtualBinding", "virtual_binding"):
-            if name in requirement:
-                bound = requirement[name]
-                return bound.get("node") if isinstance(bound, dict) else bound
-    return None
+def machine_of(node: Mapping[str, Any]) -> str:
+    """Return the VDU of a connection point; empty of other nodes."""
+    return shape.bound(node, "virtualBinding", "virtual_binding")
 
 
 def _vnic(properties: Mapping[str, Any]) -> str:
-    wanted = [one.get("network_interface_requirements", {}) for one in _interfaces(properties)]
-    if any("sr-iov" in map(str, one.values()) for one in wanted):
+    wanted = [one.get("network_interface_requirements") for one in _interfaces(properties)]
+    if any("sr-iov" in map(str, one.values()) for one in wanted if isinstance(one, dict)):
         return "direct"
-    return _VNICS.get(properties.get("type", "")) or str(properties.get("vnic_type", "normal"))
+    return _VNICS.get(str(properties.get("type", ""))) or str(properties.get("vnic_type", "normal"))
 
 
 def _interfaces(properties: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return list(properties.get("virtual_network_interface_requirements") or [])
+    found = properties.get("virtual_network_interface_requirements")
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def _read(document: Document, key: KeyPath, reader: Any, into: _Into) -> None:
@@ -107,44 +105,65 @@ def _read(document: Document, key: KeyPath, reader: Any, into: _Into) -> None:
     for part in key:
         found = found.get(part) if isinstance(found, dict) else None
     for name, value, path in reader(document, key, found or {}):
-        into[0 if name in ("vcpus", "memory_mib") else 1][name] = value
+        if shape.is_function(value):
+            continue  # what it stands for is the request's to say
+        if name in ("vcpus", "memory_mib"):
+            read = _number if name == "vcpus" else _mib
+            into[0][name] = read(document, (*key, *path), value)
+        else:
+            into[1][name] = value
         into[2][name] = document.where((*key, *path))
 
 
 def _legacy(document: Document, key: KeyPath, found: Mapping[str, Any]) -> Any:
     if "num_cpus" in found:
-        yield "vcpus", int(found["num_cpus"]), ("num_cpus",)
+        yield "vcpus", found["num_cpus"], ("num_cpus",)
     if "mem_size" in found:
-        yield "memory_mib", _mib(document, (*key, "mem_size"), found["mem_size"]), ("mem_size",)
+        yield "memory_mib", found["mem_size"], ("mem_size",)
     if "mem_page_size" in found:
         yield "hw:mem_page_size", _page(found["mem_page_size"]), ("mem_page_size",)
     if "numa_node_count" in found:
-        yield "hw:numa_nodes", str(found["numa_node_count"]), ("numa_node_count",)
+        yield "hw:numa_nodes", _text(found["numa_node_count"]), ("numa_node_count",)
     for node in (found.get("numa_nodes") or {}).values():
+        if "id" not in node:
+            continue
         if "vcpus" in node:
             yield f"hw:numa_cpus.{node['id']}", ",".join(map(str, node["vcpus"])), ("numa_nodes",)
         if "mem_size" in node:
             yield f"hw:numa_mem.{node['id']}", str(node["mem_size"]), ("numa_nodes",)
     for name, value in (found.get("cpu_allocation") or {}).items():
-        yield _PINNING.get(name, name), str(value), ("cpu_allocation", name)
+        yield _PINNING.get(name, name), _text(value), ("cpu_allocation", name)
 
 
-def _page(value: object) -> str:
+def _page(value: Any) -> Any:
     """Return a page size in KiB: Tacker's descriptors have MiB."""
+    text = _text(value)
+    return str(int(text) * 1024) if isinstance(text, str) and text.isdecimal() else text
+
+
+def _text(value: Any) -> Any:
+    """Return a value as Nova's extra specs have it; a function stays one."""
+    return value if shape.is_function(value) else str(value)
+
+
+def _number(document: Document, key: KeyPath, value: object) -> int:
     text = str(value)
-    return str(int(text) * 1024) if text.isdigit() else text
+    if not text.isdecimal():
+        raise ConfigurationError(
+            "a number of vCPUs cannot be read", where=document.where(key), observed=repr(value), fix="write it so: 2"
+        )
+    return int(text)
 
 
 def _sol(document: Document, key: KeyPath, found: Mapping[str, Any]) -> Any:
     cpu, memory = found.get("virtual_cpu") or {}, found.get("virtual_memory") or {}
     if "num_virtual_cpu" in cpu:
-        yield "vcpus", int(cpu["num_virtual_cpu"]), ("virtual_cpu", "num_virtual_cpu")
+        yield "vcpus", cpu["num_virtual_cpu"], ("virtual_cpu", "num_virtual_cpu")
     if "virtual_mem_size" in memory:
-        path = ("virtual_memory", "virtual_mem_size")
-        yield "memory_mib", _mib(document, (*key, *path), memory["virtual_mem_size"]), path
+        yield "memory_mib", memory["virtual_mem_size"], ("virtual_memory", "virtual_mem_size")
     path = ("compute_requirements", "nova_extra_specs")
     text = (found.get("compute_requirements") or {}).get("nova_extra_specs")
-    if text is None:
+    if text is None or shape.is_function(text):
         return
     try:
         specs = yaml.safe_load(text) if isinstance(text, str) else text
@@ -169,3 +188,7 @@ def _mib(document: Document, key: KeyPath, value: object) -> int:
             "a size cannot be read", where=document.where(key), observed=repr(value), fix="write it so: 512 MiB"
         )
     return int(found[1]) * _BYTES[unit] // 2**20
+
+
+_READERS: dict[str, tuple[KeyPath, Any]] = dict(zip(MACHINES, ((_LEGACY, _legacy), (_SOL, _sol)), strict=True))
+"""By type of virtual machine: where its size is, and what reads that."""

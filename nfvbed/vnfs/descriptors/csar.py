@@ -1,16 +1,14 @@
 """VNF packages (SOL004 CSAR): written, and read with all checks before anything of them is used."""
 
 import io
-import posixpath
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.errors import ConfigurationError
-from nfvbed.spec.document import Document, parse_document
-from nfvbed.vnfs.descriptors import artifacts
+from nfvbed.vnfs.descriptors import artifacts, imports
 from nfvbed.vnfs.descriptors.archive import Archive
+from nfvbed.vnfs.descriptors.imports import Definitions
 from nfvbed.vnfs.descriptors.manifest import META
 from nfvbed.vnfs.descriptors.swimages import require_images
 
@@ -35,14 +33,10 @@ def write(files: Mapping[str, bytes]) -> bytes:
 
 
 @dataclass(frozen=True)
-class Package:
+class Package(Definitions):
     """A package that has passed all checks."""
 
     archive: Archive
-    entry: str
-    """Path of the entry definitions."""
-    definitions: Mapping[str, Document]
-    """Entry definitions and what they import, by path; the entry is first."""
     hashed: tuple[str, ...]
     """Members whose digests were given, and are right."""
     external: tuple[str, ...]
@@ -60,10 +54,10 @@ def read(path: Path) -> Package:
     entry = _entry(archive, meta)
     named = artifacts.listed(archive, meta, entry)
     checked = [artifact.source for artifact in named if artifacts.is_right(archive, artifact)]
-    definitions = dict(_definitions(archive, entry))
-    require_images(archive, definitions)
+    found = imports.read(archive, entry)
+    require_images(archive, found.definitions)
     external = tuple(artifact.source for artifact in named if artifact.is_external)
-    return Package(archive, entry, definitions, tuple(checked), external)
+    return Package(**vars(found), archive=archive, hashed=tuple(checked), external=external)
 
 
 def _metadata(archive: Archive) -> dict[str, tuple[str, int]]:
@@ -104,36 +98,3 @@ def _entry(archive: Archive, meta: Mapping[str, tuple[str, int]]) -> str:
             line,
         )
     return name
-
-
-def _definitions(archive: Archive, entry: str) -> Iterator[tuple[str, Document]]:
-    """Yield the entry definitions and what they import.
-
-    Raises:
-        ConfigurationError: one is malformed or missing, or lies outside the package.
-    """
-    waiting, seen = [entry], {entry}
-    while waiting:
-        name = waiting.pop(0)
-        document = parse_document(Path(archive.where(name)), archive.text(name))
-        yield name, document
-        for place, wanted in _imports(document):
-            target = posixpath.normpath(posixpath.join(posixpath.dirname(name), wanted))
-            if "://" in wanted or wanted.startswith("/") or target.startswith("..") or target not in archive.sizes:
-                raise ConfigurationError(
-                    f"an import of {name} is not in {archive.path.name}",
-                    where=document.where(("imports", place)),
-                    observed=wanted,
-                    fix="put the file into the package, and name it relative to the file that imports it; "
-                    "nothing is fetched",
-                )
-            if target not in seen:
-                seen.add(target)
-                waiting.append(target)
-
-
-def _imports(document: Document) -> Iterator[tuple[int, str]]:
-    entries = document.data.get("imports") or []
-    for place, entry in enumerate(entries if isinstance(entries, list) else []):
-        inner = next(iter(entry.values()), "") if isinstance(entry, dict) and "file" not in entry else entry
-        yield place, str(inner.get("file", "") if isinstance(inner, dict) else inner)

@@ -1,10 +1,10 @@
 """What a descriptor asks of the machine, against flavor and variant: each mismatch in one line, before it is made."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from nfvbed.dataplanes.wiring import vnf_port_kind
-from nfvbed.errors import UnsupportedError
+from nfvbed.errors import ConfigurationError, NfvbedError, UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.variant import Variant
@@ -13,11 +13,11 @@ from nfvbed.vnfs.descriptors.asked import Asked, of_request
 from nfvbed.vnfs.descriptors.model import DescriptorRequest
 from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 
-_PAGES = "hw:mem_page_size"
+PAGES = "hw:mem_page_size"
 _NUMA = "hw:numa_"
 _MULTIQUEUE = "hw:vif_multiqueue_enabled"
 _SUBJECTS = {
-    _PAGES: "hugepages",
+    PAGES: "hugepages",
     "hw:cpu_policy": "CPU pinning",
     "hw:cpu_thread_policy": "thread policy",
     "hw:emulator_threads_policy": "emulator threads",
@@ -26,10 +26,10 @@ _SUBJECTS = {
     "hw:numa_nodes": "NUMA nodes",
     _MULTIQUEUE: "multiqueue",
 }
-_DEFAULTS = {"hw:cpu_policy": "shared", "hw:numa_nodes": "1", _PAGES: "small", _MULTIQUEUE: "false"}
+_DEFAULTS = {"hw:cpu_policy": "shared", "hw:numa_nodes": "1", PAGES: "small", _MULTIQUEUE: "false"}
 """What Nova does where a flavor says nothing."""
 _KEYS = {
-    _PAGES: "hugepages: true",
+    PAGES: "hugepages: true",
     "hw:cpu_policy": "cpu_policy: {}",
     "hw:cpu_thread_policy": "thread_policy: {}",
     "hw:emulator_threads_policy": "emulator_threads: {}",
@@ -52,10 +52,48 @@ class Mismatch:
     fix: str
     where: str = ""
     """File and line; empty where it follows from several."""
+    cause: NfvbedError | None = field(default=None, repr=False, compare=False)
+    """Error that says the same; None: that of a bad configuration."""
 
     def __str__(self) -> str:
         place = f" ({self.where})" if self.where else ""
         return f"{self.subject}: {self.found}{place}; fix: {self.fix}"
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """What a JSON document has of it."""
+        return {"subject": self.subject, "found": self.found, "fix": self.fix, "where": self.where}
+
+    @property
+    def error(self) -> NfvbedError:
+        """What a command ends with that does not go on."""
+        return self.cause or ConfigurationError(f"{self.subject}: {self.found}", where=self.where, fix=self.fix)
+
+
+def mismatch_of(failure: NfvbedError, subject: str) -> Mismatch:
+    """Return an error as a mismatch of a subject."""
+    found = ": ".join(filter(None, (failure.what, failure.observed)))
+    return Mismatch(subject, found, failure.fix, failure.where, failure)
+
+
+def require_fit(mismatches: Sequence[Mismatch]) -> None:
+    """Go on where nothing is in the way.
+
+    Raises:
+        NfvbedError: of the class of the first mismatch; with all of them.
+    """
+    distinct = list({str(one): one for one in mismatches}.values())
+    if not distinct:
+        return
+    first = distinct[0].error
+    if len(distinct) == 1:
+        raise first
+    raise type(first)(
+        f"{len(distinct)} do not fit",
+        where=first.where,
+        observed="".join(f"\n    {one}" for one in distinct),
+        fix="nothing was changed; --check lists them again",
+    )
 
 
 def needs_direct(variant: Variant, choice: VnfChoice) -> bool:
@@ -121,17 +159,43 @@ def of_variant(asked: Asked, flavor: Flavor, variant: Variant, choice: VnfChoice
     try:
         kind = vnf_port_kind(variant, choice)
     except UnsupportedError as failure:
-        yield Mismatch("ports", f"{failure.what}: {failure.observed}", failure.fix or "choose another variant")
+        yield mismatch_of(failure, "ports")
         return
-    pages = asked.specs.get(_PAGES, _DEFAULTS[_PAGES])
-    if kind is PortKind.VHOST_USER and pages not in _LARGE:
+    fix = f"ask for {PAGES}=2048, and hugepages: true in flavors/{flavor.name}.yml"
+    yield from of_memory(asked.specs, kind, variant, (fix, asked.places.get(PAGES, "")))
+    yield from of_vnics(asked, kind, variant)
+    if flavor.queues > 1 and kind is PortKind.VF:
         yield Mismatch(
-            "hugepages",
-            f"ports on {variant.name} are vhost-user sockets, which reach only memory in shared hugepages; the "
-            f"instance would have {_PAGES}={pages}, be ACTIVE and mute",
-            f"ask for {_PAGES}=2048, and hugepages: true in flavors/{flavor.name}.yml",
-            asked.places.get(_PAGES, ""),
+            "multiqueue",
+            f"flavor {flavor.name} has {flavor.queues} queues, and queues of a virtual function are its NIC's",
+            "queues: 1, or another flavor",
         )
+
+
+def of_memory(
+    specs: Mapping[str, str], kind: PortKind, variant: Variant, advice: tuple[str, str]
+) -> Iterator[Mismatch]:
+    """Yield that ports do not reach an instance's memory.
+
+    Args:
+        specs: extra specs that the instance would have.
+        kind: of the ports.
+        variant: whose they are.
+        advice: what to do, and where that is.
+    """
+    pages = specs.get(PAGES, _DEFAULTS[PAGES])
+    if kind is not PortKind.VHOST_USER or pages in _LARGE:
+        return
+    yield Mismatch(
+        "hugepages",
+        f"ports on {variant.name} are vhost-user sockets, which reach only memory in shared hugepages; the "
+        f"instance would have {PAGES}={pages}, be ACTIVE and mute",
+        *advice,
+    )
+
+
+def of_vnics(asked: Asked, kind: PortKind, variant: Variant) -> Iterator[Mismatch]:
+    """Yield connection points that ask for another kind of vNIC than the ports are."""
     wanted = "direct" if kind is PortKind.VF else "normal"
     for name, vnic in asked.vnics.items():
         if (vnic == "direct") != (wanted == "direct"):
@@ -141,15 +205,9 @@ def of_variant(asked: Asked, flavor: Flavor, variant: Variant, choice: VnfChoice
                 f"vnic_type {wanted} (legacy: type: {'sriov' if wanted == 'direct' else 'vnic'})",
                 asked.places.get(name, ""),
             )
-    if flavor.queues > 1 and kind is PortKind.VF:
-        yield Mismatch(
-            "multiqueue",
-            f"flavor {flavor.name} has {flavor.queues} queues, and queues of a virtual function are its NIC's",
-            "queues: 1, or another flavor",
-        )
 
 
 def _alike(spec: str, wanted: str, has: str) -> bool:
-    if spec == _PAGES:
+    if spec == PAGES:
         return wanted == "any" or (wanted in _LARGE) == (has in _LARGE)
     return wanted.lower() == has.lower()

@@ -5,22 +5,55 @@ import uuid
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nfvbed.errors import ConfigurationError, UsageError
-from nfvbed.spec.document import Document, KeyPath, read_document
+from nfvbed.errors import ConfigurationError, InternalError, UsageError
+from nfvbed.spec.document import Document, KeyPath, parse_document
 from nfvbed.spec.machines import ConsoleSpec
 from nfvbed.spec.validate import suggestion
-from nfvbed.vnfs.descriptors import csar, naming, parsing, translate
+from nfvbed.vnfs.descriptors import csar, foreign, imports, legacy, naming, parsing, shape, translate
 from nfvbed.vnfs.descriptors.archive import MOST_BYTES, Archive
 from nfvbed.vnfs.descriptors.csar import Package
+from nfvbed.vnfs.descriptors.imports import Definitions, Folder
 from nfvbed.vnfs.descriptors.manifest import BASE_HOT, MANIFEST
 
 if TYPE_CHECKING:  # The sites' interface imports this, and needs nothing of a host.
     from nfvbed.host.qemu.images import Image
 
 _INPUTS = ("topology_template", "inputs")
+_MACHINE = ("VDU", "Vdu.")
+"""What names of the types of virtual machines have in them."""
+
+
+class Form(StrEnum):
+    """What a descriptor is written in."""
+
+    TEMPLATE = "template"
+    """One file, as Tacker's legacy API takes it."""
+    DEFINITIONS = "definitions"
+    """One file of SOL001, which Tacker takes within a package alone."""
+    PACKAGE = "package"
+    """An archive (CSAR)."""
+    OWN = "vnf.yml"
+    """nfvbed's own file of a VNF."""
+
+
+def form_of(path: Path) -> Form:
+    """Return what a file is written in; only as much of it is read as that takes.
+
+    Raises:
+        ConfigurationError: it cannot be read, or is none of these; with what it is, and the line.
+    """
+    if zipfile.is_zipfile(path):
+        return Form.PACKAGE
+    document = parse_document(path, foreign.read_text(path))
+    if foreign.is_own(document):
+        return Form.OWN
+    foreign.require_tosca(document)
+    of_a_package = document.data[foreign.VERSION] != legacy.VERSION and document.data.get("imports")
+    return Form.DEFINITIONS if of_a_package else Form.TEMPLATE
 
 
 @dataclass(frozen=True)
@@ -59,9 +92,49 @@ class GivenDescriptor:
     """Package: whether nfvbed has made it for this request; then its digests are no reason to leave it as it is."""
 
     @property
-    def is_package(self) -> bool:
-        """Whether it is a package (CSAR), and no template."""
-        return zipfile.is_zipfile(self.path)
+    def form(self) -> Form:
+        """What it is written in."""
+        return form_of(self.path)
+
+
+@dataclass(frozen=True)
+class ReadDescriptor:
+    """A descriptor that is valid, with what was given for it."""
+
+    given: GivenDescriptor
+    form: Form
+    document: Document
+    """What has its virtual machines: the template, or the definitions of the flavour."""
+    flavour: str = ""
+    """Deployment flavour that is meant; empty: it has none."""
+    package: Package | None = None
+    notes: tuple[str, ...] = ()
+    """What was read in the place of something else."""
+
+
+def read(given: GivenDescriptor) -> ReadDescriptor:
+    """Read a descriptor with all checks that need no cloud.
+
+    Raises:
+        ConfigurationError: it is no descriptor, or not valid; with the line.
+        UsageError: what was given is not asked for.
+        PrerequisiteError: tosca-parser, or ETSI's type files, are missing.
+    """
+    form = given.form
+    if form is Form.TEMPLATE:
+        return ReadDescriptor(given, form, template(given))
+    if form is Form.OWN:
+        raise ConfigurationError(
+            f"{given.path.name} is nfvbed's own file of a VNF",
+            where=f"{given.path}:1",
+            observed="Tacker takes what nfvbed makes of it",
+            fix="put it into vnfd/NAME/vnf.yml, and name it: nfvbed onboard NAME",
+        )
+    found = csar.read(given.path) if form is Form.PACKAGE else imports.read(Folder(given.path), given.path.name)
+    flavour = _flavour(given, found)
+    document = found.definitions[translate.flavours(found).get(flavour, found.entry)]
+    require_machines(document, *found.definitions.values())
+    return ReadDescriptor(given, form, document, flavour, found if isinstance(found, Package) else None, found.notes)
 
 
 @dataclass(frozen=True)
@@ -103,9 +176,8 @@ def template(given: GivenDescriptor) -> Document:
     _refuse(
         given, "a template", networks="--name NETWORK=NAME says what the cloud calls a network", flavour="", level=""
     )
-    document = read_document(given.path)
-    topology = document.data.get("topology_template") or {}
-    inputs = topology.get("inputs") or {}
+    document = shape.template(foreign.read(given.path))
+    inputs = document.data["topology_template"].get("inputs") or {}
     for name in given.parameters:
         if name not in inputs:
             raise UsageError(
@@ -117,54 +189,101 @@ def template(given: GivenDescriptor) -> Document:
     values = {name: _value(document, name, schema or {}, given.parameters) for name, schema in inputs.items()}
     filled = _filled(document.data, values)
     filled["topology_template"].pop("inputs", None)
-    completed = _renamed(replace(document, data=filled), given.names)
+    # What came in the place of an input may be something else than the part is: it is looked at as what is written is.
+    completed = shape.template(replace(document, data=filled))
     parsing.parse_legacy(completed)
-    return completed
+    require_machines(completed)
+    return _renamed(completed, given.names)
 
 
-def package(given: GivenDescriptor, owner: str, words: Mapping[str, str] | None = None) -> tuple[bytes, str]:
-    """Return a package as it is uploaded, and the deployment flavour that is meant.
+def inputs_without_value(document: Document) -> tuple[str, ...]:
+    """Name the inputs of a template that have no default: each needs a value when it is onboarded."""
+    inputs = document.data["topology_template"].get("inputs") or {}
+    return tuple(name for name, schema in inputs.items() if "default" not in (schema or {}))
+
+
+def require_machines(document: Document, *types: Document) -> None:
+    """Refuse a descriptor without a virtual machine.
+
+    Args:
+        document: the descriptor.
+        types: what else may have types of nodes.
+
+    Raises:
+        ConfigurationError: it has none.
+    """
+    derived = {
+        name: str(kind.get("derived_from", ""))
+        for one in (document, *types)
+        for name, kind in (one.data.get("node_types") or {}).items()
+    }
+    kinds = [node["type"] for _, node in shape.nodes(document)]
+    if any(word in f"{kind} {derived.get(kind, '')}" for kind in kinds for word in _MACHINE):
+        return
+    raise ConfigurationError(
+        f"{document.path.name} has no virtual machine (VDU)",
+        where=document.where(shape.NODES),
+        observed=", ".join(dict.fromkeys(kinds)) or "there are no node templates",
+        fix="give the descriptor of a VNF: nfvbed onboards no network service (NSD)",
+    )
+
+
+def package(found: ReadDescriptor, owner: str, words: Mapping[str, str] | None = None) -> bytes:
+    """Return a package as it is uploaded.
 
     Tacker 8.0.0 takes a descriptor's id once, also when it was deleted: the id is another one for each owner. A package
     of someone's that has digests of its definitions is uploaded as it is; one that nfvbed has made gets new ones.
 
     Args:
-        given: the file, and what was given.
+        found: a package.
         owner: whose it will be.
         words: of a package that nfvbed has made: what comes in the place of which words, as the deployment's secret.
+    """
+    if found.package is None:
+        raise InternalError(f"{found.given.path.name} is no package", where=found.form.value)
+    return _made_for(found.package, owner, words or {}) if found.given.made else _with_own_id(found.package, owner)
+
+
+def _flavour(given: GivenDescriptor, found: Definitions) -> str:
+    """Check a package, or definitions, with what was given for it; return the deployment flavour that is meant.
 
     Raises:
-        ConfigurationError: it is not a package, or not valid; with member and line.
+        ConfigurationError: it is not valid; with member and line.
         UsageError: what was given is not asked for.
     """
-    _refuse(given, "a package", names="--network CP=NAME says which network a connection point is on")
-    found = csar.read(given.path)
+    what = "a package" if isinstance(found, Package) else "a SOL001 descriptor"
+    _refuse(given, what, names="--network CP=NAME says which network a connection point is on")
     parsing.parse_package(found)
+    where = found.definitions[found.entry].where()
     points = list(_points(found))
     for name in given.networks:
         if name not in points:
             raise UsageError(
                 f"{given.path.name} has no connection point {name!r}",
-                where=found.archive.where(found.entry),
+                where=where,
                 observed=", ".join(points) or "it has none",
                 fix=suggestion(name, points),
             )
     known = list(translate.flavours(found))
+    if not known and not given.flavour and what != "a package":
+        return ""  # the definitions of one flavour, to which a package gives an id
     flavour = given.flavour or (known[0] if len(known) == 1 else "")
     if flavour not in known:
+        several = "several flavours" if known else "no deployment flavour (flavour_id)"
         raise UsageError(
-            f"{given.path.name} has no flavour {flavour!r}" if flavour else f"{given.path.name} has several flavours",
-            where=found.archive.where(found.entry),
+            f"{given.path.name} has no flavour {flavour!r}" if flavour else f"{given.path.name} has {several}",
+            where=where,
             observed=", ".join(known) or "it has none",
-            fix="--flavour NAME",
+            fix="--deployment-flavour NAME" if known else "substitution_mappings with a flavour_id, in its definitions",
         )
-    return (_made_for(found, owner, words or {}) if given.made else _with_own_id(found, owner)), flavour
+    return flavour
 
 
 def _refuse(given: GivenDescriptor, what: str, **fixes: str) -> None:
     for option, fix in fixes.items():
         if getattr(given, option):
-            raise UsageError(f"{given.path.name} is {what}, which has no {option}", fix=fix or f"leave --{option} out")
+            left = "--deployment-flavour" if option == "flavour" else f"--{option}"
+            raise UsageError(f"{given.path.name} is {what}, which has no {option}", fix=fix or f"leave {left} out")
 
 
 def _value(document: Document, name: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
@@ -197,7 +316,7 @@ def _renamed(document: Document, names: Mapping[str, str]) -> Document:
     for name in names:
         if name not in there:
             raise UsageError(
-                f"{document.path.name} names no network, flavor or image {name!r}",
+                f"{document.path.name} names nothing of the cloud's {name!r}",
                 where=str(document.path),
                 observed=", ".join(there) or "it names none",
                 fix=suggestion(name, there),
@@ -214,18 +333,13 @@ def _set(data: Any, key: KeyPath, value: str) -> None:
     data[last] = value
 
 
-def _points(package_: Package) -> Iterator[str]:
-    for document in package_.definitions.values():
-        nodes = (document.data.get("topology_template") or {}).get("node_templates") or {}
-        yield from (name for name, node in nodes.items() if str(node.get("type", "")).endswith("VduCp"))
+def _points(found: Definitions) -> Iterator[str]:
+    for document in found.definitions.values():
+        yield from (name for name, node in shape.nodes(document) if node["type"].endswith("VduCp"))
 
 
 def _ids(package_: Package) -> set[str]:
-    nodes = [
-        node
-        for document in package_.definitions.values()
-        for node in ((document.data.get("topology_template") or {}).get("node_templates") or {}).values()
-    ]
+    nodes = [node for document in package_.definitions.values() for _, node in shape.nodes(document)]
     found = ((node.get("properties") or {}).get("descriptor_id") for node in nodes)
     return {one for one in found if isinstance(one, str)}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from nfvbed.errors import NfvbedError, PrerequisiteError, UnsupportedError
 from nfvbed.host.meminfo import MEMINFO, available_kib
 from nfvbed.spec.flavor import Flavor
-from nfvbed.vnfs.descriptors.epa import Mismatch
+from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
 from nfvbed.vnfs.numa import GuestSeats, Host, place_guest
 
 _THROTTLE = Path("/proc/sys/kernel/sched_rt_runtime_us")
@@ -36,6 +36,11 @@ def check(flavor: Flavor, host: Host, *, vnfs: int = 1, realtime_us: int | None 
     for one in found:
         first.setdefault(one.subject if one.subject != "real time" else one.found, one)
     return list(first.values())
+
+
+def with_pages(flavor: Flavor) -> Flavor:
+    """Return a flavor with its memory in hugepages."""
+    return flavor.model_copy(update={"hugepages": True})
 
 
 def check_all(flavors: Sequence[Flavor], host: Host) -> dict[str, list[Mismatch]]:
@@ -68,7 +73,7 @@ def check_together(machines: Mapping[str, Flavor], host: Host) -> list[Mismatch]
             host = _without(host, flavor, guest)
     beside = f" beside {', '.join(placed)}" if placed else ""
     return [
-        replace(one, found=f"there is no room for {', '.join(lacking[subject])}{beside}: {one.found}")
+        replace(one, found=f"there is no room for {', '.join(lacking[subject])}{beside}: {one.found}", cause=None)
         for subject, one in first.items()
     ]
 
@@ -112,7 +117,7 @@ def _tried(flavor: Flavor, host: Host, vnfs: int) -> list[Mismatch]:
 
 
 def _lack(failure: NfvbedError) -> Mismatch:
-    return Mismatch(_subject(failure), f"{failure.what}: {failure.observed}", failure.fix, failure.where)
+    return mismatch_of(failure, _subject(failure))
 
 
 def _without(host: Host, flavor: Flavor, guest: GuestSeats) -> Host:

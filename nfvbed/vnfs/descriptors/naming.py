@@ -1,23 +1,33 @@
-"""What a descriptor names and the cloud must have: networks, flavors, images."""
+"""What a descriptor names and the cloud must have: networks, flavors, images, keys, zones, addresses of networks."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.spec.validate import suggestion
+from nfvbed.vnfs.descriptors import shape
+from nfvbed.vnfs.descriptors.epa import Mismatch
 
-_NODES = ("topology_template", "node_templates")
 _CAPABILITY = ("capabilities", "virtual_compute", "properties", "requested_additional_capabilities", "properties")
 _NAMES: dict[str, tuple[tuple[str, KeyPath], ...]] = {
     "tosca.nodes.nfv.VL": (("network", ("properties", "network_name")),),
-    "tosca.nodes.nfv.VDU.Tacker": (("image", ("properties", "image")), ("flavor", ("properties", "flavor"))),
+    "tosca.nodes.nfv.VDU.Tacker": (
+        ("image", ("properties", "image")),
+        ("flavor", ("properties", "flavor")),
+        ("key", ("properties", "key_name")),
+        ("zone", ("properties", "availability_zone")),
+    ),
     "tosca.nodes.nfv.Vdu.Compute": (
         ("image", ("properties", "sw_image_data", "name")),
         ("flavor", (*_CAPABILITY, "requested_additional_capability_name")),
     ),
+    "tosca.nodes.network.FloatingIP": (("floating network", ("properties", "floating_network")),),
 }
 """By type of node: what is named, and where."""
+_TITLES = {"key": "key pair", "zone": "availability zone"}
+_POINT, _ADDRESS = "tosca.nodes.nfv.CP.Tacker", ("properties", "ip_address")
 
 
 @dataclass(frozen=True)
@@ -27,48 +37,111 @@ class CloudNames:
     networks: Sequence[str]
     flavors: Sequence[str]
     images: Sequence[str]
+    keys: Sequence[str] | None = None
+    """Key pairs of whoever asks; None: nobody asked for them."""
+    zones: Sequence[str] | None = None
+    """Availability zones for instances; None: nobody asked for them."""
+    floating: Sequence[str] | None = None
+    """Networks that floating addresses are of; None: nobody asked for them."""
+    subnets: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Subnets (CIDR) by network; those of a network that is not in it are not known."""
 
-    def of(self, kind: str) -> Sequence[str]:
-        """Return the names of `network`, `flavor` or `image`."""
-        return {"network": self.networks, "flavor": self.flavors, "image": self.images}[kind]
+    def of(self, kind: str) -> Sequence[str] | None:
+        """Return the names of a kind of thing; None: they are not known."""
+        found: dict[str, Sequence[str] | None] = {
+            "network": self.networks,
+            "flavor": self.flavors,
+            "image": self.images,
+            "key": self.keys,
+            "zone": self.zones,
+            "floating network": self.floating,
+        }
+        return found[kind]
+
+
+def lacking(document: Document, known: CloudNames, fix: str = "") -> list[Mismatch]:
+    """Return what a descriptor names and the cloud does not have, each with its line.
+
+    Args:
+        document: a legacy descriptor, or the definitions of a package's flavour.
+        known: of the cloud. An image that is in the package itself is not looked for.
+        fix: what else can be done than what the nearest name suggests.
+    """
+    found = []
+    for kind, key, name in named(document):
+        has = known.of(kind)
+        # An administrator's zone may name the compute too.
+        wanted = name.partition(":")[0] if kind == "zone" else name
+        if has is not None and wanted not in has:
+            title = _TITLES.get(kind, kind)
+            said = f"unknown {title}: {name!r}; the cloud has no {title} of this name"
+            advice = "; ".join(filter(None, (suggestion(wanted, list(has)), fix)))
+            found.append(Mismatch(kind, said, advice, document.where(key)))
+    return found + list(_addresses(document, known))
 
 
 def require_names(document: Document, known: CloudNames) -> None:
     """Refuse a descriptor that names what the cloud does not have.
 
-    Args:
-        document: a legacy descriptor, or the definitions of a package's flavour.
-        known: of the cloud. An image that is in the package itself is not looked for.
-
     Raises:
         ConfigurationError: with file, line, and the nearest name.
     """
-    for kind, key, name in named(document):
-        if name not in known.of(kind):
-            raise ConfigurationError(
-                f"unknown {kind}: {name!r} in {document.path.name}",
-                where=document.where(key),
-                observed=f"the cloud has no {kind} of this name",
-                fix=suggestion(name, list(known.of(kind))),
-            )
+    for one in lacking(document, known):
+        what, _, observed = one.found.partition("; ")
+        raise ConfigurationError(f"{what} in {document.path.name}", where=one.where, observed=observed, fix=one.fix)
 
 
-def named(document: Document) -> Iterator[tuple[str, KeyPath, str]]:
-    """Yield kind, place and name of all that a descriptor names; an input's default stands for it."""
-    nodes = (document.data.get("topology_template") or {}).get("node_templates") or {}
-    for node_name, node in nodes.items():
-        for kind, path in _NAMES.get(node.get("type", ""), ()):
-            key = (*_NODES, node_name, *path)
+def named(document: Document, machine: str | None = None) -> Iterator[tuple[str, KeyPath, str]]:
+    """Yield kind, place and name of all that a descriptor names; an input's default stands for it.
+
+    Args:
+        document: the descriptor.
+        machine: node that alone is looked at; None: all.
+    """
+    for node_name, node in shape.nodes(document):
+        if machine not in (None, node_name):
+            continue
+        for kind, path in _NAMES.get(node["type"], ()):
+            key = (*shape.NODES, node_name, *path)
             value = _reached(document, key)
-            if isinstance(value, dict) and "get_input" in value:
+            if shape.is_function(value) and isinstance(value, dict) and isinstance(value.get("get_input"), str):
                 key = ("topology_template", "inputs", value["get_input"], "default")
                 value = _reached(document, key)
             if kind == "image" and node.get("artifacts"):
                 continue
-            if kind == "network" and "cidr" in node["properties"]:
+            if kind == "network" and "cidr" in (node.get("properties") or {}):
                 continue  # made with the VNF, under this name
-            if isinstance(value, str):
+            if isinstance(value, str) and value:
                 yield kind, key, value
+
+
+def kinds(document: Document) -> frozenset[str]:
+    """Return the kinds of things of a cloud that a descriptor names, `address` among them."""
+    links = {key[2] for kind, key, _ in named(document) if kind == "network"}
+    points = [(name, node) for name, node in shape.nodes(document) if shape.bound(node, "virtualLink") in links]
+    fixed = any(_reached(document, (*shape.NODES, name, *_ADDRESS)) for name, _ in points)
+    return frozenset({kind for kind, _, _ in named(document)} | ({"address"} if fixed else set()))
+
+
+def _addresses(document: Document, known: CloudNames) -> Iterator[Mismatch]:
+    """Yield fixed addresses of connection points that their networks do not have."""
+    networks = {key[2]: name for kind, key, name in named(document) if kind == "network"}
+    for name, node in shape.nodes(document):
+        key = (*shape.NODES, name, *_ADDRESS)
+        wanted, network = _reached(document, key), networks.get(shape.bound(node, "virtualLink"), "")
+        subnets = known.subnets.get(network, ())
+        if node["type"] != _POINT or not subnets or not isinstance(wanted, str):
+            continue
+        try:
+            inside = any(ip_address(wanted) in ip_network(one, strict=False) for one in subnets)
+        except ValueError:
+            yield Mismatch(
+                "address", f"{wanted!r} is no IP address", f"one of {', '.join(subnets)}", document.where(key)
+            )
+            continue
+        if not inside:
+            said = f"{wanted} of {name} is in no subnet of network {network}, which has {', '.join(subnets)}"
+            yield Mismatch("address", said, "an address of these, or none", document.where(key))
 
 
 def _reached(document: Document, key: KeyPath) -> object:

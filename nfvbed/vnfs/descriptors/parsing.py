@@ -10,7 +10,7 @@ from typing import Any
 
 from nfvbed.errors import ConfigurationError, PrerequisiteError
 from nfvbed.spec.document import Document, KeyPath
-from nfvbed.vnfs.descriptors.csar import Package
+from nfvbed.vnfs.descriptors.imports import Definitions
 from nfvbed.vnfs.descriptors.typefiles import LEGACY_TYPES
 from nfvbed.vnfs.descriptors.yamltext import copied
 
@@ -45,8 +45,8 @@ def parse_legacy(document: Document, parameters: Mapping[str, Any] | None = None
         )
 
 
-def parse_package(package: Package) -> Any:
-    """Return a package's descriptor as tosca-parser understands it: the flavour's, where there is one.
+def parse_package(package: Definitions) -> Any:
+    """Return the descriptor of definitions as tosca-parser understands it: the flavour's, where there is one.
 
     Only the definitions are written out.
 
@@ -60,14 +60,14 @@ def parse_package(package: Package) -> Any:
 
 
 @contextmanager
-def written(package: Package) -> Iterator[Path]:
-    """Have a package's definitions as files below a folder of this call's own, which is gone after it."""
+def written(package: Definitions) -> Iterator[Path]:
+    """Have definitions as files below a folder of this call's own, which is gone after it."""
     with tempfile.TemporaryDirectory(prefix="nfvbed-csar-") as name:
         folder = Path(name)
-        for member in package.definitions:
+        for member, text in package.texts.items():
             path = folder / member
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(package.archive.text(member))
+            path.write_text(text)
         yield folder
 
 
@@ -92,7 +92,11 @@ def _places(document: Document, words: set[str]) -> Iterator[tuple[tuple[int, bo
 
 
 def _value(data: Any, key: KeyPath) -> Any:
+    """Return what is at a place of the file; None: something else came in its place, or nothing."""
     for part in key:
+        known = range(len(data)) if isinstance(data, list) else data if isinstance(data, dict) else ()
+        if part not in known:
+            return None
         data = data[part]
     return data
 

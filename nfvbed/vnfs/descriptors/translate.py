@@ -1,5 +1,6 @@
 """Descriptors to Heat's templates (HOT), as Tacker 8.0.0 does it: heat-translator, and what Tacker changes after it."""
 
+import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,7 @@ import yaml
 from nfvbed.errors import ConfigurationError, PrerequisiteError
 from nfvbed.spec.document import Document
 from nfvbed.vnfs.descriptors.csar import Package
+from nfvbed.vnfs.descriptors.imports import Definitions, imported
 from nfvbed.vnfs.descriptors.parsing import explained, parse_legacy, parser_errors, template_class, written
 from nfvbed.vnfs.descriptors.yamltext import dump
 
@@ -71,11 +73,16 @@ def package_hot(package: Package, flavour: str, given: Mapping[str, str]) -> Hot
         data = {
             "tosca_definitions_version": document.data["tosca_definitions_version"],
             "description": document.data.get("description", ""),
-            "imports": [str((here / name).resolve()) for name in document.data["imports"]],
+            "imports": [str((here / _local(name)).resolve()) for _, name in imported(document)],
             "topology_template": topology | {"node_templates": nodes},
         }
         parsed = template(parsed_params={}, a_file=False, yaml_dict_tpl=data)
     return _translated(parsed, {}, package.definitions, _Given(given, capacities(topology.get("policies") or ())))
+
+
+def _local(name: str) -> str:
+    """Return an import's path: what is named by a URL lies beside the file that names it."""
+    return posixpath.basename(name) if "://" in name else name
 
 
 def capacities(policies: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -105,8 +112,8 @@ class _Given:
     capacities: Mapping[str, int] = field(default_factory=dict)
 
 
-def flavours(package: Package) -> dict[str, str]:
-    """Return the members of a package that are deployment flavours, by the flavours' ids."""
+def flavours(package: Definitions) -> dict[str, str]:
+    """Return the files of definitions that are deployment flavours, by the flavours' ids."""
     found = {}
     for member, document in package.definitions.items():
         mapped = (document.data.get("topology_template") or {}).get("substitution_mappings") or {}

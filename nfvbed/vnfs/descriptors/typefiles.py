@@ -10,6 +10,7 @@ TOSCA = Path(__file__).resolve().parents[3] / "tosca"
 """The project's folder of types."""
 LEGACY_TYPES = TOSCA / "tacker_types.yaml"
 USER_DATA = TOSCA / "UserData" / "lcm_user_data.py"
+ETSI_RELEASE = "SOL001 v2.6.1"
 ETSI_TYPES = {
     "etsi_nfv_sol001_common_types.yaml": "18a277cc398e1ee6785766014a7a668e3b11d2b78b580b4ca3417ba6a63633d8",
     "etsi_nfv_sol001_vnfd_types.yaml": "20cbf39a33351fbc11b9be4c70b70a7b45ee149be80c90acf4f20f5d04c3c6b1",

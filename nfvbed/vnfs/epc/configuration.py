@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from nfvbed.vnfs.epc.subscribers import PLMN
+from nfvbed.spec.corenetwork import USUAL, CoreNetwork
 
 ORDER = ("hss", "pcrf", "sgw", "pgw", "mme")
 """In which they are started: each finds there what it asks when it starts."""
@@ -18,7 +18,6 @@ DIAMETER_PORT = 3868
 REALM = "nfvbed"
 IDENTITIES = {function: f"{function}.{REALM}" for function in ("hss", "pcrf", "mme", "pgw")}
 """By which Diameter's peers know each other."""
-_MCC, _MNC = PLMN[:3], PLMN[3:]
 _EXTENSIONS = ("dict_rfc5777", "dict_mip6i", "dict_nasreq", "dict_nas_mipv6", "dict_dcca", "dict_dcca_3gpp")
 _S6A = "dict_s6a"
 _PEERS = {"mme": "hss", "hss": "mme", "pgw": "pcrf", "pcrf": "pgw"}
@@ -56,33 +55,34 @@ class Installed:
     """File that the function writes into."""
 
 
-def rendered(function: str, installed: Installed, addresses: Addresses) -> str:
+def rendered(function: str, installed: Installed, addresses: Addresses, network: CoreNetwork = USUAL) -> str:
     """Return a function's configuration.
 
     Args:
         function: one of `ORDER`.
         installed: where its libraries and its log are.
         addresses: where it and the others are.
+        network: that it serves.
     """
     document: dict[str, object] = {"logger": {"file": str(installed.log)}, "parameter": {"no_ipv6": True}}
     if function in ("hss", "pcrf"):
         document["db_uri"] = f"mongodb://{addresses.store}:{STORE_PORT}/nextepc"
-    document[function] = _diameter(function, installed.libraries, addresses) | _own(function, addresses)
+    document[function] = _diameter(function, installed.libraries, addresses) | _own(function, addresses, network)
     if function == "mme":
         document["sgw"] = {"gtpc": [{"addr": addresses.gtpc["sgw"]}]}
         document["pgw"] = {"gtpc": [{"addr": addresses.gtpc["pgw"]}]}
     return str(yaml.safe_dump(document, sort_keys=False))
 
 
-def _own(function: str, addresses: Addresses) -> dict[str, object]:
+def _own(function: str, addresses: Addresses, network: CoreNetwork) -> dict[str, object]:
     match function:
         case "mme":
-            plmn = {"mcc": _MCC, "mnc": _MNC}
+            plmn = {"mcc": network.mcc, "mnc": network.mnc}
             return {
                 "s1ap": [{"addr": addresses.s1ap}],
                 "gtpc": [{"addr": addresses.gtpc["mme"]}],
                 "gummei": {"plmn_id": plmn, "mme_gid": 2, "mme_code": 1},
-                "tai": {"plmn_id": dict(plmn), "tac": 1},
+                "tai": {"plmn_id": dict(plmn), "tac": network.tac},
                 "security": {"integrity_order": ["EIA2"], "ciphering_order": ["EEA0"]},
                 "network_name": {"full": "nfvbed"},
             }

@@ -18,6 +18,7 @@ from nfvbed.errors import DeployError, OnboardError, VnfDiedError
 from nfvbed.host.processes import ManagedProcess, how_it_ended
 from nfvbed.host.workspace import Workspace
 from nfvbed.patience import patient
+from nfvbed.spec.corenetwork import USUAL, CoreNetwork
 from nfvbed.spec.pcrf import NEXTEPC, PcrfKind, most_attached
 from nfvbed.vnfs.epc import network, nextepc, pcrf, shim, store
 from nfvbed.vnfs.epc.configuration import (
@@ -58,12 +59,14 @@ class Subscribers:
 
     known: tuple[Subscriber, ...]
     sims: tuple[Subscriber, ...]
+    network: CoreNetwork = USUAL
+    """That they are of."""
 
     @classmethod
-    def all_known(cls, number: int) -> "Subscribers":
+    def all_known(cls, number: int, network: CoreNetwork = USUAL) -> "Subscribers":
         """Make so many new ones."""
-        made = new_subscribers(number)
-        return cls(made, made)
+        made = new_subscribers(number, network)
+        return cls(made, made, network)
 
 
 class Core:
@@ -95,6 +98,10 @@ class Core:
         listed = json.loads(self._file("sims.json").read_text())
         return tuple(Subscriber.model_validate(one) for one in listed)
 
+    def network(self) -> CoreNetwork:
+        """Return the network that was started last."""
+        return CoreNetwork.model_validate_json(self._file("network.json").read_text())
+
     def start(self, spaces: Spaces, seats: Seats, root: Path, subscribers: Subscribers) -> None:
         """Start all of them, each when those that it asks are there.
 
@@ -105,6 +112,7 @@ class Core:
         """
         self._write("subscribers.json", subscribers.known)
         self._write("sims.json", subscribers.sims)
+        self._file("network.json").write_text(subscribers.network.model_dump_json())
         self._file("enb.sock").unlink(missing_ok=True)  # of an emulated eNB before
         of_store = [network.STORE, str(STORE_PORT), str(self._file("subscribers.json"))]
         self._python("store", spaces, seats, ("nfvbed.vnfs.epc.store", *of_store))
@@ -117,14 +125,15 @@ class Core:
                 of_pcrf = [IDENTITIES["pcrf"], network.PCRF, str(DIAMETER_PORT), str(self._file("subscribers.json"))]
                 self._python("pcrf", spaces, seats, ("nfvbed.vnfs.epc.pcrf", *of_pcrf))
                 self._wait("pcrf", partial(self._has_said, "pcrf", pcrf.READY))
-        of_enb = [str(self._file("enb.sock")), str(self._file("sims.json")), network.MME, str(network.ENB_S1U)]
+        of_enb = [*(str(self._file(name)) for name in ("enb.sock", "sims.json", "network.json"))]
+        of_enb += [network.MME, str(network.ENB_S1U)]
         self._python("enb", spaces, seats, ("nfvbed.vnfs.epc.emulation", *of_enb), shim.environment(root))
         self._wait("enb", self.emulator.listens)
 
     def _start_function(self, function: str, spaces: Spaces, seats: Seats, root: Path) -> None:
         log, file = self._log(function), self._file(f"{function}.yml")
         log.unlink(missing_ok=True)  # of one before, whose words would be taken for this one's
-        file.write_text(rendered(function, Installed(nextepc.libraries(root), log), network.ADDRESSES))
+        file.write_text(rendered(function, Installed(nextepc.libraries(root), log), network.ADDRESSES, self.network()))
         argv = [str(nextepc.program(function, root)), "-f", str(file), "-p", str(self._file(f"{function}.pid"))]
         variables = nextepc.environment(root) | (shim.environment(root) if function == "mme" else {})
         cores = seats.gateways if function in GATEWAYS else seats.others

@@ -14,7 +14,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
-from nfvbed.host import links
+from nfvbed.host import fixes, links
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.napi import still_there
@@ -22,6 +22,7 @@ from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Hop, HopKind, Role, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.bearers import BearerTable
+from nfvbed.spec.corenetwork import USUAL
 from nfvbed.spec.gateway import GATEWAYS as GATEWAY_KINDS
 from nfvbed.spec.gateway import refused_bearers
 from nfvbed.spec.layout import End
@@ -79,7 +80,7 @@ class EpcVnf(VnfDriver):
             _try()
         except (OSError, NetlinkError) as failure:
             raise UnsupportedError(
-                "the kernel refuses a vEPC's networks", observed=str(failure), fix="modprobe tun bridge veth"
+                "the kernel refuses a vEPC's networks", observed=str(failure), fix=fixes.load("tun", "bridge", "veth")
             ) from failure
         return Fitness()
 
@@ -98,7 +99,8 @@ class EpcVnf(VnfDriver):
         pcrf = seat.choice.pcrf or NEXTEPC
         core = Core(seat.workspace, seat.name, pcrf)
         with steps.timed(f"onboard.{seat.name}.start"):
-            core.start(spaces, self.places(seat), seat.root, Subscribers.all_known(core.most_attached))
+            known = Subscribers.all_known(core.most_attached, seat.choice.core or USUAL)
+            core.start(spaces, self.places(seat), seat.root, known)
         state = EpcState(
             run_directory=str(seat.workspace.directory),
             home=home,

@@ -1,7 +1,7 @@
 """The emulated eNB as a process in its namespace: one line over its Unix socket, one JSON document back.
 
-`python -m nfvbed.vnfs.epc.emulation SOCKET SIMS MME ADDRESS`: SIMS holds its UEs' keys, readable by root alone;
-requests name them by their IMSI.
+`python -m nfvbed.vnfs.epc.emulation SOCKET SIMS NETWORK MME ADDRESS`: SIMS holds its UEs' keys, readable by root
+alone, NETWORK what it is of; requests name UEs by their IMSI.
 """
 
 import json
@@ -15,6 +15,7 @@ from typing import Any
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.patience import patient
 from nfvbed.records import Record
+from nfvbed.spec.corenetwork import CoreNetwork
 from nfvbed.vnfs.epc.enb import Enb
 from nfvbed.vnfs.epc.reports import BURST, Carried
 from nfvbed.vnfs.epc.sctp import S1AP_PORT, Association
@@ -89,10 +90,11 @@ def _serve_one(connection: socket.socket, service: Service) -> None:
         connection.sendall(json.dumps(service.answer(line)).encode())
 
 
-def main(path: str, sims: str, mme: str, address: str) -> None:
+def main(path: str, sims: str, network: str, mme: str, address: str) -> None:
     """Present the eNB to its MME, and serve."""
     subscribers = [Subscriber.model_validate(one) for one in json.loads(Path(sims).read_text())]
-    enb = Enb(Association(mme, S1AP_PORT), IPv4Address(address))
+    served = CoreNetwork.model_validate_json(Path(network).read_text())
+    enb = Enb(Association(mme, S1AP_PORT), IPv4Address(address), served)
     enb.set_up()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         listening.bind(path)

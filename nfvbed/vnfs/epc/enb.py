@@ -9,13 +9,14 @@ from typing import Protocol
 
 from nfvbed.errors import VnfDiedError
 from nfvbed.spec.bearers import Bearer
+from nfvbed.spec.corenetwork import USUAL, CoreNetwork
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs.epc import s1ap
 from nfvbed.vnfs.epc.nas import MalformedMessage
 from nfvbed.vnfs.epc.reports import ANSWER_S, BURST, BURST_NS, NO_ANSWER, AttachReport, Outcome
 from nfvbed.vnfs.epc.s1ap import FromMme, Tunnel
 from nfvbed.vnfs.epc.subscribers import Subscriber
-from nfvbed.vnfs.epc.ue import PLMN_BYTES, Ue, UeState
+from nfvbed.vnfs.epc.ue import Ue, UeState
 
 FIRST_TEID = 0x1000
 _TAKEN_IN = "S1SetupResponse"
@@ -50,10 +51,12 @@ class Enb:
     Args:
         link: to the MME.
         address: of its end of S1-U, which it tells the serving gateway.
+        network: that it is of.
     """
 
-    def __init__(self, link: Link, address: IPv4Address) -> None:
+    def __init__(self, link: Link, address: IPv4Address, network: CoreNetwork = USUAL) -> None:
         self._link = link
+        self._network = network
         self._address = address
         self._contexts: dict[int, _Context] = {}
         self._next = 1
@@ -67,7 +70,7 @@ class Enb:
         Raises:
             VnfDiedError: the MME refuses it, or does not answer.
         """
-        self._link.send(s1ap.setup_request(PLMN_BYTES), of_ue=False)
+        self._link.send(s1ap.setup_request(self._network), of_ue=False)
         data = self._link.receive(ANSWER_S)
         answer = s1ap.decoded(data) if data is not None else None
         if answer is None or answer.name != _TAKEN_IN:
@@ -98,7 +101,7 @@ class Enb:
                 self._pause()
             began = time.monotonic_ns()
             while waiting and len(running) < in_flight and self._may_begin():
-                running.append(self._begin(Ue(waiting.pop(0))))
+                running.append(self._begin(Ue(waiting.pop(0), self._network)))
             self._serve(running)
             now = time.monotonic_ns()
             ended = [context for context in running if _has_ended(context, now)]
@@ -112,7 +115,7 @@ class Enb:
 
     def _mme_answers(self) -> bool:
         """Present the eNB once more: an MME that does anything answers it, whatever became of its UEs."""
-        self._link.send(s1ap.setup_request(PLMN_BYTES), of_ue=False)
+        self._link.send(s1ap.setup_request(self._network), of_ue=False)
         deadline = time.monotonic() + ANSWER_S
         while (data := self._link.receive(max(0.0, deadline - time.monotonic()))) is not None:
             if self._take(data) == _TAKEN_IN:
@@ -168,7 +171,7 @@ class Enb:
         self._next += 1
         self._recent.append(context.began_ns)
         self._contexts[context.number] = context
-        self._link.send(s1ap.initial_message(context.number, ue.attach(), PLMN_BYTES), of_ue=True)
+        self._link.send(s1ap.initial_message(context.number, ue.attach(), self._network), of_ue=True)
         return context
 
     def _serve(self, running: list[_Context]) -> None:
@@ -238,7 +241,7 @@ class Enb:
     def _uplink(self, context: _Context, message: bytes) -> None:
         if context.mme_ue is None:
             raise MalformedMessage("S1AP", "a message for a UE without a number of the MME's")
-        self._link.send(s1ap.uplink_message(context.mme_ue, context.number, message, PLMN_BYTES), of_ue=True)
+        self._link.send(s1ap.uplink_message(context.mme_ue, context.number, message, self._network), of_ue=True)
 
 
 def _reject(context: _Context, cause: str) -> None:

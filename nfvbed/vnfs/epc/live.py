@@ -44,11 +44,12 @@ class LiveCore:
             OnboardError, VnfDiedError: one does not come up.
         """
         began = time.monotonic_ns()
+        network = self._core.network()
         self._core.kill()
         others = self._state.others
         # Where nfvbed's own gateway has the VNF's core, no frame passes nextepc's.
         seats = Seats(others if self._has_own_gateway else self._handle.cores, others)
-        subscribers = Subscribers.all_known(self._core.most_attached)
+        subscribers = Subscribers.all_known(self._core.most_attached, network)
         self._core.start(Spaces(self._state.spaces), seats, Path(self._state.root), subscribers)
         return (time.monotonic_ns() - began) / NS_PER_S
 

@@ -126,10 +126,9 @@ def security_mode_complete() -> bytes:
     return bytes(EMMSecurityModeComplete().to_bytes())
 
 
-def network_wanted(transaction: int, apn: str) -> bytes:
+def network_wanted(transaction: int, apn: bytes) -> bytes:
     """Tell the network that the default bearer is to lead to."""
-    name = bytes([len(apn)]) + apn.encode()
-    return bytes(ESMInformationResponse(val={"ESMHeader": {"PTI": transaction}, "APN": name}).to_bytes())
+    return bytes(ESMInformationResponse(val={"ESMHeader": {"PTI": transaction}, "APN": apn}).to_bytes())
 
 
 def attach_complete(bearer: int) -> bytes:

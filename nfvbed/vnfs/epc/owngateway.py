@@ -17,7 +17,7 @@ from nfvbed.host.fitness import Fitness
 from nfvbed.host.napi import still_there
 from nfvbed.host.native import native_binary
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Deployment, Hop, HopKind, PortKind, Role, VnfHandle, VnfPort, WorkThread
+from nfvbed.records import CounterSource, Deployment, Hop, HopKind, PortKind, Role, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.gateway import SOCKETS
 from nfvbed.spec.vnf import VnfChoice
@@ -92,6 +92,7 @@ class OwnGatewayVnf(EpcVnf):
                 rx_packets=mine.received,
                 tx_packets=other.forwarded + mine.echo,
                 drops={cause: getattr(mine, cause) for cause in _CAUSES if cause not in ("arp", "echo")},
+                counted_by=CounterSource.GATEWAY,
             )
             for port, mine, other in zip(handle.ports, counts, reversed(counts), strict=True)
         )

@@ -7,9 +7,9 @@ from typing import Any
 
 from pycrate_asn1dir import S1AP
 
+from nfvbed.spec.corenetwork import CoreNetwork
 from nfvbed.vnfs.epc.nas import UNREADABLE, MalformedMessage
 
-_TAC = 1
 _ENB_ID = (1, 20)
 """A macro eNB's: 1, in 20 bits."""
 _CELL = (1 << 8 | 1, 28)
@@ -55,23 +55,23 @@ class FromMme:
     cause: str = ""
 
 
-def setup_request(plmn: bytes) -> bytes:
+def setup_request(network: CoreNetwork) -> bytes:
     """Present the eNB."""
-    areas = [{"tAC": _TAC.to_bytes(2, "big"), "broadcastPLMNs": [plmn]}]
-    identity = {"pLMNidentity": plmn, "eNB-ID": ("macroENB-ID", _ENB_ID)}
+    areas = [{"tAC": network.tac.to_bytes(2, "big"), "broadcastPLMNs": [network.plmn_bytes]}]
+    identity = {"pLMNidentity": network.plmn_bytes, "eNB-ID": ("macroENB-ID", _ENB_ID)}
     values = {"Global-ENB-ID": identity, "SupportedTAs": areas, "PagingDRX": "v64"}
     return _encoded("initiatingMessage", (_S1_SETUP, "reject", "S1SetupRequest"), values)
 
 
-def initial_message(enb_ue: int, nas: bytes, plmn: bytes) -> bytes:
+def initial_message(enb_ue: int, nas: bytes, network: CoreNetwork) -> bytes:
     """Pass a UE's first message on."""
-    values = {"ENB-UE-S1AP-ID": enb_ue, "NAS-PDU": nas, **_where(plmn), "RRC-Establishment-Cause": "mo-Signalling"}
+    values = {"ENB-UE-S1AP-ID": enb_ue, "NAS-PDU": nas, **_where(network), "RRC-Establishment-Cause": "mo-Signalling"}
     return _encoded("initiatingMessage", (_INITIAL_UE, "ignore", "InitialUEMessage"), values)
 
 
-def uplink_message(mme_ue: int, enb_ue: int, nas: bytes, plmn: bytes) -> bytes:
+def uplink_message(mme_ue: int, enb_ue: int, nas: bytes, network: CoreNetwork) -> bytes:
     """Pass a UE's further message on."""
-    values = {"MME-UE-S1AP-ID": mme_ue, "ENB-UE-S1AP-ID": enb_ue, "NAS-PDU": nas, **_where(plmn)}
+    values = {"MME-UE-S1AP-ID": mme_ue, "ENB-UE-S1AP-ID": enb_ue, "NAS-PDU": nas, **_where(network)}
     return _encoded("initiatingMessage", (_UPLINK_NAS, "ignore", "UplinkNASTransport"), values)
 
 
@@ -131,9 +131,9 @@ def _read(name: str, elements: Mapping[str, Any]) -> FromMme:
     )
 
 
-def _where(plmn: bytes) -> dict[str, object]:
-    cell = {"pLMNidentity": plmn, "cell-ID": _CELL}
-    return {"EUTRAN-CGI": cell, "TAI": {"pLMNidentity": plmn, "tAC": _TAC.to_bytes(2, "big")}}
+def _where(network: CoreNetwork) -> dict[str, object]:
+    cell = {"pLMNidentity": network.plmn_bytes, "cell-ID": _CELL}
+    return {"EUTRAN-CGI": cell, "TAI": {"pLMNidentity": network.plmn_bytes, "tAC": network.tac.to_bytes(2, "big")}}
 
 
 def _encoded(kind: str, procedure: tuple[int, str, str], values: Mapping[str, object]) -> bytes:

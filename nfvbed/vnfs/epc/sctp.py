@@ -6,6 +6,7 @@ import select
 import socket
 
 from nfvbed.errors import PrerequisiteError, VnfDiedError
+from nfvbed.host import fixes
 
 S1AP_PORT, PPID = 36412, 18
 """Of S1AP (TS 36.412)."""
@@ -105,7 +106,7 @@ def _library() -> ctypes.CDLL:
             "the emulated eNB needs a library for SCTP",
             where=_LIBRARY,
             observed=str(failure),
-            fix="apt install libsctp1",
+            fix=fixes.install("libsctp", "libsctp1"),
         ) from failure
 
 

@@ -6,10 +6,10 @@ from bson import Int64
 from pydantic import Field
 
 from nfvbed.records import Record
+from nfvbed.spec.corenetwork import USUAL, CoreNetwork
 
-PLMN = "00101"
-"""Mobile country and network code of a test network (ITU-T E.212, 001-01)."""
-APN = "internet"
+PLMN = USUAL.plmn
+APN = USUAL.apn
 AMBR_KBITS = 10_000_000
 """Rate of all bearers of a UE, each way."""
 QCI = 9
@@ -17,6 +17,7 @@ QCI = 9
 PRIORITY = {"priority_level": 8, "pre_emption_capability": 1, "pre_emption_vulnerability": 1}
 """Allocation and retention priority of a default bearer."""
 _PDN_IPV4 = 0
+_IMSI_DIGITS = 15
 _RESTRICTIONS = 32
 """Handover to non-3GPP access is not allowed, as in nextepc's own default profile."""
 
@@ -53,9 +54,14 @@ class Subscriber(Record):
         }
 
 
-def new_subscribers(number: int) -> tuple[Subscriber, ...]:
-    """Make so many, with keys of their own."""
+def new_subscribers(number: int, network: CoreNetwork = USUAL) -> tuple[Subscriber, ...]:
+    """Make so many of a network, with keys of their own."""
     return tuple(
-        Subscriber(imsi=f"{PLMN}{index:010d}", key=secrets.token_hex(16), opc=secrets.token_hex(16))
+        Subscriber(
+            imsi=network.plmn + str(index).rjust(_IMSI_DIGITS - len(network.plmn), "0"),
+            key=secrets.token_hex(16),
+            opc=secrets.token_hex(16),
+            apn=network.apn,
+        )
         for index in range(1, number + 1)
     )

@@ -3,12 +3,11 @@
 from enum import StrEnum
 from ipaddress import IPv4Address
 
+from nfvbed.spec.corenetwork import USUAL, CoreNetwork, apn_bytes
 from nfvbed.vnfs.epc import nas
 from nfvbed.vnfs.epc.authentication import Milenage, kasme, nas_integrity_key
 from nfvbed.vnfs.epc.subscribers import Subscriber
 
-PLMN_BYTES = bytes.fromhex("00f110")
-"""001-01 as it is on the wire (TS 24.301, 9.9.3.32)."""
 _SQN = 6
 
 
@@ -23,10 +22,16 @@ class UeState(StrEnum):
 
 
 class Ue:
-    """One UE with its SIM."""
+    """One UE with its SIM.
 
-    def __init__(self, subscriber: Subscriber) -> None:
+    Args:
+        subscriber: the SIM.
+        network: that it attaches to.
+    """
+
+    def __init__(self, subscriber: Subscriber, network: CoreNetwork = USUAL) -> None:
         self.subscriber = subscriber
+        self._network = network
         self.state = UeState.DETACHED
         self.failure = ""
         """Why it is rejected."""
@@ -62,7 +67,7 @@ class Ue:
             case "EMMSecurityModeCommand":
                 return self._secure(message)
             case "ESMInformationRequest":
-                return (self._protected(nas.network_wanted(message.transaction, self.subscriber.apn)),)
+                return (self._protected(nas.network_wanted(message.transaction, apn_bytes(self.subscriber.apn))),)
             case "EMMAttachAccept":
                 return self._accept(message)
             case "EMMAttachReject" | "EMMAuthenticationReject" | "EMMServiceReject" | "ESMPDNConnectivityReject":
@@ -84,7 +89,7 @@ class Ue:
             return (nas.authentication_failure(nas.SYNCH_FAILURE),)
         self._highest_sqn = int.from_bytes(sqn, "big")
         keys = self._sim.cipher_key(rand), self._sim.integrity_key(rand)
-        self._kasme = kasme(*keys, PLMN_BYTES, concealed)
+        self._kasme = kasme(*keys, self._network.plmn_bytes, concealed)
         return (nas.authentication_response(self._sim.response(rand)),)
 
     def _secure(self, message: nas.Downlink) -> tuple[bytes, ...]:

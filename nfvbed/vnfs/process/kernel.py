@@ -9,7 +9,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import DeployError, OnboardError, PrerequisiteError, SwitchDiedError, UnsupportedError, VnfDiedError
-from nfvbed.host import links
+from nfvbed.host import fixes, links
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.namespaces import inside
@@ -46,7 +46,9 @@ class KernelVnf(VnfDriver):
         try:
             _try(choice.forwarding)
         except (OSError, NetlinkError) as failure:
-            raise UnsupportedError("the kernel refuses", observed=str(failure), fix="modprobe bridge veth") from failure
+            raise UnsupportedError(
+                "the kernel refuses", observed=str(failure), fix=fixes.load("bridge", "veth")
+            ) from failure
         return Fitness()
 
     def start(self, seat: VnfSeat) -> VnfHandle:

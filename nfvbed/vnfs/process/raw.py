@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nfvbed.errors import OnboardError
 from nfvbed.host.processes import ManagedProcess
-from nfvbed.records import Hop, HopKind, Role, VnfHandle, WorkThread
+from nfvbed.records import CounterSource, Hop, HopKind, Role, VnfHandle, WorkThread
 from nfvbed.vnfs.process.forwarder import ForwarderVnf
 from nfvbed.vnfs.process.life import port_title
 from nfvbed.vnfs.vnf import VnfSeat
@@ -59,6 +59,7 @@ class RawVnf(ForwarderVnf):
                 rx_packets=int(mine["rx_packets"]),
                 tx_packets=int(mine["tx_packets"]),
                 drops={"rx_dropped": int(mine["rx_dropped"]), "tx_dropped": int(mine["tx_dropped"])},
+                counted_by=CounterSource.FORWARDER,
             )
             for port, mine in zip(handle.ports, self.statistics(handle), strict=True)
         )

@@ -16,7 +16,7 @@ from nfvbed.host.testpmd import command, telemetry
 from nfvbed.host.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import try_memory
-from nfvbed.records import Hop, HopKind, PortKind, Role, VnfHandle, VnfPort, WorkThread
+from nfvbed.records import CounterSource, Hop, HopKind, PortKind, Role, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import FCS_BYTES
 from nfvbed.vnfs.process import devices, sharing
@@ -191,6 +191,7 @@ class TestpmdVnf(VnfDriver):
                 rx_packets=int(counts["ipackets"]),
                 tx_packets=int(counts["opackets"]),
                 drops={key: int(counts[key]) for key in ("imissed", "ierrors", "oerrors", "rx_nombuf")},
+                counted_by=CounterSource.AF_XDP if self._driver_of(port) == "af_xdp" else CounterSource.DPDK,
             )
             for port, counts in zip(handle.ports, counted, strict=True)
         )

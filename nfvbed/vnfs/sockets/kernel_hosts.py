@@ -14,7 +14,7 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import links
+from nfvbed.host import fixes, links
 from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.namespaces import inside
 from nfvbed.records import Deployment, GeneratorPort
@@ -80,5 +80,5 @@ def _make(port: GeneratorPort, target: str, device: str) -> str:
             "a host for socket traffic cannot be put on a kernel port",
             where=f"macvlan on {port.spec}",
             observed=str(failure),
-            fix="modprobe macvlan",
+            fix=fixes.load("macvlan"),
         ) from failure

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from pyroute2 import IPRoute
 
 from nfvbed.errors import GeneratorError, UnsupportedError
-from nfvbed.host import links, namespaces
+from nfvbed.host import fixes, links, namespaces
 from nfvbed.host.namespaces import inside
 from nfvbed.host.native import native_binary
 from nfvbed.host.processes import ManagedProcess
@@ -158,7 +158,7 @@ def _make_device(netns: str, bearer: Bearer, server: IPv4Address) -> None:
         inside(netns, work)
     except OSError as failure:
         raise UnsupportedError(
-            "a UE's device cannot be made", where=f"tun device {DEVICE}", observed=str(failure), fix="modprobe tun"
+            "a UE's device cannot be made", where=f"tun device {DEVICE}", observed=str(failure), fix=fixes.load("tun")
         ) from failure
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.timing import Steps
-from nfvbed.records import Hop, HopKind, VnfHandle
+from nfvbed.records import CounterSource, Hop, HopKind, VnfHandle
 from nfvbed.spec.vnf import AS_THE_IMAGE
 from nfvbed.vnfs.vm.agent import Agent
 from nfvbed.vnfs.vm.state import GuestState
@@ -22,6 +22,8 @@ _ROUTER_ADDRESSES = ("198.18.255.254", "198.19.255.254")
 """The guest's own, at the other end of the networks that the generator's addresses are in (RFC 2544's range)."""
 _PREFIX = 16
 _DROPS = ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")
+_TESTPMD = "testpmd"
+"""The name that the agent has for the engine of these modes."""
 
 
 @dataclass
@@ -146,6 +148,12 @@ def hops(handle: VnfHandle) -> tuple[Hop, ...]:
                 rx_packets=counted.get("rx_packets"),
                 tx_packets=counted.get("tx_packets"),
                 drops=drops,
+                counted_by=CounterSource.DPDK if _polls(handle) else CounterSource.LINUX,
             )
         )
     return tuple(found)
+
+
+def _polls(handle: VnfHandle) -> bool:
+    """Whether testpmd forwards in the guest, which counts then; else its kernel does."""
+    return bool(handle.facts.get("forward", {}).get("engine") == _TESTPMD)

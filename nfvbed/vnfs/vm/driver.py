@@ -17,7 +17,7 @@ from nfvbed.host.qemu.images import Image, find
 from nfvbed.host.qemu.vhost import vhost_net_reason
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
-from nfvbed.records import Accelerator, Hop, HopKind, PortKind, VnfHandle, VnfKind, WorkThread
+from nfvbed.records import Accelerator, CounterSource, Hop, HopKind, PortKind, VnfHandle, VnfKind, WorkThread
 from nfvbed.spec.vnf import ImageSpec, VnfChoice
 from nfvbed.vnfs.vm import agentwork, command, devices, image, launch, pinning, sizing, support
 from nfvbed.vnfs.vm.console import Console
@@ -286,4 +286,5 @@ def _host_hop(handle: VnfHandle, number: int) -> Hop:
         # What the host sends into a tap, the guest receives. A macvtap counts as the guest does.
         received, sent = sent, received
         drops = {"rx_dropped": counted.tx_dropped, "tx_dropped": counted.rx_dropped}
-    return at.model_copy(update={"rx_packets": received, "tx_packets": sent, "drops": drops})
+    counts = {"rx_packets": received, "tx_packets": sent, "drops": drops, "counted_by": CounterSource.LINUX}
+    return at.model_copy(update=counts)

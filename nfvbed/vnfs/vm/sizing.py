@@ -130,7 +130,7 @@ def kernel_parameters(flavor: Flavor) -> str:
     """
     words = ["panic=-1"]
     if flavor.memory_mib >= _GUEST_HUGEPAGES_FROM_MIB:
-        words += ["default_hugepagesz=2M", "hugepagesz=2M", f"hugepages={_GUEST_HUGEPAGES}"]
+        words += ["default_hugepagesz=2M", f"hugepagesz=2M hugepages={_GUEST_HUGEPAGES}"]
     if flavor.vcpus > 1:
         rest = "1" if flavor.vcpus == 2 else f"1-{flavor.vcpus - 1}"
         words.append(f"isolcpus=managed_irq,domain,{rest}")

@@ -1,6 +1,7 @@
 """Whether this host can run a VNF in a virtual machine."""
 
 from nfvbed.errors import UnsupportedError
+from nfvbed.host import fixes
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.qemu.accelerator import guests_boot
 from nfvbed.host.qemu.binaries import PROJECT_ROOT, QemuBinaries, locate
@@ -14,8 +15,8 @@ _TRIED = {
     "tap": (devices.tap_reason, "a kernel with CONFIG_TUN"),
     "e1000": (devices.tap_reason, "a kernel with CONFIG_TUN"),
     "rtl8139": (devices.tap_reason, "a kernel with CONFIG_TUN"),
-    "macvtap": (devices.macvtap_reason, "modprobe macvtap"),
-    "vf": (devices.vfio_reason, "switch the IOMMU on (intel_iommu=on) and modprobe vfio-pci"),
+    "macvtap": (devices.macvtap_reason, fixes.load("macvtap")),
+    "vf": (devices.vfio_reason, fixes.VFIO),
 }
 
 

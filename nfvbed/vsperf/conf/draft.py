@@ -23,6 +23,10 @@ class Draft:
     notes: list[Note] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     """What nfvbed cannot do yet and the test needs."""
+    advice: list[str] = field(default_factory=list)
+    """What a user can do about something that is missing."""
+    defaults: dict[str, Any] = field(default_factory=dict)
+    """Settings whose value is refused, with VSPERF's default, which would not be; None: leave it out."""
 
     def put(self, key: str, value: Any, found: Found) -> None:
         """Set a key of the experiment (dotted) to what a setting says."""
@@ -37,13 +41,16 @@ class Draft:
         """Say that nfvbed does it in another way."""
         self.notes.append(Note(NoteKind.DIFFERS, found.name, text, found.place))
 
-    def unused(self, found: Found, text: str) -> None:
+    def unused(self, found: Found, text: str, *, is_default: bool = False) -> None:
         """Say that nfvbed has no use for it."""
-        self.notes.append(Note(NoteKind.UNUSED, found.name, text, found.place))
+        self.notes.append(Note(NoteKind.UNUSED, found.name, text, found.place, is_default))
 
-    def lacks(self, text: str, found: Found) -> None:
-        """Say that nfvbed has no equivalent yet."""
-        self.missing.append(f"{text} ({found.name} = {shown(found.value)})")
+    def lacks(self, text: str, found: Found, advice: str = "") -> None:
+        """Say that nfvbed has no equivalent yet, and what can be done about it."""
+        place = f", {found.place}" if found.place else ""
+        self.missing.append(f"{text} ({found.name} = {shown(found.value)}{place})")
+        if advice:
+            self.advice.append(advice)
 
     def wrong(self, found: Found, fix: str) -> ConfigurationError:
         """Build the error for a value that VSPERF would not take either."""
@@ -85,6 +92,15 @@ def one_of(draft: Draft, found: Found, allowed: tuple[Any, ...]) -> Any:
     if not isinstance(found.value, str | bool | int) or found.value not in allowed:
         raise draft.wrong(found, f"give one of: {', '.join(repr(value) for value in allowed)}")
     return found.value
+
+
+def truth(draft: Draft, found: Found) -> bool:
+    """Take a truth value, or the text 'True' that VSPERF takes for one; to VSPERF the text 'False' is true as well.
+
+    Raises:
+        ConfigurationError: it is none.
+    """
+    return one_of(draft, found, (True, False, "True")) in (True, "True")
 
 
 def flag(draft: Draft, found: Found) -> bool:

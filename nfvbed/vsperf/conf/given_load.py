@@ -13,6 +13,13 @@ MAX_SPEED_MBPS: Final = 1_600_000
 BITS_PER_MBIT: Final = 1_000_000
 
 
+def map_unbounded_load(draft: Draft, settings: TestSettings) -> None:
+    """Say of a declared line rate that a test at 100 % is not held to it: the ports take what they take."""
+    forced = settings.get(FORCED)
+    if forced is not None and flag(draft, forced):
+        draft.differs(forced, f"frames are sent as fast as the ports take them; {SPEED} holds below 100 % alone")
+
+
 def map_given_load(draft: Draft, settings: TestSettings, duration_s: float) -> None:
     """Map TRAFFIC['frame_rate'] below 100 % to a test `continuous` at so many frames/s over all directions.
 

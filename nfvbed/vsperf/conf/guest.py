@@ -10,10 +10,20 @@ from nfvbed.spec.choices import Catalogue
 from nfvbed.spec.flavor import Flavor
 from nfvbed.vsperf.conf.draft import Draft, one_of, whole
 from nfvbed.vsperf.conf.settings import Found, TestSettings
+from nfvbed.vsperf.conf.testpmd import PARAMS, GuestTestpmd, map_testpmd
+from nfvbed.vsperf.conf.treatment import Matters
 
 _VNIC_OF: Final[Mapping[str, str]] = MappingProxyType(
     {"QemuDpdkVhostUser": "vhost-user", "QemuVirtioNet": "tap", "QemuPciPassthrough": "vf"}
 )
+_TAPS: Final = "QemuVirtioNet"
+_WITHOUT_VNIC: Final = ("QemuDpdkVhostCuse",)
+"""VSPERF had vhost-cuse up to colorado."""
+_TO_COPY: Final = "flavors/hugepages.yml"
+VNF: Final = "vloop"
+PORTS: Final = 2
+"""Of a VNF."""
+MAX_QUEUES: Final = 64
 _NATURAL: Final[Mapping[str, str]] = MappingProxyType({"vhost-user": "ovs-dpdk vpp", "tap": "ovs-kernel linux-bridge"})
 """The variants that give a virtual machine such ports anyway."""
 _SAME: Final = frozenset(("io", "mac", "macswap", "5tswap"))
@@ -28,7 +38,7 @@ _LOOPBACKS: Final = ("testpmd", "l2fwd", "linux_bridge", "buildin", "clean")
 _CORES: Final = re.compile(r"(?:(?:cpus|cores|sockets|threads)=)?([0-9]+)")
 
 
-def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: Catalogue) -> None:
+def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: Catalogue) -> frozenset[Matters]:
     """Map what the VNFs are: the same for all of them, as in nfvbed's experiments.
 
     Args:
@@ -36,14 +46,22 @@ def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: C
         settings: those of the test.
         kind: VSPERF's VNFs are virtual machines; a process or container instead is noted as a difference.
         catalogue: the flavors that there are.
+
+    Returns:
+        What the VNFs are, of what settings can be about.
     """
     found = settings.require("VNF")
-    vnic = _VNIC_OF[one_of(draft, found, tuple(_VNIC_OF))]
     if kind is VnfKind.CONTAINER:
         draft.differs(found, "the container is a network namespace that forwards with a kernel bridge")
         draft.put("vnfs", [{"kind": kind.value, "forwarding": "bridge"}], found)
-        return
+        return frozenset((Matters.CONTAINERS,))
+    if one_of(draft, found, (*_VNIC_OF, *_WITHOUT_VNIC)) in _WITHOUT_VNIC:
+        draft.lacks("VNFs have vhost-user ports, taps or virtual functions", found)
+    vnic = _VNIC_OF.get(found.value, "any")
     use: dict[str, Any] = {"kind": kind.value, "forwarding": _forwarding(draft, settings)}
+    # What VSPERF's testpmd is started with holds for it alone.
+    forwards = _same_for_all(draft, settings.require("GUEST_LOOPBACK")).value == "testpmd"
+    queues = _queues(draft, settings)
     if kind is VnfKind.VM:
         natural = _NATURAL.get(vnic, "").split()
         # Left open where it makes no difference, so that another variant can be measured beside.
@@ -52,19 +70,49 @@ def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: C
         _image(draft, settings, use)
         _flavor(draft, settings, use, catalogue)
     else:
+        if queues is not None and queues.value != 1:
+            draft.lacks(f"a {kind.value} has one queue a port", queues)
         draft.differs(found, f"the VNF is a {kind.value}, not a virtual machine")
-        for name in ("GUEST_IMAGE", "GUEST_SMP", "GUEST_MEMORY"):
-            setting = settings.get(name)
-            if setting is not None:
-                draft.unused(setting, f"a {kind.value} has none")
         if use["forwarding"] == "image":
             draft.lacks(f"a {kind.value} has no image that forwards by itself", settings.require("GUEST_LOOPBACK"))
+    if forwards:
+        params = settings.get(PARAMS)
+        guest = _testpmd(draft, settings, use, 1 if queues is None else queues.value, catalogue)
+        map_testpmd(draft, settings, None if params is None else _same_for_all(draft, params), guest)
     draft.put("vnfs", [use], found)
+    matters = {Matters.VNFS, *((Matters.GUESTS,) if kind is VnfKind.VM else ())}
+    matters |= {Matters.TESTPMD} if forwards else set()
+    return frozenset(matters | ({Matters.TAPS} if found.value == _TAPS and kind is VnfKind.VM else set()))
+
+
+def _queues(draft: Draft, settings: TestSettings) -> Found | None:
+    """Return the queues of a port, as a number; 0 is one queue. None where nothing is said of them."""
+    found = settings.get("GUEST_NIC_QUEUES")
+    if found is None:
+        return None
+    queues = _same_for_all(draft, found)
+    return Found(queues.name, max(whole(draft, queues, 0, MAX_QUEUES), 1), queues.place)
+
+
+def _testpmd(
+    draft: Draft, settings: TestSettings, use: Mapping[str, Any], queues: int, catalogue: Catalogue
+) -> GuestTestpmd:
+    """Return how testpmd will run in the guest: the agent of nfvbed's guests keeps vCPU 0 for all else."""
+    vnf = catalogue.load_vnf(VNF)
+    cores = 1
+    if use["kind"] == VnfKind.VM.value:
+        asked = settings.get("GUEST_SMP")
+        flavor = catalogue.load_flavor(use.get("flavor", vnf.flavor))
+        # No flavor with so many is missing already, and what testpmd would do with them is not.
+        vcpus = flavor.vcpus if asked is None else _vcpus(draft, _same_for_all(draft, asked))
+        cores = min(max(vcpus - 1, 1), PORTS * queues)
+    return GuestTestpmd(vnf.burst, vnf.descriptors, queues, cores)
 
 
 def _same_for_all(draft: Draft, found: Found) -> Found:
     """Return the value that all guests share."""
-    if isinstance(found.value, str):
+    # Colorado has one value for all guests in some settings.
+    if isinstance(found.value, str | int):
         return found
     if not isinstance(found.value, list | tuple) or not found.value:
         raise draft.wrong(found, "give a list with a value for the first VM at least")
@@ -117,30 +165,64 @@ def _image(draft: Draft, settings: TestSettings, use: dict[str, Any]) -> None:
 
 
 def _flavor(draft: Draft, settings: TestSettings, use: dict[str, Any], catalogue: Catalogue) -> None:
-    cores, memory = settings.get("GUEST_SMP"), settings.get("GUEST_MEMORY")
-    if cores is None and memory is None:
+    cores, memory, queues = settings.get("GUEST_SMP"), settings.get("GUEST_MEMORY"), _queues(draft, settings)
+    if cores is None and memory is None and (queues is None or queues.value == 1):
         return
     plain = [flavor for flavor in map(catalogue.load_flavor, catalogue.flavor_names) if _is_plain(flavor)]
+    wanted: dict[str, int] = {}
     if cores is not None:
-        at = _same_for_all(draft, cores)
-        wanted = _vcpus(draft, at)
-        plain = [flavor for flavor in plain if flavor.vcpus == wanted]
+        cores = _same_for_all(draft, cores)
+        wanted["vcpus"] = _vcpus(draft, cores)
+        plain = [flavor for flavor in plain if flavor.vcpus == wanted["vcpus"]]
         if not plain:
-            draft.lacks(f"no flavor (flavors/*.yml) has {wanted} shared vCPUs", at)
+            _no_flavor(draft, wanted, f"{wanted['vcpus']} shared vCPUs", cores)
             return
+    wanted["queues"] = 1 if queues is None else queues.value
+    plain = [flavor for flavor in plain if flavor.queues == wanted["queues"]]
+    if not plain and queues is not None:
+        named = f" with {wanted['vcpus']} shared vCPUs" if "vcpus" in wanted else ""
+        _no_flavor(draft, wanted, f"{wanted['queues']} queues a port{named}", queues)
+        return
     if memory is not None:
         at = _same_for_all(draft, memory)
-        mib = whole(draft, at, 1, 1 << 24)
-        nearest = min(abs(flavor.memory_mib - mib) for flavor in plain)
-        plain = [flavor for flavor in plain if abs(flavor.memory_mib - mib) == nearest]
-        if nearest:
-            draft.differs(at, f"the guest has {plain[0].memory_mib} MiB, as the nearest flavor; add one to flavors/")
-    # VSPERF backs its guests' memory with hugepages.
-    use["flavor"] = sorted(plain, key=lambda flavor: (not flavor.hugepages, flavor.name))[0].name
+        plain = _with_memory(draft, at, plain, wanted, asked=not settings.is_default(memory))
+    if plain:
+        # VSPERF backs its guests' memory with hugepages.
+        use["flavor"] = sorted(plain, key=lambda flavor: (not flavor.hugepages, flavor.name))[0].name
+
+
+def _with_memory(
+    draft: Draft, found: Found, flavors: list[Flavor], wanted: Mapping[str, int], *, asked: bool
+) -> list[Flavor]:
+    """Return the flavors nearest to an amount of memory.
+
+    Args:
+        draft: takes what is missing or differs.
+        found: the amount, in MiB.
+        flavors: to choose from; one at least.
+        wanted: what else is asked for.
+        asked: whether it is not VSPERF's default: another one is missing then.
+    """
+    mib = whole(draft, found, 1, 1 << 24)
+    nearest = min(abs(flavor.memory_mib - mib) for flavor in flavors)
+    near = [flavor for flavor in flavors if abs(flavor.memory_mib - mib) == nearest]
+    if nearest and asked:
+        named = "".join(f", {key} {count}" for key, count in wanted.items())
+        _no_flavor(draft, {**wanted, "memory_mib": mib}, f"memory_mib {mib}{named}", found)
+    elif nearest:
+        draft.differs(found, f"the guest has {near[0].memory_mib} MiB, as the nearest flavor; add one to flavors/")
+    return near
+
+
+def _no_flavor(draft: Draft, wanted: Mapping[str, int], named: str, found: Found) -> None:
+    keys = ", ".join(f"{key}: {count}" for key, count in wanted.items())
+    draft.lacks(
+        f"no flavor (flavors/*.yml) has {named}", found, f"add a flavor with {keys}, as a copy of {_TO_COPY} with these"
+    )
 
 
 def _is_plain(flavor: Flavor) -> bool:
-    return flavor.cpu_policy == "shared" and not flavor.realtime and not flavor.numa and flavor.queues == 1
+    return flavor.cpu_policy == "shared" and not flavor.realtime and not flavor.numa
 
 
 def _vcpus(draft: Draft, found: Found) -> int:

@@ -16,6 +16,8 @@ IMPORTS: Final = ("import os", "import os.path", "import copy", "from conf impor
 """What stock files import; it is known here and nothing is loaded."""
 ROOT_DIR: Final = "VSPERF"
 """Stands for VSPERF's folder where no file says where it is."""
+STARTED: Final = ("PATHS", "TEST_PARAMS")
+"""Empty dictionaries of VSPERF's own files, of which a user's file can set parts."""
 OPEN_NAMES: Final = ("PATHS",)
 """Files may set a part of it without the file that sets the rest; nothing is done with it."""
 
@@ -27,12 +29,14 @@ class Interpreter:
         names: every name with its value, those of helpers too.
         values: the settings; as in VSPERF, a setting keeps its value when a file gives it None.
         places: where each setting was given its value.
+        given: where each name was given a value, None too, last.
     """
 
     def __init__(self) -> None:
-        self.names: dict[str, Any] = {"ROOT_DIR": ROOT_DIR, "PATHS": PlacedDict(), "TEST_PARAMS": PlacedDict()}
+        self.names: dict[str, Any] = {"ROOT_DIR": ROOT_DIR, **{name: PlacedDict() for name in STARTED}}
         self.values: dict[str, Any] = {}
         self.places: dict[str, Place] = {}
+        self.given: dict[str, Place] = {}
         self._given: dict[str, Place] = {}
         self._path = Path()
         self._expressions = Expressions(self._path, self.names, self.values)
@@ -59,6 +63,7 @@ class Interpreter:
                 self._statement(statement)
         except RecursionError as error:
             raise refused(f"{path.name} nests too deeply", Place(path, 1), str(error), "write it flatter") from error
+        self.given.update(self._given)
         for name, place in self._given.items():
             if self.names[name] is not None:
                 self.values[name] = self.names[name]
@@ -104,6 +109,7 @@ class Interpreter:
         self._given[target.id] = self._expressions.place(target)
 
     def _item(self, target: ast.Subscript, value: Any) -> None:
+        self._touched(target)
         container = self._container(target.value)
         index = self._expressions.index(target.slice)
         if isinstance(container, PlacedDict):
@@ -138,8 +144,16 @@ class Interpreter:
     def _expression(self, statement: ast.Expr) -> None:
         if isinstance(statement.value, ast.Call | ast.Constant):
             self._expressions.value(statement.value)
+            if isinstance(statement.value, ast.Call) and isinstance(statement.value.func, ast.Attribute):
+                self._touched(statement.value.func.value)
             return
         raise self._not_read(statement, "remove the line; it has no effect")
+
+    def _touched(self, node: ast.expr) -> None:
+        """Keep that this file gives a name its value when it sets a part of it, or calls one of its methods."""
+        name = _base(node)
+        if name is not None and name in self.names:
+            self._given.setdefault(name, self._expressions.place(node))
 
     def _import(self, statement: ast.Import | ast.ImportFrom) -> None:
         if ast.unparse(statement) not in IMPORTS:

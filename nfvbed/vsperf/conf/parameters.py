@@ -7,12 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from nfvbed.vsperf.conf.old import renamed
 from nfvbed.vsperf.conf.placed import Place, PlacedDict, refused, shown
+from nfvbed.vsperf.conf.reader import NAMES_ARE_IN
 from nfvbed.vsperf.conf.settings import VsperfSettings, merged
 from nfvbed.vsperf.conf.testcase import check_parameters
+from nfvbed.vsperf.conf.unknown import UnknownNames
 
 OPTION: Final = "--test-params"
 _PLACE: Final = Place(Path(OPTION), 1)
+_NAME: Final = re.compile(r"[A-Za-z_][\w\-]*")
 _BARE: Final = re.compile(r"[A-Za-z_][\w.\-]*")
 MAX_TEXT: Final = 100_000
 """Characters of the whole text; a literal that is longer could exhaust Python's parser."""
@@ -29,13 +33,15 @@ def with_parameters(settings: VsperfSettings, text: str) -> VsperfSettings:
             is that of the first test.
 
     Raises:
-        ConfigurationError: no such form, an unknown name, or a value that is no literal.
+        ConfigurationError: no such form, unknown names, or a value that is no literal.
     """
     given = parse_parameters(text)
-    check_parameters(given, settings.values, OPTION, _PLACE)
+    unknown = UnknownNames()
+    check_parameters(given, settings.values, OPTION, _PLACE, unknown)
+    unknown.refuse(NAMES_ARE_IN)
     base = settings.values.get("TEST_PARAMS", {})
     # `merged` puts in place: what was read stays as it is.
-    together = merged(PlacedDict(base), given)
+    together = merged(PlacedDict(base), renamed(given))
     places = {**settings.places, "TEST_PARAMS": settings.places.get("TEST_PARAMS", _PLACE)}
     return replace(settings, values={**settings.values, "TEST_PARAMS": together}, places=places)
 
@@ -57,7 +63,7 @@ def parse_parameters(text: str) -> PlacedDict:
         name, separator, value = part.partition("=")
         if not part.strip():
             continue
-        if not name.strip().isidentifier():
+        if not _NAME.fullmatch(name.strip()):
             raise refused(f"{OPTION} has a part without a name", _PLACE, shown(part), "write NAME=value; NAME=value")
         found.put(name.strip(), _literal(name.strip(), value.strip()) if separator else True, _PLACE)
     return found

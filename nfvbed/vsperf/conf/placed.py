@@ -72,6 +72,8 @@ class Note:
     text: str
     place: Place | None = None
     """None: it is VSPERF's default, not written in a file that was read."""
+    is_default: bool = False
+    """Whether a file gives it, with VSPERF's own default."""
 
     def __str__(self) -> str:
         where = f" ({self.place})" if self.place else ""

@@ -6,63 +6,58 @@ from pathlib import Path
 from typing import Any, Final
 
 from nfvbed.errors import ConfigurationError
-from nfvbed.spec.validate import suggestion
 from nfvbed.vsperf.conf.calls import SCALARS
 from nfvbed.vsperf.conf.interpreter import Interpreter
-from nfvbed.vsperf.conf.names import KNOWN, UNUSED, is_setting
-from nfvbed.vsperf.conf.placed import Note, NoteKind, Place, refused
+from nfvbed.vsperf.conf.names import is_setting
+from nfvbed.vsperf.conf.old import renamed
+from nfvbed.vsperf.conf.placed import refused
 from nfvbed.vsperf.conf.settings import VsperfSettings
 from nfvbed.vsperf.conf.testcase import check_parameters, check_traffic, read_test_cases
+from nfvbed.vsperf.conf.treatment import KNOWN
+from nfvbed.vsperf.conf.unknown import UnknownNames
 
 _FILE: Final = re.compile(r"([0-9]+)([a-z]?)_.*\.conf")
 MAX_PARTS: Final = 1_000_000
 """Texts and numbers in all settings together; stock files have some 10,000."""
 CHARACTERS: Final = 16
 """Of a text that count as one part."""
+NAMES_ARE_IN: Final = "the names that there are: VSPERF's conf/*.conf; begin the name of a helper of your own with _"
 MAX_DEPTH: Final = 50
 
 
-def read_settings(paths: Sequence[Path]) -> VsperfSettings:
+def read_settings(paths: Sequence[Path], installed: Path | None = None) -> VsperfSettings:
     """Read files of VSPERF's form; a later value replaces an earlier one.
 
     Args:
         paths: files, and folders whose `NN_topic.conf` files are read in the order of NN.
+        installed: the folder of settings of the VSPERF that is to run: it says itself which settings it has.
 
     Raises:
-        ConfigurationError: unreadable, a form that is not read, or an unknown name; with file and line.
+        ConfigurationError: unreadable, a form that is not read, or unknown names; with file and line.
     """
     reader = Interpreter()
     files: list[Path] = []
+    own: set[str] = set()
     for path in paths:
         for file in _files(path):
             reader.run(file, _text(file))
             files.append(file)
+        if path == installed:
+            own |= reader.names.keys()
     _check_size(reader)
-    for name, place in reader.places.items():
-        if is_setting(name) and name not in KNOWN:
-            raise refused(
-                f"unknown setting {name!r} in {place.path.name}",
-                place,
-                f"name {name!r}",
-                _meant(name) + "; begin the name of a helper of your own with _",
-            )
+    unknown = UnknownNames()
+    for name, place in reader.given.items():
+        if is_setting(name) and name not in KNOWN and name not in own:
+            unknown.add("setting", name, f"in {place.path.name}", place, KNOWN)
     values = {name: value for name, value in reader.values.items() if name.isupper()}
-    check_traffic(values.get("TRAFFIC", {}), reader.places.get("TRAFFIC"))
-    check_parameters(values.get("TEST_PARAMS", {}), values, "TEST_PARAMS", reader.places.get("TEST_PARAMS"))
-    return VsperfSettings(
-        values=values,
-        places=reader.places,
-        files=tuple(files),
-        tests=read_test_cases(values, reader.places),
-        notes=tuple(_notes(reader.places)),
-    )
-
-
-def _meant(name: str) -> str:
-    alike = [known for known in KNOWN if known[0] == name[0]]
-    close = suggestion(name, alike)
-    # The list of all names would hide the answer.
-    return close.split("?")[0] + "?" if "?" in close else "see VSPERF's conf/*.conf for the names that there are"
+    places = reader.places
+    check_traffic(values.get("TRAFFIC", {}), places.get("TRAFFIC"), unknown)
+    check_parameters(values.get("TEST_PARAMS", {}), values, "TEST_PARAMS", places.get("TEST_PARAMS"), unknown)
+    tests = read_test_cases(values, places, unknown)
+    unknown.refuse(NAMES_ARE_IN)
+    if "TEST_PARAMS" in values:
+        values["TEST_PARAMS"] = renamed(values["TEST_PARAMS"])
+    return VsperfSettings(values=values, places=places, files=tuple(files), tests=tests)
 
 
 def _files(path: Path) -> list[Path]:
@@ -115,9 +110,3 @@ def _parts(value: Any, depth: int) -> Iterable[tuple[int, Any]]:
         return
     for item in value.items() if isinstance(value, dict) else value:
         yield from _parts(item, depth + 1)
-
-
-def _notes(places: dict[str, Place]) -> Iterable[Note]:
-    for name, place in places.items():
-        if name in UNUSED:
-            yield Note(NoteKind.UNUSED, name, UNUSED[name], place)

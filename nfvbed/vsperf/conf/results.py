@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.model import SpecModel
+from nfvbed.spec.textfile import read_text
 from nfvbed.vsperf.conf.columns import CONDITIONS, COUNTS, OWN_PREFIX, TRAFFIC
 
 NUMBERS: Final = frozenset((*TRAFFIC, *COUNTS))
@@ -53,11 +54,7 @@ def read_results(path: Path) -> tuple[VsperfResult, ...]:
         ConfigurationError: unreadable, no such file of VSPERF's, exported by nfvbed itself, or a value that is none;
             with file, line and column.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        observed = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise _wrong(str(path), observed or str(error), "check name and rights") from error
+    text = read_text(path)
     reader = csv.DictReader(io.StringIO(text), strict=True, restkey="")
     try:
         _check_header(path, list(reader.fieldnames or ()))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from nfvbed.errors import UnsupportedError, UsageError
+from nfvbed.errors import UnknownNameError, UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.document import Document, KeyPath, dotted
 from nfvbed.spec.layout import layout
@@ -15,14 +15,17 @@ from nfvbed.spec.search import SearchSpec
 from nfvbed.spec.tests import KINDS
 from nfvbed.spec.validate import build, suggestion
 from nfvbed.spec.variant import Variant
+from nfvbed.vsperf.conf.accounting import account
 from nfvbed.vsperf.conf.draft import Draft
 from nfvbed.vsperf.conf.guest import map_guests
+from nfvbed.vsperf.conf.jumbo import map_jumbo
 from nfvbed.vsperf.conf.placed import Note, Place
 from nfvbed.vsperf.conf.settings import Found, TestSettings, VsperfSettings
-from nfvbed.vsperf.conf.switch import map_switch
+from nfvbed.vsperf.conf.switch import OVS, VPP, WITH_PMD, map_switch
 from nfvbed.vsperf.conf.testcase import TestCase
 from nfvbed.vsperf.conf.testids import TEST_IDS, TestKind, topology_of
 from nfvbed.vsperf.conf.traffic import map_frame_sizes, map_kind, map_traffic, map_trials
+from nfvbed.vsperf.conf.treatment import Matters
 
 RUNNABLE: Final = frozenset(
     kind
@@ -32,6 +35,7 @@ RUNNABLE: Final = frozenset(
 """The native tests that an experiment can be made of; the others are refused by name."""
 _NOT_RUNNABLE: Final = {TestKind.FORWARDING_RATE: "the highest forwarding rate (RFC 2889 section 5.6.2)"}
 """The others, in words."""
+OTHERWISE: Final = ("choose another test, or run this one with VSPERF itself: nfvbed run --driver vsperf",)
 NAME_PREFIX: Final = "vsperf-"
 MAX_NAME: Final = 41
 """Characters of an experiment's name."""
@@ -54,9 +58,11 @@ class Selection:
     search: SearchSpec | None = None
     """Of a throughput test."""
     notes: tuple[Note, ...] = ()
-    """What differs from VSPERF, and what of the test's own settings is not used."""
+    """What differs from VSPERF, and what of all settings that hold for the test is not used."""
     missing: tuple[str, ...] = ()
     """What nfvbed lacks for it; empty: it can be run."""
+    advice: tuple[str, ...] = ()
+    """What can be done about it."""
     place: Place | None = None
     """Where the test is defined; None: it is VSPERF's own definition, known to nfvbed."""
     origins: Mapping[KeyPath, tuple[str, Place | None]] = field(default_factory=dict)
@@ -85,7 +91,7 @@ def select(
         vnf_kind: what VNFs run in; VSPERF's are virtual machines, and another kind is noted as a difference.
 
     Raises:
-        UsageError: there is no such test; with the nearest ID.
+        UnknownNameError: there is no such test; with the nearest ID.
         ConfigurationError: a setting of it is not valid; with file and line.
     """
     case = _case(settings, test)
@@ -99,10 +105,11 @@ def select(
     if kind not in RUNNABLE:
         draft.missing.append(f"there is no native test for {_NOT_RUNNABLE[kind]}")
     _unknown_parts(draft, case)
-    map_switch(draft, own, project)
+    matters = _of_switch(map_switch(draft, own, project))
     search = _map(draft, own, kind, topology)
     if topology and layout(topology).vnfs:
-        map_guests(draft, own, VnfKind.CONTAINER if case.kubernetes else vnf_kind, project)
+        matters |= map_guests(draft, own, VnfKind.CONTAINER if case.kubernetes else vnf_kind, project)
+    account(draft, own, matters)
     return Selection(
         test=test,
         title=case.description,
@@ -113,15 +120,33 @@ def select(
         search=search,
         notes=tuple(draft.notes),
         missing=tuple(dict.fromkeys(draft.missing)),
+        advice=_advice(draft),
         place=case.place,
         origins=draft.origins,
     )
 
 
+def _of_switch(variant: str | None) -> frozenset[Matters]:
+    """Return what a test of a variant has, of what settings can be about."""
+    found = {Matters.ALWAYS}
+    found |= {Matters.OVS} if variant in OVS else set()
+    found |= {Matters.OVS_DPDK if variant == WITH_PMD else Matters.OVS_KERNEL} if variant in OVS else set()
+    return frozenset(found | ({Matters.VPP} if variant == VPP else set()))
+
+
+def _advice(draft: Draft) -> tuple[str, ...]:
+    """Return what can be done about what is missing; last, how refused settings are given VSPERF's defaults."""
+    known = {name: value for name, value in draft.defaults.items() if value is not None}
+    resets = "; ".join(f"{name}={value!r}" for name, value in known.items())
+    left_out = [name for name in draft.defaults if name not in known]
+    advice = [*draft.advice, *(f"leave {name} out" for name in left_out)]
+    return tuple(dict.fromkeys([*advice, *([f'take VSPERF\'s defaults: --test-params "{resets}"'] if known else [])]))
+
+
 def _case(settings: VsperfSettings, test: str) -> TestCase:
     case = settings.test(test) or (TEST_IDS[test].case(test) if test in TEST_IDS else None)
     if case is None:
-        raise UsageError(
+        raise UnknownNameError(
             f"there is no VSPERF test {test!r}",
             where=", ".join(str(file) for file in settings.files) or "the IDs that nfvbed knows",
             observed=repr(test),
@@ -144,6 +169,7 @@ def _map(draft: Draft, own: TestSettings, kind: TestKind, topology: str | None) 
     traffic = own.require("TRAFFIC")
     map_traffic(draft, traffic, topology or "p2p")
     map_frame_sizes(draft, own, traffic)
+    map_jumbo(draft, own)
     return map_trials(draft, own, kind)
 
 
@@ -158,10 +184,7 @@ def _unknown_parts(draft: Draft, case: TestCase) -> None:
     ):
         if case.keywords.get(keyword):
             draft.lacks(text, Found(keyword, case.keywords[keyword], case.place_of(keyword)))
-    for keyword, text in (
-        ("Collector", "nfvbed accounts CPU time in every trial itself"),
-        ("Trafficgen", "nfvbed sends with nfvgen"),
-    ):
+    for keyword, text in (("Collector", "nfvbed accounts CPU time in every trial itself"),):
         if keyword in case.keywords:
             draft.unused(Found(keyword, case.keywords[keyword], case.place_of(keyword)), text)
 
@@ -182,9 +205,14 @@ def require_native(selection: Selection) -> None:
         raise UnsupportedError(
             f"the VSPERF test {selection.test} has no native equivalent here",
             where=str(selection.place) if selection.place else f"test ID {selection.test}",
-            observed="; ".join(selection.missing),
-            fix="choose another test, or run this one with VSPERF itself: nfvbed run --driver vsperf",
+            observed=_listed(selection.missing),
+            fix=_listed([*selection.advice, *OTHERWISE]),
         )
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """Write texts one a line."""
+    return "\n    ".join(texts)
 
 
 @dataclass(frozen=True)

@@ -3,41 +3,27 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
+from nfvbed.vsperf.conf.interpreter import ROOT_DIR
 from nfvbed.vsperf.conf.macros import MacroError, expand_guest, expand_references, has_macro
-from nfvbed.vsperf.conf.placed import Note, Place, PlacedDict, places_of, refused, shown
+from nfvbed.vsperf.conf.placed import Place, PlacedDict, places_of, refused, shown
+from nfvbed.vsperf.conf.released import NEWEST, ROOT, Release, default_of, release_of, releases, same
 from nfvbed.vsperf.conf.testcase import SETTING_OF, TestCase
 
-DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType(
-    {
-        "TRAFFIC": {
-            "traffic_type": "rfc2544_throughput",
-            "frame_rate": 100,
-            "burst_size": 100,
-            "bidir": "True",
-            "multistream": 0,
-            "stream_type": "L4",
-            "pre_installed_flows": "No",
-            "flow_type": "port",
-            "l3": {"enabled": True, "proto": "udp"},
-            "l4": {"enabled": True},
-            "vlan": {"enabled": False, "id": 0, "priority": 0, "cfi": 0},
-            "capture": {"enabled": False},
-            "scapy": {"enabled": False},
-            "imix": {"enabled": False, "type": "genome", "genome": "aaaaaaaddddg"},
-        },
-        "TRAFFICGEN_PKT_SIZES": (64,),
-        "TRAFFICGEN_DURATION": 30,
-        "TRAFFICGEN_LOSSRATE": 0.0,
-        "VSWITCH": "OvsDpdkVhost",
-        "VNF": "QemuDpdkVhostUser",
-        "GUEST_LOOPBACK": ["testpmd"],
-        "GUEST_TESTPMD_FWD_MODE": ["csum"],
-    }
+DEFAULTED: Final = frozenset(
+    (
+        "TRAFFIC",
+        "TRAFFICGEN_PKT_SIZES",
+        "TRAFFICGEN_DURATION",
+        "TRAFFICGEN_LOSSRATE",
+        "VSWITCH",
+        "VNF",
+        "GUEST_LOOPBACK",
+        "GUEST_TESTPMD_FWD_MODE",
+    )
 )
-"""What VSPERF's own files say, for those who have no VSPERF. What is not here either, nfvbed's own files decide."""
+"""Settings that have VSPERF's default where no file gives them a value; all else nfvbed's own files decide then."""
 GUEST: Final = "GUEST_"
 
 
@@ -69,8 +55,11 @@ class VsperfSettings:
     files: tuple[Path, ...] = ()
     """In the order in which they were read."""
     tests: tuple[TestCase, ...] = ()
-    notes: tuple[Note, ...] = ()
-    """What was accepted without being used."""
+
+    @property
+    def release(self) -> Release:
+        """The release of VSPERF whose defaults hold: that of the files that were read, else the newest."""
+        return release_of(self.places.keys())
 
     def test(self, name: str) -> TestCase | None:
         """Find the test case that the files define under a name."""
@@ -95,6 +84,7 @@ class TestSettings:
         self._settings = settings
         self._case = case
         self._guests = guests
+        self._release = settings.release
         everywhere = settings.values.get("TEST_PARAMS", {})
         self._parameters: Mapping[str, Any] = merged(_placed(everywhere), case.parameters)
 
@@ -104,16 +94,15 @@ class TestSettings:
         Raises:
             ConfigurationError: a macro in it has no value, or a dictionary is needed and something else is given.
         """
-        found = self._raw(name)
-        if found is None:
-            return None
+        found = self.raw(name)
+        return None if found is None else Found(name, self._expanded(found), found.place)
+
+    def _expanded(self, found: Found) -> Any:
         try:
             value = expand_references(found.value, self._look_up)
-            if name.startswith(GUEST):
-                value = self._of_guests(value)
+            return self._of_guests(value) if found.name.startswith(GUEST) else value
         except MacroError as error:
-            raise refused(f"a macro in {name} has no value", found.place, str(error), "fix the macro") from error
-        return Found(name, value, found.place)
+            raise refused(f"a macro in {found.name} has no value", found.place, str(error), "fix the macro") from error
 
     def require(self, name: str) -> Found:
         """Return the value of a setting that has a default."""
@@ -122,13 +111,60 @@ class TestSettings:
             raise LookupError(name)
         return found
 
+    def given(self) -> tuple[str, ...]:
+        """Return the names of all settings that the files, the parameters and the test give a value."""
+        keywords = [setting for keyword, setting in SETTING_OF.items() if keyword in self._case.keywords]
+        return tuple(dict.fromkeys((*self._settings.places, *self._parameters, *keywords)))
+
+    def default(self, name: str) -> Any:
+        """Return VSPERF's default of a setting, macros unexpanded; None where none is known."""
+        try:
+            return default_of(name, self._release)
+        except LookupError:
+            return None
+
+    def is_like(self, found: Found, default: Any) -> bool:
+        """Whether a part of a setting is what a recorded default of it has."""
+        return same(self._rooted(found.value), default)
+
+    def is_as_released(self, found: Found) -> bool:
+        """Whether a value is written as the release whose files were read has it, macros unexpanded."""
+        return found.name in self._release.defaults and self.is_like(found, self._release.defaults[found.name])
+
+    def is_default(self, found: Found) -> bool:
+        """Whether a value, with its macros expanded, is VSPERF's default for the guests of this test."""
+        default = self.default(found.name)
+        if default is None:
+            return False
+        default = self._expanded(Found(found.name, default, None))
+        return same(self._shortened(self._rooted(found.value), found.name), self._shortened(default, found.name))
+
+    def _shortened(self, value: Any, name: str) -> Any:
+        """Return what a setting holds for the guests of this test; other settings have one value for all."""
+        if not name.startswith(GUEST):
+            return value
+        guests = max(self._guests, 1)
+        return list(value[:guests]) if isinstance(value, list | tuple) else [value] * guests
+
+    def _rooted(self, value: Any) -> Any:
+        """Return a value with VSPERF's folder replaced by the word that stands for it in recorded defaults."""
+        root = str(self._settings.values.get("ROOT_DIR", ROOT_DIR))
+        if isinstance(value, str):
+            return f"{ROOT}{value.removeprefix(root)}" if value.startswith(root) else value
+        if isinstance(value, list | tuple):
+            return [self._rooted(item) for item in value]
+        if isinstance(value, Mapping):
+            return {key: self._rooted(item) for key, item in value.items()}
+        return value
+
     def _look_up(self, name: str) -> Any:
-        found = self._raw(name)
+        found = self.raw(name)
         if found is None:
             raise LookupError(name)
         return found.value
 
-    def _raw(self, name: str) -> Found | None:
+    def raw(self, name: str) -> Found | None:
+        """Return a setting's value as it is written, with its macros; None as `get`."""
         for keyword, setting in SETTING_OF.items():
             if setting == name and keyword in self._case.keywords:
                 return Found(name, self._case.keywords[keyword], self._case.place_of(keyword))
@@ -144,7 +180,7 @@ class TestSettings:
         return Found(name, given, place)
 
     def _base(self, name: str) -> Found | None:
-        default = DEFAULTS.get(name)
+        default = default_of(name, releases()[NEWEST]) if name in DEFAULTED else None
         if name in self._settings.values:
             value = self._settings.values[name]
             if name == "TRAFFIC":
@@ -160,7 +196,7 @@ class TestSettings:
             return value
         if has_macro(value[0]):
             return [expand_guest(value[0], index) for index in range(max(self._guests, 1))]
-        return [*value, *([value[0]] * (self._guests - len(value)))]
+        return [*value, *([value[0]] * (self._guests - len(value)))][: max(self._guests, 1)]
 
 
 def _placed(value: Any) -> PlacedDict:

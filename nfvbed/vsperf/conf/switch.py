@@ -1,6 +1,8 @@
 """From VSWITCH and the VSWITCH settings to a variant and its options."""
 
-from typing import Final
+import re
+from collections.abc import Mapping
+from typing import Any, Final
 
 from nfvbed.spec.loader import Project
 from nfvbed.vsperf.conf.draft import Draft, one_of, whole
@@ -10,36 +12,67 @@ from nfvbed.vsperf.conf.testids import VARIANT_OF
 NONE: Final = "none"
 MAX_PMD_CORES: Final = 64
 MAX_QUEUES: Final = 64
+MIN_IDLE_MS: Final = 500
+MAX_IDLE_MS: Final = 3_600_000
 WITH_PMD: Final = "ovs-dpdk"
+OVS: Final = (WITH_PMD, "ovs-kernel")
+VPP: Final = "vpp"
+_PLACED: Final = frozenset(
+    (
+        "dpdk-init",
+        "dpdk-lcore-mask",
+        "dpdk-socket-mem",
+        "dpdk-socket-limit",
+        "dpdk-alloc-mem",
+        "dpdk-hugepage-dir",
+        "pmd-cpu-mask",
+    )
+)
+"""Keys of VSWITCHD_DPDK_CONFIG about cores and memory, which nfvbed decides; VSPERF sets some of them itself too."""
+_VPP_OF_ITS_OWN: Final = frozenset(("unix", "socksvr", "api-trace", "api-segment", "logging", "statseg", "heapsize"))
+"""Sections of VSWITCH_VPP_ARGS about logs, sockets and memory of VPP's main thread."""
+_VPP_CPU: Final = re.compile(r"(main-core|skip-cores|workers|corelist-workers)\s+([0-9,\-]+)")
+_VPP_DPDK: Final = ("socket-mem", "uio-driver", "no-pci", "no-multi-seg")
+"""Parts of the section `dpdk` about memory, drivers and NICs; there are none of the latter."""
+_OWN_BUILD: Final = "leave PATHS out; environment variables name a build of your own (docs/reference/environment.md)"
+_FORWARDING: Final = {"xconnect": "l2-cross-connect", "bridge": "bridge-domain"}
 
 
-def map_switch(draft: Draft, settings: TestSettings, project: Project) -> None:
-    """Map the data plane; one that has no variant is missing, and none is taken in its place."""
+def map_switch(draft: Draft, settings: TestSettings, project: Project) -> str | None:
+    """Map the data plane; one that has no variant is missing, and none is taken in its place.
+
+    Returns:
+        The name of the variant; None where the test has no switch.
+    """
     found = settings.require("VSWITCH")
     if str(found.value).lower() == NONE:
         draft.lacks("a path without a switch (SR-IOV, testpmd alone) is no variant", found)
-        return
+        return None
     name = VARIANT_OF[one_of(draft, found, (*VARIANT_OF, NONE))]
     if name not in project.variant_names:
         draft.lacks(f"there is no variant {name} (deploy/variants/{name}.yml)", found)
     draft.put("variants", [name], found)
-    _options(draft, settings, name)
+    if name == WITH_PMD:
+        _threads(draft, settings)
+        _dpdk_config(draft, settings)
+    if name in OVS:
+        _idle(draft, settings)
+    if name == VPP:
+        _vpp(draft, settings)
+    _build(draft, settings, found)
+    return name
 
 
-def _options(draft: Draft, settings: TestSettings, variant: str) -> None:
-    mask, queues = settings.get("VSWITCH_PMD_CPU_MASK"), settings.get("VSWITCH_DPDK_MULTI_QUEUES")
-    for found in (mask, queues):
-        if found is not None and variant != WITH_PMD:
-            draft.unused(found, f"{variant} has no PMD threads")
-    if variant != WITH_PMD:
-        return
+def _threads(draft: Draft, settings: TestSettings) -> None:
+    mask = settings.get("VSWITCH_PMD_CPU_MASK")
     if mask is not None:
         draft.variant_options["pmd_cores"] = _cores(draft, mask)
         draft.differs(mask, "as many PMD threads as the mask has cores; nfvbed decides which cores they are")
-    if queues is not None:
-        count = whole(draft, queues, 0, MAX_QUEUES)
-        if count:
-            draft.variant_options["n_rxq"] = count
+    for name in ("VSWITCH_DPDK_MULTI_QUEUES", "VSWITCH_MULTI_QUEUES"):
+        queues = settings.get(name)
+        if queues is not None and whole(draft, queues, 0, MAX_QUEUES) > 1:
+            text = "a vhost-user port receives on as many queues as its other side sends on: nfvgen, on 1"
+            draft.lacks(text, queues, f"give {name} = 0")
 
 
 def _cores(draft: Draft, found: Found) -> int:
@@ -50,3 +83,92 @@ def _cores(draft: Draft, found: Found) -> int:
     if not 1 <= count <= MAX_PMD_CORES:
         raise draft.wrong(found, f"give a mask of 1 to {MAX_PMD_CORES} cores")
     return count
+
+
+def _dpdk_config(draft: Draft, settings: TestSettings) -> None:
+    """Map what Open vSwitch's `other_config` is given; VSPERF gives it all keys as they are."""
+    found = settings.get("VSWITCHD_DPDK_CONFIG")
+    if found is None or settings.is_default(found):
+        return
+    if not isinstance(found.value, Mapping):
+        raise draft.wrong(found, "give a dictionary: {'dpdk-init': 'true'}")
+    for key in found.value:
+        if key in _PLACED:
+            draft.differs(found.at(key), "nfvbed decides itself which cores and memory are the switch's")
+        else:
+            draft.lacks("other_config of Open vSwitch has what the variant's options say", found.at(key))
+
+
+def _idle(draft: Draft, settings: TestSettings) -> None:
+    found = settings.get("VSWITCH_FLOW_TIMEOUT")
+    if found is not None:
+        draft.variant_options["max_idle_ms"] = whole(draft, found, MIN_IDLE_MS, MAX_IDLE_MS)
+
+
+def _vpp(draft: Draft, settings: TestSettings) -> None:
+    mode = settings.get("VSWITCH_VPP_L2_CONNECT_MODE")
+    if mode is not None:
+        if one_of(draft, mode, (*_FORWARDING, "l2patch")) not in _FORWARDING:
+            draft.lacks("ports of VPP are joined by cross-connects or bridge domains", mode)
+        else:
+            draft.variant_options["forwarding"] = _FORWARDING[mode.value]
+    found = settings.get("VSWITCH_VPP_ARGS")
+    if found is None:
+        return
+    if not isinstance(found.value, Mapping) or not all(isinstance(part, list | tuple) for part in found.value.values()):
+        raise draft.wrong(found, "give a dictionary of lists: {'cpu': ['workers 2']}")
+    default: Any = settings.default("VSWITCH_VPP_ARGS")
+    for section, parts in found.value.items():
+        for part in parts:
+            if section == "cpu":
+                _vpp_cpu(draft, found.at(section), str(part))
+            elif section == "dpdk" and str(part).split()[0] in _VPP_DPDK:
+                draft.differs(found.at(section), "nfvbed decides itself which memory is the switch's")
+            elif section not in _VPP_OF_ITS_OWN and part not in default.get(section, ()):
+                draft.lacks("VPP's startup.conf has what the variant's options say", found.at(section))
+
+
+def _vpp_cpu(draft: Draft, found: Found, part: str) -> None:
+    match = _VPP_CPU.fullmatch(part.strip())
+    if match is None:
+        draft.lacks("VPP's startup.conf has what the variant's options say", found)
+    elif match[1] in ("workers", "corelist-workers"):
+        count = int(match[2]) if match[1] == "workers" and match[2].isdecimal() else _count(draft, found, match[2])
+        if not 1 <= count <= MAX_PMD_CORES:
+            raise draft.wrong(found, f"give 1 to {MAX_PMD_CORES} workers")
+        draft.variant_options["workers"] = count
+        draft.differs(found, f"{count} workers; nfvbed decides which cores they are on")
+
+
+def _count(draft: Draft, found: Found, text: str) -> int:
+    """Count the cores of a list: `4,5` or `4-7`."""
+    count = 0
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if not first.isdecimal() or (last and not last.isdecimal()):
+            raise draft.wrong(found, "give cores as 4,5 or 4-7")
+        count += int(last or first) - int(first) + 1
+    return count
+
+
+def _build(draft: Draft, settings: TestSettings, switch: Found) -> None:
+    """Refuse a build of the user's own; VSPERF's default is a build too, of a release that its scripts name."""
+    found = settings.get("PATHS")
+    if found is None:
+        return
+    section = found.at("vswitch", str(switch.value))
+    default: Any = settings.default("PATHS")
+    known = (default or {}).get("vswitch", {}).get(switch.value, {})
+    kind = section.at("type").value or known.get("type")
+    parts = section.at(str(kind))
+    if section.value is None:
+        return
+    own = [
+        parts.at(key)
+        for key in parts.value or {}
+        if not settings.is_like(parts.at(key), known.get(str(kind), {}).get(key))
+    ]
+    for part in own:
+        draft.lacks("the switch that is measured is nfvbed's own build", part, _OWN_BUILD)
+    if not own:
+        draft.differs(section, "the switch that is measured is nfvbed's own build")

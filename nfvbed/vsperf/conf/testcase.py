@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from nfvbed.spec.validate import suggestion
-from nfvbed.vsperf.conf.names import KNOWN, TRAFFIC_KEYS
+from nfvbed.vsperf.conf.names import TRAFFIC_KEYS
+from nfvbed.vsperf.conf.old import PARAMETERS, TRAFFIC_KEYWORDS, parameters_of
 from nfvbed.vsperf.conf.placed import Place, places_of, refused, shown
+from nfvbed.vsperf.conf.treatment import KNOWN
+from nfvbed.vsperf.conf.unknown import UnknownNames
 
 LISTS: Final = ("PERFORMANCE_TESTS", "INTEGRATION_TESTS", "K8SPERFORMANCE_TESTS")
 KEYWORDS: Final = frozenset(
@@ -25,6 +27,7 @@ KEYWORDS: Final = frozenset(
         "Load",
         "Collector",
         "TestSteps",
+        *TRAFFIC_KEYWORDS,
     )
 )
 SETTING_OF: Final = MappingProxyType(
@@ -51,20 +54,26 @@ class TestCase:
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """Settings that hold for this test only."""
-        found = self.keywords.get("Parameters", {})
-        return found if isinstance(found, Mapping) else {}
+        """Settings that hold for this test only; those that old forms say in keywords are among them."""
+        return parameters_of(self.keywords)
 
     def place_of(self, keyword: str) -> Place | None:
         """Return the place of a keyword, or of the test."""
         return places_of(self.keywords).get(keyword, self.place)
 
 
-def read_test_cases(values: Mapping[str, Any], places: Mapping[str, Place]) -> tuple[TestCase, ...]:
+def read_test_cases(
+    values: Mapping[str, Any], places: Mapping[str, Place], unknown: UnknownNames
+) -> tuple[TestCase, ...]:
     """Take the test cases out of the settings, with checks of every name in them.
 
+    Args:
+        values: all settings.
+        places: where they were given.
+        unknown: takes unknown keywords and parameters.
+
     Raises:
-        ConfigurationError: something that is no test case, an unknown keyword or parameter, a name that is there twice.
+        ConfigurationError: something that is no test case, or a name that is there twice.
     """
     found: dict[str, TestCase] = {}
     for name in LISTS:
@@ -72,31 +81,32 @@ def read_test_cases(values: Mapping[str, Any], places: Mapping[str, Place]) -> t
         if not isinstance(cases, list | tuple):
             raise refused(f"{name} is not a list", places.get(name), shown(cases), f"write {name} = [{{...}}]")
         for case in cases:
-            read = _read(case, places.get(name), name == "K8SPERFORMANCE_TESTS")
+            read = _read(case, places.get(name), name == "K8SPERFORMANCE_TESTS", unknown)
+            if read is None:
+                continue
             if read.name in found:
                 first = found[read.name].place
                 fix = "give it another name"
                 raise refused(f"the test {read.name!r} is there twice", read.place, f"first at {first}", fix)
-            _check_parameters(read, values)
+            given = case.get("Parameters", {})
+            check_parameters(given, values, f"test {read.name}", read.place_of("Parameters"), unknown)
             found[read.name] = read
     return tuple(found.values())
 
 
-def _read(case: Any, place: Place | None, kubernetes: bool) -> TestCase:
+def _read(case: Any, place: Place | None, kubernetes: bool, unknown: UnknownNames) -> TestCase | None:
+    """Read one test; None where an unknown keyword may be one that it lacks."""
     if not isinstance(case, dict):
         raise refused("a test is not a dictionary", place, shown(case), "write {'Name': ..., 'Deployment': ...}")
     own = places_of(case)
     first = min(own.values(), key=lambda found: found.line, default=place)
-    for key in case:
-        if key not in KEYWORDS:
-            raise refused(
-                f"unknown keyword {key!r} of test {case.get('Name', '?')}",
-                own.get(key, first),
-                f"keyword {key!r}",
-                suggestion(str(key), KEYWORDS),
-            )
+    strange = [key for key in case if key not in KEYWORDS]
+    for key in strange:
+        unknown.add("keyword", key, f"of test {case.get('Name', '?')}", own.get(key, first), KEYWORDS)
     for key in ("Name", "Deployment"):
         if not isinstance(case.get(key), str) or not case[key]:
+            if strange:
+                return None
             seen = shown(case[key]) if key in case else "it is missing"
             raise refused(f"a test needs its {key!r}", own.get(key, first), seen, f"write '{key}': '...'")
     if not isinstance(case.get("Parameters", {}), dict):
@@ -112,39 +122,45 @@ def _read(case: Any, place: Place | None, kubernetes: bool) -> TestCase:
     )
 
 
-def _check_parameters(case: TestCase, values: Mapping[str, Any]) -> None:
-    """As VSPERF does, take only parameters that are settings; those that a file defines itself are."""
-    check_parameters(case.parameters, values, f"test {case.name}", case.place_of("Parameters"))
-
-
-def check_parameters(parameters: Mapping[str, Any], values: Mapping[str, Any], of: str, place: Place | None) -> None:
+def check_parameters(
+    parameters: Mapping[str, Any], values: Mapping[str, Any], of: str, place: Place | None, unknown: UnknownNames
+) -> None:
     """Check the names of settings that hold for a test, or for all of a run (`TEST_PARAMS`).
 
+    As VSPERF does, take only parameters that are settings; those that a file defines itself are.
+
+    Args:
+        parameters: by name.
+        values: all settings that were read.
+        of: what they are the parameters of.
+        place: of all of them.
+        unknown: takes those that are no settings.
+
     Raises:
-        ConfigurationError: one is no setting; with the nearest name.
+        ConfigurationError: they are no dictionary, or TRAFFIC among them is none.
     """
     if not isinstance(parameters, Mapping):
         raise refused(
             f"the parameters of {of} are not a dictionary", place, shown(parameters), "write {'SETTING': value}"
         )
     for name in parameters:
-        if name == "TEST_PARAMS" or (name not in KNOWN and name not in values):
-            close = suggestion(str(name), [known for known in KNOWN if known[0] == str(name)[:1]]).split("?")[0]
-            raise refused(
-                f"unknown parameter {name!r} of {of}",
-                places_of(parameters).get(name, place),
-                f"parameter {name!r}",
-                f"{close}?" if close.startswith("did") else "give the name of a setting",
-            )
+        at = places_of(parameters).get(name, place)
+        if name == "TEST_PARAMS" or not (name in KNOWN or name in values or name in PARAMETERS):
+            unknown.add("parameter", name, f"of {of}", at, KNOWN)
         if name == "TRAFFIC":
-            check_traffic(parameters[name], places_of(parameters).get(name, place))
+            check_traffic(parameters[name], at, unknown)
 
 
-def check_traffic(traffic: Any, place: Place | None) -> None:
+def check_traffic(traffic: Any, place: Place | None, unknown: UnknownNames) -> None:
     """Check the keys of a TRAFFIC dictionary.
 
+    Args:
+        traffic: the dictionary.
+        place: where it is.
+        unknown: takes the keys that VSPERF does not have.
+
     Raises:
-        ConfigurationError: it is none, or has an unknown key; with file, line and the nearest name.
+        ConfigurationError: it is none; with file and line.
     """
     for part, known in TRAFFIC_KEYS.items():
         inner = traffic.get(part, {}) if part and isinstance(traffic, dict) else traffic
@@ -154,5 +170,4 @@ def check_traffic(traffic: Any, place: Place | None) -> None:
             raise refused(f"{named} is not a dictionary", where, repr(inner), f"write {named} as {{'key': value}}")
         for key in inner:
             if key not in known:
-                fix = suggestion(str(key), known)
-                raise refused(f"unknown key {key!r} in {named}", places_of(inner).get(key, where), f"key {key!r}", fix)
+                unknown.add("key", key, f"in {named}", places_of(inner).get(key, where), known)

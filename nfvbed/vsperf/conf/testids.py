@@ -175,4 +175,5 @@ TEST_IDS: Final[Mapping[str, TestId]] = MappingProxyType(
         "pcp_tput": TestId("p2p", _TPUT, "Throughput through one container", kubernetes=True),
     }
 )
-"""Every test of VSPERF's stock files that is not driven step by step; known also without those files."""
+"""Every test of VSPERF's stock files that is not driven step by step, but for those with settings beside its traffic
+(`ovsdpdk_nic_p2p_...`); known also without those files."""

@@ -4,19 +4,29 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from nfvbed.spec.experiment import RepetitionsSpec
 from nfvbed.spec.layout import layout
 from nfvbed.spec.search import SearchSpec
 from nfvbed.spec.searchpresets import NDR
 from nfvbed.spec.testkinds.bursts import MAX_FRAMES
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 from nfvbed.vsperf.conf.draft import Draft, flag, number, one_of, whole
-from nfvbed.vsperf.conf.given_load import map_given_load
+from nfvbed.vsperf.conf.given_load import map_given_load, map_unbounded_load
+from nfvbed.vsperf.conf.released import NEWEST, default_of, releases, same
 from nfvbed.vsperf.conf.settings import Found, TestSettings
 from nfvbed.vsperf.conf.testids import KIND_OF, TestKind
 
 GENOME: Final = {"a": 64, "b": 128, "c": 256, "d": 512, "e": 1024, "f": 1280, "g": 1518, "h": 2112}
 """RFC 6985: the frame sizes that letters stand for."""
 _IMIX: Final = ("a" * 7, "d" * 4, "g")
+_ADDRESSES: Final = (
+    ("l2", "srcmac"),
+    ("l2", "dstmac"),
+    ("l3", "srcip"),
+    ("l3", "dstip"),
+    ("l4", "srcport"),
+    ("l4", "dstport"),
+)
 MAX_L4_FLOWS: Final = 65_536
 MAX_FLOWS: Final = 1_000_000
 ROUND_OVERHEAD_S: Final = 20.0
@@ -26,6 +36,13 @@ ROUNDS: Final = 12
 OF_THEIR_OWN: Final = frozenset(
     (TestKind.BACK_TO_BACK, TestKind.BURST, TestKind.ADDRESS_CACHING, TestKind.ADDRESS_LEARNING)
 )
+_TIMES_OF: Final = {
+    TestKind.BACK_TO_BACK: "TRAFFICGEN_RFC2544_TESTS",
+    TestKind.ADDRESS_CACHING: "TRAFFICGEN_RFC2889_TRIALS",
+    TestKind.ADDRESS_LEARNING: "TRAFFICGEN_RFC2889_TRIALS",
+}
+"""The setting that says how often a test is done."""
+MAX_REPETITIONS: Final = 1000
 OWN_TIME_LIMIT_S: Final = 1200.0
 """Of such a test, for each frame size."""
 
@@ -54,13 +71,14 @@ def map_traffic(draft: Draft, traffic: Found, topology: str) -> None:
     for part in ("capture", "scapy"):
         if flag(draft, traffic.at(part, "enabled")):
             draft.lacks(f"TRAFFIC['{part}'] has no equivalent", traffic.at(part, "enabled"))
-    for name, text in (
-        ("flow_control", "nfvgen's ports have none"),
-        ("learning_frames", "nfvgen always sends them before a trial"),
-        ("latency_histogram", "the whole histogram of every trial is always stored"),
-    ):
-        if traffic.at(name).value is not None:
-            draft.unused(traffic.at(name), text)
+    if flag(draft, traffic.at("flow_control")):
+        draft.lacks("nfvgen's ports have no flow control", traffic.at("flow_control"))
+    learning = traffic.at("learning_frames")
+    if learning.value is not None and not flag(draft, learning):
+        draft.lacks("nfvgen always sends learning frames before a trial", learning)
+    histogram = traffic.at("latency_histogram")
+    if histogram.value is not None and histogram.place is not None:
+        draft.unused(histogram, "the whole histogram of every trial is always stored", is_default=True)
 
 
 def _flows(draft: Draft, traffic: Found, topology: str) -> None:
@@ -94,11 +112,24 @@ def _layers(draft: Draft, traffic: Found) -> None:
     protocol = traffic.at("l3", "proto")
     if str(protocol.value).lower() != "udp":
         draft.lacks("only UDP is sent", protocol)
-    for keys in (("l2", "srcmac"), ("l2", "dstmac"), ("l3", "srcip"), ("l3", "dstip"), ("l4", "srcport")):
-        if traffic.at(*keys).value is not None:
-            draft.unused(traffic.at(*keys), "nfvgen has its own addresses, and those that the path needs")
-    if traffic.at("l2", "framesize").value is not None:
-        draft.unused(traffic.at("l2", "framesize"), "as in VSPERF, TRAFFICGEN_PKT_SIZES says the sizes")
+    for keys in _ADDRESSES:
+        _address(draft, traffic.at(*keys), keys)
+    for keys in (("l2", "framesize"), ("l3", "packetsize")):
+        size = traffic.at(*keys)
+        if size.value is not None and size.place is not None:
+            draft.unused(size, "as in VSPERF, TRAFFICGEN_PKT_SIZES says the sizes", is_default=True)
+
+
+def _address(draft: Draft, found: Found, keys: tuple[str, str]) -> None:
+    """Say of an address or port that it is not used, and that it differs where a user asks for one."""
+    if found.value is None or found.place is None:
+        return
+    default = default_of("TRAFFIC", releases()[NEWEST])[keys[0]][keys[1]]
+    text = "nfvgen has its own addresses, and those that the path needs"
+    if same(found.value, default):
+        draft.unused(found, text, is_default=True)
+    else:
+        draft.differs(found, text)
 
 
 def _vlan(draft: Draft, traffic: Found) -> None:
@@ -115,6 +146,7 @@ def map_frame_sizes(draft: Draft, settings: TestSettings, traffic: Found) -> Non
     """Map the frame sizes, or the mix of them."""
     found = settings.require("TRAFFICGEN_PKT_SIZES")
     if flag(draft, traffic.at("imix", "enabled")):
+        one_of(draft, traffic.at("imix", "type"), ("genome",))
         draft.put("frame_sizes", ["imix"], _mix(draft, traffic.at("imix", "genome")))
         return
     if not isinstance(found.value, list | tuple) or not found.value:
@@ -151,35 +183,63 @@ def map_trials(draft: Draft, settings: TestSettings, kind: TestKind) -> SearchSp
         draft.put("trials.mrr_duration_s", duration_s, found)
         if kind is TestKind.GIVEN_LOAD:
             map_given_load(draft, settings, duration_s)
+        else:
+            map_unbounded_load(draft, settings)
         sizes = len(draft.experiment["frame_sizes"])
         # All rounds that an experiment may need, so that long trials are not cut off by the limit for short ones.
         limit = max(LEAST_TIME_LIMIT_S, ROUNDS * sizes * (duration_s + ROUND_OVERHEAD_S))
         if kind in OF_THEIR_OWN:
-            _own_test(draft, settings, kind)
-            limit = sizes * OWN_TIME_LIMIT_S
+            limit = sizes * OWN_TIME_LIMIT_S * _own_test(draft, settings, kind)
         draft.put("repetitions.time_limit_s", limit, found)
         return None
+    map_unbounded_load(draft, settings)
     search = loss_search(draft, duration_s, settings.require("TRAFFICGEN_LOSSRATE"))
     draft.put("tests", [{"kind": "search", **search.model_dump(mode="json", exclude_defaults=True)}], found)
-    # VSPERF searches once, and a search takes minutes.
-    draft.put("repetitions.needed", 1, found)
-    limit = search.resolved().time_limit_s * len(draft.experiment["frame_sizes"])
+    # Unless asked for more, VSPERF searches once, and a search takes minutes.
+    times = _repetitions(draft, settings, "TRAFFICGEN_RFC2544_TESTS", found)
+    limit = search.resolved().time_limit_s * len(draft.experiment["frame_sizes"]) * times
     draft.put("repetitions.time_limit_s", limit, found)
     return search
 
 
-def _own_test(draft: Draft, settings: TestSettings, kind: TestKind) -> None:
-    """Map a test that nfvbed has a kind of its own for, with that kind's own bounds and repetitions."""
+def _repetitions(draft: Draft, settings: TestSettings, name: str, of: Found) -> int:
+    """Map how often a test is done.
+
+    Args:
+        draft: takes the result.
+        settings: those of the test.
+        name: the setting that says so.
+        of: what the number is put down to where that setting is not given.
+
+    Returns:
+        The number; 1 where nothing is said.
+    """
+    found = settings.get(name)
+    times = 1 if found is None else whole(draft, found, 1, MAX_REPETITIONS)
+    draft.put("repetitions.needed", times, found or of)
+    if times > RepetitionsSpec().max_rounds:
+        draft.put("repetitions.max_rounds", times, found or of)
+    return times
+
+
+def _own_test(draft: Draft, settings: TestSettings, kind: TestKind) -> int:
+    """Map a test that nfvbed has a kind of its own for, with that kind's own bounds.
+
+    Returns:
+        How often it is done.
+    """
     of = settings.require("TRAFFIC").at("traffic_type")
-    draft.put("repetitions.needed", 1, of)
     if kind is TestKind.BURST:
+        draft.put("repetitions.needed", 1, of)
         _burst(draft, settings.require("TRAFFIC"))
-        return
+        return 1
+    times = _repetitions(draft, settings, _TIMES_OF[kind], of)
     loss = settings.require("TRAFFICGEN_LOSSRATE")
     if number(draft, loss, 0, 99.9):
         draft.lacks("the test is without loss", loss)
     draft.put("tests", [{"kind": kind.value}], of)
-    draft.differs(of, f"the test {kind.value} has its own lengths and repetitions; TRAFFICGEN_DURATION is not used")
+    draft.differs(of, f"the test {kind.value} has its own lengths; TRAFFICGEN_DURATION is not used")
+    return times
 
 
 def _burst(draft: Draft, traffic: Found) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnknownNameError
 from nfvbed.spec.validate import suggestion
 from nfvbed.vsperf.conf import VsperfSettings
 from nfvbed.vsperf.conf.names import is_setting
@@ -43,12 +43,12 @@ def find_case(settings: VsperfSettings, stock: VsperfSettings, test: str) -> Tes
         test: its ID.
 
     Raises:
-        UsageError: there is none of that name; with the nearest.
+        UnknownNameError: there is none of that name; with the nearest.
     """
     case = settings.test(test) or stock.test(test)
     if case is None or case.kubernetes:
         names = [case.name for case in (*settings.tests, *stock.tests) if not case.kubernetes]
-        raise UsageError(
+        raise UnknownNameError(
             f"VSPERF has no performance test {test!r}",
             where=", ".join(dict.fromkeys(str(file.parent) for file in settings.files)),
             observed=repr(test),
@@ -80,8 +80,8 @@ def write_configuration(settings: VsperfSettings, stock: Path, case: TestCase, a
     # A test's own keyword would weigh more than the setting that replaces it here.
     kept = {key: value for key, value in case.keywords.items() if SETTING_OF.get(key) not in additions.forced}
     values["PERFORMANCE_TESTS"] = [{**kept, "Parameters": {**parameters, **overruled}}]
-    # VSPERF replaces TEST_PARAMS by what --test-params gave, which it keeps under this name.
-    values["_PARAMS_LIST"] = settings.values.get("TEST_PARAMS", {})
+    # Since fraser VSPERF replaces TEST_PARAMS by what --test-params gave, which it keeps under the other name.
+    values["TEST_PARAMS"] = values["_PARAMS_LIST"] = settings.values.get("TEST_PARAMS", {})
     lines = [f"{name} = {_literal(value)!r}" for name, value in sorted(values.items()) if value is not None]
     head = "# Written by `nfvbed run --driver vsperf`: the settings that it read, as values, and what the run needs.\n"
     return head + "\n".join(lines) + "\n"

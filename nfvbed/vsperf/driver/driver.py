@@ -14,6 +14,7 @@ from nfvbed.errors import (
     DeployError,
     InterruptedRunError,
     NfvbedError,
+    TotalLossError,
 )
 from nfvbed.host import coredistance
 from nfvbed.host.arrangement import Arrangement, resolve
@@ -30,7 +31,7 @@ from nfvbed.vsperf.conf import VsperfResult, VsperfSettings, read_results
 from nfvbed.vsperf.driver import ports
 from nfvbed.vsperf.driver.configuration import Additions, write_configuration
 from nfvbed.vsperf.driver.importing import ENGINE, Measured, import_results
-from nfvbed.vsperf.driver.measuring import PluginMeasurer
+from nfvbed.vsperf.driver.measuring import BROKEN_PATH, PluginMeasurer
 from nfvbed.vsperf.driver.request import PLUGIN, Request, generator_additions, joined
 from nfvbed.vsperf.driver.service import PluginService
 
@@ -213,8 +214,15 @@ class _Execution:
         lines = [line for file in files for line in read_results(file)]
         config = self._store.put_blob("vsperf", {"configuration": text, "version": self._request.installation.version})
         measured = self._measured(config, self._store.put_blob("rig", self._rig()))
-        import_results(self._store, measured, lines, measurer.answered)
+        failed = import_results(self._store, measured, lines, measurer.answered)
         self._store.add_fact(self._fact(files, lines, measurer))
+        if failed:
+            raise TotalLossError(
+                "VSPERF measured a path that returns nothing",
+                where=", ".join(failed),
+                observed="; ".join(dict.fromkeys(failed.values())),
+                fix=f"{BROKEN_PATH}; its files are in {kept}",
+            )
 
     def _keep(self, process: ManagedProcess) -> Path:
         """Copy VSPERF's own files, whatever came of it, to where they outlive the run."""

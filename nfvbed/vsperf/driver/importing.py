@@ -1,6 +1,6 @@
 """Takes the results of VSPERF into the store, as VSPERF's: nothing of them can pass for a measurement of nfvbed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from nfvbed.records import (
     Status,
     TrialRecord,
 )
+from nfvbed.report.throughput import claim, deviating
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
 from nfvbed.run.kinds.loads import irregularities
 from nfvbed.store import Store
@@ -29,14 +30,21 @@ NOTE: Final = (
     "Measured by VSPERF, not by nfvbed: each line once, without loss verification, and without a ceiling beside it."
 )
 DUMMY_NOTE: Final = "VSPERF's Dummy generator sends nothing: these numbers were written into the configuration by hand."
+SENT, RECEIVED, LOSS = "tx_rate_fps", "throughput_rx_fps", "frame_loss_percent"
 _WORDS: Final = {
-    "tx_rate_fps": "sent",
-    "throughput_rx_fps": "received",
-    "frame_loss_percent": "frame loss",
+    SENT: "sent",
+    RECEIVED: "received",
+    LOSS: "frame loss",
     "min_latency_ns": "least latency",
     "avg_latency_ns": "mean latency",
     "max_latency_ns": "greatest latency",
 }
+_SENT_AND_RECEIVED: Final = (
+    ("tx_rate_fps", "throughput_rx_fps", "frames/s"),
+    ("tx_frames", "rx_frames", "frames"),
+    ("b2b_tx_fps", "b2b_rx_fps", "frames/s"),
+)
+"""Columns that tell whether anything came back."""
 _UNITS: Final = {
     "_fps": "frames/s",
     "_percent": "%",
@@ -77,28 +85,48 @@ class Measured:
 
 def import_results(
     store: Store, measured: Measured, lines: Sequence[VsperfResult], answered: Sequence[Answered] = ()
-) -> None:
+) -> Mapping[str, str]:
     """Write a cell for each frame size, a trial for each line that has rates, and a result for each line.
+
+    A line of a path that returned nothing is a failed one, whatever its numbers are.
 
     Args:
         store: open for writing; the run is in it.
         measured: what the lines share.
         lines: of VSPERF's result file, in order.
         answered: what nfvgen measured for them, in order, where it was the generator; else nothing.
+
+    Returns:
+        Cells that failed, with the reasons.
     """
     known: dict[str, CellRecord] = {}
+    failed: dict[str, str] = {}
     for index, line in enumerate(lines):
         cell = _cell(measured, line)
         if cell.id not in known:
             store.add_cell(cell)
         known[cell.id] = cell
         mine = answered[index] if index < len(answered) else None
-        sequence = index + 1 if "throughput_rx_fps" in line.numbers else None
+        sequence = index + 1 if RECEIVED in line.numbers else None
         if sequence is not None:
             store.add_trial(_trial(measured, line, cell, mine, sequence))
+        nothing = "" if measured.made_up else nothing_came(line)
+        if nothing:
+            failed.setdefault(cell.id, nothing)
         store.add_result(_result(measured, line, cell, mine, (index + 1, sequence)))
     for name in known:
-        store.set_cell_status(measured.run.id, name, Status.OK)
+        reason = failed.get(name, "")
+        store.set_cell_status(measured.run.id, name, Status.FAILED if reason else Status.OK, reason)
+    return failed
+
+
+def nothing_came(line: VsperfResult) -> str:
+    """Say of a line of VSPERF's that frames were sent and none came back; empty: some did, or it does not tell."""
+    for sent, received, unit in _SENT_AND_RECEIVED:
+        numbers = line.numbers
+        if numbers.get(sent, 0) > 0 and numbers.get(received) == 0:
+            return f"none of the sent frames came back: {sent} {numbers[sent]:g} {unit}, {received} 0"
+    return ""
 
 
 def _cell(measured: Measured, line: VsperfResult) -> CellRecord:
@@ -134,14 +162,16 @@ def _trial(
         preset=ResultKind.VSPERF,
         started_at=measured.run.started_at,
         intended_load_pps=None,
-        offered_load_pps=round(line.numbers.get("tx_rate_fps", 0)),
-        forwarded_rate_pps=round(line.numbers["throughput_rx_fps"]),
+        offered_load_pps=round(line.numbers.get(SENT, 0)),
+        forwarded_rate_pps=round(min(line.numbers[RECEIVED], line.numbers.get(SENT, line.numbers[RECEIVED]))),
         directions=(),
         duration_ns=round(measured.duration_s * NS_PER_S),
         core_distance_ns=mine.distance if mine else None,
+        status=Status.FAILED if not measured.made_up and nothing_came(line) else Status.OK,
+        reason="" if measured.made_up else nothing_came(line),
         engine=measured.engine,
         simulated=measured.made_up,
-        warnings=_warnings(measured, mine),
+        warnings=_warnings(measured, line, mine),
     )
 
 
@@ -149,13 +179,13 @@ def _result(
     measured: Measured, line: VsperfResult, cell: CellRecord, mine: Answered | None, place: tuple[int, int | None]
 ) -> ResultRecord:
     number, sequence = place
-    notes = (DUMMY_NOTE, NOTE) if measured.made_up else (NOTE,)
+    notes = (DUMMY_NOTE, NOTE) if measured.made_up else (NOTE, *_conformity(mine))
     row = MeasuredRow(
         label=f"{measured.engine.name}, {measured.trafficgen}",
         parameters=_parameters(measured, line),
         quantities=tuple(_quantities(line)),
         sequence=sequence,
-        reason=irregularities(mine.search) if mine and mine.search else "",
+        reason="; ".join(filter(None, (irregularities(mine.search) if mine and mine.search else "", _surplus(line)))),
     )
     return ResultRecord(
         run=measured.run.id,
@@ -163,7 +193,9 @@ def _result(
         round=number,
         test=measured.test,
         kind=ResultKind.VSPERF,
-        warnings=_warnings(measured, mine),
+        status=Status.FAILED if not measured.made_up and nothing_came(line) else Status.OK,
+        reason="" if measured.made_up else nothing_came(line),
+        warnings=_warnings(measured, line, mine),
         first_sequence=sequence,
         last_sequence=sequence,
         started_at=measured.run.started_at,
@@ -173,9 +205,30 @@ def _result(
     )
 
 
-def _warnings(measured: Measured, mine: Answered | None) -> tuple[QualityWarning, ...]:
-    found = mine.warnings if mine else ()
-    return (*found, QualityWarning.SIMULATED) if measured.made_up else found
+def _conformity(mine: Answered | None) -> tuple[str, ...]:
+    """Say what nfvgen's search for VSPERF may claim of the standards, and what deviates from them."""
+    found = mine.search if mine else None
+    if found is None:
+        return ()
+    claims = (claim(found.label, goal.goal.name, goal.conformance) for goal in found.goals)
+    return (*claims, deviating(found.label, found.deviations))
+
+
+def _warnings(measured: Measured, line: VsperfResult, mine: Answered | None) -> tuple[QualityWarning, ...]:
+    found = [*(mine.warnings if mine else ())]
+    if _surplus(line):
+        found += [QualityWarning.DUPLICATED, QualityWarning.LOSS_AT_LEAST]
+    if measured.made_up:
+        found.append(QualityWarning.SIMULATED)
+    return tuple(dict.fromkeys(found))
+
+
+def _surplus(line: VsperfResult) -> str:
+    """Say what VSPERF's generator counted beyond what it sent; empty: nothing, to a frame/s."""
+    sent, received, loss = (line.numbers.get(name) for name in (SENT, RECEIVED, LOSS))
+    if sent is not None and received is not None and round(received) > round(sent):
+        return f"VSPERF's generator received {received:,.0f} frames/s of {sent:,.0f}: frames came more than once"
+    return "" if loss is None or loss >= 0 else f"VSPERF's generator lost {loss:g} %: frames came more than once"
 
 
 def _parameters(measured: Measured, line: VsperfResult) -> dict[str, str | int | float]:
@@ -203,4 +256,12 @@ def _quantities(line: VsperfResult) -> Iterable[Quantity]:
     ordered = [*(name for name in _WORDS if name in line.numbers), *others]
     for name in ordered:
         unit = next((unit for ending, unit in _UNITS.items() if name.endswith(ending)), "")
-        yield Quantity(name=_WORDS.get(name, name), value=line.numbers[name], unit=unit)
+        yield Quantity(name=_WORDS.get(name, name), value=_counted(name, line), unit=unit)
+
+
+def _counted(name: str, line: VsperfResult) -> float:
+    """Return a number of the line; what came beyond what was sent is in none, and no loss is negative."""
+    value = line.numbers[name]
+    if name == RECEIVED:
+        return min(value, line.numbers.get(SENT, value))
+    return max(0.0, value) if name == LOSS else value

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from nfvbed.compare.placement import classify
-from nfvbed.errors import ConfigurationError, GeneratorError, UnsupportedError
+from nfvbed.errors import ConfigurationError, GeneratorError, TotalLossError, UnsupportedError
 from nfvbed.measure.searching import seen_by_search
 from nfvbed.measure.trial import look_for_links
 from nfvbed.measure.warnings import is_generator_limited, traffic_warnings
-from nfvbed.records import CoreDistance, QualityWarning
+from nfvbed.records import CoreDistance, GeneratorPlace, QualityWarning
 from nfvbed.search.engine import Setting, search
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.search.placement import PlacementRule
@@ -29,6 +29,11 @@ HEADROOM: Final = 2.0
 PROBE_S: Final = 1.0
 MAX_DURATION_S: Final = 3600.0
 MAX_BURST: Final = 100_000_000
+BROKEN_PATH: Final = (
+    "see in VSPERF's log which ports, flows and VNFs it made; frames above 1518 bytes need VSWITCH_JUMBO_FRAMES_ENABLED"
+    " and a VSWITCH_JUMBO_FRAMES_SIZE that holds them"
+)
+"""What to look at where a switch of VSPERF's returns nothing."""
 
 
 @dataclass(frozen=True)
@@ -124,14 +129,34 @@ class PluginMeasurer:
         return Answered(command, request.frame_size, shown, distance, traffic_warnings(result))
 
     def _throughput(self, request: TrafficRequest, keys: Mapping[str, Any]) -> Answered:
+        times = keys.get("tests", 1)
+        if times != 1:
+            raise UnsupportedError(
+                "NfvGen searches once",
+                where="TRAFFICGEN_RFC2544_TESTS",
+                observed=repr(times),
+                fix="set it to 1, or run the test natively, where an experiment repeats it (nfvbed run --vsperf)",
+            )
         loss = Found("TRAFFICGEN_LOSSRATE", keys.get("loss_percent", 0.0), None)
         what = loss_search(Draft("throughput"), request.duration_ns / NS_PER_S, loss).resolved()
         drain_ns = None if what.drain_s is None else round(what.drain_s * NS_PER_S)
         searched = _SearchedPorts(self._opened(), replace(request, drain_ns=drain_ns), self.distance_ns)
         loads = LoadRange(min_load_pps=MIN_LOAD_PPS, max_load_pps=searched.most_pps())
-        setting = Setting(loads=loads, directions=request.directions, placement=PlacementRule(classify))
+        setting = Setting(
+            loads=loads,
+            directions=request.directions,
+            placement=PlacementRule(classify),
+            generator_place=GeneratorPlace.SAME_HOST,
+        )
         found = search(what, searched, setting)
         (goal,) = found.goals
+        if found.nothing_came:
+            raise TotalLossError(
+                "no frame came back through VSPERF's switch",
+                where=f"frames of {request.frame_size} bytes",
+                observed=found.nothing_came,
+                fix=BROKEN_PATH,
+            )
         kept = searched.results.get(goal.lower_bound.load_pps) if goal.lower_bound else None
         if kept is None:
             raise GeneratorError(

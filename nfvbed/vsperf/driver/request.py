@@ -59,6 +59,24 @@ class Request:
         return (NAME_PREFIX + slug)[:MAX_NAME].rstrip("-")
 
 
+def check_release(stock: VsperfSettings) -> None:
+    """Refuse a VSPERF whose tests say their traffic in another form.
+
+    Args:
+        stock: its own settings.
+
+    Raises:
+        UnsupportedError: it has no TRAFFIC.
+    """
+    if "TRAFFIC" not in stock.values:
+        raise UnsupportedError(
+            "VSPERF before danube (2017) is not driven: its tests and its generators have another form",
+            where=str(stock.files[0].parent),
+            observed=f"no setting TRAFFIC; it looks like {stock.release}",
+            fix="use a later VSPERF, or run the test natively: nfvbed run --vsperf",
+        )
+
+
 def check_request(request: Request) -> None:
     """Refuse what could only fail later.
 

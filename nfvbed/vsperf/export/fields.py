@@ -8,8 +8,8 @@ from typing import Final
 from nfvbed.compare.latency import mean_latency_ns, merge_latency
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.testresults import MeasuredTest
-from nfvbed.records import DirectionCounts, QualityWarning, TrialRecord
-from nfvbed.report.csv.export import Value
+from nfvbed.records import DirectionCounts, TrialRecord
+from nfvbed.report.csv.export import Value, written_once
 from nfvbed.units import NS_PER_S, layer2_bits_per_s
 from nfvbed.vsperf.conf.columns import OWN_PREFIX
 from nfvbed.vsperf.conf.testids import KIND_OF, TestKind
@@ -18,7 +18,7 @@ OWN: Final = tuple(
     OWN_PREFIX + name
     for name in (
         "run", "cell", "variant", "preset", "simulated", "status", "reason", "trials", "rx_low_fps", "rx_high_fps",
-        "placement_class", "limits", "warnings", "excludes",
+        "placement_class", "limits", "warnings", "excludes", "conformance", "deviations",
     )
 )  # fmt: skip
 TYPE_OF: Final[Mapping[TestKind, str]] = {kind: name for name, kind in KIND_OF.items()} | {
@@ -121,11 +121,6 @@ def own_of_test(row: CellSummary, test: MeasuredTest, trials: int, **reported: V
         "reason": test.result.reason,
         "trials": trials,
         "placement_class": test.placement_class,
-        "warnings": words(test.warnings),
+        "warnings": written_once(test.warnings),
     }
     return own(row, **(usual | reported))
-
-
-def words(warnings: Iterable[QualityWarning]) -> str:
-    """Write warnings into one field, each once."""
-    return " ".join(dict.fromkeys(warning.value for warning in warnings))

@@ -17,12 +17,12 @@ from nfvbed.compare.summary import NOT_TESTED, CellSummary
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.compare.visits import ALL_STATES
 from nfvbed.records import CellRole, Preset, Status, TrialRecord
-from nfvbed.report.csv.export import Value, guarded
+from nfvbed.report.csv.export import Value, guarded, written_once
 from nfvbed.spec.layout import chain_length, layout
 from nfvbed.units import mean_frame_size_bytes
 from nfvbed.vsperf.conf.columns import COLUMNS
 from nfvbed.vsperf.conf.testids import TEST_IDS, VARIANT_OF, TestKind
-from nfvbed.vsperf.export.fields import OWN, TYPE_OF, own, rates, span_of_trial, times, words
+from nfvbed.vsperf.export.fields import OWN, TYPE_OF, own, rates, span_of_trial, times
 from nfvbed.vsperf.export.tests import COUNT_COLUMNS, KIND_OF_RESULT, lines_of_tests
 
 MEAN_SIZE: Final = "imix_avg_framesize"
@@ -162,6 +162,6 @@ def _own(row: CellSummary, preset: Preset | None, trials: Sequence[TrialRecord],
         "rx_high_fps": interval.high if interval else None,
         "placement_class": row.placement_class,
         "limits": " ".join(limit.kind.value for limit in row.limits),
-        "warnings": words(w.kind for w in row.warnings if preset is None or w.preset is preset),
+        "warnings": written_once(w.kind for w in row.warnings if preset is None or w.preset is preset),
     }
     return own(row, **(usual | reported))

@@ -43,4 +43,6 @@ def _own(row: CellSummary, test: MeasuredTest, found: SearchResult, goal: GoalRe
         rx_high_fps=goal.upper_bound.load_pps if goal.upper_bound else None,
         limits=goal.irregularity.value if goal.irregularity else "",
         excludes="; ".join(found.left_out) or NOTHING_EXCLUDED,
+        conformance="; ".join(f"{one.standard.value}: {one.level.value}" for one in goal.conformance),
+        deviations="; ".join(found.deviations),
     )

@@ -7,11 +7,11 @@ from nfvbed.compare.rundata import RunData
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.testresults import MeasuredTest
 from nfvbed.records import TrialRecord
-from nfvbed.report.csv.export import Value
+from nfvbed.report.csv.export import Value, written_once
 from nfvbed.results import ResultKind
 from nfvbed.vsperf.conf.columns import COUNTS, burst_counts
 from nfvbed.vsperf.conf.testids import TestKind
-from nfvbed.vsperf.export.fields import frame_loss, own_of_test, rates, span_of_test, times, words
+from nfvbed.vsperf.export.fields import frame_loss, own_of_test, rates, span_of_test, times
 from nfvbed.vsperf.export.searches import search_lines
 
 Line = tuple[TestKind, dict[str, Value]]
@@ -74,7 +74,7 @@ def _stream(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData) -> 
     points = {load.point.sequence for test in tests for load in test.loads}
     trials = [trial for trial in entry.trials if trial.sequence in points]
     own = own_of_test(
-        row, tests[0], len(trials), warnings=words(warning for test in tests for warning in test.warnings)
+        row, tests[0], len(trials), warnings=written_once(warning for test in tests for warning in test.warnings)
     )
     return rates(row, trials) | times(map(span_of_test, tests)) | own
 

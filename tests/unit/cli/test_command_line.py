@@ -1,5 +1,6 @@
 """The command line: exit codes, messages without tracebacks, JSON where it is promised."""
 
+import gzip
 import importlib.util
 import json
 import os
@@ -16,8 +17,9 @@ import pytest
 
 from nfvbed.cli.main import VERBS, group, main, report_internal_error
 from nfvbed.errors import NfvbedError
-from nfvbed.records import Preset
+from nfvbed.records import Preset, Status
 from nfvbed.store import Store
+from tests.dashboard_runs import two_variants
 
 ROOT = Path(__file__).parents[3]
 
@@ -58,7 +60,8 @@ def test_a_simulated_run_is_stored_and_reported(capsys: Captured, store_path: Pa
         run = store.run("latest")
         assert f"run {run.id} of simulated begins" in captured.err
         assert [cell.id for cell in store.cells(run.id)][-1] == "simulated/p2p/64"
-    listed = read(capsys, "runs", "--json")
+    assert read(capsys, "runs", "--json") == []
+    listed = read(capsys, "runs", "--all", "--json")
     assert [(item["id"], item["status"]) for item in listed] == [(run.id, "ok")]
     exported = read(capsys, "export", run.id[:18])
     assert len(exported["trials"]) == 2 * (3 + 3) + 2 * (3 + 1), "two ceilings, and the cell with its paced trials"
@@ -66,14 +69,14 @@ def test_a_simulated_run_is_stored_and_reported(capsys: Captured, store_path: Pa
 
 def test_the_page_of_a_simulated_run_names_no_machine(capsys: Captured, store_path: Path, tmp_path: Path) -> None:
     assert main(["run", "simulated", "--repetitions", "2", "--frame-size", "64"]) == 0
-    assert main(["report", "--output", str(tmp_path / "page")]) == 0
+    assert main(["report", "--simulated", "--output", str(tmp_path / "page")]) == 0
     assert "no machine: simulated" in (tmp_path / "page" / "index.html").read_text()
 
 
 def test_an_exported_run_goes_into_another_store(capsys: Captured, tmp_path: Path) -> None:
     main(["run", "simulated", "--repetitions", "1"])
     file, other = tmp_path / "run.json", str(tmp_path / "other.sqlite")
-    assert main(["export", "--output", str(file)]) == 0
+    assert main(["export", "--simulated", "--output", str(file)]) == 0
     assert main(["import", str(file), "--dry-run", "--store", other]) == 0
     assert not Path(other).exists()
     assert main(["import", str(file), "--store", other]) == 0
@@ -122,13 +125,91 @@ REFUSALS = [
     (2, ["run"], "Missing argument 'EXPERIMENT'"),
     (2, ["run", "demo", "--repetitions", "many"], "is not a valid integer"),
     (2, ["run", "demo", "--set", "novalue"], "is not KEY=VALUE"),
+    (2, ["run", "demo", "--set", "trials.warmup_s=010"], "to another base"),
     (2, ["frobnicate"], "No such command"),
     (2, ["run", "--resume"], "no run to resume"),
-    (2, ["run", "--resume", "abc"], "there is no run 'abc'"),
     (2, ["run", "--resume", "abc", "--repetitions", "3"], "a resumed run keeps its plan"),
     (30, ["runs"], "no results yet"),
     (30, ["export"], "nfvbed run <experiment>"),
 ]
+
+
+UNKNOWN = [
+    "compare no-such",
+    "compare --baseline no-such",
+    "deploy no-such",
+    "deploy linux-bridge --site no-such",
+    "deploy linux-bridge --topology no-such",
+    "devcloud logs no-such",
+    "doctor --site no-such",
+    "doctor --site rack --release no-such",
+    "doctor --variant no-such",
+    "explain latest no-such",
+    "explain no-such p2p",
+    "export no-such",
+    "kolla render no-such --site rack --output here",
+    "kolla render ovs-dpdk --site no-such --output here",
+    "onboard no-such --variant linux-bridge",
+    "onboard vloop --variant no-such --check",
+    "onboard vloop --variant linux-bridge --check --flavor no-such",
+    "package no-such",
+    "package vloop --flavor no-such",
+    "plan no-such",
+    "recommend --need latency --host no-such",
+    "report no-such",
+    "run --resume no-such",
+    "run --vsperf no-such --dry-run",
+    "run no-such",
+    "run pvp --variant no-such",
+    "steer --site no-such",
+    "trace linux-bridge --topology no-such",
+    "trace no-such",
+    "trend --setting no-such",
+    "trend --variant no-such",
+    "variants no-such",
+    "verify no-such",
+]
+"""A name that nothing has, wherever one can be given; a closed list of `--help` is click's (exit status 2)."""
+
+
+@pytest.mark.parametrize("words", UNKNOWN)
+def test_an_unknown_name_ends_alike_everywhere(capsys: Captured, store_path: Path, words: str) -> None:
+    two_variants(store_path)
+    message = refused(capsys, 10, *words.split())
+    assert "no-such" in message and "fix: " in message
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (gzip.compress(b"{}", mtime=0), "it is not UTF-8 text (gzip)"),
+        (b"\xff\xfe{\x00}\x00", "it is not UTF-8 text (UTF-16)"),
+        (b"\xe4", "it is not UTF-8 text"),
+        (b"{", "EOF while parsing"),
+        (
+            b'{"date": "x", "nfvbench_version": "5", "benchmarks": {}}',
+            "it is a result of NFVbench, which is not imported",
+        ),
+        (b'{"version": "1.5", "test_id": "x", "start_time": "x", "result": {}}', "it is a result of FD.io CSIT"),
+        (b"type,packet_size,throughput_rx_fps\n", "it is a result of VSPERF"),
+        (None, "No such file"),
+    ],
+)
+def test_a_file_that_is_no_exported_run_is_named(capsys: Captured, tmp_path: Path, content: bytes, says: str) -> None:
+    if content is not None:
+        (tmp_path / "given").write_bytes(content)
+    assert says in refused(capsys, 10, "import", "--dry-run", str(tmp_path / "given"))
+
+
+def test_a_reader_that_goes_away_ends_output_and_not_the_run(store_path: Path) -> None:
+    argv = [sys.executable, "-m", "nfvbed", "run", "simulated"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline()
+        process.stdout.close()
+        assert process.wait() == 0
+    with Store.open(store_path, read_only=True) as store:
+        (run,) = store.runs()
+        assert (run.status, run.reason) == (Status.OK, "")
 
 
 @pytest.mark.parametrize(("code", "arguments", "message"), REFUSALS, ids=lambda value: str(value)[:40])
@@ -220,7 +301,7 @@ def test_a_killed_run_is_found_and_goes_on(capsys: Captured, store_path: Path) -
         wait_for_trials(store_path)
         process.kill()
         process.communicate()
-    assert main(["runs"]) == 0
+    assert main(["runs", "--all"]) == 0
     assert "crashed" in capsys.readouterr().out
     with Store.open(store_path, read_only=True) as store:
         run = store.run("latest")
@@ -267,7 +348,7 @@ def test_tests_are_set_planned_run_and_reported(capsys: Captured, store_path: Pa
     assert main(["run", *options]) == 0
     captured = capsys.readouterr()
     assert "round 1 of 1 to 60" in captured.err
-    exported = read(capsys, "export")
+    exported = read(capsys, "export", "--simulated")
     assert [(result["test"], result["status"]) for result in exported["results"]] == [
         ("latency", "ok"),  # of the generator alone
         ("search", "ok"),

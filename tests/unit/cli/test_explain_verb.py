@@ -37,7 +37,7 @@ def test_the_explanation_as_json(capsys: pytest.CaptureFixture[str]):
 
 @pytest.mark.parametrize(("cell", "said"), [("ovs-dpdk/pvp/64", "no cell is named"), ("/64", "several cells end")])
 def test_an_unknown_cell_is_answered_with_those_of_the_run(cell: str, said: str, capsys: pytest.CaptureFixture[str]):
-    assert main(["explain", "latest", cell]) == 2
+    assert main(["explain", "latest", cell]) == 10
     error = capsys.readouterr().err
     assert said in error and "linux-bridge/p2p/64, " in error and "ovs-dpdk/p2p/64" in error
     assert "Traceback" not in error

@@ -80,7 +80,7 @@ def test_a_run_is_executed_there_and_its_results_are_here(monkeypatch, tmp_path,
     assert str(store) not in program.argv
     assert program.environment["NFVBED_PATIENCE"] == guest_node.PATIENCE
     capsys.readouterr()
-    assert main(["--store", str(store), "runs", "--json"]) == 0
+    assert main(["--store", str(store), "runs", "--all", "--json"]) == 0
     assert '"simulated"' in capsys.readouterr().out
 
 
@@ -93,7 +93,7 @@ def test_an_interrupted_run_is_kept_too(monkeypatch, tmp_path, simulated, capsys
     store = tmp_path / "here.sqlite"
     assert run_on(monkeypatch, Node(None, simulated), store) == 130
     capsys.readouterr()
-    assert main(["--store", str(store), "runs", "--json"]) == 0
+    assert main(["--store", str(store), "runs", "--all", "--json"]) == 0
     assert '"simulated"' in capsys.readouterr().out
 
 

@@ -31,7 +31,7 @@ def test_the_proof_of_ocata_is_its_playbook(tmp_path, capsys):
         (("ovs-dpdk", "--site", "rack", "--release", "2025"), 10, "unknown release '2025'"),
         (("ovs-dkpd", "--site", "rack"), 10, "did you mean 'ovs-dpdk'"),
         (("linux-bridge", "--site", "rack"), 11, "--release ocata"),
-        (("ovs-dpdk", "--site", "rack", "--multinode", "nowhere"), 2, "the inventory cannot be read"),
+        (("ovs-dpdk", "--site", "rack", "--multinode", "nowhere"), 10, "nowhere cannot be read"),
     ],
 )
 def test_bad_input_is_an_error_and_writes_nothing(tmp_path, capsys, arguments, code, said):

@@ -113,13 +113,17 @@ def test_what_it_cannot_do_is_unsupported_with_the_reason(capsys):
 
 def test_a_descriptor_in_a_file_is_for_sites_that_take_one(capsys, tmp_path):
     path = tmp_path / "Their VNF.yaml"
-    path.write_text("tosca_definitions_version: tosca_simple_profile_for_nfv_1_0_0\n")
+    path.write_text(
+        "tosca_definitions_version: tosca_simple_profile_for_nfv_1_0_0\n"
+        "topology_template: {node_templates: {VDU1: {type: tosca.nodes.nfv.VDU.Tacker}}}\n"
+    )
     there = ("onboard", str(path), *AT, "--variant", "linux-bridge")
     refused = reported(capsys, *there, code=11).err
     assert "site memory cannot onboard descriptors" in refused
-    assert MemorySite.log[-1] == "close"
-    assert "would be onboarded as their-vnf on linux-bridge" in reported(capsys, *there, "--dry-run").out
-    assert "--kind, --check" in reported(capsys, *there, "--kind", "vm", "--check", code=2).err
+    for words in (("--dry-run",), ()):
+        assert reported(capsys, *there, *words, code=11).err == refused, "the same, whether anything is done or not"
+    assert "cannot onboard descriptors" in reported(capsys, *there, "--check", code=10).out
+    assert "--kind: not of a descriptor" in reported(capsys, *there, "--kind", "vm", "--check", code=2).err
     assert "--param NAME=VALUE" in reported(capsys, *there, "--param", "image", code=2).err
     named = reported(capsys, "onboard", "vloop", *AT, "--variant", "linux-bridge", "--name", "a=b", code=2).err
     assert "names are of a descriptor in a file" in named

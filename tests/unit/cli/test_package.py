@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nfvbed.cli import onboard_check
 from nfvbed.cli.main import main
 from nfvbed.host.topology import CpuTopology
+from nfvbed.sites.lab import machine, site
 from nfvbed.vnfs.descriptors import csar, model
 
 ROOT = Path(__file__).parents[3]
@@ -22,7 +22,8 @@ def _here(tmp_path, monkeypatch):
     # The image need not be built for this.
     monkeypatch.setattr("nfvbed.cli.package.checksums", lambda path: {"sha256": "a" * 64, "sha512": "b" * 128})
     eight = tuple(range(8))
-    monkeypatch.setattr(onboard_check, "read_topology", lambda: CpuTopology(allowed=eight, nodes=(eight,)))
+    monkeypatch.setattr(machine, "read_topology", lambda: CpuTopology(allowed=eight, nodes=(eight,)))
+    monkeypatch.setattr(site, "find_remembered", lambda: None)
 
 
 def test_package_is_written_and_checked(tmp_path, capsys):
@@ -95,7 +96,12 @@ def test_what_fits_is_told_so(site, capsys):
     ("words", "subjects"),
     [
         (["--variant", "ovs-dpdk", "--kind", "vm", "--flavor", "numa"], ["NUMA nodes"]),
-        (["--variant", "macvtap", "--topology", "pvvp"], ["ports"]),
+        (["--variant", "macvtap", "--topology", "pvvp", "--kind", "process"], ["ports"]),
+        (["--variant", "ovs-kernel", "--site", "devcloud"], ["site"]),
+        (["--variant", "sriov", "--site", "devcloud", "--forwarding", "mac"], ["site"]),
+        (["--variant", "ovs-dpdk", "--site", "devcloud", "--topology", "pvpv"], ["site"]),
+        (["--variant", "ovs-dpdk", "--site", "rack"], ["site"]),
+        (["--variant", "ovs-dpdk", "--site", "guest-node"], ["site"]),
         (["--variant", "vale", "--topology", "pvp", "--kind", "vm"], ["ports"]),
         (["--variant", "ovs-dpdk", "--site", "devcloud", "--forwarding", "router"], ["descriptor"]),
         (["--variant", "ovs-dpdk", "--site", "devcloud", "--flavor", "numa"], ["NUMA nodes", "hugepages"]),

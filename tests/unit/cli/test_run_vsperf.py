@@ -1,6 +1,7 @@
 """`nfvbed run --vsperf`: tests of VSPERF, run natively."""
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from nfvbed.cli.main import main
 from nfvbed.store import Store
+from tests.unit.vsperf.driver.vsperf_double import make_double
 
 ROOT = Path(__file__).parents[3]
 Captured = pytest.CaptureFixture[str]
@@ -68,7 +70,7 @@ def test_throughput_is_searched(capsys: Captured, store_path: Path):
 
 
 REFUSALS = [
-    (2, ["--vsperf", "phy2phy_count"], "did you mean 'phy2phy_cont'"),
+    (10, ["--vsperf", "phy2phy_count"], "did you mean 'phy2phy_cont'"),
     (2, ["demo", "--conf", "x.conf"], "add --vsperf or --driver vsperf"),
     (2, ["--vsperf", "phy2phy_cont", "--trafficgen", "Dummy"], "--trafficgen"),
     (2, ["--vsperf", "--driver", "vsperf", "phy2phy_cont"], "exclude each other"),
@@ -86,6 +88,51 @@ REFUSALS = [
 @pytest.mark.parametrize(("code", "arguments", "message"), REFUSALS, ids=lambda value: str(value)[:40])
 def test_what_is_wrong_is_reported(capsys: Captured, code: int, arguments: list[str], message: str):
     assert message in refused(capsys, code, "run", *arguments, "--dry-run")
+
+
+LAB = """\
+TRAFFICGEN = 'Trex'
+TRAFFICGEN_TREX_LINE_SPEED_GBPS = '10'
+VSWITCH_PMD_CPU_MASK = '30'
+OPNFV_INSTALLER = 'Fuel'
+"""
+
+
+def test_notes_of_files_are_printed_and_defaults_are_counted(tmp_path: Path, capsys: Captured):
+    file = tmp_path / "10_custom.conf"
+    file.write_text(LAB)
+    assert main(["run", "--vsperf", "phy2phy_cont", "--conf", str(file), "--dry-run"]) == 0
+    said = capsys.readouterr().err
+    assert f"not used: TRAFFICGEN ({file}:1): of another traffic generator" in said
+    assert f"not used: TRAFFICGEN_TREX_LINE_SPEED_GBPS ({file}:2): no release of VSPERF reads it" in said
+    assert "differs: VSWITCH_PMD_CPU_MASK" in said
+    assert "not used: 1 setting with VSPERF's default" in said
+
+
+def test_a_refusal_names_all_that_is_missing_beside_the_notes(tmp_path: Path, capsys: Captured):
+    file = tmp_path / "10_custom.conf"
+    file.write_text(LAB + "WHITELIST_NICS = ['0000:03:00.0']\nGUEST_NIC_QUEUES = [2]\nGUEST_SMP = ['3']\n")
+    said = refused(capsys, 11, "run", "--vsperf", "pvp_cont", "--conf", str(file), "--dry-run")
+    assert f"not used: TRAFFICGEN ({file}:1)" in said
+    for text in (f"WHITELIST_NICS = ['0000:03:00.0'], {file}:5", f"GUEST_SMP = '3', {file}:7"):
+        assert text in said
+    assert "add a flavor with vcpus: 3" in said
+    assert '--test-params "WHITELIST_NICS=[]"' in said
+
+
+def test_a_vsperf_of_the_users_own_has_its_own_settings(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+):
+    folder = make_double(tmp_path / "vsperf-double")
+    (folder / "conf" / "13_newer.conf").write_text("SETTING_OF_TOMORROW = 5\n")
+    monkeypatch.setenv("VSPERF_DIR", str(folder))
+    monkeypatch.setenv("VSPERF_PYTHON", sys.executable)
+    arguments = ["run", "--driver", "vsperf", "phy2phy_cont", "--dry-run"]
+    assert main(arguments) == 0
+    assert "trafficgen: NfvGen" in capsys.readouterr().out
+    own = tmp_path / "10_own.conf"
+    own.write_text("SETTING_OF_TOMORROW = 6\nSETTING_OF_YESTERDAY = 7\n")
+    assert "SETTING_OF_YESTERDAY" in refused(capsys, 10, *arguments, "--conf", str(own))
 
 
 def test_unknown_names_are_reported_with_file_and_line(tmp_path: Path, capsys: Captured):

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nfvbed.cli import onboard_check, onboard_machines
+from nfvbed.cli import onboard_machines
 from nfvbed.cli.main import main
 from nfvbed.host.qemu.images import Image
 from nfvbed.host.topology import CpuTopology
+from nfvbed.sites.lab import machine, site
 from nfvbed.spec.machines import FormSpec
 from nfvbed.vnfs.descriptors import csar, translate
 from nfvbed.vnfs.descriptors.given import GivenImage, GivenInstance, GivenVnf
@@ -23,7 +24,8 @@ def _here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.qcow2").write_bytes(b"an image")
     eight = tuple(range(8))
-    monkeypatch.setattr(onboard_check, "read_topology", lambda: CpuTopology(allowed=eight, nodes=(eight,)))
+    monkeypatch.setattr(machine, "read_topology", lambda: CpuTopology(allowed=eight, nodes=(eight,)))
+    monkeypatch.setattr(site, "find_remembered", lambda: None)
 
 
 def test_package_has_both_flavours(tmp_path, capsys):
@@ -35,14 +37,14 @@ def test_package_has_both_flavours(tmp_path, capsys):
 
 
 def test_image_is_packed_where_it_is_asked_for(tmp_path):
-    words = ["--image-file", str(tmp_path / "own.qcow2"), "--with-image", "--flavour", "two-guests"]
+    words = ["--image-file", str(tmp_path / "own.qcow2"), "--with-image", "--deployment-flavour", "two-guests"]
     assert main(["package", "vepc", *words]) == 0
     assert "Files/images/own.qcow2" in csar.read(tmp_path / "vepc.csar").archive.sizes
 
 
 def test_template_has_one_flavour_with_names_from_the_options(tmp_path, capsys):
     words = ["--form", "legacy", "--output", "x.yaml", "--network", "s1-u=left", "--image", "own"]
-    assert main(["package", "vepc", *words, "--flavour", "two-guests", "--placement", "strict"]) == 0
+    assert main(["package", "vepc", *words, "--deployment-flavour", "two-guests", "--placement", "strict"]) == 0
     assert capsys.readouterr().err == ""
     topology = yaml.safe_load((tmp_path / "x.yaml").read_text())["topology_template"]
     assert topology["node_templates"]["VL_s1-u"]["properties"]["network_name"] == "left"
@@ -71,12 +73,13 @@ def test_hot_goes_to_standard_output(capsysbinary):
         (["vepc", "--form", "hot", "--zone", "core"], 2, "--zone is a name and a value"),
         (["vepc", "--form", "hot", "--zone", "cor=x", "--placement", "soft"], 10, "did you mean 'core'?"),
         (["vepc", "--form", "hot", "--network", "s13=x"], 10, "in links: 's13'"),
-        (["vepc", "--form", "hot", "--flavour", "three"], 10, "in flavours: 'three'"),
+        (["vepc", "--form", "hot", "--deployment-flavour", "three"], 10, "in flavours: 'three'"),
         (["vepc", "--flavor", "pinned"], 2, "--flavor: not of a VNF of several machines"),
+        (["vepc", "--flavour", "two-guests"], 2, "--deployment-flavour NAME"),
         (["vepc", "--most", "2"], 2, "--most: not of a VNF of several machines"),
         (["vepc", "--forwarding", "io"], 2, "--forwarding: not of a VNF of several machines"),
         (["vloop", "--placement", "soft"], 2, "placement are of a VNF of several machines"),
-        (["vloop", "--flavour", "default"], 2, "--flavour is of a VNF of several machines"),
+        (["vloop", "--deployment-flavour", "default"], 2, "--deployment-flavour is of a VNF of several machines"),
         (["vloop", "--image-file", "x"], 2, "--image-file is of a VNF of several machines"),
     ],
 )
@@ -90,18 +93,20 @@ def check(capsys, *words):
     return code, [one["subject"] for one in json.loads(capsys.readouterr().out)["mismatches"]]
 
 
-@pytest.mark.parametrize("variant", ["ovs-dpdk", "linux-bridge", "sriov"])
+@pytest.mark.parametrize("variant", ["ovs-dpdk", "linux-bridge"])
 def test_two_guests_fit_a_devcloud(variant, capsys):
-    assert check(capsys, "--variant", variant, "--flavour", "two-guests") == (0, [])
+    assert check(capsys, "--variant", variant, "--deployment-flavour", "two-guests") == (0, [])
 
 
 @pytest.mark.parametrize(
     ("words", "subjects"),
     [
-        (["--variant", "ovs-dpdk", "--flavour", "default"], ["hugepages"]),
-        (["--variant", "ovs-dpdk", "--flavour", "default", "--placement", "strict"], ["placement"]),
-        (["--variant", "ovs-dpdk", "--flavour", "two-guests", "--placement", "strict"], ["placement"]),
-        (["--variant", "vale", "--flavour", "two-guests"], ["ports"]),
+        (["--variant", "ovs-dpdk", "--deployment-flavour", "default"], ["hugepages"]),
+        (["--variant", "ovs-dpdk", "--deployment-flavour", "default", "--placement", "strict"], ["placement"]),
+        (["--variant", "ovs-dpdk", "--deployment-flavour", "two-guests", "--placement", "strict"], ["placement"]),
+        (["--variant", "vale", "--deployment-flavour", "two-guests"], ["site"]),
+        (["--variant", "sriov", "--deployment-flavour", "two-guests"], ["site"]),
+        (["--variant", "ovs-kernel", "--deployment-flavour", "two-guests"], ["site"]),
     ],
 )
 def test_what_does_not_fit_is_told(words, subjects, capsys):
@@ -133,14 +138,23 @@ class Cloud:
     def __init__(self):
         self.asked = []
 
+    descriptor_form = "legacy"
+
     def find_deployed(self):
+        return None
+
+    def fit(self, variant, topology, choice):
+        return ()
+
+    def guest_host(self, variant, vnfs):
         return None
 
     def require(self, variant):
         self.asked.append(variant.name)
 
-    def onboard_given(self, variant, given, tell):
-        self.asked.append((variant.name, given))
+    def onboard_given(self, variant, found, tell):
+        self.asked.append((variant.name, found))
+        given = found.given
         instance = GivenInstance("1", "core", "node", (("data0", "02:00:00:00:00:01"),), "login:")
         return GivenVnf(given.name, "legacy", (instance,), (("create", 1),))
 
@@ -152,12 +166,12 @@ def test_template_of_a_flavour_is_onboarded_as_a_file(tmp_path, monkeypatch, cap
     cloud = Cloud()
     monkeypatch.setattr(onboard_machines, "open_site", lambda *_: cloud)
     monkeypatch.setattr(onboard_machines, "_MADE", tmp_path / "made")
-    words = ["onboard", "vepc", "--site", "devcloud", "--variant", "ovs-dpdk", "--flavour", "two-guests"]
+    words = ["onboard", "vepc", "--site", "devcloud", "--variant", "ovs-dpdk", "--deployment-flavour", "two-guests"]
     assert main([*words, "--dry-run", "--param", "image_core=cirros"]) == 0
     assert "vepc (flavour two-guests) would be onboarded as vepc on ovs-dpdk" in capsys.readouterr().out
     assert not (tmp_path / "made").exists()
     assert main([*words, "--network", "s1-u=left", "--param", "image_core=cirros"]) == 0
-    variant, given = cloud.asked[-1]
+    variant, given = cloud.asked[-1][0], cloud.asked[-1][1].given
     assert (variant, given.name, dict(given.parameters)) == ("ovs-dpdk", "vepc", {"image_core": "cirros"})
     topology = yaml.safe_load(given.path.read_text())["topology_template"]
     assert topology["node_templates"]["VL_s1-u"]["properties"]["network_name"] == "left"
@@ -176,12 +190,13 @@ def _image(tmp_path, monkeypatch):
 
 def test_package_of_a_flavour_is_onboarded_where_the_site_takes_packages(tmp_path, monkeypatch, image, capsys):
     cloud = Cloud()
+    cloud.descriptor_form = "sol"
     monkeypatch.setattr(onboard_machines, "open_site", lambda *_: cloud)
     monkeypatch.setattr(onboard_machines, "_MADE", tmp_path / "made")
     words = ["onboard", "vepc", "--site", "devcloud-sol", "--variant", "ovs-dpdk"]
     assert main([*words, "--network", "sgi=right"]) == 0
-    (_, given) = cloud.asked[-1]
-    assert (given.name, given.flavour, given.made, given.is_package) == ("vepc", "two-guests", True, True)
+    given = cloud.asked[-1][1].given
+    assert (given.name, given.flavour, given.made, given.form) == ("vepc", "two-guests", True, "package")
     assert given.networks == {
         "core_s1-u": "data0",
         "core_sgi": "right",
@@ -199,6 +214,6 @@ def test_package_of_a_flavour_is_onboarded_where_the_site_takes_packages(tmp_pat
 def test_package_without_an_image_is_refused(monkeypatch, capsys):
     vepc = onboard_machines.MachinesVnfSpec
     monkeypatch.setattr(vepc, "form", lambda self, flavour: FormSpec())
-    words = ["onboard", "vepc", "--site", "devcloud-sol", "--variant", "ovs-dpdk", "--flavour", "two-guests"]
+    words = ["onboard", "vepc", "--site", "devcloud-sol", "--variant", "ovs-dpdk", "--deployment-flavour", "two-guests"]
     assert main(words) == 11
     assert "nfvbed package vepc --image-file FILE" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.cli.trend import command
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnknownNameError
 from nfvbed.store import Store
 from tests.dashboard_runs import SERIES, STEP_AT, STEPPED, with_series
 
@@ -29,9 +29,11 @@ def said(path: Path, *arguments: str) -> str:
 
 
 def test_settings_are_listed_with_what_they_did(measured: Path):
-    text = said(measured)
+    text = said(measured, "--simulated")
     assert "simulated (simulated)" in text and "A confirmed step: ▼ ×0.69" in " ".join(text.split())
-    assert "No setting was measured" in said(measured, "--variant", "vpp")
+    assert "No setting was measured" in said(measured, "--simulated", "--variant", "vpp")
+    plain = said(measured)
+    assert "No setting was measured" in plain and f"Not looked at: {len(SERIES)} simulated runs." in plain
 
 
 def test_one_setting_is_shown_run_by_run(measured: Path):
@@ -42,12 +44,12 @@ def test_one_setting_is_shown_run_by_run(measured: Path):
 
 
 def test_the_same_as_json(measured: Path):
-    (found,) = json.loads(said(measured, "--json"))
+    (found,) = json.loads(said(measured, "--simulated", "--json"))
     assert found["name"] == STEPPED and found["steps"][0]["step"]["run"] == SERIES[STEP_AT]
 
 
 def test_an_unknown_setting_is_refused(measured: Path):
-    with pytest.raises(UsageError, match="no series of this setting"):
+    with pytest.raises(UnknownNameError, match="no series of setting"):
         said(measured, "--setting", "none")
 
 
@@ -59,5 +61,5 @@ def test_an_acknowledged_step_is_not_open(measured: Path, tmp_path: Path):
             Acknowledgement(setting=STEPPED, run=SERIES[STEP_AT], reason="known", by="ann",
                             at="2026-01-01T00:00:00.000+00:00", expires_at="2999-01-01T00:00:00.000+00:00")
         )  # fmt: skip
-    assert "acknowledged until 2999-01-01" in said(path, "--setting", STEPPED)
-    assert "A confirmed step" not in said(path)
+    assert "acknowledged until 2999-01-01" in said(path, "--simulated", "--setting", STEPPED)
+    assert "A confirmed step" not in said(path, "--simulated")

@@ -7,7 +7,7 @@ import pytest
 
 from nfvbed.cli.vnf_options import DEFAULT_VNF, choice_of, path_of
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import UnsupportedError, UsageError
+from nfvbed.errors import UnknownNameError, UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.vnf import VnfChoice
@@ -54,7 +54,7 @@ def test_a_topology_that_is_asked_for_is_refused_with_the_files_reason() -> None
             path_of(PROJECT, variant, topology, DEFAULT_VNF, {})
         assert variant.not_applicable["pvNp" if topology == "pv3p" else topology] in refused.value.what
         assert "pvp" in refused.value.fix
-    with pytest.raises(UsageError):
+    with pytest.raises(UnknownNameError):
         path_of(PROJECT, PROJECT.load_variant("macvtap"), "p3p", DEFAULT_VNF, {})
 
 

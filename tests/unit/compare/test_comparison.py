@@ -10,10 +10,10 @@ from nfvbed.compare.rundata import RunData
 from nfvbed.compare.scope import Scope
 from nfvbed.compare.summary import CellSummary
 from nfvbed.compare.verdict import Bound, Rules, Verdict
-from nfvbed.errors import NotComparableError, UsageError
+from nfvbed.errors import NotComparableError, UnknownNameError, UsageError
 from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Readiness, Status, Support
 from nfvbed.results import ResultRecord
-from tests.sample_records import BRIDGE, CEILINGS, HOST, OVS, SIMULATED, Scenario, build
+from tests.sample_records import BRIDGE, CEILINGS, HOST, OVS, RUN, SIMULATED, Scenario, build
 
 SECOND_RUN = "01940000-0000-7000-8000-000000000002"
 
@@ -42,6 +42,23 @@ def test_tests_beside_the_maximum_load_choose_the_class_where_they_have_results(
         results.append(ResultRecord(**searched, **spans, placement_class="far", started_at="", ended_at=""))
     found = compare([dataclasses.replace(data, results=tuple(results))])
     assert found.placement[0].choice.name == "far"
+
+
+def test_a_row_says_to_what_its_cycles_are_known():
+    data = build()
+    exact = row(compare([data]), "ovs-dpdk/p2p/64")
+    rounded = [
+        trial.model_copy(
+            update={"cost": trial.cost.model_copy(update={"rounding_cycles": trial.cost.busy_cycles // 50})}
+        )
+        if trial.cost is not None and trial.cost.busy_cycles != NOT_SEPARABLE
+        else trial
+        for trial in data.trials
+    ]
+    found = row(compare([dataclasses.replace(data, trials=tuple(rounded))]), "ovs-dpdk/p2p/64")
+    assert found.cycles_per_packet == exact.cycles_per_packet
+    assert not [note for note in exact.notes if "cycles" in note]
+    assert [note for note in found.notes if "± 2.0%" in note]
 
 
 def test_a_row_holds_rates_loss_latency_and_cost():
@@ -168,9 +185,35 @@ def test_another_host_is_not_comparable():
     assert "different hosts" in not_comparable_with(other)
 
 
-def test_simulated_and_measured_are_not_comparable():
-    other = build(Scenario(run=SECOND_RUN, systems=(SIMULATED,)))
-    assert "simulated" in not_comparable_with(other)
+def test_simulated_and_measured_runs_are_not_compared():
+    runs = [build(), build(Scenario(run=SECOND_RUN, systems=(SIMULATED,)))]
+    for order in (runs, runs[::-1]):
+        with pytest.raises(NotComparableError, match=f"simulated: {SECOND_RUN}; measured: {RUN}"):
+            compare(order)
+
+
+def with_sessions(data: RunData, form: str) -> RunData:
+    return dataclasses.replace(data, rigs={cell.rig_hash: {"sessions": form} for cell in data.cells})
+
+
+def test_connections_that_were_answered_are_not_compared_with_such_that_were_not():
+    """A rig that names no form is from before there was a choice: neither direction answered the other."""
+    other = build(Scenario(run=SECOND_RUN, systems=(OVS,), seed=4))
+    assert "different sessions: mirrored and unreplied" in not_comparable_with(with_sessions(other, "mirrored"))
+    both = [with_sessions(build(Scenario(systems=(OVS,))), "mirrored"), with_sessions(other, "mirrored")]
+    assert {entry.scope.reason for entry in compare(both).differences} == {"A/A: nothing differs"}
+
+
+def test_rows_say_which_connections_they_had_where_it_matters():
+    data = build(Scenario(systems=(OVS,)))
+    tracking = dataclasses.replace(data, tracking=frozenset(cell.config_hash for cell in data.cells))
+
+    def notes(of: RunData) -> set[str]:
+        return {note.split(";")[0] for found in compare([of]).rows for note in found.notes if "sessions" in note}
+
+    assert notes(data) == set()
+    assert notes(tracking) == {"sessions: unreplied"}
+    assert notes(with_sessions(tracking, "mirrored")) == {"sessions: mirrored"}
 
 
 def test_rates_of_an_emulated_guest_are_not_comparable():
@@ -228,7 +271,7 @@ def test_a_host_with_one_state_has_one_class():
 def test_a_class_or_a_baseline_that_is_not_there_is_refused():
     with pytest.raises(NotComparableError, match="placement class far"):
         compare([build(Scenario(one_state=True))], Options(placement_class="far"))
-    with pytest.raises(UsageError, match="none of these runs"):
+    with pytest.raises(UnknownNameError, match="none of these runs"):
         compare([build()], Options(baseline="vpp"))
     with pytest.raises(UsageError, match="no run"):
         compare([])

@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.compare.comparison import Options
 from nfvbed.compare.explain import Use, explain
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnknownNameError
 from nfvbed.records import Preset, Role, Status
 from tests.sample_records import BRIDGE, OVS, Scenario, build
 
@@ -69,7 +69,7 @@ def test_stolen_time_is_reported_by_role_and_for_the_host():
 def test_a_cell_is_named_in_full_or_by_an_end_that_only_one_has():
     data = build(Scenario(systems=(BRIDGE, OVS)))
     assert explain([data], "ovs-dpdk/p2p/64").row.cell == CELL
-    with pytest.raises(UsageError, match="several cells end"):
+    with pytest.raises(UnknownNameError, match="several cells end"):
         explain([data], "p2p/64")
-    with pytest.raises(UsageError, match="no cell is named"):
+    with pytest.raises(UnknownNameError, match="no cell is named"):
         explain([data], "vpp/p2p/64")

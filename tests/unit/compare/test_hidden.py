@@ -15,7 +15,7 @@ def compared(tmp_path: Path, name: str, *options: str) -> Comparison:
     store = str(tmp_path / f"{name}.sqlite")
     asked = ("--frame-size", "64", "--repetitions", "2", "--set", TESTS, *options)
     assert main(["run", "simulated", *asked, "--root", str(ROOT), "--store", store]) == 0
-    return compare(load_runs(ROOT, store, ()).data)
+    return compare(load_runs(ROOT, store, ("latest",), simulated=True).data)
 
 
 def test_rows_searches_and_latency_have_their_share(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from nfvbed.compare.comparison import compare
-from nfvbed.compare.limits import bounds_of
+from nfvbed.compare.limits import WITHIN, _lies_above, bounds_of
+from nfvbed.compare.ranks import Interval
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.scope import Scope
 from nfvbed.compare.summary import CellSummary, Limit
@@ -16,6 +17,20 @@ from nfvbed.results import ResultKind, ResultRecord
 from tests.sample_records import BRIDGE, CEILINGS, OVS, Scenario, build
 
 CELL = "ovs-dpdk/p2p/64"
+
+
+@pytest.mark.parametrize(
+    ("low", "is_range", "above"),
+    [
+        (1.001, False, True),
+        (1.0, False, False),
+        (1.001, True, False),
+        (1 + WITHIN + 0.001, True, True),
+        (1 + WITHIN, True, False),
+    ],
+)
+def test_a_range_refutes_a_ceiling_by_more_than_an_interval_has_to(low: float, is_range: bool, above: bool):
+    assert _lies_above(Interval(low=low, high=2.0, level=0.0 if is_range else 0.95, is_range=is_range)) is above
 
 
 def row_of(data: RunData, cell: str = CELL) -> CellSummary:

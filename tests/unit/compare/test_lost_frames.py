@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import pytest
+
 from nfvbed.compare.lostframes import ELSEWHERE, IN_VNF, NOBODY, RECEIVER, SURPLUS, SWITCH, VNF, lost_frames
 from nfvbed.records import DirectionCounts, TrialRecord
 from tests.sample_records import OVS, Scenario, build
 
-SENT = 1_000
+SENT = 1_000_000
 
 
 def trial(lost: int, raw: dict[str, Any] | None) -> TrialRecord:
@@ -34,6 +36,22 @@ def test_what_the_switch_dropped_is_divided_by_port():
     assert found[f"{RECEIVER} p1"] == 30
     assert found[ELSEWHERE] == 25
     assert NOBODY not in found
+
+
+@pytest.mark.parametrize(
+    ("counters", "says"),
+    [
+        ({"ovs_tx_mtu_exceeded_drops": 30}, "longer than the MTU"),
+        ({"ovs_tx_qos_drops": 30}, "policy"),
+        ({"ovs_tx_failure_drops": 30}, "was full"),
+        ({}, "does not say why"),
+    ],
+)
+def test_why_is_said_in_the_words_of_the_counter_that_rose(counters: dict[str, int], says: str):
+    port = {"rx_packets": 0, "rx_dropped": 0, "tx_dropped": 30} | counters
+    (found,) = [place for place in lost_frames([trial(30, {"ports": {"p1": port}})]) if place.place.endswith(" p1")]
+    assert says in found.meaning
+    assert ("was full" in found.meaning) == ("ovs_tx_failure_drops" in counters)
 
 
 def test_ports_are_found_as_a_bridge_testpmd_and_two_hosts_keep_them():
@@ -96,3 +114,10 @@ def test_a_vnf_that_is_the_end_of_the_path_loses_nothing():
 def test_nothing_is_said_of_places_where_nothing_was_lost():
     found = places(trial(0, {"ports": {"p0": {"rx_dropped": 0}, "p1": {"tx_dropped": 0}}}))
     assert not [place for place in found if place.startswith("lost:")]
+
+
+def test_frames_that_one_vnf_kept_are_not_given_to_the_next_one_too():
+    keeps = {"tx_packets": SENT, "rx_packets": SENT - 5}
+    ports = {f"v{vnf}{side}": dict(keeps) for vnf in (1, 2) for side in "ab"}
+    found = places(trial(12, {"ports": ports}))
+    assert (found[f"{IN_VNF} vnf1"], found[f"{IN_VNF} vnf2"], found[ELSEWHERE]) == (10, 2, 0)

@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.compare.needs import Need
 from nfvbed.compare.rawethernet import Carries
-from nfvbed.compare.recommend import Recommendation, Wanted, recommend
+from nfvbed.compare.recommend import Recommendation, Wanted, recommend, unchecked
 from nfvbed.compare.verdict import Verdict
 from nfvbed.records import CellRole, PortKind, Status
 from nfvbed.results import ResultKind
@@ -18,7 +18,7 @@ FAST, SLOW = plane("fast", 9e6), plane("slow", 3e6)
 
 
 def asked(*runs, need: Need = Need.THROUGHPUT, **wanted) -> Recommendation:
-    return recommend(runs, Wanted(need=need, **wanted), HOST)
+    return recommend(runs, Wanted(need=need, **wanted), HOST, unchecked)
 
 
 def places(found: Recommendation) -> list[tuple[int, str]]:
@@ -96,6 +96,14 @@ def test_one_variant_alone_is_not_enough():
     assert (found.not_measured, found.unavailable) == (("other",), ("sriov",))
     assert found.proposals[0].variants == ("fast", "other")
     assert "--topology p2p --frame-size 64" in found.proposals[0].command
+
+
+def test_a_rate_of_frames_that_came_twice_is_never_ranked():
+    doubled = dataclasses.replace(plane("mirror", 20e6), doubled=True)
+    found = asked(examined(run_of(FAST, SLOW, doubled)))
+    assert places(found) == [(1, "fast"), (2, "slow")]
+    left = {entry.variant: entry.reason for entry in found.answer.left_out}
+    assert "counted more frames back than were sent" in left["mirror"]
 
 
 def test_simulated_and_emulated_are_never_ranked():

@@ -62,7 +62,15 @@ def test_frequency_by_the_governor(governors: list[str], text: str):
 def test_stolen_time_in_a_virtual_machine_whose_cores_all_work():
     text = remedy(QualityWarning.CPU_STOLEN, what(2, cpu={"hypervisor": "yes"}))
     assert "all 2 cores" in text and "hypervisor" in text
-    assert "isolcpus=0,1 " in remedy(QualityWarning.CPU_STOLEN, what(8))
+    assert "isolcpus=0-1 " in remedy(QualityWarning.CPU_STOLEN, what(8))
+
+
+def test_cores_that_are_isolated_already_stay_so():
+    """The kernel's parameter is one list: who names the new cores alone takes it away from the others."""
+    topology = {"allowed": list(range(8)), "isolated": [4, 5], "nodes": [list(range(8))]}
+    assert "isolcpus=0-1,4-5 nohz_full=0-1,4-5" in remedy(QualityWarning.CPU_STOLEN, what(8, topology=topology))
+    own = what(8, {"kind": "process", "cores": [[2]], "shares_core": [False]}, topology=topology)
+    assert "isolcpus=1,4-5)" in remedy(QualityWarning.UNSENT, own)
 
 
 def test_too_few_repetitions_by_how_the_run_ended():

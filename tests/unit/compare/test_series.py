@@ -4,6 +4,7 @@ import numpy as np
 
 from nfvbed.compare.series import Measured, Setting, by_setting, changes_in, machine_of, series_of
 from nfvbed.compare.steps import NEWEST
+from nfvbed.records import Sessions
 
 SETTING = Setting(
     variant="ovs-dpdk", topology="pvp", vnf="process-io", frame_size=64, flows=1, bidirectional=True, site="lab",
@@ -35,6 +36,7 @@ def test_every_part_of_a_setting_tells_it_from_others():
     changed = {
         "variant": "vpp", "topology": "pvvp", "vnf": "native", "frame_size": 1518, "flows": 2, "bidirectional": False,
         "test": "soak", "site": "devcloud", "machine": "n", "simulated": True,
+        "sessions": Sessions.MIRRORED,
     }  # fmt: skip
     names = {SETTING.model_copy(update={key: value}).name for key, value in changed.items()} | {SETTING.name}
     assert set(changed) == set(Setting.model_fields)

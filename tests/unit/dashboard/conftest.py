@@ -1,6 +1,5 @@
 """A dashboard of a stored run, asked without a network."""
 
-import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,9 +16,9 @@ NOW = datetime(2026, 1, 4, 3, 4, 5, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
-def _no_trial_of_others(monkeypatch):
+def _no_trial_of_others(monkeypatch, tmp_path_factory):
     """What is measured on this host meanwhile does not keep a test waiting."""
-    monkeypatch.setattr("nfvbed.quiet._NAME", f"\0nfvbed-unit-{os.getpid()}-{{}}")
+    monkeypatch.setattr("nfvbed.host.trialsign.RUN_DIRECTORY", tmp_path_factory.mktemp("run") / "signs")
 
 
 @pytest.fixture(scope="session", name="stored")

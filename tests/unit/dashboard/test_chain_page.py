@@ -19,6 +19,7 @@ from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.security import Access
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import BusyError, InternalError, UnsupportedError, UsageError
+from nfvbed.host.trialsign import GoingTrial
 from nfvbed.records import Hop, HopKind
 
 ID = "20260104-030405-000001"
@@ -54,7 +55,7 @@ class Verbs:
         self.answer = report()
         self.state, self.status, self.said = State.DONE, 0, ""
         self.running = ()
-        self.trial = False
+        self.trial: GoingTrial | None = None
 
     def __call__(self, root, arguments):
         assert root == self.root
@@ -97,7 +98,7 @@ def _verbs(monkeypatch):
     made = Verbs()
     monkeypatch.setattr(app, "Chains", lambda jobs: Chains(made, made))
     monkeypatch.setattr("nfvbed.dashboard.chain_reading.FRESH_S", 0.0)
-    monkeypatch.setattr("nfvbed.dashboard.chain_reading.trial_is_going", lambda: made.trial)
+    monkeypatch.setattr("nfvbed.dashboard.chain_reading.going_trial", lambda: made.trial)
     return made
 
 
@@ -188,9 +189,9 @@ def test_no_path_is_read_while_a_job_or_a_trial_is_going(asked, verbs):
     verbs.running = (verbs.make(("run", "pvp"), "lab", State.RUNNING),)
     assert "nfvbed run pvp" in asked().get("/chain").text
     verbs.running = ()
-    verbs.trial = True
+    verbs.trial = GoingTrial(7)
     assert "while a trial is going" in asked().get("/chain").text
-    verbs.trial = False
+    verbs.trial = None
     assert verbs.calls == []
     assert "vnf1, vnf2, vnf3" in asked().get("/chain").text
 

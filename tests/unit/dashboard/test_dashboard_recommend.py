@@ -11,7 +11,7 @@ from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.security import Access
 from nfvbed.store import Store
 from tests.dashboard_runs import ELSEWHERE, with_series
-from tests.sample_records import RUN
+from tests.sample_records import OVS, RUN
 
 
 @pytest.mark.parametrize("need", list(Need))
@@ -78,7 +78,7 @@ def test_histograms_are_read_where_latency_is_asked_for_and_the_same_again_reads
 
 def test_runs_that_are_too_large_together_are_left_and_named(store: Store, monkeypatch, tmp_path: Path):
     path = tmp_path / "x.sqlite"
-    with_series(path)
+    with_series(path, OVS)
     monkeypatch.setattr(recommending, "MOST_TRIALS", 9)
     with Store.open(path, read_only=True) as small:
         client = TestClient(make_app(small, Access(hosts=("localhost",))), base_url="http://localhost")

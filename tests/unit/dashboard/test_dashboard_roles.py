@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fastapi import APIRouter, FastAPI
+from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 
@@ -14,6 +15,7 @@ from nfvbed.dashboard import peers
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit, Outcome, Who
 from nfvbed.dashboard.auditing import auditing
+from nfvbed.dashboard.csrf import from_own_page
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.listening import Listening, access_of
 from nfvbed.dashboard.operations import Operations
@@ -29,6 +31,14 @@ READS = "fedcba9876543210fedcba9876543210"
 HERE = "http://localhost"
 PAGE = {"origin": HERE}
 ME = Who(role="operator", client="127.0.0.1", user="root")
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil-bed.example", "http://evilbed.example", "http://x.bed.example", "", "null"]
+)
+def test_an_origin_that_ends_as_this_host_is_another(origin: str):
+    assert from_own_page(Headers({"host": "bed.example", "origin": "http://BED.example"}))
+    assert not from_own_page(Headers({"host": "bed.example", "origin": origin}))
 
 
 def guarded(tmp_path: Path, **options) -> tuple[TestClient, Audit]:
@@ -120,6 +130,10 @@ def test_tokens_have_roles(tmp_path: Path):
     for token, status in wanted:
         assert client.post("/change", headers={"authorization": f"Bearer {token}"} | PAGE).status_code == status
         assert client.get("/audit", headers={"cookie": f"{COOKIE}={session_of(token)}"}).status_code == status
+    # A wrong token is no token, whoever is signed in beside it.
+    signed_in = {"cookie": f"{COOKIE}={session_of(OWNS)}", "authorization": "Bearer x"}
+    assert client.get("/audit", headers=signed_in).status_code == 303
+    assert client.post("/change", headers=signed_in | PAGE).status_code == 303
     # Who signs in as somebody else needs the form of a new page.
     cookies = {COOKIE: session_of(OWNS)}
     mine = TestClient(client.app, base_url=HERE, cookies=cookies)

@@ -69,12 +69,12 @@ def _desk(measured: Path, tmp_path: Path):
 
 
 def test_the_step_is_in_the_list_and_the_newest_run_is_no_alarm(reader: TestClient):
-    (line,) = reader.get("/api/trend?variant=simulated").json()["settings"]
+    (line,) = reader.get("/api/trend?variant=simulated&simulated=1").json()["settings"]
     assert (line["name"], line["runs"], line["unit"]) == (STEPPED, len(SERIES), "frames/s")
     assert line["last"]["step"]["run"] == SERIES[STEP_AT]
     assert line["last"]["step"]["ratio"] == pytest.approx(KNOWN_STEP, rel=0.03)
     assert line["suspected"]["run"] == SERIES[-1]
-    page = reader.get("/trend").text
+    page = reader.get("/trend?simulated=1").text
     assert f'href="/trend?setting={quote(STEPPED, safe="/")}"' in page
     assert "unconfirmed: one more run shows" in page and "SIMULATED" in page
 
@@ -129,7 +129,7 @@ def test_a_step_is_acknowledged_until_its_date(desk: Desk):
     assert answer.status_code == 303 and answer.headers["location"] == f"{PAGE}#steps"
     page = desk.client.get(PAGE).text
     assert "acknowledged until 2026-02-01" in page and "the &lt;new&gt; kernel (root, 2026-01-04)" in page
-    (line,) = desk.client.get("/api/trend").json()["settings"]
+    (line,) = desk.client.get("/api/trend?simulated=1").json()["settings"]
     assert line["last"]["acknowledged"]["reason"] == "the <new> kernel"
     desk.now = datetime(2026, 2, 1, 0, 0, 1, tzinfo=UTC)
     assert "acknowledged until" not in desk.client.get(PAGE).text

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,13 +10,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from nfvbed import quiet
 from nfvbed.dashboard.live import MOST, Streams
-from nfvbed.dashboard.progress import Plans, live_of, progress_of
+from nfvbed.dashboard.progress import Needs, Plans, live_of, progress_of
 from nfvbed.dashboard.rendering import render
 from nfvbed.dashboard.source import Source
 from nfvbed.errors import BusyError
-from nfvbed.quiet import trial_going, trial_is_going
+from nfvbed.host import trialsign
+from nfvbed.host.trialsign import going_trial, remove_signs_of_the_dead, trial_going, trial_is_going
 from nfvbed.store import Store
 
 
@@ -97,28 +96,28 @@ def test_connections_are_bounded():
 
 
 def test_a_trial_is_seen_from_another_process_and_ends_with_its_process():
-    held = "with quiet.trial_going():\n    print(flush=True)\n    sys.stdin.read()"
-    script = f"import sys\nfrom nfvbed import quiet\nquiet._NAME = {quiet._NAME!r}\n{held}"
+    held = "with trialsign.trial_going('01-02'):\n    print(flush=True)\n    sys.stdin.read()"
+    place = f"from pathlib import Path\ntrialsign.RUN_DIRECTORY = Path({str(trialsign.RUN_DIRECTORY)!r})"
+    script = f"import sys\nfrom nfvbed.host import trialsign\n{place}\n{held}"
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", script], env=environment, **pipes) as process:
+    with subprocess.Popen([sys.executable, "-c", script, "demo"], env=environment, **pipes) as process:
         process.stdout.readline()
-        assert trial_is_going()
+        said = str(going_trial())
+        assert all(part in said for part in ("run 01-02", f"pid {process.pid} (-c demo)", "since 20"))
         process.kill()
+    assert not trial_is_going() and list(trialsign.RUN_DIRECTORY.iterdir()), "a kill leaves its file behind"
+    remove_signs_of_the_dead()
     with trial_going(), trial_going():
         assert trial_is_going()
+    assert not trialsign.RUN_DIRECTORY.exists()
 
 
-def test_a_trial_goes_on_where_all_names_are_taken(monkeypatch):
-    monkeypatch.setattr("nfvbed.quiet._NAME", "\0nfvbed-test-{}")
-    taken = [socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in range(4)]
-    for number, held in enumerate(taken):
-        held.bind(f"\0nfvbed-test-{number}")
+def test_a_trial_goes_on_where_nothing_can_be_written(monkeypatch, tmp_path):
+    monkeypatch.setattr(trialsign, "RUN_DIRECTORY", tmp_path / "a file" / "below")
+    (tmp_path / "a file").touch()
     with trial_going():
-        assert trial_is_going()
-    for held in taken:
-        held.close()
-    assert not trial_is_going()
+        assert not trial_is_going()
 
 
 def test_a_run_that_ended_is_not_followed(store: Store):
@@ -137,16 +136,17 @@ def test_how_far_a_run_is(tmp_path: Path):
     )
     with Store.open(path, read_only=True) as opened:
         source = Source(opened)
-        run = source.run("latest")
+        run = opened.run("latest")
         needs = Plans().of(source, run)
         assert needs is not None
         found = progress_of(source, run, needs)
         assert found.cells_done == found.cells > 3 and found.trials >= found.trials_least > 0 and found.share == 1
-        lacking = needs.model_copy(update={"trials": dict.fromkeys(needs.trials, 10**6)})
-        assert progress_of(source, run, lacking).cells_done == 0
+        lacking = Needs(trials=dict.fromkeys(needs.trials, 10**6), tests={}, trials_of_tests={})
+        assert progress_of(source, run, lacking).cells_done == 0 and progress_of(source, run, lacking).share < 0.001
     with Store.open(path) as writing:
         source = Source(writing)
         live = live_of(source, Plans(), run.model_copy(update={"status": None, "ended_at": None}))
         assert live is not None and live.progress == found
         shown = render("run-progress", live=live)
-        assert f"{found.cells} of {found.cells} cells are done" in shown and "Newest trials" in shown
+        assert "100 % of the trials are done" in shown and f"{found.cells} of {found.cells} cells" in shown
+        assert "Newest trials" in shown

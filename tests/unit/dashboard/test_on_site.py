@@ -13,13 +13,16 @@ from nfvbed.dashboard.doctor import printed
 from nfvbed.dashboard.jobs import files
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.jobs.records import ENDED, LOG, OUTPUT, RUNNING, SPEC, Ended, Job, JobSpec, Running, State
-from nfvbed.dashboard.on_site import changes_of, lacks, refusals, require
+from nfvbed.dashboard.on_site import changes_of, refusals, require
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.planning import Planner
 from nfvbed.dashboard.security import Access
 from nfvbed.dashboard.starting import Action, Wanted, arguments_of
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError, UsageError
+from nfvbed.plan.onsite import lacks
+from nfvbed.plan.plan import expand
+from nfvbed.records import CellRole
 from nfvbed.store import Store
 
 HERE = "http://localhost"
@@ -146,11 +149,17 @@ def test_a_path_that_a_site_has_not_is_known_before(site: str, topology: str, sa
 
 def test_the_plan_says_which_cells_a_cloud_cannot_have(operations: Operations):
     cloud = PROJECT.load_site("devcloud")
-    cell = {"role": "subject", "vnf": "vm-io", "vnf_resolved": "", "topology": "pvp"}
-    assert lacks(cloud, cell) == ""
-    assert "of kind vm" in lacks(cloud, cell | {"vnf": "native", "vnf_resolved": "process-bridge"})
-    assert "ceilings are not measured" in lacks(cloud, cell | {"role": "loopback"})
-    assert "no path p2p" in lacks(cloud, cell | {"vnf": "", "topology": "p2p"})
+    study = PROJECT.load_study("openstack")
+    cell = expand(study.experiment, study.variants, study.choices).cells[0]
+    changed = {
+        "": {},
+        "of kind vm": {"vnf": "native", "vnf_resolved": "process-bridge"},
+        "ceilings are not measured": {"role": CellRole.LOOPBACK},
+        "no path p2p": {"vnf": "", "vnf_resolved": "", "topology": "p2p"},
+    }
+    for said, update in changed.items():
+        found = lacks(cloud, cell.model_copy(update=update))
+        assert said in found and bool(said) == bool(found)
     found = Planner(operations.jobs, PROJECT).plan(Wanted(site="devcloud", experiment="demo"))
     assert any("no path p2p" in cell.lacks for cell in found.cells)
 

@@ -23,7 +23,7 @@ from nfvbed.dashboard.source import Source
 from nfvbed.dashboard.starting import Action, Wanted, arguments_of
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import BusyError, UsageError
-from nfvbed.quiet import trial_going
+from nfvbed.host.trialsign import going_trial, trial_going
 from nfvbed.store import Store
 
 HERE = "http://localhost"
@@ -151,9 +151,15 @@ def test_the_plan_is_the_command_lines(operations: Operations):
     assert refused.cells == () and "fix" in refused.problem
 
 
-def test_no_plan_is_made_while_a_trial_is_going(operations: Operations):
-    with trial_going(), pytest.raises(BusyError, match="a trial is going"):
-        Planner(operations.jobs, operations.project).plan(Wanted(experiment="simulated"))
+def test_a_plan_waits_for_the_end_of_a_trial_and_names_one_that_lasts(operations: Operations, monkeypatch):
+    with trial_going("01-02"), pytest.raises(BusyError, match="while a trial is going") as raised:
+        Planner(operations.jobs, operations.project, patience_s=0).plan(Wanted(experiment="simulated"))
+    assert "run 01-02, pid" in raised.value.observed
+    going = iter([going_trial, lambda: None])
+    with trial_going():
+        monkeypatch.setattr("nfvbed.dashboard.planning.going_trial", lambda: next(going)())
+        found = Planner(operations.jobs, operations.project).plan(Wanted(experiment="simulated"))
+    assert found.cells
 
 
 def test_pages_of_jobs(mouse: TestClient, operations: Operations):

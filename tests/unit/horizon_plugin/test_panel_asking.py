@@ -4,7 +4,6 @@ import json
 import socket
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -166,9 +165,11 @@ def test_nobody_there_is_reported(tmp_path):
 def test_a_dashboard_that_says_nothing_is_waited_for_once_in_the_time_of_the_page():
     with socket.create_server(("127.0.0.1", 0)) as mute:
         settings = SimpleNamespace(NFVBED_URL=f"http://127.0.0.1:{mute.getsockname()[1]}", NFVBED_TIMEOUT_S=0.2)
-        began = time.monotonic()
         found = look(settings)
-    assert time.monotonic() - began < 1.0
+        mute.setblocking(False)
+        mute.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            mute.accept()  # the second question had no time left, and was not asked
     (trouble,) = found.troubles
     assert "in time" in trouble.what and found.runs is None and found.deployments is None
 

@@ -119,12 +119,6 @@ def test_a_run_without_verdicts_says_why(overview):
     assert runs_of(refused, URL).rows[0].note == "not compared: too many: trials"
 
 
-def test_simulated_results_cannot_pass_for_measurements(overview):
-    marked = {**overview, "changes": [{**change, "simulated": True} for change in overview["changes"]]}
-    texts = [verdict.text for row in runs_of(marked, URL).rows for verdict in row.verdicts]
-    assert texts and all(text.startswith("SIMULATED: ") for text in texts)
-
-
 @pytest.mark.parametrize(
     "wrong", [{}, {"deployments": 1, "not_readable": []}, {"deployments": [{}]}, {"deployments": [1]}]
 )

@@ -14,7 +14,7 @@ _DONE = struct.pack("=IHHIIi", 20, 3, 2, 1, 0, 0)
 
 def _link(name: str, rx_packets: int, *, up: bool, carrier: int, flags: int = 2) -> bytes:
     body = struct.pack("=BxHiII", 0, 1, 7, int(up), 0)
-    words = (rx_packets, 2, 3, 4, 5, 6, 7, 8, *[0] * 15)
+    words = (rx_packets, *range(2, 24))
     for kind, value in ((3, name.encode() + b"\0"), (23, struct.pack("=23Q", *words)), (33, bytes([carrier]))):
         attribute = struct.pack("=HH", len(value) + 4, kind) + value
         body += attribute + bytes(-len(attribute) % 4)
@@ -75,6 +75,7 @@ def test_every_field_is_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
         "tx_errors": 6,
         "rx_dropped": 7,
         "tx_dropped": 8,
+        "reasons": dict(zip(linkdump.ERRORS, range(11, 22), strict=True)),
     }
     assert (found["s1long"].is_up, found["s1long"].has_carrier) == (True, False)
     assert not found["down"].is_up

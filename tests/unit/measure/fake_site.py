@@ -93,6 +93,7 @@ class FakeSite(Site):
         self.readings: list[SwitchCounters | None] = []
         self.threads: tuple[WorkThread, ...] = ()
         self.hop_readings: list[tuple[Hop, ...] | Unavailable] = []
+        self.joins = 0
 
     def begin(self, *, many: bool = False) -> None:
         pass
@@ -124,6 +125,9 @@ class FakeSite(Site):
     def verify(self, deployment: Deployment) -> None:
         if self.dead:
             raise SwitchDiedError("the switch ended", observed="exit status 139")
+
+    def wait_for_generator(self, deployment: Deployment) -> None:
+        self.joins += 1
 
     def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> Reading:
         readers: dict[Part, Callable[[], Any]] = {

@@ -2,10 +2,11 @@
 
 import pytest
 
+from nfvbed.drops import Cause
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.trace import ATTEMPTS, Break, DirectionTrace, follow, run_trace
 from nfvbed.readings import Unavailable
-from nfvbed.records import DirectionCounts, Hop, HopKind
+from nfvbed.records import CounterSource, DirectionCounts, Hop, HopKind
 from tests.unit.measure.fake_site import FakeGenerator, FakeSite, counts, result
 
 NONE = counts(received=0, lost=1000)
@@ -40,6 +41,12 @@ def test_all_arrive_also_beside_frames_of_others() -> None:
     assert [p.name for p in back.points] == ["sent on port 1", "p1 rx", "p0 tx", "received on port 0"]
 
 
+def test_frames_that_came_twice_are_named() -> None:
+    forward, back = traced(DirectionCounts.counted(1000, 1040), counts(duplicated=3), p2p())
+    assert "40 frames were counted back beyond those sent" in forward.note and back.note == ""
+    assert (forward.points[-1].drops, back.points[-1].drops) == ({"duplicated": 40}, {"duplicated": 3})
+
+
 @pytest.mark.parametrize(
     ("forward", "after", "place", "kind"),
     [
@@ -47,7 +54,7 @@ def test_all_arrive_also_beside_frames_of_others() -> None:
         (NONE, p2p(0, 0), "p0 rx", Break.SWITCH_RX),
         (NONE, p2p(1000, 0), "p1 tx", Break.NO_FLOW),
         (NONE, p2p(1000, 0, tx0=2000), "p1 tx", Break.WRONG_PORT),
-        (counts(received=600, lost=400), p2p(1000, 600, drops={"tx": 400}), "p1 tx", Break.TX_RING),
+        (counts(received=600, lost=400), p2p(1000, 600, drops={"tx_dropped": 400}), "p1 tx", Break.DROPPED),
         (counts(received=600, lost=400), p2p(1000, 600), "p1 tx", Break.INSIDE),
         (counts(received=600, lost=400), p2p(), "received on port 1", Break.GENERATOR_RX),
         (counts(received=0, lost=1000, corrupted=1000), p2p(), "received on port 1", Break.GENERATOR_RX),
@@ -75,6 +82,44 @@ def test_drop_counters_and_the_wrong_port_are_in_the_hint() -> None:
     assert "tx_dropped 400 at p1 tx" in first.hint
     first, _ = traced(NONE, counts(), p2p(1000, 0, tx0=2000))
     assert "p0 sent 2000" in first.hint
+
+
+@pytest.mark.parametrize(
+    ("counter", "cause", "says"),
+    [
+        ("ovs_tx_mtu_exceeded_drops", Cause.MTU, "longer than the MTU"),
+        ("ovs_tx_qos_drops", Cause.QOS, "egress policy"),
+        ("ovs_tx_invalid_hwol_drops", Cause.OFFLOAD, "hardware"),
+        ("ovs_tx_failure_drops", Cause.RING, "was full"),
+        ("ovs_tx_unheard_of_drops", Cause.UNKNOWN, "does not know the counter ovs_tx_unheard_of_drops"),
+    ],
+)
+def test_the_counter_that_rose_says_why_and_lost_is_counted_among_sent(counter: str, cause: Cause, says: str) -> None:
+    late = counts(sent=415, received=0, lost=415, unsent=585)
+    after = tuple(
+        hop.model_copy(update={"drops": {counter: 415, "ovs_rx_qos_drops": 9}, "counted_by": CounterSource.OVS})
+        for hop in p2p(415, 0)
+    )
+    first, _ = traced(late, counts(), after)
+    assert (first.lost_at, first.kind) == ("p1 tx", Break.DROPPED)
+    assert [(drop.counter, drop.place, drop.frames, drop.cause) for drop in first.dropped] == [
+        (counter, "p1 tx", 415, cause),
+        ("ovs_rx_qos_drops", "p0 rx", 9, Cause.QOS),
+    ], "each side of a port has its own drops, of its own direction"
+    assert says in first.hint
+    assert (cause is Cause.RING) == ("ring" in first.hint)
+    assert (first.lost, first.sent, first.frames) == (415, 415, 1000)
+
+
+def test_what_the_datapath_dropped_between_two_ports_is_told() -> None:
+    before = (Hop(name="p0", rx_packets=0), Hop(name="datapath"), Hop(name="p1", tx_packets=0))
+    drops = {"datapath_drop_meter": 7, "tx_dropped": 7}
+    inside = Hop(name="datapath", drops=drops, counted_by=CounterSource.OVS)
+    after = (Hop(name="p0", rx_packets=1000), inside, Hop(name="p1", tx_packets=993))
+    (trace,) = follow(1000, result(counts(received=993, lost=7)), before, after)
+    assert (trace.lost_at, trace.kind) == ("p1 tx", Break.DROPPED)
+    assert "a meter's rate was exceeded (datapath_drop_meter 7 at datapath)" in trace.hint
+    assert "tx_dropped" not in trace.hint, "a counter of several causes adds nothing to one that names its own"
 
 
 def test_a_hop_in_between_counts_on_its_own_side_and_one_without_counters_is_passed_over() -> None:

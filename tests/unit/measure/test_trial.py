@@ -10,7 +10,7 @@ import pytest
 from nfvbed.errors import GeneratorError, SwitchDiedError
 from nfvbed.measure import trial as trial_module
 from nfvbed.measure.task import TrialTask
-from nfvbed.measure.trial import Measurement
+from nfvbed.measure.trial import MOST_ROUNDING, Measurement, cost_of, difference
 from nfvbed.readings import Part, Reading, Unavailable
 from nfvbed.records import (
     NOT_SEPARABLE,
@@ -50,6 +50,9 @@ def test_at_maximum_load_what_came_in_the_drain_is_no_part_of_the_rate() -> None
     assert fast.generator_gaps == gaps
     assert TrialRecord.model_validate_json(fast.model_dump_json()) == fast
     assert measured(FakeSite(), generator).forwarded_rate_pps == 20_000
+    burst = replace(TASK, request=replace(TASK.request, rate_pps=None, frames=1_000))
+    drained = Measurement(site := FakeSite(), site.deployment, generator).measure(burst)
+    assert drained.forwarded_rate_pps == 20_000, "the drain of a burst is what it is for"
 
 
 def test_a_record_is_complete_and_survives_json() -> None:
@@ -158,6 +161,23 @@ def test_a_loopback_has_no_switch_to_account_for() -> None:
     assert [t.role for t in record.cpu] == [Role.GENERATOR]
 
 
+def test_no_frame_is_sent_before_the_switch_is_joined_to_the_generator() -> None:
+    """The generator has its links earlier; the switch drops frames until then."""
+    site, joined = FakeSite(), list[int]()
+    site.distances *= 2
+
+    class Watched(FakeGenerator):
+        def run(self, request: TrafficRequest) -> TrafficResult:
+            joined.append(site.joins)
+            return super().run(request)
+
+    measurement = Measurement(site, site.deployment, Watched())
+    measurement.measure(TASK)
+    measurement.measure(TASK)
+    measurement.warm_up(REQUEST)
+    assert joined == [1, 1, 2], "once before the first trial, and at each warm-up, whose links may have gone"
+
+
 def test_warm_up_waits_for_the_links(monkeypatch: pytest.MonkeyPatch) -> None:
     site, generator = FakeSite(), FakeGenerator()
     Measurement(site, site.deployment, generator).warm_up(REQUEST)
@@ -230,3 +250,22 @@ def test_roles_whose_threads_a_site_does_not_show_have_its_reason(monkeypatch: p
     (switch,) = record.cpu
     assert (switch.role, switch.busy_ns, switch.source) == (Role.SWITCH, NOT_SEPARABLE, hidden.reason)
     assert (record.cost, record.core_distance_ns, record.switch_counters) == (None, None, {})
+
+
+@pytest.mark.parametrize(
+    ("roundings", "busy", "kept"),
+    [((None, None), 1000, None), ((30, 40), 1000, 70), ((0, 0), 1000, 0), ((60, 41), 1000, "not-separable")],
+)
+def test_what_a_switch_rounds_is_kept_with_the_cost(roundings, busy, kept):
+    """Roundings of both readings add up; beyond a tenth of what the trial took the figure means nothing."""
+    before, after = (
+        counters(packets, cycles).model_copy(update={"rounding_cycles": rounding})
+        for packets, cycles, rounding in zip((10, 20), (500, 500 + busy), roundings, strict=True)
+    )
+    cost = cost_of(difference(before, after), (), 2_000_000_000)
+    assert MOST_ROUNDING == 0.1
+    if kept == "not-separable":
+        assert (cost.busy_cycles, cost.cycles_per_packet) == ("not-separable", None)
+        assert "10%" in cost.source
+    else:
+        assert (cost.busy_cycles, cost.rounding_cycles) == (busy, kept)

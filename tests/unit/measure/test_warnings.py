@@ -3,7 +3,7 @@
 import pytest
 
 from nfvbed.measure.warnings import flow_warnings, is_generator_limited, is_wire_limited, traffic_warnings
-from nfvbed.records import GeneratorPort, PortKind, QualityWarning, Role, WorkThread
+from nfvbed.records import DirectionCounts, GeneratorPort, PortKind, QualityWarning, Role, WorkThread
 from nfvbed.traffic.generator import TrafficRequest
 from tests.unit.measure.fake_site import PORTS, counts, info, result
 
@@ -22,6 +22,12 @@ BUSY = 96_000_000
 def test_what_the_frames_show(changes: dict[str, int], warning: QualityWarning) -> None:
     assert traffic_warnings(result(counts(), counts(**changes))) == (warning,)
     assert traffic_warnings(result()) == ()
+
+
+def test_what_is_counted_beyond_what_was_sent_makes_loss_a_bound() -> None:
+    warned = (QualityWarning.DUPLICATED, QualityWarning.LOSS_AT_LEAST)
+    assert traffic_warnings(result(counts(), DirectionCounts.counted(1000, 1001))) == warned
+    assert traffic_warnings(result(counts(duplicated=1), counts())) == warned[:1], "numbered frames are told apart"
 
 
 def test_a_single_unsent_frame_in_thousands_is_none() -> None:
@@ -50,6 +56,10 @@ def test_only_a_real_wire_can_be_full() -> None:
     wires = (GeneratorPort(engine="dpdk", spec="a", kind=PortKind.PCI),) * 2
     assert is_wire_limited(full, 64, said, (wires[0], wires[1]))
     assert not is_wire_limited(full, 64, said, PORTS)
+    both = info(raw={"ports": [{"speed_mbps": 10_000}] * 2})
+    busy, idle = full.directions[0], counts()
+    for ways in ((busy, idle), (idle, busy)):
+        assert is_wire_limited(result(*ways), 64, both, (wires[0], wires[1])), "one full direction is enough"
     assert not is_wire_limited(result(), 64, said, (wires[0], wires[1]))
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from nfvbed.compare.comparison import compare
 from nfvbed.dataplanes.catalogue import VariantModel
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnknownNameError
 from nfvbed.report.load import context_of, load, make_options
 from nfvbed.report.page.page import render_page
 from nfvbed.store import Store
@@ -22,7 +22,7 @@ def _store(place: str):
 
 
 def test_a_page_is_made_of_a_store(store: Store):
-    loaded = load(store, (), VariantModel)
+    loaded = load(store, ("latest",), VariantModel)
     context = context_of(loaded, compare(loaded.data, make_options(loaded, CHOSEN)))
     run = store.run("latest")
     assert [entry.id for entry in context.runs] == [run.id]
@@ -39,5 +39,5 @@ def test_what_is_chosen_goes_before_what_the_experiment_says(store: Store):
 
 
 def test_a_run_that_is_not_there_is_refused(store: Store):
-    with pytest.raises(UsageError):
+    with pytest.raises(UnknownNameError):
         load(store, ("0194ffff",), VariantModel)

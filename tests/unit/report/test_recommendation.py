@@ -6,7 +6,7 @@ import pytest
 from rich.text import Text
 
 from nfvbed.compare.needs import Need
-from nfvbed.compare.recommend import Recommendation, Wanted, recommend
+from nfvbed.compare.recommend import Recommendation, Wanted, recommend, unchecked
 from nfvbed.records import QualityWarning
 from nfvbed.report.recommendation import changes, headline, missing, reasons
 from nfvbed.report.terminal.recommended import screen
@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 100, 40
 
 
 def asked(*runs, need: Need = Need.THROUGHPUT) -> Recommendation:
-    return recommend(runs, Wanted(need=need), HOST)
+    return recommend(runs, Wanted(need=need), HOST, unchecked)
 
 
 def text_of(lines: list[Text]) -> str:

@@ -20,6 +20,7 @@ from nfvbed.report.searchlines import exclusions_of, search_lines
 from nfvbed.report.throughput import exclusion, headline, throughput_rows
 from nfvbed.results import ResultKind, ResultRecord
 from nfvbed.search.result import SearchResult
+from nfvbed.selection import SIMULATED
 from nfvbed.store import Store
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -38,7 +39,7 @@ def _store_path(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_the_ratio_is_that_of_the_known_capacities_and_the_headline(store_path: str) -> None:
-    comparison = compare(load_runs(ROOT, store_path, ()).data)
+    comparison = compare(load_runs(ROOT, store_path, ("latest",), simulated=True).data)
     rows = [row for row in throughput_rows(comparison) if row.relative is not None]
     assert rows
     for row in rows:
@@ -51,13 +52,13 @@ def test_the_ratio_is_that_of_the_known_capacities_and_the_headline(store_path: 
 
 
 def test_the_ratios_are_drawn(store_path: str) -> None:
-    drawing = relative_figure(compare(load_runs(ROOT, store_path, ()).data))
+    drawing = relative_figure(compare(load_runs(ROOT, store_path, ("latest",), simulated=True).data))
     assert drawing is not None and "simulated, p2p, 64 B, search, NDR: 0.7" in drawing.description
     assert "of testpmd" in str(drawing.make(checked=True))
 
 
 def test_both_searches_are_in_one_round_and_take_turns(store_path: str) -> None:
-    (data, *_) = load_runs(ROOT, store_path, ()).data
+    (data, *_) = load_runs(ROOT, store_path, ("latest",), simulated=True).data
     order = [(entry.round, entry.cell.startswith("reference:")) for entry in data.results]
     first = {number: [is_reference for at, is_reference in order if at == number][0] for number, _ in order}
     assert {first[number] for number in (1, 3)} == {True}
@@ -65,7 +66,7 @@ def test_both_searches_are_in_one_round_and_take_turns(store_path: str) -> None:
 
 
 def test_each_search_says_its_ratio_and_what_it_leaves_out(store_path: str) -> None:
-    data = load_runs(ROOT, store_path, ()).data
+    data = load_runs(ROOT, store_path, ("latest",), simulated=True).data
     found = [row for row in csv.DictReader(io.StringIO(csv_of(compare(data)))) if row["kind"] == "search"]
     own = [row for row in found if row["relative_to"]]
     assert {row["relative_to"].split(":")[0] for row in own} == {"reference"}
@@ -87,7 +88,7 @@ def test_as_the_document_says_nothing_is_left_out() -> None:
 
 def test_trends_have_the_ratio(store_path: str) -> None:
     with Store.open(store_path, read_only=True) as store:
-        found = {entry.setting.test: entry for entry in History(store).series()}
+        found = {entry.setting.test: entry for entry in History(store, SIMULATED).series()}
     (name,) = [name for name in found if name.startswith("search: NDR, csit-quick (clean ") and "relative" in name]
     ratio = found[name]
     assert name.removesuffix(", relative") in found, "the label tells searches apart that ask something else"
@@ -95,7 +96,7 @@ def test_trends_have_the_ratio(store_path: str) -> None:
 
 
 def test_a_plan_pairs_what_passes_the_ports_in_the_same_way(store_path: str) -> None:
-    (data, *_) = load_runs(ROOT, store_path, ()).data
+    (data, *_) = load_runs(ROOT, store_path, ("latest",), simulated=True).data
     roles = {cell.id: cell.role for cell in data.cells}
     for entry in data.results:
         if entry.kind is ResultKind.SEARCH:
@@ -104,7 +105,7 @@ def test_a_plan_pairs_what_passes_the_ports_in_the_same_way(store_path: str) -> 
 
 
 def test_rounds_without_two_regular_results_in_one_class_are_no_pairs(store_path: str) -> None:
-    (data, *_) = load_runs(ROOT, store_path, ()).data
+    (data, *_) = load_runs(ROOT, store_path, ("latest",), simulated=True).data
     moved = [_in_another_class(entry) for entry in data.results]
     before, after = relative_throughputs(data.results), relative_throughputs(moved)
     for key, found in after.items():

@@ -25,6 +25,7 @@ from nfvbed.report.irregular import ADVICE
 from nfvbed.report.loadtables import due_lines
 from nfvbed.report.measured import measured_tables
 from nfvbed.report.page.page import render_page
+from nfvbed.report.terminal.screen import About, screen
 from nfvbed.report.terminal.table import render
 from nfvbed.report.throughput import throughput_rows
 from nfvbed.results import MeasuredRow, Quantity, Reference, ResultKind, TablePayload
@@ -45,13 +46,31 @@ def _comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     store = str(tmp_path_factory.mktemp("report") / "x.sqlite")
     options = ("--root", str(ROOT), "--store", store)
     assert main(["run", "simulated", "--frame-size", "64", "--repetitions", "1", "--set", TESTS, *options]) == 0
-    return compare(load_runs(ROOT, store, ()).data, Options(rules=Rules(needed=1)))
+    return compare(load_runs(ROOT, store, ("latest",), simulated=True).data, Options(rules=Rules(needed=1)))
 
 
 def shown(comparison: Comparison, width: int = 150) -> str:
     output = io.StringIO()
     Console(file=output, width=width, color_system=None).print(render(comparison, width))
     return output.getvalue()
+
+
+def test_every_search_says_what_it_conforms_to_and_what_deviates(comparison: Comparison):
+    """On the terminal and its last screen, on the page, in JSON as the API gives it, and in CSV."""
+    page = render_page(ReportContext(comparison=comparison, runs=(), title="Conformance"))
+    last = " ".join(line.plain.strip() for line in screen(comparison, About()))
+    for text in (" ".join(shown(comparison).split()), page, last):
+        assert "NDR of rfc2544-quick" in text and "RFC 2544 section 24: conditional" in text
+        assert "simulated: no frame was sent; no pause after learning frames" in text
+    document = json.loads(to_json(comparison))
+    searches = [test["result"]["payload"] for test in document["tests"] if test["result"]["kind"] == "search"]
+    assert searches and all(payload["deviations"][0] == "simulated: no frame was sent" for payload in searches)
+    limited = next(payload for payload in searches if payload["search"]["preset"] == "rfc2544-quick")
+    (first, *_) = limited["goals"][0]["conformance"]
+    # Its goal is conditional; it was not reached.
+    assert first["level"] == "none" and first["reasons"][0].startswith("no regular result")
+    rows = [row for row in csv.DictReader(io.StringIO(csv_of(comparison))) if row["goal"]]
+    assert rows and all("RFC 9971: conditional" in row["conformance"] and row["deviations"] for row in rows)
 
 
 def test_throughput_is_the_word_for_regular_results_only(comparison: Comparison):
@@ -81,7 +100,7 @@ def test_goals_are_lines_in_vsperfs_columns(tmp_path: Path, capsys: pytest.Captu
     only = ("--frame-size", "64", "--repetitions", "1", "--quick", "--set", tests)
     assert main(["run", "simulated", *only, *options]) == 0
     capsys.readouterr()
-    assert main(["export", "--format", "vsperf-csv", *options]) == 0
+    assert main(["export", "--simulated", "--format", "vsperf-csv", *options]) == 0
     lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     label = "csit-quick (clean 0.05 s trials, 0 % void)"
     assert [line["nfvbed_preset"] for line in lines] == [f"{label} NDR", f"{label} PDR"] * 2
@@ -107,7 +126,7 @@ def test_without_the_mrr_the_class_is_that_of_the_results(tmp_path: Path):
     store = str(tmp_path / "w.sqlite")
     only = ("--frame-size", "64", "--repetitions", "3", "--set", "tests=[{kind: search, preset: csit-quick}]")
     assert main(["run", "simulated", *only, "--root", str(ROOT), "--store", store]) == 0
-    found = compare(load_runs(ROOT, store, ()).data)
+    found = compare(load_runs(ROOT, store, ("latest",), simulated=True).data)
     classes = [test.placement_class for test in found.tests]
     assert found.placement[0].choice.name == max(set(classes), key=classes.count)
     rows = throughput_rows(found)
@@ -284,11 +303,11 @@ def test_a_run_without_the_mrr_is_shown_and_ends_well(tmp_path: Path, capsys: py
     options = ("--root", str(ROOT), "--store", str(tmp_path / "y.sqlite"))
     only = ("--frame-size", "64", "--repetitions", "1", "--set", "tests=[{kind: search, preset: csit-quick}]")
     assert main(["run", "simulated", *only, *options]) == 0
-    assert main(["compare", *options]) == 0
+    assert main(["compare", "--simulated", *options]) == 0
     screen = capsys.readouterr().out
     assert "Tests without a maximum receive rate" in screen and "Not measured" not in screen
     assert "Throughput searches" in screen
-    assert main(["compare", "--details", *options]) == 0
+    assert main(["compare", "--simulated", "--details", *options]) == 0
     text = capsys.readouterr().out
     assert "the MRR is none of this run's tests" in text
     assert "1 of 1" in text

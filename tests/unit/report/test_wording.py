@@ -26,6 +26,7 @@ from tests.sample_records import build
 )
 def test_a_loss_that_is_not_zero_is_not_written_as_zero(ratio: float | None, text: str):
     assert wording.loss(ratio) == text
+    assert wording.loss(ratio, at_least=True) == (text if ratio is None else f"≥ {text}")
 
 
 def test_what_is_missing_and_what_cannot_be_separated_differ():

@@ -10,12 +10,13 @@ from nfvbed.compare.placement import classify
 from nfvbed.errors import GeneratorError, NfvbedError, VnfDiedError
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
-from nfvbed.records import Preset, Status, TrialRecord
+from nfvbed.records import CellRole, Preset, Status, TrialRecord
 from nfvbed.results import LoadsPayload, ResultKind, ResultRecord
 from nfvbed.run.tools import Tools
 from nfvbed.search.result import SearchResult
 from nfvbed.search.stop import Irregularity
 from nfvbed.store import Store
+from nfvbed.traffic.simulated.system import SimulatedSystem
 from tests.unit.run.simulated_runs import (
     Crash,
     CrashingStore,
@@ -260,3 +261,57 @@ def test_the_generators_own_latency_is_measured_at_the_fixed_load(tmp_path: Path
     floor, own = results["loopback:simulated/p2p/64"], results["simulated/p2p/64"]
     assert [point["intended_load_pps"] for point in floor] == [20_000]
     assert len(own) == 5
+
+
+ALONE = {
+    "continuous": {"kind": "continuous", "load_pps": 1000, "duration_s": 1},
+    "latency": {"kind": "latency", "fixed_load_pps": 1000, "fractions": (), "duration_s": 0.5},
+    "soak": {"kind": "soak", "load_pps": 1000, "duration_s": 3, "interval_s": 0.5},
+    "back-to-back": {"kind": "back-to-back"},
+    "burst": {"kind": "burst"},
+    "flow-scaling": {"kind": "flow-scaling", "load_pps": 1000},
+    "reset": {"kind": "reset", "load_pps": 1000},
+    **{
+        f"search {name}": {"kind": "search", "preset": name} for name in ("rfc2544-quick", "tst009-quick", "csit-quick")
+    },
+}
+
+
+@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("late_share", [0.0, 0.01])
+def test_a_path_that_returns_nothing_fails_every_kind_of_test_whatever_was_late(
+    store: Store, name: str, late_share: float
+) -> None:
+    broken = quiet(largest_frame=1518, late_share=late_share)
+    spec = study([broken], tests=(ALONE[name],), ceilings=True, repetitions=ONCE, frame_sizes=(2000,))
+    started = runner(store)
+    run = started.start(spec)
+    (result,) = of_variants(store)
+    assert (run.status, result.status) == (Status.FAILED, Status.FAILED)
+    assert "sent frames came back" in result.reason
+    assert started.failure is not None and started.failure.exit_code == 20
+    assert result.reason in str(started.failure)
+
+
+def test_frames_that_are_lost_at_one_size_leave_the_others_measured(store: Store) -> None:
+    sizes = (1518, 2000, 512)
+    started = runner(store)
+    run = started.start(study([quiet(largest_frame=1518)], frame_sizes=sizes))
+    cells = {cell.frame_size: cell for cell in store.cells(run.id)}
+    assert run.status is Status.FAILED
+    assert cells[2000].status is Status.FAILED
+    assert cells[2000].reason.startswith("none of")
+    trials = store.trials(run.id)
+    assert {trial.status for trial in trials if trial.cell == cells[2000].id} == {Status.FAILED}
+    assert all(len([t for t in trials if t.cell == cells[size].id]) == 4 for size in (512, 1518))
+    assert started.failure is not None and started.failure.exit_code == 20
+
+
+def test_a_ceiling_that_returns_nothing_fails_too(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SimulatedSystem, "forwards", lambda self, size: self._role is not CellRole.REFERENCE)
+    started = runner(store)
+    run = started.start(study([quiet()], ceilings=True))
+    status = {cell.id: cell.status for cell in store.cells(run.id)}
+    assert run.status is Status.FAILED
+    assert status["reference:simulated/p2p/64"] is Status.FAILED
+    assert started.failure is not None and "reference" in str(started.failure)

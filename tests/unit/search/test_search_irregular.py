@@ -8,7 +8,8 @@ from plain_search import simulated_measurer
 
 from nfvbed.compare.placement import classify
 from nfvbed.errors import ConfigurationError, GeneratorError, InternalError, SwitchDiedError
-from nfvbed.records import CoreDistance
+from nfvbed.measure.searching import seen_by_search
+from nfvbed.records import CoreDistance, DirectionCounts
 from nfvbed.search.measurer import Trial
 from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import SearchResult
@@ -16,6 +17,7 @@ from nfvbed.search.stop import Irregularity
 from nfvbed.search.void import DISTURBED_IN_A_ROW
 from nfvbed.spec.search import SearchSpec
 from nfvbed.spec.searchpresets import NDR, PDR, PRESETS
+from nfvbed.units import NS_PER_S
 from tests.unit.search.fake_measurer import FAR, NEAR, OVERHEAD_S, FakeMeasurer, distance, find, lossy
 
 RULE = PlacementRule(classify)
@@ -40,13 +42,49 @@ def test_one_goal_may_be_regular_and_the_other_not():
     assert result.stopped is None
 
 
-def test_a_system_that_forwards_nothing_misses_the_smallest_load():
-    result = find(FakeMeasurer(capacity_pps=0))
-    for goal in result.goals:
-        assert goal.irregularity is Irregularity.MIN_LOAD
-        assert goal.conditional_throughput_pps is None
-        assert goal.upper_bound is not None
-        assert goal.upper_bound.load_pps == 10_000
+def late(share: float, forwarded: float):
+    """Return an answer: a share of the frames is too late to be sent, and of those that are sent so many come back."""
+
+    def answer(load_pps: float, duration_s: float, capacity_pps: float) -> Trial:
+        due = int(load_pps * duration_s)
+        missed = int(due * share)
+        sent = due - missed
+        return Trial(duration_s, due, sent, int(sent * forwarded), missed, late=missed)
+
+    return answer
+
+
+@pytest.mark.parametrize("preset", [name for name in PRESETS if not name.endswith("quick")])
+@pytest.mark.parametrize("share", [0.0, 0.0005, 0.01, 0.3])
+def test_a_system_that_returns_nothing_is_called_so_whatever_was_late(preset, share):
+    result = find(FakeMeasurer(answer=late(share, forwarded=0)), preset)
+    assert [goal.irregularity for goal in result.goals] == [Irregularity.NOTHING_CAME_BACK] * len(result.goals)
+    assert "sent frames came back" in result.nothing_came
+    assert all(goal.conditional_throughput_pps is None for goal in result.goals)
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "irregularity"),
+    [(0.5, Irregularity.MIN_LOAD), (1.0, Irregularity.GENERATOR_DISTURBED)],
+)
+def test_late_frames_are_the_cause_only_where_more_were_late_than_lost(forwarded, irregularity):
+    result = find(FakeMeasurer(answer=late(0.001, forwarded)), "rfc2544")
+    assert {goal.irregularity for goal in result.goals} == {irregularity}
+    assert not result.nothing_came
+
+
+def test_a_path_that_dies_within_a_search_is_no_slow_one():
+    """The first trials came back: what was lost later was lost whole."""
+    calls = []
+
+    def answer(load_pps: float, duration_s: float, capacity_pps: float) -> Trial:
+        calls.append(load_pps)
+        return lossy(load_pps, duration_s, 5e6 if len(calls) < 3 else 0)
+
+    result = find(FakeMeasurer(answer=answer))
+    goal = result.of(NDR)
+    assert goal.irregularity is Irregularity.NOTHING_CAME_BACK
+    assert "at 10000 frames/s" in goal.explanation
 
 
 def test_a_search_out_of_time_gives_the_bounds_that_it_has_and_keeps_within_its_limit():
@@ -294,3 +332,31 @@ def test_a_fault_of_the_library_is_reported_as_ours(monkeypatch):
     monkeypatch.setattr(controller.MultipleLossRatioSearch, "run_initial_trials", inconsistent)
     with pytest.raises(InternalError, match="cannot be"):
         find(FakeMeasurer())
+
+
+def doubled(forward, back):
+    """Answer with these parts of what was sent, one way and the other; what is above it came twice."""
+
+    def answer(load_pps, duration_s, capacity_pps):
+        sent = round(load_pps * duration_s / 2)
+        passed = min(1.0, capacity_pps / load_pps)
+        ways = [DirectionCounts.counted(sent, round(sent * part * passed)) for part in (forward, back)]
+        return seen_by_search(ways, round(duration_s * NS_PER_S), None, False)
+
+    return answer
+
+
+@pytest.mark.parametrize(("forward", "back"), [(0.9, 1.1), (1.0, 1.000_01), (2.0, 2.0)])
+def test_frames_that_came_twice_make_no_regular_result(forward, back):
+    result = find(FakeMeasurer(answer=doubled(forward, back)))
+    for goal in result.goals:
+        assert goal.irregularity is Irregularity.LOSS_AT_LEAST
+        assert "counted more frames back than were sent" in goal.explanation
+        # A tenth lost one way is a twentieth of all, whatever came twice the other way.
+        assert (goal.lower_bound is None) is (forward == 0.9)
+    assert 0 < result.surplus_trials <= result.trials
+
+
+def test_a_search_without_them_says_nothing_of_them():
+    result = find(FakeMeasurer(answer=doubled(1.0, 1.0)))
+    assert result.regular and "surplus_trials" not in result.model_dump_json()

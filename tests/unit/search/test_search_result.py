@@ -2,9 +2,11 @@
 
 import json
 
+from nfvbed.records import GeneratorPlace
 from nfvbed.search.measurer import Trial
 from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import SearchResult
+from nfvbed.spec.conformance import conformance, deviations
 from nfvbed.spec.search import SearchSpec
 from nfvbed.spec.searchpresets import NDR, PDR, Goal
 from tests.unit.search.fake_measurer import FakeMeasurer, find
@@ -29,6 +31,21 @@ def test_everything_that_a_report_must_state_is_in_it():
     assert document["trials"] > 10
     assert document["trial_time_s"] < document["duration_s"]
     assert document["loads"]["max_load_pps"] == 15_000_000
+
+
+def test_what_it_conforms_to_is_derived_and_stated_whoever_says_otherwise():
+    result = find(FakeMeasurer(), SearchSpec(preset="rfc2544-quick").resolved())
+    (goal,) = result.goals
+    assert (goal.regular, goal.conformance) == (True, conformance(result.search, goal.goal))
+    assert result.deviations == deviations(result.search, GeneratorPlace.NOT_KNOWN, 2)
+    # Of a version that did not say, or said something else.
+    document = json.loads(result.model_dump_json())
+    document["goals"][0]["conformance"], document["deviations"] = [], ["nothing at all"]
+    del document["generator_place"]
+    assert SearchResult.model_validate(document) == result
+    assert find(FakeMeasurer(capacity_pps=0), SearchSpec(preset="rfc2544-quick").resolved()).goals[0].conformance != (
+        goal.conformance
+    )
 
 
 def test_the_warm_up_does_not_count_and_comes_first():

@@ -84,6 +84,13 @@ VARIANT_CASES = [
     ("topologies: [p2p]", "topologies: p2p", "ovs.yml:4 topologies", '"p2p"', "a list"),
     ("name: ovs", "name: other", "ovs.yml:1 name", "'other'", "name: ovs"),
     ("name: ovs", "name: O V S", "ovs.yml:1 name", '"O V S"', "of the form"),
+    ("title: Open vSwitch", "title: 15", "ovs.yml:2 title", "15", "in quotes: YAML reads it as the number 15"),
+    ("title: Open vSwitch", "title: 00101", "ovs.yml:2 title", "00101", "in quotes: YAML reads it as the number 65"),
+    ("title: Open vSwitch", "title: 1.5", "ovs.yml:2 title", "1.5", "in quotes: YAML reads it as the number 1.5"),
+    ("title: Open vSwitch", "title: yes", "ovs.yml:2 title", "yes", "in quotes: YAML reads it as a truth value"),
+    ("title: Open vSwitch", "title: 52:54:00:12:34:56", "ovs.yml:2 title", "52:54:00:12:34:56", "in quotes"),
+    ("pmd_cores: 1", "pmd_cores: 010", "ovs.yml:7 options.pmd_cores", "010", "YAML reads it as the number 8"),
+    ("pmd_cores: 1", "pmd_cores: 1:30", "ovs.yml:7 options.pmd_cores", "1:30", "YAML reads it as the number 90"),
     ("pmd_cores: 1", "pmd_cores: .inf", "ovs.yml:7 options.pmd_cores", "Infinity", "a whole number"),
 ]
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.records import (
     CellRecord,
     CoreDistance,
@@ -63,3 +64,9 @@ def result_record(**changes: Any) -> ResultRecord:
     values |= {"started_at": "2024-01-01T00:00:02.000+00:00", "ended_at": "2024-01-01T00:01:00.000+00:00"}
     values |= {"warnings": (QualityWarning.UNSENT,), "payload": {"goals": [{"name": "NDR", "pps": None}]}}
     return ResultRecord.model_validate({**values, **changes})
+
+
+def acknowledgement(**changes: Any) -> Acknowledgement:
+    values = {"setting": "a setting", "run": RUN_ID, "reason": "known", "by": "ann"}
+    values |= {"at": "2024-01-02T00:00:00.000+00:00", "expires_at": "2024-03-01T00:00:00.000+00:00"}
+    return Acknowledgement.model_validate({**values, **changes})

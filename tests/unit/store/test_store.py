@@ -7,13 +7,22 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import IntegrityError
 
-from nfvbed.errors import InternalError, StoreError, UsageError
+from nfvbed.annotations import Mark
+from nfvbed.errors import InternalError, StoreError, UnknownNameError
 from nfvbed.records import Status, TrialRecord
 from nfvbed.store import Store, content_hash
 from nfvbed.store.connect import locate
 from nfvbed.store.rows import trial_row
 from tests.stores import Stores
-from tests.unit.store.store_records import RUN_ID, cell_record, fact_record, result_record, run_record, trial_record
+from tests.unit.store.store_records import (
+    RUN_ID,
+    acknowledgement,
+    cell_record,
+    fact_record,
+    result_record,
+    run_record,
+    trial_record,
+)
 
 
 @pytest.fixture(name="filled")
@@ -25,6 +34,8 @@ def _filled(place: str) -> str:
         store.add_result(result_record())
         store.add_fact(fact_record())
         store.put_blob("plan", {"a": 1})
+        store.say(RUN_ID, {Mark.NOTE: "a note"}, "ann")
+        store.acknowledge(acknowledgement())
     return place
 
 
@@ -77,11 +88,13 @@ def test_a_model_and_its_plain_form_hash_alike() -> None:
     assert content_hash(cell_record()) == content_hash(json.loads(cell_record().model_dump_json()))
 
 
-@pytest.mark.parametrize("table", ["trial", "blob", "fact", "histogram", "result"])
+@pytest.mark.parametrize("table", ["trial", "blob", "fact", "histogram", "result", "annotation", "acknowledgement"])
 @pytest.mark.parametrize("statement", ["UPDATE {} SET {} = {}", "DELETE FROM {}"])
 def test_rows_cannot_be_changed_even_from_outside(filled: str, table: str, statement: str) -> None:
     engine = create_engine(locate(filled).url)
-    column = {"trial": "reason", "blob": "kind", "fact": "step", "histogram": "encoded", "result": "reason"}[table]
+    column = {"trial": "reason", "blob": "kind", "fact": "step", "histogram": "encoded", "result": "reason"}.get(
+        table, "by"
+    )
     with engine.connect() as connection, pytest.raises(IntegrityError, match=f"{table} is append-only"):
         connection.execute(text(statement.format(table, column, "'x'")))
     engine.dispose()
@@ -129,9 +142,9 @@ def test_runs_are_found_by_the_beginning_of_their_id(filled: str) -> None:
         assert store.run("latest").id == other
         assert store.run(RUN_ID).id == RUN_ID
         assert store.run(RUN_ID[:-3]).id == RUN_ID
-        with pytest.raises(UsageError, match="several runs begin with '0189'"):
+        with pytest.raises(UnknownNameError, match="several runs are named '0189'"):
             store.run("0189")
-        with pytest.raises(UsageError, match="there is no run 'zz'"):
+        with pytest.raises(UnknownNameError, match="there is no run 'zz'"):
             store.run("zz")
 
 

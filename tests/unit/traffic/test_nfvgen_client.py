@@ -9,7 +9,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from nfvbed.errors import BusyError, ConfigurationError, GeneratorError
-from nfvbed.records import GeneratorPort, LoopGaps, PortKind
+from nfvbed.records import GeneratorPort, LoopGaps, PortKind, Sessions
 from nfvbed.traffic import nfvgen
 from nfvbed.traffic.generator import Addressing, BearerPath, Stretch, TrafficRequest
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
@@ -103,6 +103,20 @@ def test_addresses_are_asked_for_only_where_they_are_not_the_generators_own(fake
     assert (other["flow_address"], other["flow_macs"]) == ("destination", ["source"])
     assert other["macs"] == ["02:00:00:00:00:01", "02:00:00:01:00:00"]
     assert "ipv4" not in other
+
+
+def test_mirrored_sessions_are_asked_for_by_name_and_only_of_a_generator_that_has_them(fake: FakeNfvgen) -> None:
+    mirrored = replace(REQUEST, sessions=Sessions.MIRRORED)
+    with pytest.raises(ConfigurationError, match="no mirrored sessions"):
+        client(fake).run(mirrored)
+    assert not any(r["command"] == "start" for r in fake.requests), "nothing was sent"
+    fake.replies["hello"] = lambda _: HELLO | {"capabilities": [*HELLO["capabilities"], "sessions"]}
+    generator = client(fake)
+    assert generator.hello().mirrors
+    generator.run(REQUEST)
+    generator.run(mirrored)
+    plain, other = (r for r in fake.requests if r["command"] == "start")
+    assert "sessions" not in plain and other["sessions"] == "mirrored"
 
 
 def test_bearers_are_asked_for_as_a_stack_with_a_flow_each(fake: FakeNfvgen) -> None:

@@ -12,7 +12,7 @@ from nfvbed.dataplanes.ovs.afxdp import probe as afxdp_probe
 from nfvbed.dataplanes.ovs.afxdp import threads
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.dataplanes.ovs.binaries import locate
-from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState
+from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
 from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings, thread_settings
 from nfvbed.dataplanes.ovs.links import OvsLinks
 from nfvbed.dataplanes.ovs.switch import BRIDGE, VNF_PORT_MIB, OvsSwitch, StartedSwitch
@@ -166,7 +166,13 @@ def _start(
     other_config = _settings(request, options, len(sockets)) | tuning.userspace_settings(options)
     cores = request.arrangement.switch_cores
     ports = [
-        PortRequest(name, "dpdkvhostuserclient", number, {"vhost-server-path": str(sockets[name])})
+        PortRequest(
+            name,
+            "dpdkvhostuserclient",
+            number,
+            {"vhost-server-path": str(sockets[name])},
+            mtu=asked_mtu(request.variant),
+        )
         if name in sockets
         else afxdp_probe.port_request(name, number, options, cores)
         for name, number in port_numbers(request.layout).items()

@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions, refuse_unless_vhost_user
+from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions, VersionNeed, refuse_unless_vhost_user
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.options import AF_XDP, refuse_existing
@@ -40,6 +40,12 @@ class OvsAfxdpOptions(OvsUserspaceOptions):
     def veth_offloads(self) -> bool:
         """None: an AF_XDP socket passes on what it gets, with the checksum that somebody else was to complete."""
         return False
+
+    @property
+    def version_needs(self) -> tuple[VersionNeed, ...]:
+        """Beside those of all: a flag that can be left out. From 3.7 on Open vSwitch always uses it (its NEWS)."""
+        need = VersionNeed("need_wakeup: false", "use-need-wakeup=false", until=(3, 7), instead="need_wakeup: true")
+        return super().version_needs + (() if self.need_wakeup else (need,))
 
     @property
     def switch_cores(self) -> int:

@@ -84,4 +84,4 @@ def _try(options: OvsAfxdpOptions, workspace: Workspace) -> None:
                 fix="one that was built with --enable-afxdp (NFVBED_OVS_DIR); Debian's openvswitch-switch-dpdk is",
             )
         database.add_bridge("br0", [request])
-        modes.check(instance.control_socket, (_PORT,), options)
+        modes.check(instance.control_socket, database.statuses, (_PORT,), options)

@@ -31,7 +31,10 @@ def with_main_thread(counted: SwitchCounters, pid: int, tsc_hz: int) -> SwitchCo
     """
     run_ns = napi.run_time_ns(pid)
     if run_ns is None:
-        return counted.model_copy(update={"busy_cycles": NOT_SEPARABLE, "source": _MAIN_SOURCE})
+        return counted.model_copy(
+            update={"busy_cycles": NOT_SEPARABLE, "rounding_cycles": None, "source": _MAIN_SOURCE}
+        )
     cycles = run_ns * tsc_hz // NS_PER_S
     raw = counted.raw | {"main_thread_run_time_ns": run_ns}
-    return counted.model_copy(update={"busy_cycles": cycles, "source": _MAIN_SOURCE, "raw": raw})
+    counts = {"busy_cycles": cycles, "rounding_cycles": None, "source": _MAIN_SOURCE, "raw": raw}
+    return counted.model_copy(update=counts)

@@ -7,7 +7,7 @@ from pathlib import Path
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ovs import reading, tuning
 from nfvbed.dataplanes.ovs.binaries import locate
-from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState
+from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings
 from nfvbed.dataplanes.ovs.options import OvsOptions
@@ -214,7 +214,7 @@ def _nic_request(name: str, request: DeployRequest) -> PortRequest:
         "n_txq_desc": descriptors,
     }
     tuned = tuning.interface_settings(name, options, request.arrangement.switch_cores)
-    return PortRequest(name, "dpdk", port_numbers(request.layout)[name], asked, tuned)
+    return PortRequest(name, "dpdk", port_numbers(request.layout)[name], asked, tuned, asked_mtu(request.variant))
 
 
 def _port_request(name: str, path: Path, request: DeployRequest) -> PortRequest:
@@ -230,9 +230,13 @@ def _port_request(name: str, path: Path, request: DeployRequest) -> PortRequest:
         threads = {name: options.rxq_affinity.get(name, ()) * count}
         tuned = tuning.interface_settings(name, options.model_copy(update={"rxq_affinity": threads}), cores)
         queues = {} if outside else {"n_rxq": str(count)}
-        return PortRequest(name, "dpdk", number, {"dpdk-devargs": arguments} | queues, tuned)
+        return PortRequest(
+            name, "dpdk", number, {"dpdk-devargs": arguments} | queues, tuned, asked_mtu(request.variant)
+        )
     tuned = tuning.interface_settings(name, options, cores)
-    return PortRequest(name, "dpdkvhostuserclient", number, {"vhost-server-path": str(path)}, tuned)
+    return PortRequest(
+        name, "dpdkvhostuserclient", number, {"vhost-server-path": str(path)}, tuned, asked_mtu(request.variant)
+    )
 
 
 def _generator_ports(request: DeployRequest, sockets: Mapping[str, Path]) -> tuple[GeneratorPort, ...]:

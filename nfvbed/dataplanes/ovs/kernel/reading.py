@@ -13,7 +13,7 @@ from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.dataplanes.wiring import end_of
 from nfvbed.errors import SwitchDiedError
 from nfvbed.host.namespaces import inside
-from nfvbed.records import NOT_SEPARABLE, Deployment, Hop, SwitchCounters
+from nfvbed.records import NOT_SEPARABLE, CounterSource, Deployment, Hop, SwitchCounters
 
 DATAPATH = "ovs-system"
 """The kernel's one datapath of an ovs-vswitchd, in its network namespace."""
@@ -62,7 +62,7 @@ def hops(deployment: Deployment, ports: Mapping[str, int]) -> tuple[Hop, ...]:
     first, *others = (
         port_hop(f"{state.bridge} port {name}", counted[number], end_of(number)) for name, number in ports.items()
     )
-    return first, Hop(name=f"{state.bridge} datapath", drops=drops), *others
+    return first, Hop(name=f"{state.bridge} datapath", drops=drops, counted_by=CounterSource.OVS), *others
 
 
 def datapath(netns: str) -> DatapathCounters:

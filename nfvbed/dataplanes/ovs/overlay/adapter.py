@@ -1,14 +1,17 @@
 """Two hosts in one lab, each an Open vSwitch on the userspace datapath, joined by a tunnel; or one of them."""
 
+from collections.abc import Collection
 from pathlib import Path
 
+from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
-from nfvbed.dataplanes.ovs import reading
+from nfvbed.dataplanes.ovs import joining, reading
 from nfvbed.dataplanes.ovs.overlay import watch
 from nfvbed.dataplanes.ovs.overlay.bringup import Overlay, bring_up
 from nfvbed.dataplanes.ovs.overlay.host import INTEGRATION, PHYSICAL, OverlayHost
 from nfvbed.dataplanes.ovs.overlay.legs import host_plans
 from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
+from nfvbed.dataplanes.ovs.overlay.pipeline import PIPELINE
 from nfvbed.dataplanes.ovs.overlay.watch import HostView, OverlayState
 from nfvbed.dataplanes.ovs.probe import try_open_vswitch
 from nfvbed.dataplanes.ports import vhost_user
@@ -61,6 +64,7 @@ class OvsOverlay(DataPlane):
             versions={
                 "openvswitch": reading.version(made.hosts[0].instance.control_socket),
                 "dpdk": made.dpdk_version,
+                "pipeline": PIPELINE,
             },
             steps=steps.done,
             warnings=(QualityWarning.CORES_SHARED,) if options.shares_core else (),
@@ -70,6 +74,13 @@ class OvsOverlay(DataPlane):
         """Check that every host's ovs-vswitchd lives."""
         for view in OverlayState.of(deployment).hosts:
             check_alive(self._workspace(deployment).process(view.process))
+
+    def wait_until_joined(self, deployment: Deployment, ports: Collection[str]) -> None:
+        """Wait until each host has set its own up for their other sides."""
+        views = OverlayState.of(deployment).hosts
+        for view, mine in zip(views, self._ports(deployment, views), strict=True):
+            wanted = {name: number for name, number in mine.items() if name in ports}
+            joining.wait_for_links(view.bridge, wanted, lambda: self.verify(deployment))
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
         """Frames that the path's ports received on all hosts; cycles where each host has a core of its own."""
@@ -88,6 +99,13 @@ class OvsOverlay(DataPlane):
         except DeployError:
             self.verify(deployment)
             raise
+
+    def connections(self, deployment: Deployment) -> ConnectionTracker | None:
+        """Those of all hosts, where they are tracked."""
+        views = OverlayState.of(deployment).hosts
+        if not all(view.tracks for view in views):
+            return None
+        return watch.OverlayConnections(views, self._ports(deployment, views))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
         """The PMD threads of all hosts."""
@@ -120,6 +138,7 @@ def _state(request: DeployRequest, made: Overlay) -> OverlayState:
             physical=str(host.instance.management_socket(PHYSICAL)) if host.tunnelled else "",
             rules=count,
             shares_core=host.options.shares_core,
+            tracks=host.options.conntrack,
         )
         for host, count in zip(made.hosts, made.counts, strict=True)
     )

@@ -6,9 +6,12 @@ from pydantic import Field, model_validator
 
 from nfvbed.dataplanes.ovs.userspace import refuse_unless_vhost_user
 from nfvbed.records import PortKind
+from nfvbed.spec.framelimits import FrameLimit
+from nfvbed.spec.layout import Layout
 from nfvbed.spec.options import DataPlaneOptions
 from nfvbed.spec.rings import RingSize
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.units import USUAL_FRAME_BYTES
 
 MOST_RULES = 103_000
 """About as many as the hosts of SIGCOMM 2021 had ("Revisiting the Open vSwitch Dataplane Ten Years Later")."""
@@ -68,10 +71,20 @@ class OvsOverlayOptions(DataPlaneOptions):
         """Whether two hosts poll on one core."""
         return self.hosts > self.pmd_cores
 
+    def frame_limits(self, kind: PortKind, plan: Layout) -> tuple[FrameLimit, ...]:
+        """Its own."""
+        why = "a tunnel's headers take what its underlay's MTU has more, and nfvbed asks no other MTU of br-int's ports"
+        return (FrameLimit(USUAL_FRAME_BYTES, "ovs-overlay's ports", why, "ovs-dpdk"),)
+
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """All of its ports are vhost-user sockets."""
         refuse_unless_vhost_user(choice, "ovs-overlay")
         return PortKind.VHOST_USER
+
+    @property
+    def tracks_connections(self) -> bool:
+        """As asked for."""
+        return self.conntrack
 
     @property
     def slow_to_deploy(self) -> bool:

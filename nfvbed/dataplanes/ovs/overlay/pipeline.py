@@ -3,13 +3,14 @@
 The tables follow those of network virtualisation (NSX, OVN): where a frame came from; the guard of the port that it
 came from; its connection; the firewall where it leaves; where it goes; and the same for the port that it goes to. With
 connection tracking a frame goes through the datapath once more for every look-up (recirculation), and once more when
-it leaves the tunnel.
+it leaves the tunnel. Each port has a zone, in which what leaves it and what comes to it meet, so that a reply is one.
 """
 
 from enum import IntEnum
 
 from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT, HostPlan, Leg
 from nfvbed.dataplanes.ovs.tablerules import (
+    CT_ESTABLISHED,
     CT_INVALID,
     CT_NEW,
     CT_TRACKED,
@@ -21,13 +22,14 @@ from nfvbed.dataplanes.ovs.tablerules import (
     track,
 )
 
-ARRIVAL_ZONES = 100
-"""Zones of connections towards a port are its number and this; of those from it, its number."""
+PIPELINE = "2"
+"""Version of these rules. In the first one what left a port and what came to it had zones of their own, so that no
+connection could be replied to."""
 DEFAULT = 100
 """Priority of the path's rules; above it are the rules that a frame must be compared with."""
 LET_IN = 1
 """The mark of a connection that was committed. UDP without an answer stays `new` for the switch; by its mark a frame of
-it is known, and is not committed again."""
+it is known, and is not committed again. An answered one is established, and goes on as such."""
 _IPV4 = Field("eth_type", 0x0800)
 
 
@@ -101,15 +103,15 @@ def _leaving(leg: Leg, conntrack: bool) -> list[TableRule]:
 
 
 def _arriving(port: int, conntrack: bool) -> list[TableRule]:
-    target, zone = Field("reg0", port), port + ARRIVAL_ZONES
+    target = Field("reg0", port)
     found = [TableRule(Table.DELIVER, DEFAULT, (target,), (output(port),))]
     if not conntrack:
         return found
     new = (Field("ct_state", CT_TRACKED | CT_NEW, CT_TRACKED | CT_NEW), target, _IPV4)
     return [
         *found,
-        TableRule(Table.TRACK_IN, DEFAULT, (target, _IPV4), (track(zone, Table.FIREWALL_IN),)),
-        TableRule(Table.COMMIT_IN, DEFAULT, new, (commit(zone, LET_IN),), Table.DELIVER),
+        TableRule(Table.TRACK_IN, DEFAULT, (target, _IPV4), (track(port, Table.FIREWALL_IN),)),
+        TableRule(Table.COMMIT_IN, DEFAULT, new, (commit(port, LET_IN),), Table.DELIVER),
     ]
 
 
@@ -118,7 +120,9 @@ def _states(table: Table, onward: Table, conntrack: bool) -> list[TableRule]:
     if not conntrack:
         return [TableRule(table, DEFAULT, goto=onward)]
     tracked = Field("ct_state", CT_TRACKED, CT_TRACKED)
+    established = CT_TRACKED | CT_ESTABLISHED
     return [
+        TableRule(table, DEFAULT + 3, (Field("ct_state", established, established),), goto=onward),
         TableRule(table, DEFAULT + 1, (tracked, Field("ct_mark", LET_IN)), goto=onward),
         TableRule(table, DEFAULT, (Field("ct_state", 0, CT_TRACKED),), goto=onward),
         TableRule(table, DEFAULT + 2, (Field("ct_state", CT_TRACKED | CT_INVALID, CT_TRACKED | CT_INVALID),)),

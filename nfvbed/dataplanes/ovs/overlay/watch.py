@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nfvbed.dataplanes.ovs import reading
+from nfvbed.dataplanes.connections import Connections, ConnectionTracker
+from nfvbed.dataplanes.ovs import conntrack, reading, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.overlay.host import UNDERLAY_NUMBER, UNDERLAY_PORT
 from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT
 from nfvbed.dataplanes.ovs.reading import BridgeView
-from nfvbed.records import NOT_SEPARABLE, Hop, Record, Separable, SwitchCounters
+from nfvbed.records import NOT_SEPARABLE, Hop, Record, Separable, SwitchCounters, rounding_of
 from nfvbed.state import PlaneState
 
 SHARED_SOURCE = "not-separable: the hosts' poll-mode threads share a core, and count each other's time"
@@ -29,6 +30,8 @@ class HostView(Record):
     rules: int
     """That br-int holds."""
     shares_core: bool
+    tracks: bool = False
+    """Connections."""
 
     @property
     def bridge(self) -> BridgeView:
@@ -58,8 +61,44 @@ def counters(hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> S
     return SwitchCounters(
         packets=sum(counted.packets for counted in found),
         busy_cycles=cycles,
+        rounding_cycles=None if shared else rounding_of(found),
         source=SHARED_SOURCE if shared else found[0].source,
         raw={host.name: counted.raw | _tunnel(host) for host, counted in zip(hosts, found, strict=True)},
+    )
+
+
+class OverlayConnections(ConnectionTracker):
+    """Those of all hosts.
+
+    Args:
+        hosts: that run.
+        ports: of each host, the path's ports by name.
+    """
+
+    def __init__(self, hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> None:
+        self._hosts = tuple(zip(hosts, ports, strict=True))
+
+    def look(self) -> tuple[Connections, ...]:
+        """Read each host's table and the flows of its datapath."""
+        return tuple(_connections(host, ports) for host, ports in self._hosts)
+
+
+def _connections(host: HostView, ports: Mapping[str, int]) -> Connections:
+    socket = Path(host.unixctl)
+    # The flows first: one that is not used for 10 s ends, and many entries take long to write on a busy host.
+    flows = conntrack.parse_flows(unixctl.command(socket, *conntrack.DUMP_FLOWS))
+    threads = reading.counters(host.bridge, ports).raw["pmd"]
+    entries = conntrack.parse_connections(unixctl.command(socket, *conntrack.DUMP_CONNECTIONS))
+    return Connections(
+        where=host.name,
+        ports=len(ports),
+        entries=entries.all,
+        replied=entries.replied,
+        masks=flows.masks,
+        packets=sum(thread["packets"] for thread in threads),
+        recirculations=sum(thread["recirculations"] for thread in threads),
+        established=flows.established,
+        not_established=flows.not_established,
     )
 
 

@@ -46,6 +46,37 @@ class Wish:
     inventory: Path | None = None
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """What a deployment is made from, read and found to fit together.
+
+    Args:
+        plan: its stages.
+        tools: the release's kolla-ansible.
+        files: that Kolla is given, by path.
+    """
+
+    plan: tuple[Stage, ...]
+    tools: Toolset
+    files: dict[str, str]
+
+
+def prepare(project: Project, wish: Wish, how: Sequence[Stage] | None = None) -> Prepared:
+    """Read all that a deployment takes; nothing is changed, and no machine is asked.
+
+    A dry run, a deployment, and whatever takes another variant down before, ask this first.
+
+    Raises:
+        ConfigurationError, UnsupportedError: files do not fit together; or the user's own inventory does not.
+        PrerequisiteError: kolla-ansible, a playbook or a role is missing.
+    """
+    plan = stages.deploying(project.root) if how is None else tuple(how)
+    order = order_pinned(wish.pinning, wish.site, wish.release)
+    running.require_playbooks(plan)
+    tools = Toolset.of(project.root, wish.release)
+    return Prepared(plan, tools, _files(project, order, tools, wish))
+
+
 def deploy(
     project: Project, wish: Wish, observer: Observer, examine: Examine, how: Sequence[Stage] | None = None
 ) -> bool:
@@ -68,15 +99,12 @@ def deploy(
         StageFailed, InterruptedRunError: it stopped.
     """
     places = RackPlaces.of(project.root, wish.site.name)
-    plan = stages.deploying(project.root) if how is None else tuple(how)
-    order = order_pinned(wish.pinning, wish.site, wish.release)
-    running.require_playbooks(plan)
+    prepared = prepare(project, wish, how)
+    plan, tools, files = prepared.plan, prepared.tools, prepared.files
     with places.taken():
         found = journals.read(places)
         running.end_leftovers(found, observer)
         require_free(found, wish)
-        tools = Toolset.of(project.root, wish.release)
-        files = _files(project, order, tools, wish)
         begun = _begun(found, wish, files, observer)
         if all(begun.is_done(stage.name) for stage in plan):
             return True

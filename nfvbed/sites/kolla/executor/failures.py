@@ -73,8 +73,15 @@ _CASES = (
         lambda failure, _site: f"something else installs packages on {failure.host}: wait for it",
     ),
     _Case(
-        re.compile(r"No module named|interpreter|/usr/bin/python\S*: (?:not found|No such file)"),
-        lambda failure, _site: f"install Python 3 on {failure.host}",
+        re.compile(r"No module named '?([\w.]+)"),
+        lambda failure, _site: (
+            f"the Python that Ansible takes on {failure.host} lacks what it names: Kolla's bootstrap-servers installs"
+            " it (virtualenv and ansible_python_interpreter have to be the same one)"
+        ),
+    ),
+    _Case(
+        re.compile(r"interpreter|/usr/bin/python\S*: (?:not found|No such file)"),
+        lambda failure, _site: f"install Python 3 on {failure.host}, or name it: ansible_python_interpreter",
     ),
 )
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nfvbed.errors import ConfigurationError, UsageError
+from nfvbed.errors import ConfigurationError
 from nfvbed.patience import patient
 from nfvbed.sites.kolla.executor.toolset import Toolset
 from nfvbed.spec.site import KollaSiteSpec
+from nfvbed.spec.textfile import read_text
 from nfvbed.spec.validate import suggestion
 
 _TIMEOUT_S = patient(120.0)
@@ -24,17 +25,10 @@ def checked(path: Path, site: KollaSiteSpec, tools: Toolset) -> str:
     """Return the text of an inventory that fits the site's file.
 
     Raises:
-        UsageError: it cannot be read.
-        ConfigurationError: Ansible does not understand it; or a machine or group is missing, unknown or in the wrong
-            place, with the line.
+        ConfigurationError: it cannot be read; Ansible does not understand it; or a machine or group is missing, unknown
+            or in the wrong place, with the line.
     """
-    try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as failure:
-        observed = failure.strerror if isinstance(failure, OSError) else "it is no text"
-        raise UsageError(
-            "the inventory cannot be read", where=str(path), observed=observed or str(failure), fix="--inventory FILE"
-        ) from failure
+    text = read_text(path, "--inventory FILE")
     given = _Given(path, text, _members(_listed(path, tools)))
     for group, role in _ROLES.items():
         _check_group(group, role, given, site)

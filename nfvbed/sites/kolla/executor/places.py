@@ -87,7 +87,7 @@ class RackPlaces:
                 f"another nfvbed is at work on site {self.directory.name}",
                 where=str(path),
                 observed="it deploys or destroys",
-                fix="wait for it to end, or end it (Ctrl-C)",
+                fix="wait for it to end, or end it if it is yours (Ctrl-C)",
             ) from None
         finally:
             os.close(handle)

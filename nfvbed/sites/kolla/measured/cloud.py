@@ -26,7 +26,7 @@ from nfvbed.sites.openstack.paths import PathNetworks
 from nfvbed.sites.openstack.tacker.connection import connect
 from nfvbed.sites.openstack.vnfs import CloudVnfState
 from nfvbed.spec.flavor import Flavor
-from nfvbed.spec.kollarelease import KollaReleaseSpec
+from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.site import CloudSiteSpec, KollaSiteSpec
 from nfvbed.spec.variant import Variant
@@ -125,6 +125,11 @@ class RackCloud(ExistingCloud):
     def __init__(self, spec: CloudSiteSpec, root: Path, rack: DeployedRack) -> None:
         super().__init__(spec, root)
         self.rack = rack
+
+    @property
+    def takes_templates(self) -> bool:
+        """Not where Tacker is of the newest release."""
+        return self.rack.release.name != NEWEST
 
     @property
     def folder(self) -> Path:

@@ -77,6 +77,8 @@ def exchange(project: Project, rack: DeployedRack, pinning: Pinning) -> None:
     inventory = Path(found.inventory) if found and found.inventory else None
     progress = LoggedProgress()
     _log.info("site %s: %s", rack.site.name, pinning.name)
+    wish = Wish(pinning, rack.site, rack.release, inventory)
+    deploying.prepare(project, wish)  # before anything is taken down for it
     for line in destroying.destroy(project, rack.site, progress):
         progress.say(line)
-    deploying.deploy(project, Wish(pinning, rack.site, rack.release, inventory), progress, examine)
+    deploying.deploy(project, wish, progress, examine)

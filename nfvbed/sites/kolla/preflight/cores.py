@@ -1,6 +1,6 @@
 """Checks of cores and hugepages, node by node."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nfvbed.cpulist import format_cpu_list
 from nfvbed.sites.kolla.preflight.facts import NodeFacts
@@ -72,7 +72,7 @@ def _check_pages(subject: Subject, number: int, spec: NumaSpec, node: NodeFacts)
                 f"NUMA node {number} of {subject.name} has too few hugepages of {size_mib} MiB",
                 key,
                 f"{there} of {count}",
-                f"reserve them when it boots (hugepagesz={size_mib}M), or {SIZES[size_mib]}: {there}",
+                f"{_at_boot(subject.spec.numa, size_mib)}, or {SIZES[size_mib]}: {there}",
                 HOST_ROLE,
             )
     memory_mib = sum(size * count for size, count in wanted.items())
@@ -83,6 +83,14 @@ def _check_pages(subject: Subject, number: int, spec: NumaSpec, node: NodeFacts)
             f"{memory_mib} MiB of hugepages, and the node has {node.memory_mib} MiB",
             "fewer hugepages: the kernel and the services need memory, too",
         )
+
+
+def _at_boot(nodes: Sequence[NumaSpec], size_mib: int) -> str:
+    """Give the kernel's parameters for pages of a size; nodes that are left out would have none."""
+    counts = [node.hugepages_1g if size_mib == MIB_PER_GIB else node.hugepages_2m for node in nodes]
+    by_node = ",".join(f"{number}:{count}" for number, count in enumerate(counts))
+    size = "1G" if size_mib == MIB_PER_GIB else "2M"
+    return f"boot it with hugepagesz={size} hugepages={by_node} (by node from kernel 5.16 on)"
 
 
 def _check_threads(subject: Subject) -> Iterator[Finding]:

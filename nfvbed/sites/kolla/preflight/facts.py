@@ -6,6 +6,8 @@ from typing import Any
 
 from pydantic import Field
 
+from nfvbed.host.nics.inventory import GroupMember
+from nfvbed.host.nics.pf import NETWORK_CLASS
 from nfvbed.host.probes.devices import probe_iommu
 from nfvbed.host.probes.host import parse_cpu_list
 from nfvbed.host.probes.memory import probe_numa
@@ -32,8 +34,8 @@ class NicFacts(Record):
     mac: str | None
     driver: str | None
     vendor: str
-    numa_node: int
-    """NUMA node; 0 also where the machine does not say."""
+    numa_node: int | None
+    """NUMA node; None: the machine does not say (-1), as firmware may leave it out."""
     mtu: int | None
     max_mtu: int | None
     """Largest that the driver allows; None: it does not say."""
@@ -45,6 +47,10 @@ class NicFacts(Record):
     """Virtual functions that it has."""
     is_function: bool
     """Whether it is a virtual function itself."""
+    iommu_group: int | None = None
+    """None: there is no IOMMU, or it is off."""
+    group: tuple[GroupMember, ...] = ()
+    """All devices of that group."""
 
     @property
     def is_mellanox(self) -> bool:
@@ -107,9 +113,13 @@ class MachineFacts(Record):
         """All cores."""
         return tuple(core for node in self.nodes for core in node.cores)
 
-    def node(self, number: int) -> NodeFacts | None:
-        """Return a NUMA node; None: there is none."""
+    def node(self, number: int | None) -> NodeFacts | None:
+        """Return a NUMA node; None: there is none, or it is not known which."""
         return next((node for node in self.nodes if node.number == number), None)
+
+    def node_of(self, nic: NicFacts) -> int | None:
+        """Return the number of the NUMA node that a NIC is on: of a machine with one node, that; None: not known."""
+        return self.nodes[0].number if nic.numa_node is None and len(self.nodes) == 1 else nic.numa_node
 
     @property
     def summary(self) -> str:
@@ -176,7 +186,9 @@ def _nics(host: RecordedHost, links: str) -> tuple[NicFacts, ...]:
     physical = {name: target for name, target in devices.items() if target and "/virtual/" not in target}
     places: list[tuple[str | None, str | None]] = [(_function_of(target), name) for name, target in physical.items()]
     of_kernel = {pci for pci, _ in places}
-    places += [(pci, None) for pci in host.names(_BUS) if pci not in of_kernel]
+    places += [
+        (pci, None) for pci in host.names(_BUS) if pci not in of_kernel and _class_of(host, pci) == NETWORK_CLASS
+    ]
     largest = {name: int(mtu) for name, mtu in re.findall(r"^\d+: ([^:@\s]+).*? maxmtu (\d+)", links, re.MULTILINE)}
     return tuple(_nic(host, pci, name, largest) for pci, name in sorted(places, key=str))
 
@@ -190,7 +202,7 @@ def _function_of(target: str) -> str | None:
 def _nic(host: RecordedHost, pci: str | None, name: str | None, largest: Mapping[str, int]) -> NicFacts:
     device = f"{_BUS}/{pci}"
     interface = f"{_NET}/{name}"
-    node = host.number(f"{device}/numa_node")
+    node, group = host.number(f"{device}/numa_node"), host.link_name(f"{device}/iommu_group")
     is_up = bool((host.number(f"{interface}/flags") or 0) & _UP)
     carrier = host.number(f"{interface}/carrier") if is_up else None
     return NicFacts(
@@ -199,14 +211,33 @@ def _nic(host: RecordedHost, pci: str | None, name: str | None, largest: Mapping
         mac=host.text(f"{interface}/address") if name else None,
         driver=host.link_name(f"{device}/driver"),
         vendor=host.text(f"{device}/vendor") or "",
-        numa_node=max(node or 0, 0),
+        numa_node=None if node is None or node < 0 else node,
         mtu=host.number(f"{interface}/mtu"),
         max_mtu=largest.get(name or "") or None,
         carrier=None if carrier is None else bool(carrier),
         total_functions=host.number(f"{device}/sriov_totalvfs") or 0,
         functions=host.number(f"{device}/sriov_numvfs") or 0,
         is_function=host.link_name(f"{device}/physfn") is not None,
+        iommu_group=None if group is None else int(group),
+        group=() if group is None else _group(host, group),
     )
+
+
+def _group(host: RecordedHost, number: str) -> tuple[GroupMember, ...]:
+    """Return the devices of an IOMMU group."""
+    return tuple(
+        GroupMember(
+            address=address,
+            device_class=_class_of(host, address),
+            driver=host.link_name(f"{_BUS}/{address}/driver"),
+        )
+        for address in host.names(_BUS)
+        if host.link_name(f"{_BUS}/{address}/iommu_group") == number
+    )
+
+
+def _class_of(host: RecordedHost, address: str) -> int:
+    return (host.number(f"{_BUS}/{address}/class") or 0) >> 16
 
 
 def _device_of(addresses: str, address: str) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from nfvbed.host import fixes
+from nfvbed.host.nics import fit
 from nfvbed.sites.kolla.preflight.facts import VFIO, NicFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.sites.kolla.preflight.subject import HOST_ROLE, SRIOV_ROLE, Subject
@@ -23,6 +25,7 @@ def check_nics(subject: Subject) -> Iterator[Finding]:
         if nic.role == "sriov" and subject.plane == "sriov" and subject.spec.is_compute:
             yield from _check_functions(subject, place, nic, port)
     yield from _check_iommu(subject)
+    yield from _check_groups(subject)
 
 
 def _check_presence(subject: Subject) -> Iterator[Finding]:
@@ -84,20 +87,31 @@ def _check_management(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_node(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts) -> Iterator[Finding]:
-    node, placement = subject.facts.node(port.numa_node), subject.placement
+    number, placement = subject.facts.node_of(port), subject.placement
+    if number is None:
+        yield subject.remark(
+            f"{subject.name} does not say on which NUMA node {nic.named} is: node {nic.numa_node} is taken, as the file"
+            " says",
+            f"nics[{place}].numa_node",
+            f"{port.named}; numa_node: -1, of {len(subject.facts.nodes)} nodes",
+            "see the machine's manual for the slot's socket, or switch NUMA on in its firmware (ACPI SLIT, _PXM); the"
+            " file's word counts",
+        )
+        return
+    node = subject.facts.node(number)
     polled = subject.polls(nic) and subject.spec.is_compute
     lacking = []
     if polled and placement is not None and placement.polling and node is not None:
         if not set(placement.polling) & set(node.cores):
             lacking.append("no polling core is on that node")
-        if not any(node.pages.values()) and port.numa_node != nic.numa_node:
+        if not any(node.pages.values()) and number != nic.numa_node:
             lacking.append("that node has no hugepages")
-    if port.numa_node != nic.numa_node or lacking:
+    if number != nic.numa_node or lacking:
         yield subject.finding(
             f"{nic.named} of {subject.name} is on another NUMA node than the file says",
             f"nics[{place}].numa_node",
-            "; ".join([f"node {port.numa_node}, and the file says {nic.numa_node}", *lacking]),
-            f"numa_node: {port.numa_node}, with isolated cores and hugepages of that node in numa",
+            "; ".join([f"node {number}, and the file says {nic.numa_node}", *lacking]),
+            f"numa_node: {number}, with isolated cores and hugepages of that node in numa",
         )
 
 
@@ -137,14 +151,16 @@ def _check_driver(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts
             f"{nic.named} of {subject.name} is a Mellanox NIC, and the kernel does not have it",
             key,
             has,
-            f"driverctl unset-override {port.pci}: DPDK uses it beside the kernel's driver",
+            f"if no program uses it over vfio, for which it ends: driverctl unset-override {port.pci}; DPDK"
+            " uses it beside the kernel's driver",
         )
     elif taken and not subject.polls(nic):
         yield subject.finding(
             f"the kernel needs {nic.named} of {subject.name} for {subject.plane}, and has it not",
             key,
             has,
-            f"driverctl unset-override {port.pci}",
+            f"if no program uses it over vfio, for which it ends: driverctl unset-override {port.pci}, where"
+            " driverctl has set it",
         )
     if not subject.polls(nic):
         return
@@ -190,7 +206,8 @@ def _check_functions(subject: Subject, place: int, nic: RackNicSpec, port: NicFa
             f"{nic.named} of {subject.name} has not {nic.functions} virtual functions yet",
             key,
             f"sriov_numvfs: {port.functions} of {port.total_functions}",
-            f"nfvbed's role makes them; by hand: echo {nic.functions} > /sys/bus/pci/devices/{port.pci}/sriov_numvfs",
+            f"nfvbed's role makes them; by hand: echo {nic.functions} > /sys/bus/pci/devices/{port.pci}/sriov_numvfs"
+            + ("" if not port.functions else ", after 0, if nobody uses those that it has: guests lose them"),
             SRIOV_ROLE,
         )
 
@@ -203,11 +220,36 @@ def _check_iommu(subject: Subject) -> Iterator[Finding]:
             f"the IOMMU of {subject.name} is off, and {nic.named} is to be given away",
             f"nics[{place}]",
             "no groups in /sys/kernel/iommu_groups",
-            "switch it on in the firmware, and boot with intel_iommu=on (AMD: amd_iommu=on) iommu=pt",
+            fixes.IOMMU_ON,
             HOST_ROLE,
         )
 
 
+def _check_groups(subject: Subject) -> Iterator[Finding]:
+    """Say what the lab says of its own NICs: VFIO gives an IOMMU group away whole, or not at all."""
+    taken = [(place, nic, port) for place, nic, port in subject.ports() if _is_bound(subject, nic)]
+    given = {port.pci: "switch" if subject.spec.is_compute else "generator" for _, _, port in taken if port.pci}
+    for place, nic, port in taken:
+        other = fit.sharing(port.pci, port.group, given) if port.pci else None
+        if port.pci and other is not None:
+            managing = [
+                one.named
+                for one in subject.facts.nics
+                if one.pci == other.address and one.interface in subject.facts.address_nics
+            ]
+            cut_off = f"; {managing[0]} is the one by which {subject.name} is reached" if managing else ""
+            yield subject.finding(
+                f"{nic.named} of {subject.name} shares its IOMMU group with a device that somebody else has",
+                f"nics[{place}]",
+                f"{fit.shared_words(port.pci, other, given)}: group {port.iommu_group}{cut_off}",
+                fit.OWN_GROUP,
+            )
+
+
+def _is_bound(subject: Subject, nic: RackNicSpec) -> bool:
+    return subject.polls(nic) and nic.driver == VFIO
+
+
 def _needs_iommu(subject: Subject, nic: RackNicSpec) -> bool:
     of_guests = nic.role == "sriov" and subject.plane == "sriov" and subject.spec.is_compute
-    return of_guests or (subject.polls(nic) and nic.driver == VFIO)
+    return of_guests or _is_bound(subject, nic)

@@ -36,6 +36,7 @@ FILES = (
     "sys/devices/system/clocksource/clocksource0/current_clocksource",
 )
 OF_NICS = ("class", "vendor", "device", "numa_node", "sriov_totalvfs", "sriov_numvfs")
+OF_MEMBERS = ("class", "driver", "iommu_group")
 OF_INTERFACES = ("address", "mtu", "carrier", "flags")
 MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core", "openvswitch", "macvtap")
 QUESTIONS = {
@@ -55,25 +56,33 @@ def text(path: Path) -> str | None:
         return None
 
 
-def recorded_files() -> dict[str, Any]:
+def is_nic(device: Path) -> bool:
+    """Whether a PCI device is a network controller."""
+    return (text(device / "class") or "").startswith("0x02")
+
+
+def recorded_files(root: Path = Path("/")) -> dict[str, Any]:
     """Return texts by path, and links as `{"link": target}`."""
-    root = Path("/")
     paths = [path for pattern in FILES for path in root.glob(pattern)]
-    for device in root.glob("sys/bus/pci/devices/*"):
-        if (text(device / "class") or "").startswith("0x02"):
-            paths += [device / name for name in (*OF_NICS, "driver", "iommu_group", "physfn")]
+    nics = [device for device in root.glob("sys/bus/pci/devices/*") if is_nic(device)]
+    for device in nics:
+        paths += [device / name for name in (*OF_NICS, "driver", "iommu_group", "physfn")]
+    # VFIO gives an IOMMU group away as a whole: what else is in it, of any kind.
+    for member in {member for device in nics for member in (device / "iommu_group" / "devices").glob("*")}:
+        paths += [root / "sys/bus/pci/devices" / member.name / name for name in OF_MEMBERS]
     for interface in root.glob("sys/class/net/*"):
         paths += [interface, *(interface / name for name in OF_INTERFACES)]
         paths += interface.glob("lower_*")
     paths += [group / "type" for group in root.glob("sys/kernel/iommu_groups/*")]
     found: dict[str, Any] = {}
     for path in paths:
-        if path.parts[1] == "sys" and path.is_symlink():
-            found[str(path)[1:]] = {"link": str(path.readlink())}
+        name = str(path.relative_to(root))
+        if name.startswith("sys/") and path.is_symlink():
+            found[name] = {"link": str(path.readlink())}
             continue
         content = text(path)
         if content is not None:
-            found[str(path)[1:]] = content
+            found[name] = content
     return found
 
 

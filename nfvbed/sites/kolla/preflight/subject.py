@@ -29,6 +29,10 @@ class Subject:
     placement: Placement | None
     """Who has which core; None: it is no compute, or cannot have the variant."""
 
+    def remark(self, what: str, key: str, observed: str, fix: str) -> Finding:
+        """Return a finding that keeps nothing from being deployed; arguments as of `finding`."""
+        return self.finding(what, key, observed, fix).model_copy(update={"stops": False})
+
     def finding(self, what: str, key: str, observed: str, fix: str, prepared_by: str = "") -> Finding:
         """Return a finding of this machine.
 

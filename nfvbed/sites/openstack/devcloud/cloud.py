@@ -30,6 +30,8 @@ from nfvbed.spec.flavor import Flavor
 HUGEPAGES_MIB = 1280
 """512 MiB for the switch, which needs 30 for each port, the rest for guests: CirrOS has 256, vloop 768."""
 _PAGE_MIB = 2
+_GUEST_PAGES = "guest-pages"
+"""File beside the ledger: the pages that the controller has for guests."""
 SWITCH_MIB = SWITCH_PAGES * _PAGE_MIB
 GUESTS_MIB = HUGEPAGES_MIB - SWITCH_MIB
 """Of a compute node, beside those: a guest of vloop, or CirrOS."""
@@ -40,7 +42,7 @@ class DevCloud:
 
     def __init__(self, project_root: Path, flavors: Sequence[Flavor] = (), hugepages_mib: int = HUGEPAGES_MIB) -> None:
         self.places = CloudPlaces.of(project_root)
-        self._flavors = flavors
+        self.flavors = flavors
         self._hugepages_mib = hugepages_mib
         self.record = StageRecord(self.places.run / "stages.json")
         self.root = PrivateRoot(self.places)
@@ -50,7 +52,10 @@ class DevCloud:
 
     @property
     def guests_mib(self) -> int:
-        """Hugepage memory that the controller has for guests."""
+        """Hugepage memory that the controller has for guests; of one that does not run: what it is started with."""
+        pages = self.places.run / _GUEST_PAGES
+        if pages.is_file() and self.find_node() is not None:
+            return int(pages.read_text()) * _PAGE_MIB
         return max(0, self._hugepages_mib - SWITCH_MIB)
 
     def find_node(self) -> Node | None:
@@ -199,20 +204,20 @@ class DevCloud:
         node = self.places.node(CONTROLLER)
         spec = NodeSpec(node, lower, self._hugepages_mib, ((CONTROLLER, LOOPBACK),))
         Node.start(spec, ledger)
-        (self.places.run / "guest-pages").write_text(str(self.guests_mib // _PAGE_MIB))
+        (self.places.run / _GUEST_PAGES).write_text(str(self.guests_mib // _PAGE_MIB))
         (self.places.run / "seeded").write_text("yes" if seeded else "")
         return "with the seed" if seeded else "empty"
 
     def _fill(self) -> str:
         password = Secrets.open(self.places.secrets)("admin")
-        return contents.fill(self._work().api, self.places.root, self._flavors, password)
+        return contents.fill(self._work().api, self.places.root, self.flavors, password)
 
     def _work(self) -> BringUp:
         if self._bring_up is None:
             node = self.find_node()
             if node is None:
                 raise DeployError("the controller is gone", where=str(self.places.run), fix="nfvbed devcloud start")
-            guests = int((self.places.run / "guest-pages").read_text())
+            guests = int((self.places.run / _GUEST_PAGES).read_text())
             # Nova sees the whole machine's pool, in which compute nodes and labs have pages, too.
             reserved = max(SWITCH_PAGES, HugepagePool().total - guests)
             settings = CloudSettings(Secrets.open(self.places.secrets), reserved_pages=reserved)

@@ -18,6 +18,8 @@ CIRROS_FILE = Path(
 )
 """In the private root: it is inside Tacker's wheel."""
 VIM = "devcloud"
+ZONE = "nova"
+"""Availability zone of computes that nobody has put into another one (Nova: `default_availability_zone`)."""
 SMALL = Flavor(name="small", title="Small", summary="For CirrOS.", vcpus=1, memory_mib=256, disk_gib=1, hugepages=True)
 _MARK = "made by nfvbed devcloud"
 

@@ -1,5 +1,6 @@
 """The OpenStack that nfvbed runs itself, as deployments are set up on it."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from openstack.connection import Connection
 
 from nfvbed.findings import Finding, State
 from nfvbed.sites.openstack.compute import Compute
-from nfvbed.sites.openstack.devcloud import access, enable
+from nfvbed.sites.openstack.devcloud import access, contents, enable
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.computes.catalogue import COMPUTES, compute_of
 from nfvbed.sites.openstack.devcloud.lines import StageLines
@@ -17,6 +18,8 @@ from nfvbed.sites.openstack.devcloud.status import look
 from nfvbed.sites.openstack.tacker.connection import connect
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.variant import Variant
+from nfvbed.vnfs.descriptors.naming import CloudNames
+from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 
 
 class OwnCloud(Target):
@@ -38,6 +41,25 @@ class OwnCloud(Target):
     def runs(self) -> bool:
         """Whether its controller runs."""
         return self._cloud.find_node() is not None
+
+    @property
+    def contents(self) -> CloudNames:
+        """What every start fills it with; nobody's key is in it."""
+        names = [PREFIX + flavor.name for flavor in (contents.SMALL, *self._cloud.flavors)]
+        return CloudNames(
+            networks=[network.name for network in contents.NETWORKS],
+            flavors=names,
+            images=[contents.CIRROS],
+            keys=[],
+            zones=[contents.ZONE],
+            floating=[],
+            subnets={network.name: [network.cidr] for network in contents.NETWORKS},
+        )
+
+    @property
+    def flavor_specs(self) -> Mapping[str, Mapping[str, str]]:
+        """Those of every flavor that it is filled with."""
+        return {PREFIX + one.name: extra_specs(one) for one in (contents.SMALL, *self._cloud.flavors)}
 
     def bring_up(self) -> None:
         """Start it, where not every process of it runs."""

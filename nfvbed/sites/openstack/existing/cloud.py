@@ -8,7 +8,7 @@ from openstack.connection import Connection
 
 from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError
 from nfvbed.findings import Finding, State
-from nfvbed.records import Accelerator, VnfHandle
+from nfvbed.records import Accelerator, GeneratorPlace, VnfHandle
 from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
 from nfvbed.sites.openstack.existing.ends import Ends, ends_of
@@ -51,6 +51,11 @@ class ExistingCloud(Target):
     def connection(self) -> Connection:
         """With the credentials of the user's `clouds.yaml`."""
         return connect_as_named(self._spec.os_cloud, self._spec.region)
+
+    @property
+    def generator_place(self) -> GeneratorPlace:
+        """On a host of its own where the site's file names one; else on this machine, and nobody says what else is."""
+        return GeneratorPlace.NOT_KNOWN if self._spec.generator is None else GeneratorPlace.OTHER_HOST
 
     @cached_property
     def ends(self) -> Ends:
@@ -136,7 +141,7 @@ class ExistingCloud(Target):
                 f"the quota of project {self.survey.identity.project_name} is too small",
                 where=f"{vnfs} VNFs of flavor {name}",
                 observed="; ".join(lacking),
-                fix=f"remove instances, or a larger quota (openstack quota set, which takes the role {ADMIN})",
+                fix=f"remove instances of yours, or a larger quota (openstack quota set, which takes the role {ADMIN})",
             )
 
     def witnessed(self, handles: tuple[VnfHandle, ...]) -> tuple[VnfHandle, ...]:
@@ -155,7 +160,10 @@ class ExistingCloud(Target):
         A generator that is not nfvgen is named in its place.
         """
         host = self._spec.generator
-        other = {"generator": {"engine": "trex", "version": "see trials"}} if host is not None and host.trex else {}
+        other: dict[str, Any] = {}
+        if host is not None and host.trex:
+            who_counts = {"software": True} if host.trex.software else {}
+            other = {"generator": {"engine": "trex", "version": "see trials", **who_counts}}
         return {
             **other,
             "cloud": self._spec.os_cloud,

@@ -125,5 +125,5 @@ class ExistingPath:
                 observed="Neutron drops every frame with another address than the port's own: what an instance forwards"
                 " does not leave it",
                 fix=f"openstack port set --no-security-group --disable-port-security {port.id} (its network's owner, or"
-                f" the role `{ADMIN}`)",
+                f" the role `{ADMIN}`): then nothing filters what comes and goes by it",
             )

@@ -158,7 +158,7 @@ class Survey:
                 observed="Neutron would drop every frame that a VNF forwards; these networks have port security, and"
                 f" are another project's (roles here: {', '.join(self.identity.roles)})",
                 fix=f"the role `{ADMIN}`; or let their owner take it off (openstack network set --disable-port-security"
-                " NETWORK); or networks of this project",
+                " NETWORK: then nothing filters what its new ports send); or networks of this project",
             )
         return not secured
 

@@ -1,7 +1,7 @@
 """Why an onboarding failed: from Tacker's operation down to the instance that Nova could not boot."""
 
-import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import openstack.connection
@@ -10,16 +10,10 @@ from openstack import exceptions as sdk
 
 from nfvbed.errors import NfvbedError
 from nfvbed.sites.openstack.tacker import console, stacks
+from nfvbed.sites.openstack.tacker.reasons import Cause, advice_on, causes_in
 
 _CONSOLE_LINES = 5
 _FAILED = "_FAILED"
-_REFUSED = re.compile(r"[Ff]orbidden|not authorized|disallowed by policy|not available", re.DOTALL)
-_ROLES = (
-    (
-        "Flavor",
-        "the role `admin`: Tacker makes a flavor for each VDU of a SOL001 descriptor, which an administrator may",
-    ),
-)
 _UNBOUND = ("binding_failed", "unbound")
 
 
@@ -33,24 +27,9 @@ def told(failure: NfvbedError, chain: tuple[str, ...], stays: bool = False) -> N
     """
     observed = "; ".join(dict.fromkeys(text for text in (failure.observed, *chain) if text))
     state = "the VNF is as the failure left it: heal or remove it" if stays else "what was made of it is removed"
-    fix = failure.fix or _vim(observed) or _role(observed) or f"correct the cause and onboard again; {state}"
+    known = advice_on((failure.observed, *chain))
+    fix = failure.fix or (f"{known}; {state}" if known else f"correct the cause and onboard again; {state}")
     return type(failure)(failure.what, where=failure.where, observed=observed, fix=fix)
-
-
-def _vim(observed: str) -> str:
-    """Say so where Tacker's own credentials are refused; empty: they are not."""
-    refused = re.search(r"requires authentication|\b401\b|Unauthorized", observed)
-    return "Tacker's VIM has another password: openstack vim set --config-file FILE VIM" if refused else ""
-
-
-def _role(observed: str) -> str:
-    """Say which role is lacking, where the cause is that one is; empty: it is not."""
-    if "Quota exceeded" in observed:
-        return "a larger quota of this project, which takes the role `admin`: openstack quota set"
-    if not _REFUSED.search(observed):
-        return ""
-    needed = next((what for word, what in _ROLES if word in observed), "a role that the service's policy lets do it")
-    return f"these credentials need {needed}"
 
 
 def of_stack(connection: openstack.connection.Connection, stack: str) -> tuple[str, ...]:
@@ -66,9 +45,17 @@ def of_stack(connection: openstack.connection.Connection, stack: str) -> tuple[s
         for one in found:
             if one.kind == stacks.SERVER and one.id:
                 chain += _nova(connection, one.id)
-        return tuple(chain)
+        return (*chain, *(_zones(connection) if Cause.ZONE in causes_in(chain) else ()))
     except (sdk.SDKException, keystone.ClientException) as failure:
         return (f"the causes could not be read: {' '.join(str(failure).split())}",)
+
+
+def _zones(connection: openstack.connection.Connection) -> Iterator[str]:
+    """Say which availability zones there are, where Nova tells."""
+    with suppress(sdk.SDKException, keystone.ClientException):
+        compute: Any = connection.compute
+        zones = [zone.name for zone in compute.availability_zones() if (zone.state or {}).get("available", True)]
+        yield f"Nova: its availability zones are {', '.join(sorted(zones)) or 'none'}"
 
 
 def _heat(found: list[stacks.StackResource]) -> Iterator[str]:

@@ -1,14 +1,16 @@
 """The clients: openstacksdk's connection from a `clouds.yaml`, and Tacker's on the same session."""
 
 import logging
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import openstack.connection
 from keystoneauth1 import exceptions as keystone
+from keystoneauth1 import loading
 from openstack import exceptions as sdk
 from openstack.config import OpenStackConfig
 from openstack.config.loader import CONFIG_FILES
@@ -26,6 +28,8 @@ _FORBIDDEN = 403
 _BODIES = ("keystoneauth", "tackerclient")
 """Loggers that write bodies of requests when they are at DEBUG: that of a VIM has a password."""
 _ANSWER = 600
+_MISSHAPEN = (TypeError, AttributeError, KeyError)
+"""As openstacksdk ends where a value in `clouds.yaml` is of another kind than it expects."""
 _TRACE = re.compile(r" (Traceback \(most recent|File /\S+, line \d+)")
 """Tacker sends its stack traces to whoever asks."""
 
@@ -53,15 +57,22 @@ def connect_as_named(cloud: str, region: str | None) -> openstack.connection.Con
     """
     try:
         config = OpenStackConfig()
-    except (sdk.ConfigException, ValueError, YAMLError) as failure:
-        raise ConfigurationError("clouds.yaml cannot be read", observed=" ".join(str(failure).split())) from None
+    except (sdk.ConfigException, ValueError, YAMLError, *_MISSHAPEN) as failure:
+        raise ConfigurationError(
+            "clouds.yaml cannot be read",
+            where=os.environ.get("OS_CLIENT_CONFIG_FILE", ""),
+            observed=" ".join(str(failure).split()),
+            fix="write it as the OpenStack clients take it: clouds: {NAME: {auth: {auth_url: ...}}}",
+        ) from None
     # Without a file the client has a cloud of its own, `defaults`, which is nowhere.
-    names = [name for name in config.get_cloud_names() if config.config_filename or name != "defaults"]
+    names = [str(name) for name in config.get_cloud_names() if config.config_filename or name != "defaults"]
     if cloud not in names:
         searched = ", ".join(dict.fromkeys(str(Path(one).parent) for one in CONFIG_FILES))
+        given = os.environ.get("OS_CLIENT_CONFIG_FILE", "")
+        skipped = f"{given} is no valid YAML, and " if given and Path(given).is_file() else ""
         raise ConfigurationError(
             f"unknown cloud {cloud!r}",
-            where=config.config_filename or f"no clouds.yaml in {searched}",
+            where=config.config_filename or f"{skipped}no clouds.yaml in {searched}",
             observed=f"there are {', '.join(names) or 'no clouds'}",
             fix=suggestion(cloud, names) if names else "write a clouds.yaml, or name one: OS_CLIENT_CONFIG_FILE",
         )
@@ -71,18 +82,81 @@ def connect_as_named(cloud: str, region: str | None) -> openstack.connection.Con
 def _connection(config: OpenStackConfig, cloud: str, region: str | None) -> openstack.connection.Connection:
     for name in _BODIES:
         logging.getLogger(name).setLevel(logging.INFO)
+    where = str(config.config_filename)
+    _require_shape(config, cloud)
+    _require_region(config, cloud, region)
     try:
         named: dict[str, Any] = {} if region is None else {"region_name": region}
         found = config.get_one(cloud=cloud, api_timeout=patient(REQUEST_S), **named)
         return openstack.connection.Connection(config=found)
-    except (sdk.ConfigException, keystone.ClientException, ValueError) as failure:
-        hidden = _passwords((config.cloud_config["clouds"].get(cloud) or {}).get("auth") or {})
+    except (sdk.ConfigException, keystone.ClientException, ValueError, *_MISSHAPEN) as failure:
+        written = _written(config, cloud)
+        foreign = _foreign_keys(written)
+        observed = f"auth has the key {', '.join(foreign)}" if foreign else " ".join(str(failure).split())
+        fix = "it belongs beside auth, not below it; or correct its name" if foreign else "correct it there"
         raise ConfigurationError(
             f"cloud {cloud} cannot be used",
-            where=str(config.config_filename),
-            observed=_hidden(" ".join(str(failure).split()), hidden),
-            fix="correct it there" + ("" if region is None else ", or the key region of the site's file"),
+            where=where,
+            observed=_hidden(observed, _passwords(written.get("auth"))),
+            fix=fix if foreign or region is None else f"{fix}, or the key region of the site's file",
         ) from None
+
+
+def _written(config: OpenStackConfig, cloud: str) -> dict[str, Any]:
+    """Return what `clouds.yaml` has of a cloud; nothing where that is no mapping."""
+    found = config.cloud_config["clouds"].get(cloud)
+    return found if isinstance(found, dict) else {}
+
+
+def _require_shape(config: OpenStackConfig, cloud: str) -> None:
+    """Refuse parts that are no mapping, list or text where openstacksdk takes them for one."""
+    if cloud not in config.cloud_config["clouds"]:
+        return
+    written = config.cloud_config["clouds"][cloud]
+    regions = written.get("regions") if isinstance(written, dict) else None
+    auth = written.get("auth") if isinstance(written, dict) else None
+    plugin = written.get("auth_type") if isinstance(written, dict) else None
+    named = isinstance(regions, list) and all(
+        isinstance(one.get("name") if isinstance(one, dict) else one, str) for one in regions
+    )
+    wrong = {
+        f"clouds.{cloud}": not isinstance(written, dict),
+        f"clouds.{cloud}.auth": auth is not None and not isinstance(auth, dict),
+        f"clouds.{cloud}.auth_type": plugin is not None and not isinstance(plugin, str),
+        f"clouds.{cloud}.regions": regions is not None and not named,
+    }
+    for key in (key for key, is_wrong in wrong.items() if is_wrong):
+        raise ConfigurationError(
+            f"cloud {cloud} cannot be used",
+            where=f"{config.config_filename} {key}",
+            observed="its value is of another kind than the OpenStack clients take",
+            fix="clouds and auth are keys and values, auth_type is a text, regions a list of names",
+        )
+
+
+def _require_region(config: OpenStackConfig, cloud: str, region: str | None) -> None:
+    """Refuse a cloud of several regions of which none is chosen: openstacksdk takes the first one."""
+    written = _written(config, cloud)
+    regions = [one["name"] if isinstance(one, dict) else one for one in written.get("regions") or ()]
+    if len(regions) > 1 and region is None and not written.get("region_name"):
+        raise ConfigurationError(
+            f"cloud {cloud} has several regions, and none is chosen",
+            where=str(config.config_filename),
+            observed=", ".join(regions),
+            fix="name one: the key region of the site's file, or region_name in clouds.yaml",
+        )
+
+
+def _foreign_keys(written: Mapping[str, Any]) -> list[str]:
+    """Return the keys below a cloud's `auth` that its kind of authentication does not take, as `verify`."""
+    auth = written.get("auth")
+    try:
+        options = loading.get_plugin_loader(written.get("auth_type") or "password").get_options()
+    except keystone.NoMatchingPlugin:
+        return []
+    names = (name for one in options for name in (one.dest, one.name, *(old.name for old in one.deprecated)))
+    known = {name.replace("-", "_") for name in names}
+    return sorted(set(auth) - known) if isinstance(auth, dict) else []
 
 
 def tacker_client(connection: openstack.connection.Connection) -> Any:
@@ -167,5 +241,7 @@ def _hidden(text: str, words: tuple[str, ...]) -> str:
     return text
 
 
-def _passwords(auth: dict[str, Any]) -> tuple[str, ...]:
+def _passwords(auth: Any) -> tuple[str, ...]:
+    if not isinstance(auth, dict):
+        return ()
     return tuple(str(auth[key]) for key in ("password", "token", "application_credential_secret") if key in auth)

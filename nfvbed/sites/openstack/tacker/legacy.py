@@ -139,7 +139,8 @@ class LegacyApi(TackerApi[Mapping[str, Any]]):
                     self._deletes(vnf, _FORCE)
             left = stacks.find(self._connection, stack) if stack else ""
             if left and not stacks.delete(self._connection, left).done:
-                raise OnboardError(f"stack {left} of VNF {vnf} stays", where="Heat", fix="openstack stack delete")
+                fix = f"see why (openstack stack show); it holds nothing but this VNF: openstack stack delete {left}"
+                raise OnboardError(f"stack {left} of VNF {vnf} stays", where="Heat", fix=fix)
 
     def _deletes(self, vnf: str, body: dict[str, Any] | None) -> bool:
         """Delete a VNF; return whether it is gone."""

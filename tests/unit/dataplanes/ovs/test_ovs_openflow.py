@@ -134,6 +134,20 @@ def test_reply_in_parts_with_a_keep_alive_between(tmp_path):
     assert (openflow.ECHO_REPLY, b"x") in bridge.seen
 
 
+@pytest.mark.parametrize(("name", "up"), [("alone", False), ("joined", True)])
+def test_links_of_vhost_user_ports_that_somebody_has_opened_or_not(name, up):
+    """As Open vSwitch 3.1 described a bridge with two of them, before and after a generator came."""
+    links = openflow.parse_links(captured(f"port-descriptions-{name}.hex"))
+    assert links == {1: up, 2: up, 0xFFFFFFFE: False}
+
+
+def test_damaged_descriptions_are_refused():
+    body = bytearray(captured("port-descriptions-joined.hex"))
+    body[12:14] = b"\0\0"
+    with pytest.raises(DeployError, match="damaged"):
+        openflow.parse_links(bytes(body))
+
+
 def test_nobody_listens(tmp_path):
     with pytest.raises(DeployError, match="OpenFlow"):
         BridgeController(tmp_path / "nobody")

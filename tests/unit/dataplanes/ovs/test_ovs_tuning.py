@@ -3,6 +3,7 @@
 import pytest
 
 from nfvbed.dataplanes.ovs import tuning
+from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import PrerequisiteError, UnsupportedError
@@ -149,6 +150,29 @@ def test_a_switch_that_is_too_old_for_sleeping_threads(tmp_path):
         tuning.check_version(options(pmd_maxsleep_us=50), old)
     assert "2.17" in caught.value.observed
     tuning.check_version(options(pmd_maxsleep_us=50), program(tmp_path, "x (Open vSwitch) 3.1.0"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "version", "named"),
+    [
+        ("ovs-dpdk", {"rxq_assignment": "group"}, "2.15.0", "came with 2.16"),
+        ("ovs-dpdk", {"rxq_assignment": "group"}, "2.16.0", ""),
+        ("ovs-afxdp", {"need_wakeup": False}, "3.6.3", ""),
+        ("ovs-afxdp", {"need_wakeup": False}, "3.7.0", "went with 3.7"),
+        ("ovs-afxdp", {"need_wakeup": False}, "4.0.0", "went with 3.7"),
+        ("ovs-afxdp", {"need_wakeup": True}, "4.0.0", ""),
+    ],
+)
+def test_what_a_version_would_take_without_a_word_is_refused(tmp_path, kind, values, version, named):
+    """Its NEWS says since when, or until when; the setting itself is never answered."""
+    model = {"ovs-dpdk": OvsDpdkOptions, "ovs-afxdp": OvsAfxdpOptions}[kind]
+    asked, switch = model(dataplane=kind, **values), program(tmp_path, f"ovs-vswitchd (Open vSwitch) {version}")
+    if not named:
+        tuning.check_version(asked, switch)
+        return
+    with pytest.raises(UnsupportedError) as caught:
+        tuning.check_version(asked, switch)
+    assert named in caught.value.observed
 
 
 def test_a_switch_without_a_version(tmp_path):

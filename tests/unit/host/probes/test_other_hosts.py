@@ -4,8 +4,8 @@ import pytest
 
 from nfvbed.cpulist import format_cpu_list
 from nfvbed.dataplanes.ovs.kernel.probe import probe_openvswitch
-from nfvbed.findings import State
-from nfvbed.host.probes import cpu, devices, kernel, memory
+from nfvbed.findings import Finding, State
+from nfvbed.host.probes import accelerator, cpu, devices, kernel, memory
 from nfvbed.host.probes.findings import DoctorReport
 from nfvbed.host.probes.host import Host, parse_cpu_list
 from nfvbed.sites.lab.examine import examine_host
@@ -94,7 +94,7 @@ def test_vm_hugepages_that_were_not_tried_are_unknown(vm):
     found = memory.probe_hugepages(vm, try_reserving=False)
     assert found.state is State.UNKNOWN
     assert found.reservable_mib is None
-    assert "vm.nr_hugepages=1024" in found.fix
+    assert "hugepagesz=2M hugepages=1024" in found.fix
 
 
 def test_vm_devices(vm):
@@ -108,6 +108,20 @@ def test_device_that_is_only_present_is_not_called_working(vm):
     found = devices.probe_kvm(vm)
     assert found.state is State.UNKNOWN
     assert "recorded" in found.probed
+
+
+@pytest.mark.parametrize(
+    ("guests", "state", "says"),
+    [
+        (State.PRESENT, State.PRESENT, "opens (API 12), and guests boot with it"),
+        (State.LIMITED, State.LIMITED, "no guest boots with it: see accelerator"),
+        (State.UNKNOWN, State.LIMITED, "whether it boots is open"),
+    ],
+)
+def test_kvm_and_the_accelerator_say_the_same(guests, state, says):
+    device = Finding(topic="KVM", state=State.LIMITED, summary="opens (API 12); whether it boots is open", probed="x")
+    found = accelerator.kvm_with_guests(device, Finding(topic="accelerator", state=guests, summary="", probed="x"))
+    assert found.state is state and says in found.summary
 
 
 def test_vm_has_control_groups_in_version_2_without_controllers(vm):

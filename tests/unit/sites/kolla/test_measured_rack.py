@@ -17,7 +17,6 @@ from nfvbed.sites.kolla.measured.cloud import DeployedRack, RackCloud, RackCompu
 from nfvbed.sites.kolla.measured.described import described
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.site import open_site
-from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
 from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.sites.openstack.requests import VnfPlace, request
 from nfvbed.sites.openstack.tackervnfs import has_functions
@@ -146,14 +145,11 @@ def test_what_cannot_be_behind_a_nics_switch(places):
     vnf, flavor = PROJECT.load_vnf("vloop"), PROJECT.load_flavor("default")
     for forwarding in ("io", "macswap"):
         choice = VnfChoice(label="", vnf=vnf, kind=VnfKind.VM, forwarding=forwarding, flavor=flavor)
-        wanted = Wanted(variant, layout("pvp"), choice)
-        live = CloudDeployment(wanted, None, compute, None, None, None)
         with pytest.raises(UnsupportedError, match="cannot be behind a NIC's switch"):
-            has_functions(live, choice)
+            has_functions(compute, variant, choice)
     other = RackCloud(described(rack.site, NEWEST), PROJECT.root, rack_with(places, "ovs-dpdk"))
     plane = PROJECT.load_variant("ovs-dpdk")
-    live = CloudDeployment(Wanted(plane, layout("pvp"), choice), None, other.compute(plane), None, None, None)
-    assert not has_functions(live, choice)
+    assert not has_functions(other.compute(plane), plane, choice)
 
 
 class Recorded:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nfvbed.host.nics.inventory import GroupMember
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.preflight.checks import examine_gathered, preflight
 from nfvbed.sites.kolla.preflight.finding import Finding, blocking
@@ -255,3 +256,50 @@ def test_machines_that_cannot_be_asked_and_what_trying_showed():
     for variant in ("sriov", "ovs-kernel"):
         found = examine_gathered(PROJECT, at, pinning_of(PROJECT, at, variant), release, told)
         assert (tried in found) == (variant == "sriov")
+
+
+def members(*others):
+    """A NIC's IOMMU group: itself, and others of (address, class, driver)."""
+    own = (("0000:3b:00.0", 0x02, "ice"), *others)
+    return tuple(GroupMember(address=address, device_class=kind, driver=driver) for address, kind, driver in own)
+
+
+@pytest.mark.parametrize(
+    ("other", "observed"),
+    [
+        (("0000:3b:00.1", 0x02, "tg3"), "0000:3b:00.0 and 0000:3b:00.1, driver tg3: group 75"),
+        (("0000:3b:01.0", 0x01, "megaraid_sas"), "driver megaraid_sas"),
+        (("0000:00:1f.0", 0x02, "e1000e"), "eth0, 0000:00:1f.0"),
+        (("0000:3a:00.0", 0x06, "pcieport"), ""),
+        (("0000:3b:00.1", 0x02, None), ""),
+        (("0000:3b:00.1", 0x02, "vfio-pci"), ""),
+    ],
+)
+def test_a_nic_of_dpdk_whose_iommu_group_somebody_else_is_in(other, observed):
+    """As the lab says of its own NICs; the management's NIC there is named as that."""
+
+    def change(facts):
+        return with_port(facts, 1, iommu_group=75, group=members(other))
+
+    found = of_machine(change)
+    if not observed:
+        assert found == []
+        return
+    fault = only(found)
+    assert fault.stops and "nics[1]" in fault.key and "IOMMU group" in fault.what
+    assert observed in fault.observed
+    assert "if nobody needs it" in fault.fix
+    assert not of_machine(change, "ovs-kernel"), "the kernel keeps the NIC"
+
+
+def test_a_nic_whose_node_nobody_knows_is_taken_as_the_file_says():
+    found = of_machine(lambda f: with_port(f, 1, numa_node=None))
+    remark = only(found)
+    assert not remark.stops and blocking(found) == []
+    assert "does not say on which NUMA node" in remark.what and "numa_node: -1, of 2 nodes" in remark.observed
+
+
+def test_on_a_machine_of_one_node_it_is_known_all_the_same():
+    facts = as_described(site())
+    one = facts[NAME].model_copy(update={"nodes": facts[NAME].nodes[:1]})
+    assert one.node_of(one.nics[1].model_copy(update={"numa_node": None})) == 0

@@ -40,12 +40,50 @@ def document(**changes):
     return {"files": BOND, "answers": answers, "modules": {}, "address": "", "uid": 0} | changes
 
 
+def test_the_numa_node_that_the_machine_does_not_say_is_not_node_0():
+    for said, node in (("-1", None), ("0", 0), ("1", 1)):
+        files = BOND | {f"{BUS}/0000:3b:00.0/numa_node": said}
+        assert facts_of(document(files=files)).nics[0].numa_node == node
+    assert facts_of(document()).nics[1].numa_node is None, "no such file"
+
+
+def test_all_that_is_in_a_nics_iommu_group_is_recorded_and_read(tmp_path):
+    """A NIC, its second port, a disk and a bridge in one group; a disk of another group, which is no NIC's."""
+    groups = tmp_path / "sys/kernel/iommu_groups"
+    for address, kind, driver, group in (
+        ("0000:3b:00.0", "0x020000", "ice", "75"),
+        ("0000:3b:00.1", "0x020000", "tg3", "75"),
+        ("0000:3b:01.0", "0x010700", "megaraid_sas", "75"),
+        ("0000:3a:00.0", "0x060400", "pcieport", "75"),
+        ("0000:00:17.0", "0x010601", "ahci", "3"),
+    ):
+        folder, members = tmp_path / BUS / address, groups / group / "devices"
+        folder.mkdir(parents=True)
+        members.mkdir(parents=True, exist_ok=True)
+        (folder / "class").write_text(f"{kind}\n")
+        (folder / "driver").symlink_to(f"../../../bus/pci/drivers/{driver}")
+        (folder / "iommu_group").symlink_to(f"{groups}/{group}")
+        (members / address).symlink_to(f"../../../../devices/pci0000:3a/{address}")
+    files = record.recorded_files(tmp_path)
+    assert not [name for name in files if "0000:00:17.0" in name]
+    first, second = facts_of(document(files=files)).nics
+    assert (first.pci, first.iommu_group, second.driver) == ("0000:3b:00.0", 75, "tg3")
+    assert first.group == second.group
+    assert [(one.address, one.driver, one.can_be_driven) for one in first.group] == [
+        ("0000:3a:00.0", "pcieport", False),
+        ("0000:3b:00.0", "ice", True),
+        ("0000:3b:00.1", "tg3", True),
+        ("0000:3b:01.0", "megaraid_sas", True),
+    ]
+
+
 def test_a_recorded_virtual_machine():
     facts = facts_of(json.loads(RECORDED.read_text()))
     assert (facts.hostname, len(facts.cores), facts.isolated, facts.siblings) == ("vm", 2, (), ())
     assert (facts.address_on, facts.address_nics, facts.route_nics) == ("eth0", ("eth0",), ("eth0",))
     (nic,) = facts.nics
-    assert (nic.pci, nic.interface, nic.driver, nic.numa_node) == ("0000:00:03.0", "eth0", "virtio-pci", 0)
+    assert (nic.pci, nic.interface, nic.driver) == ("0000:00:03.0", "eth0", "virtio-pci")
+    assert nic.numa_node is None and facts.node_of(nic) == 0, "it says -1, and has one node"
     assert (nic.mtu, nic.max_mtu, nic.carrier, nic.total_functions) == (1400, 65535, True, 0)
     assert facts.nodes[0].pages == {2048: 0, 1048576: 0}
     assert facts.iommu_groups == 0 and facts.may_administer

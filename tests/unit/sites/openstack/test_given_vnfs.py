@@ -15,7 +15,7 @@ from nfvbed.sites.openstack.tacker import waits
 from nfvbed.sites.openstack.tacker.api import TackerVnf
 from nfvbed.sites.openstack.tacker.journal import Journal
 from nfvbed.vnfs.descriptors import csar
-from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenImage
+from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenImage, read
 from nfvbed.vnfs.descriptors.machines import legacy, package
 from nfvbed.vnfs.descriptors.yamltext import dump
 from tests.unit.vnfs.descriptors import several
@@ -78,17 +78,17 @@ def vnfs(tmp_path, monkeypatch, api, printed="login:"):
 def test_one_is_onboarded_known_by_its_name_and_removed(tmp_path, monkeypatch, removed, descriptor):
     api = FakeApi()
     place = vnfs(tmp_path, monkeypatch, api)
-    found = place.onboard(descriptor, str)
+    found = place.onboard(read(descriptor), str)
     assert (found.name, found.api, found.steps) == ("their", "legacy", (("create", 5),))
     assert (found.instances[0].ports, found.instances[0].printed) == ((("mgmt", "fa:16:3e:00:00:01"),), "login:")
-    place.onboard(descriptor, str)
+    place.onboard(read(descriptor), str)
     first, second = api.requests
     assert first == second, "the same owner: what is there is found"
     assert remembered.under_way(tmp_path) == ""
     assert place.names() == ("their",)
     place.offboard("their", str)
     assert removed == [first.owner]
-    place.onboard(descriptor, str)
+    place.onboard(read(descriptor), str)
     assert api.requests[-1].owner != first.owner
 
 
@@ -96,7 +96,7 @@ def test_what_failed_is_removed_and_not_known(tmp_path, monkeypatch, removed, de
     api = FakeApi(OnboardError("no valid host"))
     place = vnfs(tmp_path, monkeypatch, api)
     with pytest.raises(OnboardError, match="no valid host"):
-        place.onboard(descriptor, str)
+        place.onboard(read(descriptor), str)
     assert removed == [api.requests[0].owner]
     assert (place.names(), remembered.under_way(tmp_path)) == ((), "")
 
@@ -108,7 +108,7 @@ def test_what_could_not_be_removed_stays_written_down(tmp_path, monkeypatch, des
     monkeypatch.setattr(given.left, "remove", fails)
     place = vnfs(tmp_path, monkeypatch, FakeApi(OnboardError("no valid host")))
     with pytest.raises(OnboardError, match="no valid host"):
-        place.onboard(descriptor, str)
+        place.onboard(read(descriptor), str)
     assert remembered.under_way(tmp_path)
 
 
@@ -116,21 +116,21 @@ def test_names_that_the_cloud_lacks_are_told_before_anything_is_asked(tmp_path, 
     api = FakeApi()
     place = vnfs(tmp_path, monkeypatch, api)
     unnamed = GivenDescriptor(descriptor.path, "their", parameters=IMAGE)
-    with pytest.raises(ConfigurationError, match=r"m1\.tiny|net_mgmt") as failure:
-        place.onboard(unnamed, str)
-    assert "--name OLD=NEW" in failure.value.fix
-    assert "id of" not in failure.value.fix
+    with pytest.raises(ConfigurationError, match="2 do not fit") as failure:
+        place.onboard(read(unnamed), str)
+    assert failure.value.observed.count("--name OLD=NEW") == 2, "each name with its own advice"
+    assert "id of" not in failure.value.observed
     assert (api.requests, removed, remembered.under_way(tmp_path)) == ([], [], "")
 
 
 def test_an_instance_that_prints_nothing_says_so(tmp_path, monkeypatch, descriptor):
-    found = vnfs(tmp_path, monkeypatch, FakeApi(), printed="\n \n").onboard(descriptor, str)
+    found = vnfs(tmp_path, monkeypatch, FakeApi(), printed="\n \n").onboard(read(descriptor), str)
     assert found.instances[0].printed == ""
 
 
 def test_a_name_that_nobody_onboarded_is_refused(tmp_path, monkeypatch, descriptor):
     place = vnfs(tmp_path, monkeypatch, FakeApi())
-    place.onboard(descriptor, str)
+    place.onboard(read(descriptor), str)
     with pytest.raises(UsageError, match="thier") as failure:
         place.offboard("thier", str)
     assert "their" in failure.value.observed
@@ -143,7 +143,7 @@ def _core(tmp_path, monkeypatch):
     path.write_text(dump(legacy.template(several.request(several.TWO, soft=True), several.TWO)))
     (declared,) = several.vepc().flavours
     monkeypatch.setattr(given.images, "keep", lambda connection, journal, vnf, file: f"{vnf}-{journal}-{file}")
-    monkeypatch.setattr(given.naming, "require_names", lambda template, names: None)
+    monkeypatch.setattr(given, "_unknown", lambda found, known: [])
     return GivenDescriptor(
         path, "vepc", image=GivenImage("vepc", "file", ("image_core", "image_edge")), console=declared.console
     )
@@ -161,13 +161,13 @@ def of_core(tmp_path, monkeypatch, api, printed=SAID):
 def test_a_core_is_ready_by_its_consoles_and_has_a_secret_of_its_own(tmp_path, monkeypatch, core):
     api = FakeApi()
     place = of_core(tmp_path, monkeypatch, api)
-    found = place.onboard(core, str)
+    found = place.onboard(read(core), str)
     assert [name for name, _ in found.steps] == ["image", "create", "functions", "attach", "ping"]
     assert found.said[-1] == "vepc: ping carried: 10 of 10"
     assert found.instances[0].printed == "vepc: ping carried: 10 of 10", "the last line that is not empty"
-    place.onboard(core, str)
+    place.onboard(read(core), str)
     place.offboard("vepc", str)
-    place.onboard(core, str)
+    place.onboard(read(core), str)
     first, again, other = (request.descriptor["topology_template"]["node_templates"] for request in api.requests)
     assert first == again, "the same deployment"
     assert first["core"]["properties"]["image"] == "vepc-None-file"
@@ -189,8 +189,8 @@ def test_a_package_of_a_core_has_a_secret_of_its_deployment(tmp_path, monkeypatc
     path = tmp_path / "vepc.csar"
     path.write_bytes(csar.write(package.files(several.request(several.TWO, soft=True))))
     made = replace(core, path=path, image=GivenImage("vepc", "file", ()), parameters={"a": "b"}, made=True)
-    assert place.onboard(made, str).said[-1] == "vepc: ping carried: 10 of 10"
-    place.onboard(made, str)
+    assert place.onboard(read(made), str).said[-1] == "vepc: ping carried: 10 of 10"
+    place.onboard(read(made), str)
     first, again = api.requests
     assert first == again, "the same deployment"
     assert (first.flavour, first.parameters) == (several.TWO, {"a": "b"})
@@ -205,7 +205,7 @@ def test_a_core_that_says_that_it_failed_is_removed(tmp_path, monkeypatch, core,
     api = FakeApi()
     place = of_core(tmp_path, monkeypatch, api, "vepc: functions up: store\nvepc: failed: no MME\n")
     with pytest.raises(OnboardError, match="vepc is not ready") as failure:
-        place.onboard(core, str)
+        place.onboard(read(core), str)
     assert "vepc: failed: no MME" in failure.value.observed
     assert removed == [api.requests[0].owner]
     assert place.names() == ()

@@ -7,6 +7,7 @@ from nfvbed.findings import State
 from nfvbed.sites.verify.checks import ExpectedMachine, check_switch
 from nfvbed.sites.verify.cloud import verify, verify_machine
 from nfvbed.sites.verify.readings import machine_of, read_switch, rows
+from tests.unit.dataplanes.ovs.releases import VERSIONS, answer, recorded_table
 from tests.unit.sites.verify.doubles import HOST, PORT, SYSFS, MachineDouble, agent, cloud, port, service, table
 
 EXPECTED = ExpectedMachine(
@@ -78,7 +79,8 @@ def test_a_fault_is_found_and_named(parts, topic, said):
 
 def test_a_wrong_mask_is_told_with_the_command_that_sets_it():
     fix = found(MachineDouble(mask="0x2"))["PMD threads"].fix
-    assert fix == "ovs-vsctl set Open_vSwitch . other_config:pmd-cpu-mask=0x1"
+    assert fix.startswith("ovs-vsctl set Open_vSwitch . other_config:pmd-cpu-mask=0x1 (where")
+    assert "frames of that moment are lost" in fix
     queues = found(MachineDouble(mask="0x2", core=1))["receive queues"]
     assert "the thread on core 0 has no queue; 1 queues are on core 1" in queues.summary
 
@@ -97,6 +99,73 @@ def test_queues_that_nobody_polls():
     machine = MachineDouble(ports=(PORT, "vhu1"))
     machine.shown = MachineDouble().shown
     assert found(machine)["receive queues"].summary == "nobody polls vhu1"
+
+
+class RecordedMachine(MachineDouble):
+    """A machine whose switch answers as a released Open vSwitch did; `changes` replaces parts of that."""
+
+    def __init__(self, version, **changes):
+        super().__init__()
+        self.shown = answer(version, "pmd-rxq-show")
+        self.tables |= {
+            "Interface": recorded_table(version, "interfaces"),
+            "Bridge": recorded_table(version, "bridges"),
+        }
+        for old, new in changes.values():
+            self.shown = self.shown.replace(old, new)
+            self.tables = {name: text.replace(old, new) for name, text in self.tables.items()}
+
+
+UNUSED = "queue 1 of vhu0 is disabled: the guest uses 1 of 2 queues (ethtool -L)"
+FAR = "{} is on NUMA node 1, and node 0's core 0 polls it"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_queue_that_the_guest_does_not_use_is_told(version):
+    """As it is in the recordings."""
+    queues = found(RecordedMachine(version))["receive queues"]
+    assert (queues.state, queues.summary) == (State.LIMITED, UNUSED)
+    assert "ethtool -L" in queues.fix
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    ("key", "port"), [('"numa","0"', "vhu0"), ('"numa_id","0"', "null0")], ids=["a guest's memory", "a NIC"]
+)
+def test_a_port_that_another_nodes_core_polls_is_told(version, key, port):
+    """DPDK's ports say numa_id, vhost-user ports numa, in every release."""
+    queues = found(RecordedMachine(version, other=(key, key.replace("0", "1"))))["receive queues"]
+    assert queues.state is State.LIMITED
+    assert FAR.format(port) in queues.summary
+    assert "pmd-cpu-mask" in queues.fix
+
+
+def test_a_node_that_nobody_says_is_no_other_node():
+    for said in ('"numa","-1"', '"numa","none"'):
+        assert found(RecordedMachine("4.0.0", other=('"numa","0"', said)))["receive queues"].summary == UNUSED
+
+
+def test_a_guest_that_uses_no_queue():
+    machine = RecordedMachine("3.5.0", other=("queue-id:  0 (enabled) ", "queue-id:  0 (disabled)"))
+    assert "no queue of vhu0 is enabled" in found(machine)["receive queues"].summary
+
+
+def test_queues_of_an_old_switch_say_nothing_of_use():
+    machine = MachineDouble()
+    machine.shown = f"pmd thread numa_id 0 core_id 0:\n\tisolated : false\n\tport: {PORT}\tqueue-id: 0 1\n"
+    queues = found(machine)["receive queues"]
+    assert (queues.state, queues.summary) == (State.PRESENT, "core 0: 2 queues")
+
+
+def test_queues_in_a_form_that_is_not_known_hide_nothing_else():
+    machine = MachineDouble()
+    machine.shown = machine.shown.replace("queue-id:", "queue:")
+    topics = found(machine)
+    assert topics["receive queues"].state is State.UNKNOWN
+    assert "not in the form that is known" in topics["receive queues"].summary
+    assert {topics[name].state for name in ("datapath", "switch's ports", "vhost-user", "PMD threads")} == {
+        State.PRESENT
+    }
 
 
 def test_a_machine_that_does_not_answer_is_a_finding_and_others_are_read():

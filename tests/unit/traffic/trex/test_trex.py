@@ -170,3 +170,45 @@ def test_trex_that_does_not_start(options, process, tmp_path):
     with pytest.raises(GeneratorError) as error:
         NfvgenClient(options, process.spawn)
     assert "TRex ended with status 3" in str(error.value) and "no hugepages" in str(error.value)
+
+
+def _with_counts(api: Path, back: str) -> None:
+    """Let the double count so many frames back by stream; its ports count as before."""
+    was = "            back = out - out // LOST_OF\n"
+    text = api.read_text()
+    assert text.count(was) == 1
+    api.write_text(text.replace(was, f"            back = {back}\n"))
+
+
+def test_a_nic_that_counts_no_streams_is_an_error_that_names_the_software_mode(options, process, tmp_path):
+    _with_counts(tmp_path / "trex" / API, "0")
+    generator = NfvgenClient(options, process.spawn)
+    try:
+        with pytest.raises(GeneratorError, match="TRex's trial failed") as error:
+            generator.run(REQUEST)
+    finally:
+        generator.close()
+    assert "rx_pkts 0, ipackets 990" in error.value.observed and "software: true" in error.value.fix
+
+
+def test_a_site_chooses_the_software_mode(options, process, tmp_path):
+    spec = options.trex.model_copy(update={"software": True})
+    NfvgenClient(replace(options, trex=spec), process.spawn).close()
+    assert process.ended() == 0 and "--iom 0 --no-key --software" in process.log_tail()
+    # It has NICs all the same: they are the site's.
+    other = replace(options, trex=spec, ports=(options.ports[1], options.ports[0]))
+    with pytest.raises(GeneratorError, match="ended before it was ready"):
+        NfvgenClient(other, process.spawn)
+
+
+def test_frames_that_came_twice_are_in_no_rate_and_hide_no_loss(options, process, tmp_path):
+    # One way a tenth is lost, the other way a tenth comes twice.
+    _with_counts(tmp_path / "trex" / API, "out * 9 // 10 if port == 0 else out * 11 // 10")
+    generator = NfvgenClient(options, process.spawn)
+    try:
+        result = generator.run(REQUEST)
+    finally:
+        generator.close()
+    assert [(way.received, way.lost, way.duplicated) for way in result.directions] == [(900, 100, 0), (1000, 0, 100)]
+    warned = traffic_warnings(result, paced=True)
+    assert {QualityWarning.DUPLICATED, QualityWarning.LOSS_AT_LEAST} <= set(warned)

@@ -1,5 +1,6 @@
 """Packages of others: each is made by hand, wrong in one place."""
 
+import hashlib
 import io
 import stat
 import zipfile
@@ -7,7 +8,8 @@ import zipfile
 import pytest
 
 from nfvbed.errors import ConfigurationError
-from nfvbed.vnfs.descriptors import archive, csar, model, sol
+from nfvbed.vnfs.descriptors import archive, csar, model, parsing, sol
+from nfvbed.vnfs.descriptors.typefiles import etsi_types
 from tests.unit.vnfs.descriptors.requests import request
 
 META = "TOSCA-Metadata/TOSCA.meta"
@@ -174,6 +176,17 @@ def test_wrong_digest_is_refused_with_its_line(tmp_path, keys, what, line):
     assert found.where.endswith(f"!{META}:{line}")
 
 
+def test_a_digest_is_compared_whole_and_in_either_case(tmp_path):
+    right = hashlib.sha256(b"content").hexdigest()
+    for given, fits in ((right.upper(), True), (right[:8] + "0" * 56, False), (right[:-1] + "g", False)):
+        keys = block(Source="f", Algorithm="SHA-256", Hash=given)
+        path = written(tmp_path, {META: meta(keys), "top.yaml": ENTRY, "f": b"content"})
+        if fits:
+            assert "f" in csar.read(path).hashed
+        else:
+            assert "has another hash" in refused(path).what
+
+
 def test_member_that_was_changed_is_refused(tmp_path):
     members = sol.files(request())
     members["UserData/lcm_user_data.py"] += b"import os\n"
@@ -245,3 +258,42 @@ def test_wrong_image_is_refused_with_its_line(tmp_path, change, packed, what):
     found = refused(with_image(tmp_path, change, **packed))
     assert what in found.what
     assert "!Definitions/vloop_flavour.yaml:" in found.where
+
+
+URL = "https://forge.etsi.org/rep/nfv/SOL001/raw/v2.6.1/etsi_nfv_sol001_common_types.yaml"
+TOP = """\
+tosca_definitions_version: tosca_simple_yaml_1_2
+imports: [etsi_nfv_sol001_common_types.yaml, etsi_nfv_sol001_vnfd_types.yaml]
+topology_template:
+  node_templates:
+    VL1: {type: tosca.nodes.nfv.VnfVirtualLink, properties: {vl_profile: {}}}
+"""
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_etsis_types_by_url_are_those_beside_or_nfvbeds_own(tmp_path, monkeypatch, beside):
+    monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("something is fetched"))
+    types = etsi_types()
+    # As ETSI publishes it: heat-translator's copy has this import as a comment.
+    vnfd = types["etsi_nfv_sol001_vnfd_types.yaml"].decode()
+    published = vnfd.replace("#imports:\n#  - https://forge.etsi.org/rep/nfv/sol001", f"imports:\n  - {URL}\n# ")
+    assert URL in published
+    top = TOP if beside else TOP.replace("etsi_nfv_sol001_common_types.yaml, ", "")
+    members = {META: meta(entry="Definitions/top.yaml"), "Definitions/top.yaml": top.encode()}
+    members["Definitions/etsi_nfv_sol001_vnfd_types.yaml"] = published.encode()
+    if beside:
+        members["Definitions/etsi_nfv_sol001_common_types.yaml"] = types["etsi_nfv_sol001_common_types.yaml"]
+    found = csar.read(written(tmp_path, members))
+    (note,) = found.notes
+    assert note.startswith(URL)
+    assert ("nfvbed has it" in note) is not beside
+    assert URL in found.archive.text("Definitions/etsi_nfv_sol001_vnfd_types.yaml"), "for Tacker it stays as it is"
+    with pytest.raises(ConfigurationError) as failure:
+        parsing.parse_package(found)
+    assert "vl_profile" in str(failure.value) or "max_bitrate" in str(failure.value), "the types are known"
+
+
+def test_another_url_stays_refused(tmp_path):
+    top = TOP.replace("etsi_nfv_sol001_common_types.yaml, ", "https://example.org/other_types.yaml, ")
+    found = refused(written(tmp_path, {META: meta(), "top.yaml": top.encode()}))
+    assert (found.observed, "nothing is fetched" in found.fix) == ("https://example.org/other_types.yaml", True)

@@ -145,6 +145,8 @@ def test_second_vnf_has_what_the_first_one_leaves():
     roomy = host(cores=5, control=(2,), free_hugepages_mib={0: 1536})
     assert hostfit.check(pinned, roomy) == []
     assert subjects(hostfit.check(pinned, roomy, vnfs=2)) == ["cores", "hugepages"]
+    three_left = host(cores=6, control=(2,), free_hugepages_mib={0: 4096})
+    assert subjects(hostfit.check(pinned, three_left, vnfs=2)) == ["cores"], "the first one takes two of three"
 
 
 def test_one_vcpu_cannot_be_real_time():

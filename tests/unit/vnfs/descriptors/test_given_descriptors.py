@@ -68,7 +68,7 @@ def test_an_input_without_a_value_is_named_with_its_line(tmp_path):
         ({"parameters": {"imagename": "x"}}, "image_name"),
         ({"parameters": IMAGE, "names": {"m1.tny": "x"}}, "m1.tiny"),
         ({"parameters": IMAGE, "networks": {"CP1": "mgmt"}}, "--name"),
-        ({"parameters": IMAGE, "flavour": "simple"}, "--flavour"),
+        ({"parameters": IMAGE, "flavour": "simple"}, "--deployment-flavour"),
     ],
 )
 def test_what_a_template_does_not_ask_for_is_refused(tmp_path, fields, said):
@@ -99,10 +99,11 @@ def descriptor_id(tmp_path, content):
 
 def test_a_package_has_an_id_of_its_own_for_each_owner(tmp_path):
     one = package(tmp_path, hashed=False)
-    first, flavour = given.package(one, "aaaa")
-    assert flavour == "default"
-    assert given.package(one, "aaaa")[0] == first
-    ids = {descriptor_id(tmp_path, given.package(one, owner)[0]) for owner in ("aaaa", "bbbb")}
+    found = given.read(one)
+    first = given.package(found, "aaaa")
+    assert found.flavour == "default"
+    assert given.package(found, "aaaa") == first
+    ids = {descriptor_id(tmp_path, given.package(found, owner)) for owner in ("aaaa", "bbbb")}
     assert len(ids | {request().descriptor_id}) == 3
     path = tmp_path / "sent.csar"
     assert request().descriptor_id not in "".join(
@@ -112,7 +113,7 @@ def test_a_package_has_an_id_of_its_own_for_each_owner(tmp_path):
 
 def test_a_package_with_digests_of_its_definitions_is_sent_as_it_is(tmp_path):
     one = package(tmp_path)
-    assert given.package(one, "aaaa")[0] == one.path.read_bytes()
+    assert given.package(given.read(one), "aaaa") == one.path.read_bytes()
 
 
 def test_a_package_of_our_own_gets_id_secret_and_digests_of_its_owner(tmp_path):
@@ -121,14 +122,15 @@ def test_a_package_of_our_own_gets_id_secret_and_digests_of_its_owner(tmp_path):
     ours = GivenDescriptor(path, "vepc", made=True)
     seed = "5eed" * 8
     words = several.userdata.seed_words(seed)
-    content, flavour = given.package(ours, "aaaa", words)
-    assert (flavour, given.package(ours, "aaaa", words)[0]) == (several.TWO, content)
+    read = given.read(ours)
+    content = given.package(read, "aaaa", words)
+    assert (read.flavour, given.package(read, "aaaa", words)) == (several.TWO, content)
     sent.write_bytes(content)
     found = csar.read(sent)  # with all digests
     assert len(found.hashed) == len(csar.read(path).hashed)
     said = found.archive.text(f"BaseHOT/{several.TWO}/vepc.yaml")
     assert (said.count(f"vnf.seed={seed}"), said.count("vnf.seed=none")) == (2, 0)
-    ids = {descriptor_id(tmp_path, given.package(ours, owner, words)[0]) for owner in ("aaaa", "bbbb")}
+    ids = {descriptor_id(tmp_path, given.package(read, owner, words)) for owner in ("aaaa", "bbbb")}
     assert len(ids | {several.request(several.TWO, soft=True).descriptor_id}) == 3
     assert seed not in path.read_bytes().decode("latin-1")
 
@@ -143,10 +145,10 @@ def test_a_package_of_our_own_gets_id_secret_and_digests_of_its_owner(tmp_path):
 )
 def test_what_a_package_does_not_have_is_refused(tmp_path, fields, said):
     with pytest.raises(UsageError) as failure:
-        given.package(package(tmp_path, **fields), "aaaa")
+        given.read(package(tmp_path, **fields))
     assert said in str(failure.value)
 
 
 def test_a_template_and_a_package_are_told_apart(tmp_path):
-    assert not descriptor(tmp_path).is_package
-    assert package(tmp_path).is_package
+    assert descriptor(tmp_path).form is given.Form.TEMPLATE
+    assert package(tmp_path).form is given.Form.PACKAGE

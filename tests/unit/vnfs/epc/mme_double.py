@@ -13,8 +13,8 @@ from pycrate_mobile.TS24301_EMM import (
 )
 from pycrate_mobile.TS24301_ESM import ESMActDefaultEPSBearerCtxtRequest, ESMInformationRequest
 
+from nfvbed.spec.corenetwork import USUAL
 from nfvbed.vnfs.epc.authentication import DOWNLINK, EIA2, Milenage, eia2, kasme, nas_integrity_key
-from nfvbed.vnfs.epc.ue import PLMN_BYTES
 
 SGW = IPv4Address("198.18.255.1")
 RAND, AMF = bytes(range(16)), bytes([0x80, 0])
@@ -34,7 +34,11 @@ SETUP_RESPONSE = s1ap(
     17,
     "S1SetupResponse",
     [
-        (105, "ServedGUMMEIs", [{"servedPLMNs": [PLMN_BYTES], "servedGroupIDs": [b"\0\2"], "servedMMECs": [b"\1"]}]),
+        (
+            105,
+            "ServedGUMMEIs",
+            [{"servedPLMNs": [USUAL.plmn_bytes], "servedGroupIDs": [b"\0\2"], "servedMMECs": [b"\1"]}],
+        ),
         (87, "RelativeMMECapacity", 255),
     ],
 )
@@ -96,7 +100,7 @@ class Network:
         self.concealed = bytes(a ^ b for a, b in zip(sqn, sim.anonymity_key(RAND), strict=True))
         self.autn = self.concealed + AMF + sim.mac(RAND, sqn, AMF)
         keys = sim.cipher_key(RAND), sim.integrity_key(RAND)
-        self.key = nas_integrity_key(kasme(*keys, PLMN_BYTES, self.concealed), EIA2)
+        self.key = nas_integrity_key(kasme(*keys, USUAL.plmn_bytes, self.concealed), EIA2)
 
     def protected(self, message, header=2):
         body = bytes([self._sent]) + bytes(message)

@@ -1,6 +1,5 @@
 """Console, monitor, threads and probes of a virtual machine."""
 
-import asyncio
 import contextlib
 import json
 import os
@@ -14,10 +13,11 @@ import pytest
 
 from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
 from nfvbed.host.fitness import support_of
+from nfvbed.host.qemu import vhost
 from nfvbed.host.qemu.vhost import vhost_net_reason
 from nfvbed.records import Readiness
 from nfvbed.vnfs.numa import GuestSeats
-from nfvbed.vnfs.vm import devices, launch, pinning, support
+from nfvbed.vnfs.vm import launch, pinning, support
 from nfvbed.vnfs.vm.console import Console
 from nfvbed.vnfs.vm.monitor import Monitor
 from tests.unit.vnfs.vm.vm_seat import choice
@@ -142,7 +142,9 @@ def test_monitor_is_closed_twice(qemu):
     monitor = Monitor(qemu)
     monitor.connect(5, alive)
     monitor.close()
-    asyncio.run(asyncio.sleep(0))
+    monitor.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        monitor.execute("query-status")
 
 
 def test_vcpus_are_in_order():
@@ -210,9 +212,12 @@ def test_probe_without_vfio_says_why(monkeypatch):
     assert found.reason
 
 
-def test_reasons_are_texts():
-    for reason in (vhost_net_reason(), devices.vfio_reason()):
-        assert isinstance(reason, str)
+def test_a_device_that_is_not_there_or_refuses_is_the_reason(monkeypatch, tmp_path):
+    monkeypatch.setattr(vhost, "_VHOST_NET", str(tmp_path / "none"))
+    assert vhost_net_reason() == f"{tmp_path}/none: No such file or directory"
+    (tmp_path / "no-device").touch()
+    monkeypatch.setattr(vhost, "_VHOST_NET", str(tmp_path / "no-device"))
+    assert vhost_net_reason().endswith("no-device opens, and refuses: Inappropriate ioctl for device")
 
 
 def test_old_qemu_is_refused(tmp_path):

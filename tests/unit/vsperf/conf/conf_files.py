@@ -21,10 +21,10 @@ TEST_PARAMS = {}
 SWITCH = """\
 RTE_TARGET = 'x86_64-native'
 PATHS['vswitch'] = {
-    'OvsDpdkVhost': {'type' : 'src', 'src': {'path': os.path.join(ROOT_DIR, 'src/ovs/')}, 'bin': {'ctl': 'ovs-ctl'}},
+    'OvsDpdkVhost': {'type': 'src', 'src': {'path': os.path.join(ROOT_DIR, 'src/ovs/ovs/')}, 'bin': {'ctl': 'ovs-ctl'}},
 }
 PATHS['vswitch'].update({'OvsVanilla' : copy.deepcopy(PATHS['vswitch']['OvsDpdkVhost'])})
-PATHS['vswitch']['OvsVanilla']['src']['path'] = os.path.join(ROOT_DIR, 'src_vanilla/')
+PATHS['vswitch']['OvsVanilla']['src']['path'] = os.path.join(ROOT_DIR, 'src_vanilla/ovs/ovs/')
 VSWITCH = "OvsDpdkVhost"
 """
 TESTS = """\

@@ -4,7 +4,9 @@ import re
 
 from nfvbed.vsperf.conf import RUNNABLE, TEST_IDS
 from nfvbed.vsperf.conf.calls import FUNCTIONS, METHODS
-from nfvbed.vsperf.conf.settings import DEFAULTS
+from nfvbed.vsperf.conf.released import NEWEST, releases
+from nfvbed.vsperf.conf.settings import DEFAULTED
+from nfvbed.vsperf.conf.treatment import SETTINGS, Treatment
 from tests.unit.vsperf.conf.conf_files import ROOT
 
 PAGE = (ROOT / "docs" / "howto" / "vsperf.md").read_text()
@@ -31,4 +33,14 @@ def test_functions_and_methods_are_named():
 
 
 def test_settings_with_a_default_are_named():
-    assert [name for name in DEFAULTS if f"`{name}`" not in PAGE] == []
+    assert [name for name in DEFAULTED if f"`{name}`" not in PAGE] == []
+
+
+def test_settings_that_are_used_or_missing_are_named():
+    named = [name for name, setting in SETTINGS.items() if setting.treatment is not Treatment.NOTED]
+    assert [name for name in named if f"`{name}`" not in PAGE] == []
+
+
+def test_the_commits_of_the_releases_are_those_that_are_recorded():
+    assert releases()[NEWEST].commit[:12] in PAGE
+    assert [name for name in (next(iter(releases())), NEWEST) if f"stable/{name}" not in PAGE] == []

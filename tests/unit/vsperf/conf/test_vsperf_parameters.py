@@ -93,6 +93,13 @@ def test_a_declared_line_rate_gives_a_load(bidir: str, load_pps: int):
     assert any(f"{load_pps:,} frames/s" in note.text for note in selection.notes)
 
 
+@pytest.mark.parametrize("test", ["phy2phy_cont", "phy2phy_tput"])
+def test_a_declared_line_rate_bounds_no_test_at_full_load(test: str):
+    selection = select(with_parameters(NOTHING, SPEED), test, PROJECT)
+    (note,) = [note for note in selection.notes if note.name == "TRAFFICGEN_TREX_FORCE_PORT_SPEED"]
+    assert (note.kind, selection.missing) == ("differs", ())
+
+
 def test_a_load_without_a_line_rate_or_of_several_sizes_is_missing():
     part = "TRAFFIC={'frame_rate': 50}"
     settings = with_parameters(NOTHING, part)

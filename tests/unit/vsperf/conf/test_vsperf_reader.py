@@ -7,6 +7,8 @@ import pytest
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.vsperf.conf import read_settings
+from nfvbed.vsperf.conf.treatment import SETTINGS
+from nfvbed.vsperf.conf.unknown import close_name
 from tests.unit.vsperf.conf.conf_files import COMMON, SWITCH, TESTS, reported, settings_of, write
 
 
@@ -20,9 +22,9 @@ def test_forms_of_stock_files(tmp_path: Path):
     read = settings_of(tmp_path, n00_common=COMMON, n02_vswitch=SWITCH)
     switches = read.values["PATHS"]["vswitch"]
     assert read.values["ROOT_DIR"] == str(tmp_path)
-    assert switches["OvsVanilla"]["src"]["path"] == f"{tmp_path}/src_vanilla/"
+    assert switches["OvsVanilla"]["src"]["path"] == f"{tmp_path}/src_vanilla/ovs/ovs/"
     # deepcopy: the other one keeps its own.
-    assert switches["OvsDpdkVhost"]["src"]["path"] == f"{tmp_path}/src/ovs/"
+    assert switches["OvsDpdkVhost"]["src"]["path"] == f"{tmp_path}/src/ovs/ovs/"
     assert switches["OvsVanilla"]["bin"] == {"ctl": "ovs-ctl"}
 
 
@@ -74,13 +76,73 @@ def test_a_users_own_file_needs_no_vsperf(tmp_path: Path):
     file.write_text("PATHS['vswitch']['OvsDpdkVhost']['type'] = 'bin'\nLOG_DIR = os.path.join(ROOT_DIR, 'log')\n")
     read = read_settings([file])
     assert read.values["LOG_DIR"] == "VSPERF/log"
-    assert {note.name: note.place.line for note in read.notes} == {"LOG_DIR": 2}
+    assert {name: place.line for name, place in read.places.items()} == {"LOG_DIR": 2, "PATHS": 1}
 
 
-def test_known_names_without_use_are_noted(tmp_path: Path):
-    read = settings_of(tmp_path, n03_traffic="TRAFFICGEN_XENA_IP = ''\nVSWITCH = 'OvsDpdkVhost'\nCOLLECTOR = 'cpu'\n")
-    assert [(note.name, note.place.line) for note in read.notes] == [("TRAFFICGEN_XENA_IP", 1), ("COLLECTOR", 3)]
-    assert all(note.kind == "not used" and note.text for note in read.notes)
+@pytest.mark.parametrize("text", ["TEST_PARAMS['VSWITCH'] = 'a'", "TEST_PARAMS.update({'VSWITCH': 'a'})"])
+def test_parts_of_a_setting_are_kept_though_no_file_sets_the_whole(tmp_path: Path, text: str):
+    read = settings_of(tmp_path, n05_own=f"\n{text}\n")
+    assert (read.values["TEST_PARAMS"], read.places["TEST_PARAMS"].line) == ({"VSWITCH": "a"}, 2)
+    refused(tmp_path, text.replace("VSWITCH", "VSWICH"), "'VSWICH'", "VSWITCH")
+
+
+MANY = """\
+VSWITHC = 'OvsDpdkVhost'
+TRAFFICGEN_TREX_USERS = 'a'
+TRAFFICGEN_IXIA_NIC = '1'
+TRAFFIC = {'bidirr': 'True', 'l3': {'portocol': 'udp'}}
+TEST_PARAMS = {'VSWICH': 1, 'TRAFFIC': {'frame_rat': 1}}
+PERFORMANCE_TESTS = [{'Name': 'a', 'Deployment': 'p2p', 'Deploymnt': 'p2p', 'Parameters': {'TRAFIC': {}}}]
+"""
+
+
+def test_all_unknown_names_are_told_at_once(tmp_path: Path):
+    with pytest.raises(ConfigurationError) as caught:
+        settings_of(tmp_path, n05_bad=MANY, n06_more="OTHER = 5\n")
+    error = caught.value
+    assert error.what == "10 unknown names"
+    told = [(line.split(":")[1], line.split("'")[1], "did you mean" in line) for line in error.observed.splitlines()]
+    assert sorted(told) == [
+        ("1", "OTHER", False),
+        ("1", "VSWITHC", True),
+        ("2", "TRAFFICGEN_TREX_USERS", True),
+        ("3", "TRAFFICGEN_IXIA_NIC", False),
+        ("4", "bidirr", True),
+        ("4", "portocol", False),
+        ("5", "VSWICH", True),
+        ("5", "frame_rat", True),
+        ("6", "Deploymnt", True),
+        ("6", "TRAFIC", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "close"),
+    [
+        ("VSWITHC", "VSWITCH"),
+        ("TRAFFICGEN_PKT_SIZE", "TRAFFICGEN_PKT_SIZES"),
+        ("TRAFFICGEN_TREX_PORT3", "TRAFFICGEN_TREX_PORT2"),
+        ("GUEST_NIC_QUEUE", "GUEST_NIC_QUEUES"),
+        ("TRAFFICGEN_TREX_LINE_SPEED", "TRAFFICGEN_TREX_LINE_SPEED_GBPS"),
+        ("TRAFFICGEN_IXIA_NIC", None),
+        ("TRAFFICGEN_ZENA_MOON", None),
+        ("MY_OWN", None),
+    ],
+)
+def test_a_name_is_proposed_where_it_is_a_typing_mistake_away(name: str, close: str | None):
+    assert close_name(name, SETTINGS) == close
+
+
+def test_the_settings_of_an_installed_vsperf_are_its_own(tmp_path: Path):
+    stock, own = write(tmp_path, n03_newer="TRAFFICGEN_OF_TOMORROW = ''\n"), tmp_path / "own.conf"
+    own.write_text("TRAFFICGEN_OF_TOMORROW = 'x'\n")
+    read = read_settings([stock, own], installed=stock)
+    assert read.values["TRAFFICGEN_OF_TOMORROW"] == "x"
+    own.write_text("TRAFFICGEN_OF_YESTERDAY = 'x'\n")
+    with pytest.raises(ConfigurationError, match="TRAFFICGEN_OF_YESTERDAY"):
+        read_settings([stock, own], installed=stock)
+    with pytest.raises(ConfigurationError, match="TRAFFICGEN_OF_TOMORROW"):
+        read_settings([stock])
 
 
 def test_nothing_is_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -134,7 +196,7 @@ BAD = [
     ("VSWITCH = 'a\n", ":1", "unterminated", "fix that line"),
     ("\n\nif True:\n    VSWITCH = 'a'", ":3", "if True", "no control flow"),
     ("TRAFFIC = {'traffic_typ': 'x'}", ":1", "'traffic_typ'", "did you mean 'traffic_type'?"),
-    ("TRAFFIC = {\n  'l3': {\n    'portocol': 'udp',\n  },\n}", ":3", "'portocol'", "'proto'"),
+    ("TRAFFIC = {\n  'l3': {\n    'portocol': 'udp',\n  },\n}", ":3", "'portocol'", "proto,"),
     ("TRAFFIC = {'vlan': True}", ":1", "True", "TRAFFIC['vlan']"),
     ("TRAFFIC = 5", ":1", "5", "dictionary"),
     ("PATHS['a'] = PATHS['b']", ":1", "KeyError", "fix"),

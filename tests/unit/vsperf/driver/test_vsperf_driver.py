@@ -10,18 +10,20 @@ from nfvbed.compare.comparison import compare
 from nfvbed.compare.rundata import RunData
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs.binaries import OvsBinaries
-from nfvbed.errors import ConfigurationError, DeployError, NfvbedError, UnsupportedError
+from nfvbed.errors import ConfigurationError, DeployError, NfvbedError, TotalLossError, UnsupportedError
 from nfvbed.records import QualityWarning, RunRecord, Status
 from nfvbed.report.terminal.table import render
 from nfvbed.results import ResultKind, TablePayload
 from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.store import Store
-from nfvbed.vsperf.conf import read_settings, with_parameters
+from nfvbed.traffic.simulated.system import SimulatedSystem
+from nfvbed.vsperf.conf import VsperfSettings, read_settings, with_parameters
+from nfvbed.vsperf.conf.released import releases
 from nfvbed.vsperf.driver import driver, ports
 from nfvbed.vsperf.driver.configuration import find_case
 from nfvbed.vsperf.driver.driver import run_vsperf
 from nfvbed.vsperf.driver.installation import find_vsperf
-from nfvbed.vsperf.driver.request import Request, check_request, planned
+from nfvbed.vsperf.driver.request import Request, check_release, check_request, planned
 from tests.unit.vsperf.driver.vsperf_double import ARRANGEMENT, PROGRAM, SiteDouble, WorkspaceDouble, make_double
 
 PROJECT = open_project(Path(__file__).parents[4])
@@ -52,12 +54,8 @@ class Bed:
     def request(self, test: str, trafficgen: str, parameters: str) -> Request:
         environment = {"VSPERF_DIR": str(self.double), "VSPERF_PYTHON": sys.executable}
         installation = find_vsperf(environment)
-        stock = read_settings([installation.configuration])
+        stock = read_settings([installation.configuration], installed=installation.configuration)
         settings = with_parameters(stock, parameters)
-        # The double reads settings, not TEST_PARAMS.
-        values = {**settings.values, **settings.values["TEST_PARAMS"]}
-        places = {**settings.places, **settings.values["TEST_PARAMS"].places}
-        settings = type(settings)(values, places, settings.files, settings.tests, settings.notes)
         case = find_case(settings, stock, test)
         return Request(installation, settings, case, trafficgen, PROJECT.load_site("lab"), self._root)
 
@@ -103,6 +101,22 @@ def test_the_dummy_generator_is_named_and_passes_for_nothing(tmp_path: Path, mon
     assert all(row.mrr is None for row in comparison.rows), "no number of VSPERF is an MRR"
     assert render(comparison, 140) is not None
     assert bed.workspace.closed
+
+
+@pytest.mark.parametrize("test", ["phy2phy_cont", "phy2phy_tput"])
+def test_a_switch_that_returns_nothing_fails_vsperfs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, test: str):
+    monkeypatch.setattr(SimulatedSystem, "forwards", lambda self, size: size <= 1518)
+    bed = Bed(tmp_path, monkeypatch)
+    with pytest.raises(TotalLossError) as caught:
+        bed.run(test, "NfvGen", "TRAFFICGEN_DURATION=1; TRAFFICGEN_PKT_SIZES=(2000,)")
+    assert caught.value.exit_code == 20
+    (run,) = bed.store.runs()
+    assert run.status is Status.FAILED
+    assert {cell.status for cell in bed.store.cells(run.id)} <= {Status.FAILED}
+    assert {result.status for result in bed.store.results(run.id)} <= {Status.FAILED}
+    if test == "phy2phy_cont":
+        (result,) = bed.store.results(run.id)
+        assert "none of the sent frames came back" in result.reason
 
 
 def test_nfvgen_answers_the_plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -164,6 +178,17 @@ def test_what_cannot_run_is_refused_before(
     bed = Bed(tmp_path, monkeypatch)
     with pytest.raises(error, match=said):
         check_request(bed.request(test, trafficgen, parameters))
+
+
+@pytest.mark.parametrize("release", releases())
+def test_a_vsperf_whose_tests_have_another_form_is_refused(tmp_path: Path, release: str):
+    values = {"TRAFFIC": {}} if "TRAFFIC" in releases()[release].defaults else {}
+    stock = VsperfSettings(values=values, files=(tmp_path / "00_common.conf",))
+    if values:
+        check_release(stock)
+        return
+    with pytest.raises(UnsupportedError, match="before danube"):
+        check_release(stock)
 
 
 def test_other_generators_run_with_nics_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

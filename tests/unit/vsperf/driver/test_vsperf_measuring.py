@@ -6,26 +6,16 @@ from typing import Any
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import ConfigurationError, GeneratorError, NfvbedError, UnsupportedError
+from nfvbed.errors import ConfigurationError, GeneratorError, NfvbedError, TotalLossError, UnsupportedError
 from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.traffic.generator import Generator
+from nfvbed.traffic.simulated.system import SimulatedSystem
 from nfvbed.vsperf.conf.columns import TRAFFIC as TRAFFIC_COLUMNS
+from nfvbed.vsperf.conf.released import NEWEST, releases
 from nfvbed.vsperf.driver.measuring import PluginMeasurer, plain_request
 
 PROJECT = open_project(Path(__file__).parents[4])
-TRAFFIC = {
-    "traffic_type": "rfc2544_continuous",
-    "frame_rate": 100,
-    "bidir": "True",
-    "multistream": 0,
-    "stream_type": "L4",
-    "pre_installed_flows": "No",
-    "flow_type": "port",
-    "l2": {"framesize": 64, "srcmac": "00:00:00:00:00:00"},
-    "l3": {"enabled": True, "proto": "udp"},
-    "l4": {"enabled": True},
-    "vlan": {"enabled": False},
-}
+TRAFFIC = {**releases()[NEWEST].defaults["TRAFFIC"], "traffic_type": "rfc2544_continuous"}
 
 
 def keys(**traffic: Any) -> dict[str, Any]:
@@ -71,6 +61,15 @@ def test_throughput_is_what_a_search_finds():
     assert columns["frame_loss_percent"] == 0
 
 
+def test_a_switch_that_returns_nothing_has_no_throughput(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(SimulatedSystem, "forwards", lambda self, size: size <= 1518)
+    opened = Opened()
+    with pytest.raises(TotalLossError, match="no frame came back") as caught:
+        opened.measurer.handle("throughput", keys(l2={"framesize": 2000}, traffic_type="rfc2544_throughput"))
+    assert "sent frames came back" in caught.value.observed
+    assert "VSWITCH_JUMBO_FRAMES_SIZE" in caught.value.fix
+
+
 def test_a_burst_is_counted():
     columns = Opened().measurer.handle("burst", keys(burst_size=1000, bidir="False"))
     assert (columns["tx_frames"], columns["rx_frames"], columns["tx_bytes"]) == (1000, 1000, 64_000)
@@ -83,9 +82,15 @@ def test_a_burst_is_counted():
         ("rfc2889_caching", keys(), UnsupportedError, "does not answer"),
         ("continuous", keys(frame_rate=50), UnsupportedError, "part of the line rate"),
         ("continuous", keys(l3={"enabled": True, "proto": "tcp"}), UnsupportedError, "only UDP"),
-        ("continuous", keys(imix={"enabled": True}), UnsupportedError, "mixes of frame sizes"),
+        (
+            "continuous",
+            keys(imix={"enabled": True, "type": "genome", "genome": "aaaaaaaddddg"}),
+            UnsupportedError,
+            "mixes of frame sizes",
+        ),
         ("continuous", keys(l2={"framesize": 32}), ConfigurationError, "no such frames"),
         ("continuous", {"traffic": TRAFFIC}, ConfigurationError, "no request"),
+        ("throughput", {**keys(), "tests": 3}, UnsupportedError, "NfvGen searches once"),
         ("burst", keys(burst_size=0), ConfigurationError, "no number of frames"),
     ],
 )

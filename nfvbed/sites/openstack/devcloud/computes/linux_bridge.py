@@ -8,10 +8,10 @@ from nfvbed.dataplanes.linux_bridge.options import LinuxBridgeOptions
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.veth_probe import require_sender
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import links
+from nfvbed.host import fixes, links
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.namespaces import inside
-from nfvbed.records import Hop, PortKind
+from nfvbed.records import CounterSource, Hop, PortKind
 from nfvbed.sites.openstack.devcloud.computes import kernel_options, refusals
 from nfvbed.sites.openstack.devcloud.computes.kernel import KernelCompute, port_hop
 from nfvbed.sites.openstack.devcloud.links import space
@@ -44,7 +44,7 @@ class LinuxBridgeCompute(KernelCompute):
         require_sender()
         options = options_of(variant, LinuxBridgeOptions)
         if options.netfilter and not _NETFILTER_SETTINGS.is_dir():
-            raise UnsupportedError("the kernel has no br_netfilter", fix="modprobe br_netfilter")
+            raise UnsupportedError("the kernel has no br_netfilter", fix=fixes.BRIDGE_NETFILTER)
 
     def check(self, variant: Variant, plan: Layout) -> None:
         """Refuse what Nova decides, and paths that are no chain."""
@@ -86,7 +86,7 @@ class LinuxBridgeCompute(KernelCompute):
             if place % 2 == 0 and bridge in masters.values():
                 counted = veth.read(netns, (bridge,))[bridge]
                 drops = {"rx_dropped": counted.rx_dropped, "tx_dropped": counted.tx_dropped}
-                path.append(Hop(name=bridge, drops=drops))
+                path.append(Hop(name=bridge, drops=drops, counted_by=CounterSource.LINUX))
         return tuple(path)
 
     def device(self, port: InstancePort) -> str:

@@ -7,7 +7,7 @@ from nfvbed.dataplanes.macvtap.options import MacvtapOptions
 from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.veth_probe import Attempt, require_sender, try_out
 from nfvbed.errors import DeployError, SwitchDiedError
-from nfvbed.host import links, macvlans
+from nfvbed.host import fixes, links, macvlans
 from nfvbed.host.macvlans import MacvlanDevice
 from nfvbed.host.namespaces import inside
 from nfvbed.host.workspace import Workspace
@@ -52,7 +52,7 @@ class MacvtapCompute(KernelCompute):
         """Look for live frames, and make a device in a namespace."""
         options_of(variant, MacvtapOptions)
         require_sender()
-        try_out(Attempt(_make_device, "no macvtap can be made", "modprobe macvtap"))
+        try_out(Attempt(_make_device, "no macvtap can be made", fixes.load("macvtap")))
 
     def check(self, variant: Variant, plan: Layout) -> None:
         """Refuse what Neutron and Nova decide, and all paths but one VNF between the two networks."""

@@ -87,7 +87,7 @@ class OvsAfxdpCompute(LinkedCompute):
         self._switch.apply(ovs_options.settings(options, arrangement.switch_cores))
         for name, bridge in _OUTSIDE.items():
             self._switch.vsctl("--may-exist", "add-port", bridge, name, *_settings(name, options))
-        modes.check(self._switch.control, DATA, options)
+        modes.check(self._switch.control, self._switch.statuses, DATA, options)
         # By interrupt the daemon's main thread is what forwards, and has the switch's core; else any core is its.
         os.sched_setaffinity(self._switch.pid, {core} if options.interrupt else set(read_topology().allowed))
         threads: tuple[WorkThread, ...] = ()
@@ -104,7 +104,7 @@ class OvsAfxdpCompute(LinkedCompute):
         words = [word for name in names for word in _settings(name, options)]
         if words:
             self._switch.vsctl(*words[1:])
-        modes.check(self._switch.control, names, options)
+        modes.check(self._switch.control, self._switch.statuses, names, options)
 
     def rest(self, resting: bool) -> None:
         """Let polling threads sleep, or not: they would take a core from the cloud while guests boot."""

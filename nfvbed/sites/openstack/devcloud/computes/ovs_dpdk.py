@@ -47,6 +47,11 @@ class OvsDpdkCompute(Compute):
         self._maxsleep_us = 0
 
     @property
+    def guests_mib(self) -> int:
+        """What the controller has."""
+        return self._cloud.guests_mib
+
+    @property
     def _node(self) -> Node:
         node = self._cloud.find_node()
         if node is None:

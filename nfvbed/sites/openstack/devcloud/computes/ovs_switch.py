@@ -9,12 +9,13 @@ from nfvbed.dataplanes.ovs import pmd, reading, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import PortCounters
 from nfvbed.errors import DeployError, SwitchDiedError
-from nfvbed.records import Hop, SwitchCounters
+from nfvbed.records import CounterSource, Hop, SwitchCounters
 from nfvbed.sites.openstack.devcloud.computes.ovs_options import MANAGED
 from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.devcloud.nodes.inside import file_in, process
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.places import CONTROLLER
+from nfvbed.sites.verify.readings import rows
 from nfvbed.spec.layout import End
 
 INTEGRATION = "br-int"
@@ -62,6 +63,15 @@ class NodeSwitch:
         """
         return self._node.channel.check(Command(("/usr/bin/ovs-vsctl", "--timeout=20", *words), timeout_s=30.0))
 
+    def statuses(self) -> dict[str, dict[str, str]]:
+        """Read the status of the interfaces, by name.
+
+        Raises:
+            DeployError: the database does not answer.
+        """
+        shown = rows(self.vsctl("--format=json", "--columns=name,status", "list", "Interface"))
+        return {one["name"]: one["status"] for one in shown}
+
     def apply(self, wanted: Mapping[str, str]) -> None:
         """Set what a variant decides (`other_config`); what it does not ask for is as Open vSwitch has it."""
         words = ["set", "Open_vSwitch", ".", *(f'other_config:{key}="{value}"' for key, value in wanted.items())]
@@ -102,7 +112,7 @@ class NodeSwitch:
         first, *others = (
             reading.port_hop(f"{port.bridge} port {port.name}", counted[port.name], port.end) for port in path
         )
-        return first, Hop(name="datapath", drops=self._datapath_drops()), *others
+        return first, Hop(name="datapath", drops=self._datapath_drops(), counted_by=CounterSource.OVS), *others
 
     def _require(self, missing: Sequence[str]) -> None:
         """Say why the switch has no such ports: it takes one off again that it cannot set up, as without memory."""
@@ -132,11 +142,12 @@ class NodeSwitch:
         """
         inside = {name: INTEGRATION for name in self._numbers() if name.startswith(prefix)}
         ports = self._counted({**outside, **inside})
-        threads = pmd.parse_statistics(unixctl.command(self.control, "dpif-netdev/pmd-stats-show"))
+        threads = pmd.read_statistics(self.control)
         return SwitchCounters(
             packets=sum(one.rx_packets or 0 for one in ports.values()),
             busy_cycles=sum(thread.busy_cycles for thread in threads),
-            source=pmd.SOURCE,
+            rounding_cycles=pmd.rounding_of(threads),
+            source=pmd.source_of(threads),
             raw={"ports": {name: reading.port_totals(one) for name, one in ports.items()}},
         )
 
@@ -155,9 +166,7 @@ class NodeSwitch:
         return found
 
     def _datapath_drops(self) -> dict[str, int]:
-        control = self.control
-        names = reading.DATAPATH_DROPS
-        return {name: int(unixctl.command(control, "coverage/read-counter", name)) for name in names}
+        return reading.datapath_drops(unixctl.command(self.control, "coverage/show"))
 
     def _numbers(self) -> dict[str, int]:
         """Return the OpenFlow numbers of all ports, by their names."""

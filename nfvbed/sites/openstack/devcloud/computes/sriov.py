@@ -77,5 +77,6 @@ def _require_functions(chosen: PfPort) -> None:
             f"{chosen.port.name} has no virtual functions",
             where=chosen.function.address,
             observed="sriov_numvfs is 0",
-            fix=f"echo 4 > /sys/bus/pci/devices/{chosen.function.address}/sriov_numvfs",
+            fix=f"echo 4 > /sys/bus/pci/devices/{chosen.function.address}/sriov_numvfs (at most sriov_totalvfs"
+            " beside it); nfvbed does not take them away again",
         )

@@ -127,7 +127,7 @@ class VppCompute(OwnNodeCompute):
     def hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
         """Read the generator's interface, the graph, the interfaces of each instance, the generator's other one."""
         plan = layout(f"pv{len(instances)}p" if instances else "p2p")
-        return reading.hops(self._connection.read(), self._path(instances), plan)
+        return reading.hops(self._connection.read(errors=True), self._path(instances), plan)
 
     def counters(self) -> SwitchCounters:
         """Read what came in by its interfaces, and what its workers' graph took for it."""

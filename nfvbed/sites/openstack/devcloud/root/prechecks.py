@@ -60,7 +60,9 @@ def problems(machine: Machine, has_root: bool) -> list[tuple[str, str, str]]:
         found.append(("root privileges", "an ordinary user", "run it with sudo: namespaces and mounts need them"))
     if machine.memory_mib < MEMORY_MIB:
         seen = f"{machine.memory_mib} MiB are available"
-        found.append((f"{MEMORY_MIB} MiB of memory", seen, "stop what uses memory, or take a larger machine"))
+        found.append(
+            (f"{MEMORY_MIB} MiB of memory", seen, "end programs of yours that use it, or take a larger machine")
+        )
     disk = DISK_MIB_WITH_ROOT if has_root else DISK_MIB_WITHOUT_ROOT
     if machine.disk_mib < disk:
         found.append((f"{disk} MiB of disk", f"{machine.disk_mib} MiB are free", "free some where the checkout is"))
@@ -68,10 +70,22 @@ def problems(machine: Machine, has_root: bool) -> list[tuple[str, str, str]]:
         found.append((f"{CORES} cores", f"{machine.cores} may be used", "taskset or the container allows too few"))
     if machine.missing_tools:
         packages = " ".join(sorted({_TOOLS[tool] for tool in machine.missing_tools}))
-        found.append((f"programs: {' '.join(machine.missing_tools)}", "not found", f"apt-get install {packages}"))
+        found.append(
+            (
+                f"programs: {' '.join(machine.missing_tools)}",
+                "not found",
+                f"install them (Debian's packages {packages})",
+            )
+        )
     if machine.taken_ports:
         seen = f"in use: {', '.join(map(str, machine.taken_ports))}"
-        found.append((f"free ports on {LOOPBACK}", seen, "stop what listens there (ss -ltnp), or another devcloud"))
+        found.append(
+            (
+                f"free ports on {LOOPBACK}",
+                seen,
+                "see who listens there (ss -ltnp): another devcloud, or a program; end it only if it is yours",
+            )
+        )
     return found
 
 

@@ -36,7 +36,8 @@ def entries(targets: str) -> str:
         raise PrerequisiteError(
             f"apt knows no mirror of {SUITE}",
             observed=f"suites: {', '.join(sorted({row[2] or row[1] for row in rows})) or 'none'}",
-            fix=f"add {SUITE} to apt's sources and run apt-get update",
+            fix=f"give apt an entry of {SUITE} with `Pin-Priority: -1` in its preferences, so that nothing of"
+            " this machine is upgraded from there, and run apt-get update",
         )
     # Backports lie beside the suite itself, whether the machine uses them or not.
     wanted.add((mirrors[0], BACKPORTS))

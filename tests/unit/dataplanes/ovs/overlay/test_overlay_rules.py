@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT, Leg, host_plans
 from nfvbed.dataplanes.ovs.overlay.options import LEAST_RULES, MOST_RULES
-from nfvbed.dataplanes.ovs.overlay.pipeline import ARRIVAL_ZONES, DEFAULT, Table, direct_rules, pipeline_rules
+from nfvbed.dataplanes.ovs.overlay.pipeline import DEFAULT, Table, direct_rules, pipeline_rules
 from nfvbed.dataplanes.ovs.overlay.tenants import ADDRESSES, SHAPES, tenant_rules
 from nfvbed.dataplanes.ovs.tablerules import Field, flow_mod, output, set_field, track
 from nfvbed.errors import UnsupportedError
@@ -106,7 +106,7 @@ def test_known_connection_is_looked_up_where_it_leaves_and_where_it_arrives(topo
     frame = frame_from(TUNNEL_PORT) | {"tunnel_id": leaving.network}
     assert walk([*pipeline_rules(second, conntrack=True), *tenants], frame) == [
         set_field("reg0", arrives),
-        track(arrives + ARRIVAL_ZONES, Table.FIREWALL_IN),
+        track(arrives, Table.FIREWALL_IN),
         output(arrives),
     ]
 
@@ -119,6 +119,12 @@ def test_new_connection_is_committed_an_invalid_one_dropped_and_what_is_no_ip_pa
     assert new[-1] == output(2)
     again = walk(rules, frame_from(1, tracked=0x21, mark=1))
     assert len([action for action in again if action[:2] == b"\xff\xff"]) == 2, "let in already"
+    established = walk(rules, frame_from(1, tracked=0x22, mark=0))
+    assert established == [track(1, Table.FIREWALL_OUT), set_field("reg0", 2), track(2, Table.FIREWALL_IN), output(2)]
+    answer = walk(rules, frame_from(2, tracked=0x2A, mark=0))
+    assert answer == [track(2, Table.FIREWALL_OUT), set_field("reg0", 1), track(1, Table.FIREWALL_IN), output(1)], (
+        "looked up in the zones of the frames that it answers"
+    )
     assert walk(rules, frame_from(1, tracked=0x30))[-1] == "drop"
     arp = frame_from(1) | {"eth_type": 0x0806}
     assert walk(rules, arp) == [set_field("reg0", 2), output(2)]

@@ -96,6 +96,7 @@ def test_an_error_names_machine_role_task_and_log(story):
         ("tee: /var/x: No space left on device", "make room on compute1"),
         ("manifest for quay.io/openstack.kolla/x not found: manifest unknown", "registry"),
         ("/bin/sh: 1: /usr/bin/python3: not found", "install Python 3 on compute1"),
+        ("Failed to import docker - No module named 'requests'", "bootstrap-servers installs"),
         ("something else", "correct on compute1 what the task says"),
     ],
 )

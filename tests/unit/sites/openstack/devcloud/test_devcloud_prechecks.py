@@ -43,7 +43,7 @@ def test_one_core_is_too_few():
 def test_missing_tools_are_reported_with_their_packages():
     what, _, fix = _alone(missing_tools=("unshare", "nsenter", "mmdebstrap"))
     assert what == "programs: unshare nsenter mmdebstrap"
-    assert fix == "apt-get install mmdebstrap util-linux"
+    assert fix == "install them (Debian's packages mmdebstrap util-linux)"
 
 
 def test_ports_in_use_are_named():

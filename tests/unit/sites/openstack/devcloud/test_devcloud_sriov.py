@@ -46,7 +46,7 @@ def test_each_network_needs_a_port_of_its_own(names):
 def test_a_port_without_functions_is_named_with_the_command():
     with pytest.raises(UnsupportedError, match="ens1f1 has no virtual functions") as raised:
         sriov.nics([_port("ens1f0"), _port("ens1f1", 0)], 0x1889)
-    assert raised.value.fix == "echo 4 > /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs"
+    assert raised.value.fix.startswith("echo 4 > /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs (at most")
 
 
 def test_the_mechanism_driver_comes_with_the_nics(tmp_path):

@@ -224,7 +224,7 @@ def _compute(tmp_path, vpp, monkeypatch):
         **dict.fromkeys(("/sys/node/calls", "/sys/node/vectors", "/sys/node/clocks"), [[]]),
     }
     entries |= {"/if/rx": counted, "/if/tx": counted, "/if/drops": [[0 for _ in numbers]]}
-    connection = SimpleNamespace(api=vpp, read=lambda: entries)
+    connection = SimpleNamespace(api=vpp, read=lambda *, errors: entries)
     monkeypatch.setattr(VppCompute, "_connection", connection)
     monkeypatch.setattr(DevCloud, "find_vpp", lambda cloud, host: SimpleNamespace(pid=1))
     return VppCompute(DevCloud(tmp_path))

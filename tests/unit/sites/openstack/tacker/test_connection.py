@@ -10,7 +10,16 @@ from tackerclient.common import exceptions as tacker
 
 from nfvbed import patience
 from nfvbed.errors import ConfigurationError, OnboardError, UnsupportedError
-from nfvbed.sites.openstack.tacker.connection import REQUEST_S, asking, auth, connect, is_missing, said, tacker_client
+from nfvbed.sites.openstack.tacker.connection import (
+    REQUEST_S,
+    asking,
+    auth,
+    connect,
+    connect_as_named,
+    is_missing,
+    said,
+    tacker_client,
+)
 
 PASSWORD = "not-for-logs"
 
@@ -44,6 +53,54 @@ def test_no_file_and_no_cloud_are_configuration_errors(clouds, tmp_path):
     with pytest.raises(ConfigurationError) as raised:
         connect("other", clouds)
     assert PASSWORD not in str(raised.value)
+
+
+LOGIN = f"auth: {{auth_url: 'http://127.0.0.1:9/v3', username: u, password: {PASSWORD}}}"
+
+
+@pytest.fixture(name="own_file")
+def _own_file(tmp_path, monkeypatch):
+    path = tmp_path / "own.yaml"
+    monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", str(path))
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("clouds:", "cannot be read"),
+        ("clouds: text", "cannot be read"),
+        ("- a", "cannot be read"),
+        ("clouds: [", "own.yaml is no valid YAML"),
+        ("clouds: {1: {}}", "unknown cloud"),
+        ("clouds: {main: }", "clouds.main"),
+        ("clouds: {main: []}", "clouds.main"),
+        ("clouds: {main: {auth: text}}", "clouds.main.auth"),
+        ("clouds: {main: {auth: {auth_url: []}}}", "cannot be used"),
+        ("clouds: {main: {auth: {auth_url: 3}}}", "cannot be used"),
+        ("clouds: {main: {auth_type: 3, auth: {}}}", "clouds.main.auth_type"),
+        ("clouds: {main: {auth_type: nosuch, auth: {}}}", "nosuch"),
+        ("clouds: {main: {regions: text}}", "clouds.main.regions"),
+        ("clouds: {main: {regions: 3}}", "clouds.main.regions"),
+        ("clouds: {main: {regions: [{values: {}}]}}", "clouds.main.regions"),
+        (f"clouds: {{main: {{networks: text, {LOGIN}}}}}", "cannot be used"),
+        (f"clouds: {{main: {{{LOGIN[:-1]}, verify: false}}}}}}", "auth has the key verify"),
+        (f"clouds: {{main: {{regions: [a, {{name: b}}], {LOGIN}}}}}", "several regions"),
+    ],
+)
+def test_every_fault_of_the_users_file_is_a_configuration_error(own_file, text, says):
+    own_file.write_text(text)
+    with pytest.raises(ConfigurationError) as raised:
+        connect_as_named("main", None)
+    assert says in str(raised.value) and PASSWORD not in str(raised.value)
+    assert raised.value.fix
+
+
+def test_a_region_is_taken_where_one_is_chosen_or_there_is_one(own_file):
+    own_file.write_text(f"clouds: {{main: {{regions: [a, b], {LOGIN}}}, one: {{regions: [a], {LOGIN}}}}}")
+    assert connect_as_named("main", "b").config.get_region_name() == "b"
+    assert connect_as_named("one", None).config.get_region_name() == "a"
 
 
 def test_a_refusal_names_the_role():

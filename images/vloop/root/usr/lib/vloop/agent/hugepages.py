@@ -26,5 +26,5 @@ def provide(mib: int) -> None:
             "the guest has too few hugepages",
             where=_PLACE,
             observed=f"{free} free, {needed} needed",
-            fix=f"give it more memory, or hugepages={needed} on the kernel's command line",
+            fix=f"give it more memory, or hugepagesz=2M hugepages={needed} on its kernel's command line",
         )

@@ -1,0 +1,124 @@
+"""`nfvbed onboard FILE` and `nfvbed package FILE`: the file is read, and compared, before anything else."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from nfvbed.cli.given_options import descriptor_of, onboard_given, refuse_others
+from nfvbed.cli.machine_options import refuse_machine_options
+from nfvbed.cli.onboard_check import check_given
+from nfvbed.cli.support import require_deployable, variant_name
+from nfvbed.errors import UsageError
+from nfvbed.sites.catalogue import open_site
+from nfvbed.spec.loader import Project
+from nfvbed.spec.machines import MachinesVnfSpec
+from nfvbed.vnfs.descriptors import csar, foreign, given, imports, parsing, shape, translate
+from nfvbed.vnfs.descriptors.csar import Package
+from nfvbed.vnfs.descriptors.epa import require_fit
+from nfvbed.vnfs.descriptors.given import Form
+from nfvbed.vnfs.descriptors.imports import Definitions, Folder
+
+
+def vnf_of_file(project: Project, path: str, options: dict[str, Any]) -> tuple[Project, str] | None:
+    """Return the VNF of a `vnf.yml`, with the project that has it; None: the file is someone's descriptor.
+
+    Raises:
+        ConfigurationError: the file is no descriptor, or not valid; with what it is, and the line.
+        UsageError: it is not in the project, and is not only to be checked.
+    """
+    if given.form_of(Path(path)) is not Form.OWN:
+        return None
+    found, name = project.with_vnf_file(Path(path))
+    if found is not project and not options["check"]:
+        raise UsageError(
+            f"VNF {name} is not among those of this project",
+            where=path,
+            observed=f"nfvbed onboards VNFs by their names: {', '.join(project.vnf_names)}",
+            fix=f"put the file into {project.vnf_file(name)}; --check compares it where it is",
+        )
+    return found, name
+
+
+def onboard_file(project: Project, path: str, options: dict[str, Any]) -> int:
+    """Onboard the VNF of someone's descriptor; or say what would be, or what does not fit.
+
+    Args:
+        project: where sites and variants are.
+        path: the file's.
+        options: of the command line, with `site`, `variant` and `as_json`.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        ConfigurationError, UsageError: the file is not valid, or does not fit; nothing was changed.
+        UnsupportedError: the site takes no descriptors.
+    """
+    refuse_machine_options(options)
+    refuse_others(options)
+    found = given.read(descriptor_of(path, options))
+    site_spec = project.load_site(options["site"])
+    if options["check"]:
+        is_named = click.get_current_context().get_parameter_source("site") is not ParameterSource.DEFAULT
+        site = site_spec if is_named else None
+        return check_given(project, site, options["variant"], found, as_json=options["as_json"])
+    place = open_site(site_spec, project.root)
+    existing = place.find_deployed()
+    wanted = project.load_variant(variant_name(options["variant"], existing, site_spec), site_spec)
+    fit = place.fit_given(wanted, found)
+    require_fit(fit.mismatches)
+    require_deployable(place, wanted, existing)
+    if options["dry_run"]:
+        for note in fit.notes:
+            click.echo(note, err=True)
+        click.echo(f"{found.given.path} would be onboarded as {found.given.name} on {wanted.name}")
+        return 0
+    onboard_given(place, wanted, found, options["as_json"])
+    return 0
+
+
+def checked(project: Project, path: Path) -> str:
+    """Return a line about a descriptor that is valid, of whatever form; no cloud is asked.
+
+    Raises:
+        ConfigurationError: it is none, or not valid; with the line.
+        PrerequisiteError: tosca-parser, or ETSI's type files, are missing.
+    """
+    form = given.form_of(path)
+    if form is Form.OWN:
+        return _own(project, path)
+    if form is Form.TEMPLATE:
+        return _template(path)
+    found = csar.read(path) if form is Form.PACKAGE else imports.read(Folder(path), path.name)
+    parsing.parse_package(found)
+    return _definitions(path, found)
+
+
+def _own(project: Project, path: Path) -> str:
+    found, name = project.with_vnf_file(path)
+    vnf = found.load_vnf(name)
+    machines = f", machines {', '.join(one.name for one in vnf.machines)}" if isinstance(vnf, MachinesVnfSpec) else ""
+    return f"{path}: VNF {name} of nfvbed's own form, kinds {', '.join(vnf.kinds)}{machines}"
+
+
+def _template(path: Path) -> str:
+    document = shape.template(foreign.read(path))
+    parsing.parse_legacy(document)
+    given.require_machines(document)
+    wanted = given.inputs_without_value(document)
+    asked = f"; --param gives values of {', '.join(wanted)}" if wanted else ""
+    return f"{path}: a template, nodes {', '.join(name for name, _ in shape.nodes(document))}{asked}"
+
+
+def _definitions(path: Path, found: Definitions) -> str:
+    flavours = ", ".join(translate.flavours(found)) or "one, without an id"
+    notes = "".join(f"\n  {note}" for note in found.notes)
+    if not isinstance(found, Package):
+        return f"{path}: a SOL001 descriptor, flavours: {flavours}; Tacker takes it within a package (CSAR){notes}"
+    external = f"; not fetched: {', '.join(found.external)}" if found.external else ""
+    return (
+        f"{path}: {len(found.archive.sizes)} members, {len(found.hashed)} hashes are right, "
+        f"entry {found.entry}, flavours: {flavours}{external}{notes}"
+    )

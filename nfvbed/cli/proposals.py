@@ -1,0 +1,36 @@
+"""Asks of a command that is proposed what the real one asks: the same options, files and plan."""
+
+import shlex
+
+import click
+
+from nfvbed.cli.overrides import collect
+from nfvbed.cli.plan import incomplete_checksums
+from nfvbed.cli.run import command as run_verb
+from nfvbed.compare.recommend import Measures
+from nfvbed.errors import NfvbedError
+from nfvbed.plan.plan import expand
+from nfvbed.records import CellRole
+from nfvbed.spec.loader import Project
+
+
+def measures_in(project: Project) -> Measures:
+    """Return what says which cells of variants a `nfvbed run` would measure; none where it would be refused.
+
+    Args:
+        project: whose files the command would read.
+    """
+
+    def measures(text: str) -> frozenset[str]:
+        program, verb, *words = shlex.split(text)
+        assert (program, verb) == ("nfvbed", "run"), text
+        try:
+            parameters = run_verb.make_context(verb, words).params
+            study = project.load_study(parameters["experiment"], collect(parameters))
+            plan = expand(study.experiment, study.variants, study.choices)
+            incomplete_checksums(plan, study)
+        except (NfvbedError, click.ClickException):
+            return frozenset()
+        return frozenset(cell.id for cell in plan.cells if cell.role is CellRole.SUBJECT)
+
+    return measures

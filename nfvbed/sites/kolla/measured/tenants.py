@@ -1,0 +1,26 @@
+"""What others have on a rack's cloud: asked before the rack is taken down."""
+
+from nfvbed.sites.kolla.executor import journal as journals
+from nfvbed.sites.kolla.executor.places import RackPlaces
+from nfvbed.sites.openstack.given import owners_of
+from nfvbed.sites.openstack.tacker import journal, others
+from nfvbed.sites.openstack.tacker.connection import connect
+
+
+def require_own(places: RackPlaces, site: str, *, evict: bool) -> None:
+    """Refuse to take a rack down on whose cloud others have something, or may have.
+
+    A rack whose cloud never came up, or that is half taken down already, has nothing to be asked.
+
+    Args:
+        places: of the rack.
+        site: its name.
+        evict: what others have goes with it: nothing is asked.
+
+    Raises:
+        BusyError: they have, or the cloud cannot be asked.
+    """
+    found = journals.read(places)
+    if evict or found is None or found.destroying or not places.clouds.exists():
+        return
+    others.require_none(site, lambda: connect(site, places.clouds), journal.of(places.cloud), owners_of(places.cloud))

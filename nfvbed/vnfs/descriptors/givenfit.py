@@ -1,0 +1,102 @@
+"""Whether the virtual machines of someone's descriptor can have ports on a data plane: their memory and their vNICs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from nfvbed.dataplanes.wiring import vnf_port_kind
+from nfvbed.errors import UnsupportedError
+from nfvbed.records import PortKind, VnfKind
+from nfvbed.spec.document import Document
+from nfvbed.spec.flavor import Flavor
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import ImageSpec, VnfChoice, VnfPortSpec, VnfSpec
+from nfvbed.vnfs.descriptors import epa, naming, shape
+from nfvbed.vnfs.descriptors.asked import MACHINES, of_document
+from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
+from nfvbed.vnfs.descriptors.given import Form, ReadDescriptor
+
+Flavors = Mapping[str, Mapping[str, str]]
+"""Extra specs by Nova's name of the flavor."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a descriptor fits to where it would be."""
+
+    mismatches: tuple[Mismatch, ...] = ()
+    """What would fail, or leave instances mute."""
+    notes: tuple[str, ...] = ()
+    """What was not compared, and what a descriptor asks in vain."""
+
+    def __add__(self, other: "Fit") -> "Fit":
+        return Fit((*self.mismatches, *other.mismatches), (*self.notes, *other.notes))
+
+
+def fit(found: ReadDescriptor, variant: Variant, flavors: Flavors) -> Fit:
+    """Compare a descriptor with a variant.
+
+    Args:
+        found: the descriptor.
+        variant: the data plane that its ports would be on.
+        flavors: those that are known; a name that is not in it may be the cloud's all the same.
+
+    Raises:
+        ConfigurationError: a size, or a text of extra specs, cannot be read; with the line.
+    """
+    own = Fit(tuple(_form(found)), found.notes)
+    try:
+        kind = vnf_port_kind(variant, _any_machine())
+    except UnsupportedError as failure:
+        return own + Fit((mismatch_of(failure, "ports"),))
+    machines = [name for name, node in shape.nodes(found.document) if node["type"] in MACHINES]
+    for name in machines:
+        own += _of_machine(found.document, name, (kind, variant), flavors)
+    return own
+
+
+def _form(found: ReadDescriptor) -> Iterator[Mismatch]:
+    if found.form is Form.DEFINITIONS:
+        yield Mismatch(
+            "form",
+            "Tacker takes a SOL001 descriptor within a package (CSAR) alone",
+            "put it with its types, and TOSCA-Metadata/TOSCA.meta with Entry-Definitions, into a zip archive",
+            found.document.where(),
+        )
+
+
+def _of_machine(document: Document, name: str, on: tuple[PortKind, Variant], flavors: Flavors) -> Fit:
+    kind, variant = on
+    asked = of_document(document, name)
+    notes: list[str] = []
+    specs, advice = (
+        asked.specs,
+        (f"let {name} ask for {epa.PAGES}=2048, or another variant", asked.places.get(epa.PAGES, "")),
+    )
+    named = next(((key, text) for what, key, text in naming.named(document, name) if what == "flavor"), None)
+    if named is not None:
+        key, flavor = named
+        place = document.where(key)
+        if asked.specs or asked.vcpus or asked.memory_mib:
+            notes.append(
+                f"{place}: {name} names flavor {flavor}, and Tacker takes that alone: no size that it asks for"
+            )
+        known = flavors.get(flavor)
+        if known is None:
+            notes.append(f"{place}: flavor {flavor} is not known here: its hugepages are not compared")
+            return Fit(tuple(epa.of_vnics(asked, kind, variant)), tuple(notes))
+        specs, advice = known, (f"a flavor with {epa.PAGES}=large in the place of {flavor}, or another variant", place)
+    found = [*epa.of_memory(specs, kind, variant, advice), *epa.of_vnics(asked, kind, variant)]
+    return Fit(tuple(_of(name, one) for one in found), tuple(notes))
+
+
+def _of(name: str, one: Mismatch) -> Mismatch:
+    return Mismatch(one.subject, f"{name}: {one.found}", one.fix, one.where)
+
+
+def _any_machine() -> VnfChoice:
+    """Return a virtual machine that can be on any port that there is for one: what it does with frames is its own."""
+    ports = (VnfPortSpec(name="in", role="in"), VnfPortSpec(name="out", role="out"))
+    image = ImageSpec(file="given", agent=False)
+    vnf = VnfSpec(name="given", title="", kinds=(VnfKind.VM,), ports=ports, forwarding=("io",), image=image)
+    flavor = Flavor(name="given", title="", vcpus=1, memory_mib=128)
+    return VnfChoice(label="", vnf=vnf, kind=VnfKind.VM, forwarding="mac", flavor=flavor, image=image)

@@ -1,0 +1,146 @@
+"""Entry definitions and what they import: members of a package, or files of a folder. Nothing is fetched.
+
+ETSI's type files, as ETSI publishes them, import each other by URL. What is named so is taken from beside the file that
+imports it, or is one of those that nfvbed has (`typefiles`); for Tacker a package stays as it is.
+"""
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from nfvbed.errors import ConfigurationError
+from nfvbed.spec.document import Document, parse_document
+from nfvbed.vnfs.descriptors import foreign, shape
+from nfvbed.vnfs.descriptors.typefiles import ETSI_RELEASE, ETSI_TYPES, etsi_types
+
+
+class Members(Protocol):
+    """Where definitions lie: paths with slashes, below one place."""
+
+    @property
+    def path(self) -> Path:
+        """Of the package, or of the first file."""
+
+    def has(self, member: str) -> bool:
+        """Whether there is a file of this path."""
+
+    def where(self, member: str) -> str:
+        """Name the place of a file."""
+
+    def text(self, member: str) -> str:
+        """Return a file that is a text."""
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """Entry definitions, with all that they import."""
+
+    entry: str
+    """Path of the entry definitions."""
+    definitions: Mapping[str, Document]
+    """All of them by path; the entry is first."""
+    texts: Mapping[str, str]
+    """Texts of the same, with paths in the place of URLs: what tosca-parser reads."""
+    notes: tuple[str, ...]
+    """Imports by URL, and what was read in their place."""
+
+
+class Folder:
+    """The files beside one.
+
+    Args:
+        path: of the one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def has(self, member: str) -> bool:
+        """Whether there is such a file."""
+        return (self.path.parent / member).is_file()
+
+    def where(self, member: str) -> str:
+        """Name its place."""
+        return str(self.path.parent / member)
+
+    def text(self, member: str) -> str:
+        """Return it.
+
+        Raises:
+            ConfigurationError: it cannot be read, or is no text.
+        """
+        return foreign.read_text(self.path.parent / member)
+
+
+def read(members: Members, entry: str) -> Definitions:
+    """Read entry definitions and what they import.
+
+    Raises:
+        ConfigurationError: one is malformed, no TOSCA or missing, or lies outside.
+        PrerequisiteError: ETSI's type files are missing, and one of them is named by a URL.
+    """
+    waiting, documents, texts, notes = [entry], dict[str, Document](), dict[str, str](), list[str]()
+    brought: dict[str, str] = {}
+    while waiting:
+        name = waiting.pop(0)
+        text = brought[name] if name in brought else members.text(name)
+        document = parse_document(Path(members.where(name)), text)
+        if name == entry:
+            foreign.require_tosca(document)
+        documents[name] = document = shape.definitions(document)
+        urls: dict[str, str] = {}
+        for number, wanted in imported(document):
+            target, note = _target(members, (name, document, number), wanted)
+            if note:
+                notes.append(note)
+                urls[wanted] = posixpath.relpath(target, posixpath.dirname(name) or ".")
+                if not members.has(target):
+                    brought[target] = etsi_types()[posixpath.basename(target)].decode()
+            if target not in documents and target not in waiting:
+                waiting.append(target)
+        texts[name] = _with_paths(text, urls)
+    return Definitions(entry, documents, texts, tuple(dict.fromkeys(notes)))
+
+
+def imported(document: Document) -> Iterator[tuple[int, str]]:
+    """Yield place and name of each import."""
+    for place, entry in enumerate(document.data.get("imports") or ()):
+        inner = next(iter(entry.values()), "") if isinstance(entry, dict) and "file" not in entry else entry
+        yield place, str(inner.get("file", "") if isinstance(inner, dict) else inner)
+
+
+def _target(members: Members, at: tuple[str, Document, int], wanted: str) -> tuple[str, str]:
+    """Return the path of an import, and what is to be said of it.
+
+    Raises:
+        ConfigurationError: it is not there.
+    """
+    name, document, number = at
+    folder = posixpath.dirname(name)
+    if "://" in wanted:
+        last = posixpath.basename(wanted)
+        beside = posixpath.join(folder, last)
+        if last and members.has(beside):
+            return beside, f"{wanted}: {beside} is read in its place"
+        if last in ETSI_TYPES:
+            return beside, f"{wanted}: ETSI's {ETSI_RELEASE}, as nfvbed has it, is read in its place"
+    else:
+        target = posixpath.normpath(posixpath.join(folder, wanted))
+        if not wanted.startswith("/") and not target.startswith("..") and members.has(target):
+            return target, ""
+    raise ConfigurationError(
+        f"an import of {name} is not in {members.path.name}"
+        if members.path.name != name
+        else f"an import of {name} is not beside it",
+        where=document.where(("imports", number)),
+        observed=wanted,
+        fix="put the file beside the one that imports it, and name it relative to that; nothing is fetched",
+    )
+
+
+def _with_paths(text: str, urls: Mapping[str, str]) -> str:
+    for url in sorted(urls, key=len, reverse=True):
+        text = text.replace(url, urls[url])
+    return text

@@ -1,0 +1,64 @@
+"""Accounts for every setting that a test is given: it shapes the experiment, or is missing, or has a note."""
+
+from collections.abc import Collection
+from typing import Any, Final
+
+from nfvbed.vsperf.conf.draft import Draft
+from nfvbed.vsperf.conf.old import UNREAD
+from nfvbed.vsperf.conf.released import same
+from nfvbed.vsperf.conf.settings import GUEST, Found, TestSettings
+from nfvbed.vsperf.conf.treatment import SETTINGS, Matters, Setting, Treatment
+
+_UNREAD: Final = "no release of VSPERF reads it"
+_NO_GUESTS: Final = "the VNFs are no virtual machines"
+_DEFAULT_DIFFERS: Final = "{}; VSPERF's default is something else"
+
+
+def account(draft: Draft, settings: TestSettings, matters: Collection[Matters]) -> None:
+    """Name each given setting that nfvbed does not use, and refuse those that would change what is measured.
+
+    Args:
+        draft: takes what is missing, and the notes.
+        settings: those of the test.
+        matters: what this test has: a setting of something else changes nothing in it, in VSPERF as here.
+    """
+    for name in settings.given():
+        if name in UNREAD:
+            draft.unused(Found(name, None, None), _UNREAD)
+        elif name in SETTINGS:
+            _account(draft, settings, name, matters)
+
+
+def _account(draft: Draft, settings: TestSettings, name: str, matters: Collection[Matters]) -> None:
+    setting, found = SETTINGS[name], settings.raw(name)
+    if found is None:
+        return
+    if setting.treatment is Treatment.NOTED:
+        draft.unused(found, setting.reason, is_default=settings.is_as_released(found))
+    elif setting.matters not in matters:
+        if setting.matters is Matters.GUESTS and Matters.VNFS in matters:
+            draft.unused(found, _NO_GUESTS, is_default=settings.is_as_released(found))
+    elif setting.treatment is Treatment.MISSING:
+        _missing(draft, settings, settings.get(name) or found, setting)
+
+
+def _missing(draft: Draft, settings: TestSettings, found: Found, setting: Setting) -> None:
+    if _accepted(found, setting):
+        return
+    if not settings.is_default(found):
+        draft.lacks(setting.reason, found)
+        draft.defaults[found.name] = settings.default(found.name)
+    elif setting.differs:
+        draft.differs(found, _DEFAULT_DIFFERS.format(setting.reason))
+    else:
+        draft.unused(found, setting.reason, is_default=True)
+
+
+def _accepted(found: Found, setting: Setting) -> bool:
+    """Whether a value is what nfvbed does anyway; of guests the value of each."""
+
+    def accepted(value: Any) -> bool:
+        return any(same(value, one) for one in setting.accepts)
+
+    each = found.name.startswith(GUEST) and isinstance(found.value, list | tuple) and found.value
+    return all(accepted(value) for value in found.value) if each else accepted(found.value)

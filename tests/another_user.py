@@ -1,0 +1,39 @@
+"""Another user of this machine, and places that both can see."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+NOBODY = 65534
+
+
+@contextmanager
+def seen_by_all() -> Iterator[Path]:
+    """Make a folder that every user may look into: pytest's own are their user's alone."""
+    folder = Path(tempfile.mkdtemp(prefix="nfvbed-test-"))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        for path in (folder, *folder.rglob("*")):
+            if path.is_dir():
+                path.chmod(0o755)
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def may_only_read() -> Iterator[None]:
+    """Be somebody whom permissions bind: the superuser becomes another user meanwhile."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.setegid(NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
