@@ -176,7 +176,7 @@ def runs_table(trend: Trend) -> Table:
             Cell(figure_of(entry), "n"),
             Cell(state_of(series, entry), tone="warning" if isinstance(entry, LeftOut) else None),
             Cell(letters.get(entry.run, "")),
-            Cell(warnings_of(entry), "limits"),
+            Cell(warnings_of(entry)),
         )
         for entry in reversed(series.all_runs)
     )

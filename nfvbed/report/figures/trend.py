@@ -98,10 +98,15 @@ def _left_out(trend: Trend, least: float) -> list[alt.Chart]:
     """Mark where a run was that is no sample: it has no figure."""
     series = trend.series
     marks = []
-    for entry in series.left_out:
-        before = sum((other.at, other.run) < (entry.at, entry.run) for other in series.measured)
+    places = [
+        sum((other.at, other.run) < (entry.at, entry.run) for other in series.measured) for entry in series.left_out
+    ]
+    for number, (before, entry) in enumerate(zip(places, series.left_out, strict=True)):
+        # Several in one gap stand beside each other.
+        beside = places[: number + 1].count(before) / (places.count(before) + 1)
         began = entry.at[:16].replace("T", " ")
-        marks.append({"place": before + 0.5, "value": least, "at": began, "state": state_of(series, entry)})
+        place = before + beside * (1 if before < len(series.measured) else 0.5)
+        marks.append({"place": place, "value": least, "at": began, "state": state_of(series, entry)})
     if not marks:
         return []
     base = alt.Chart(inline(marks)).mark_point(shape="cross", angle=45, size=70, filled=True, opacity=1, color=GREY)
