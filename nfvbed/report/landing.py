@@ -85,7 +85,8 @@ def why_unanswered(run: RunRecord, compared: Callable[[], Comparison]) -> str:
     except NfvbedError as error:
         return f"{error.what}{f' ({first_line(error.observed)})' if error.observed else ''}"
     judged = [entry.judgement.verdict for entry in comparison.differences]
-    if comparison.purpose == "compare" and judged and not any(verdict in DECIDED for verdict in judged):
+    has_rates = any(row.mrr is not None for row in comparison.rows)
+    if comparison.purpose == "compare" and has_rates and judged and not any(verdict in DECIDED for verdict in judged):
         return UNDECIDED
     return ""
 

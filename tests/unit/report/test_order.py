@@ -13,7 +13,7 @@ import pytest
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.needs import Need
 from nfvbed.compare.ranking import Standing
-from nfvbed.compare.recommend import Wanted, recommend
+from nfvbed.compare.recommend import Wanted, recommend, unchecked
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.recommendpage import order_table
@@ -253,7 +253,7 @@ def test_hosts_are_not_ranked_with_each_other() -> None:
 def test_places_of_a_recommendation_are_those_of_the_values_beside_them(rates: tuple[float, ...], need: Need) -> None:
     """The faster is the slower to answer here, so that both ways of an order are seen."""
     systems = [plane(name, rate, latency_ns=rate / 1e2) for name, rate in zip(NAMES, rates, strict=True)]
-    found = recommend([examined(run_of_systems(*systems))], Wanted(need=need), HOST)
+    found = recommend([examined(run_of_systems(*systems))], Wanted(need=need), HOST, unchecked)
     lines = [line.plain for line in recommended(found, "", 100)]
     rows = [match for line in lines if (match := re.match(rf"  +(\d|=)  +({'|'.join(NAMES)})  +({NUMBER})", line))]
     assert [place for place, _, _ in (row.groups() for row in rows)] == ["1", "2", "3"]
