@@ -89,9 +89,10 @@ def conserved(stored: Mapping[str, Any]) -> dict[str, Any]:
         "lost": found.lost,
         "unsent": unsent,
         "late": min(whole["late"], unsent),
-        "duplicated": max(whole["duplicated"] + max(0, found.surplus - whole["surplus"]), whole["surplus"]),
         "surplus": max(found.surplus, whole["surplus"]),
     }
+    unseen = max(0, found.surplus - max(0, counts["surplus"]))
+    whole["duplicated"] = max(whole["duplicated"] + unseen, whole["surplus"])
     if in_time is not None:
         whole["received_in_time"] = max(0, min(in_time, found.received))
     return {**stored, **whole}

@@ -26,10 +26,13 @@ def seen_by_all() -> Iterator[Path]:
 
 @contextmanager
 def may_only_read() -> Iterator[None]:
-    """Be somebody whom permissions bind: the superuser becomes another user meanwhile."""
+    """Be somebody whom permissions bind: the superuser becomes another user meanwhile, with a TMPDIR of its own."""
     if os.geteuid() != 0:
         yield
         return
+    usual, own = tempfile.tempdir, tempfile.mkdtemp(prefix="nfvbed-nobody-")
+    os.chown(own, NOBODY, NOBODY)
+    tempfile.tempdir = own
     os.setegid(NOBODY)
     os.seteuid(NOBODY)
     try:
@@ -37,3 +40,5 @@ def may_only_read() -> Iterator[None]:
     finally:
         os.seteuid(0)
         os.setegid(0)
+        tempfile.tempdir = usual
+        shutil.rmtree(own)

@@ -77,7 +77,8 @@ def _searches(comparison: Comparison, marks: Marks, width: int) -> list[Text]:
         )
         for row in rows
     ]
-    said = (*throughput.exclusions(rows), *throughput.conformity(rows, reasons=False))
+    # The last lines are those that a full screen leaves out.
+    said = (*throughput.conformity(rows, reasons=False), *throughput.exclusions(rows))
     below = [Text(line, "dim") for text in said for line in paragraph(f"  {text}", width, "    ")]
     return [*_titled("Throughput searches", columns, lines, width), *below]
 

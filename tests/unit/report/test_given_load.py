@@ -13,7 +13,7 @@ import pytest
 from nfvbed.compare.candidates import Examined
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.needs import Need
-from nfvbed.compare.recommend import Recommendation, Wanted, recommend
+from nfvbed.compare.recommend import Recommendation, Wanted, recommend, unchecked
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.recommendpage import order_table
@@ -144,7 +144,7 @@ def recommended_at(*loads_of_runs: float) -> Recommendation:
                 data, trials=tuple(trial for trial in data.trials if not trial.cell.startswith("slow"))
             )
         found.append(examined(data))
-    return recommend(found, Wanted(need=Need.LATENCY), HOST)
+    return recommend(found, Wanted(need=Need.LATENCY), HOST, unchecked)
 
 
 def test_a_recommendation_names_one_load_only_where_all_values_are_of_it() -> None:

@@ -144,6 +144,11 @@ def sockets(draw: Any) -> None:
 
 def simulated(draw: Any) -> None:
     class Carries:
+        late_share = 0.0
+
+        def forwards(self, *_: Any) -> bool:
+            return True
+
         def carry(self, *_: Any) -> Passage:
             return Passage(draw(st.integers(1, 10**9)), draw(COUNT), draw(COUNT), (1000,))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nfvbed.errors import ConfigurationError, UnknownNameError, UnsupportedError
-from nfvbed.records import VnfKind
+from nfvbed.records import Sessions, VnfKind
 from nfvbed.spec.layout import layout
 from nfvbed.vsperf.conf import TEST_IDS, Selection, TestKind, read_settings, require_native, select, study_of
 from nfvbed.vsperf.conf import known_tests as names_of
@@ -145,7 +145,8 @@ TRAFFIC = {'bidir': 'false', 'multistream': 1000, 'vlan': {'enabled': True, 'id'
     experiment = study_of(selection, PROJECT).experiment
     assert experiment.name == "vsperf-phy2phy-cont"
     assert experiment.frame_sizes == (128, 512, 1518)
-    assert experiment.traffic.model_dump() == {"flows": 1000, "bidirectional": False, "ip": 4, "vlan": 8}
+    asked = {"flows": 1000, "bidirectional": False, "ip": 4, "vlan": 8, "sessions": Sessions.UNREPLIED}
+    assert experiment.traffic.model_dump() == asked
     assert experiment.trials.mrr_duration_s == 5
     assert experiment.repetitions.time_limit_s >= 12 * 3 * 5
     assert differing(selection) == {"TRAFFIC['stream_type']", "PATHS['vswitch']['OvsDpdkVhost']"}
