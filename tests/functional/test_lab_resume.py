@@ -93,7 +93,7 @@ def test_pages_of_a_doctor_that_is_killed_while_it_tries_them_are_given_back(bef
         "    enlarge(*arguments)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
         "HugepagePool.enlarge = dying\n"
-        f"memory.{memory._try_reserving.__name__}(8)\n"
+        f"memory.{memory._try_reserving.__name__}({{None: 8}})\n"
     )
     killed = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=os.environ | {MARK: mark}, check=False)
     assert killed.returncode == -signal.SIGKILL

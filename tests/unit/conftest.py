@@ -32,3 +32,9 @@ def _stores(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def _place(stores: Stores) -> str:
     """An empty store, as `--store` names it."""
     return stores.new()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _signs_of_trials_stay_here(tmp_path_factory):
+    """Trials of tests are no trials of this host's."""
+    trialsign.RUN_DIRECTORY = tmp_path_factory.mktemp("run") / "signs"

@@ -204,7 +204,7 @@ class Core:
                 self._process(function).kill()
             except VnfDiedError:
                 continue  # never started
-        for file in ("subscribers.json", "sims.json", "enb.sock"):
+        for file in ("subscribers.json", "sims.json", "network.json", "enb.sock"):
             self._file(file).unlink(missing_ok=True)
 
     def _signal(self, number: signal.Signals, functions: Iterable[str]) -> None:
