@@ -11,9 +11,10 @@ import click
 import yaml
 
 from nfvbed.cli.vnf_options import KEYS as VNF_KEYS
-from nfvbed.errors import UsageError
+from nfvbed.errors import UnknownNameError, UsageError
 from nfvbed.sites.site import Site
 from nfvbed.spec.document import is_misread
+from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import Variant
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenVnf, ReadDescriptor
@@ -63,8 +64,21 @@ def given_options(command: Command) -> Command:
 
 
 def is_file(vnf: str, known: tuple[str, ...]) -> bool:
-    """Whether a file is meant, and no VNF of the project."""
-    return vnf not in known and Path(vnf).is_file()
+    """Return whether a file is meant, and no VNF of the project.
+
+    Raises:
+        UnknownNameError: there is neither, and it is written as files are.
+    """
+    if vnf in known or Path(vnf).is_file():
+        return vnf not in known
+    if "/" not in vnf and "." not in vnf:
+        return False
+    raise UnknownNameError(
+        f"there is no file or VNF {vnf}",
+        where=str(Path(vnf).absolute().parent),
+        observed="a folder" if Path(vnf).is_dir() else "no such file",
+        fix=f"give the path of a descriptor, or a VNF of vnfd: {suggestion(vnf, known)}",
+    )
 
 
 def refuse_given(options: dict[str, Any]) -> None:

@@ -136,6 +136,8 @@ def asked_for(
     Raises:
         UsageError, ConfigurationError: as `choice_of`.
     """
+    if vnf not in project.vnf_names:
+        project.load_vnf(vnf)  # it is unknown; what a name may look like is not asked of one that nothing has
     given = {key: options[key] for key in KEYS if options.get(key) is not None}
     use = _use(vnf, given)
     choice, reported = _resolved(project, variant, use), ""
