@@ -156,7 +156,7 @@ def test_a_killed_agent_is_named_and_started_again(cloud, bridge):
     (agent,) = [one for one in channel.services() if one.name == "neutron-linuxbridge-agent"]
     channel.check(Command(("/usr/bin/kill", "-KILL", str(agent.pid))))
     found = nfvbed("status")
-    assert found.returncode == 1
+    assert found.returncode == 20
     assert "linux-bridge/neutron-linuxbridge-agent does not run" in found.stdout
     assert nfvbed("logs", "linux-bridge/neutron-linuxbridge-agent").returncode == 0
     assert nfvbed("start").returncode == 0

@@ -185,7 +185,7 @@ def test_a_killed_service_is_named_and_started_again(cloud):
     (conductor,) = [one for one in cloud.channel.services() if one.name == "tacker-conductor"]
     cloud.channel.check(Command(("/usr/bin/kill", "-KILL", str(conductor.pid))))
     found = nfvbed("status")
-    assert found.returncode == 1
+    assert found.returncode == 20
     assert "tacker-conductor" in found.stdout
     assert "ended with status -9" in found.stdout
     assert nfvbed("start").returncode == 0
