@@ -22,7 +22,7 @@ pytestmark = pytest.mark.dashboard
 PAGES = {
     "overview": "/",
     "compare": f"/compare?runs={RUN}",
-    "choose": "/compare",
+    "choose": "/compare?runs=latest",
     "hosts": f"/compare?runs={ELSEWHERE}&runs={RUN}&variants=ovs-dpdk",
     "runs": "/runs",
     "run": f"/runs/{RUN}",
@@ -124,6 +124,9 @@ def test_a_comparison_is_chosen_with_the_keyboard_and_shared_by_its_address(brow
     page.goto(address + PAGES["choose"])
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
+    if page.locator("details.choose:not([open])").count():
+        # A run with an answer is shown at once; what is compared is chosen above it.
+        page.locator("details.choose summary").press("Enter")
     for name in ("ovs-dpdk", "vpp"):
         page.locator(f"input[name=variants][value={name}]").focus()
         page.keyboard.press("Space")

@@ -85,7 +85,7 @@ def measured(page: Page, address: str, variant: str, rounds: int = 1) -> str:
     job = page.url
     if rounds > 1:
         page.locator("#job-state a").click()
-        page.locator("[data-events] .headline", has_text="cells are done").wait_for()
+        page.locator("[data-events] .headline", has_text="of the trials are done").wait_for()
         page.locator("[data-events] tbody tr").nth(TRIALS).wait_for()
         page.locator("strong", has_text=re.compile("^ok$")).wait_for()
         page.goto(job)

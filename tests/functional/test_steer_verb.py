@@ -141,8 +141,8 @@ def test_the_order_outlives_the_switch_and_frames_are_not_lost_for_want_of_a_rul
         for order in ((1, 0), (0, 1)) * 5:
             chain.control.apply(order)
         sending.join()
-        dropped = site.look(deployment, Part.HOPS).hops[1].drops["drop_action_of_pipeline"]
-        assert dropped == before[1].drops["drop_action_of_pipeline"], "there was a rule for every frame"
+        dropped = site.look(deployment, Part.HOPS).hops[1].drops.get("drop_action_of_pipeline", 0)
+        assert dropped == before[1].drops.get("drop_action_of_pipeline", 0), "there was a rule for every frame"
         for direction in results[0].directions:
             assert direction.received > 0.9 * direction.sent
             assert (direction.duplicated, direction.corrupted) == (0, 0)
