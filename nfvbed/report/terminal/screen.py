@@ -18,7 +18,7 @@ from nfvbed.report.marks import Marks
 from nfvbed.report.terminal import screen_model as model
 from nfvbed.report.terminal.columns import lay_out, paragraph
 from nfvbed.report.terminal.screen_rows import Group, columns, groups
-from nfvbed.report.terminal.screen_tests import fitted, sections_of_tests
+from nfvbed.report.terminal.screen_tests import LEAST, fitted, sections_of_tests
 
 HEIGHT: Final = 40
 WIDTH: Final = 100
@@ -57,7 +57,10 @@ def screen(comparison: Comparison, about: About, width: int = WIDTH) -> list[Tex
     found = groups(comparison, marks)
     wanted = _height(found, max((len(group.rows) for group in found), default=0), False) + of_tests
     reported = _reported(legend, max(LEGEND, room - wanted), width)
-    rows = _table(comparison, found, room - len(reported) - min(of_tests, room // 2), width)
+    # Two rows of each point are what is compared: tests have half of the screen where these have theirs.
+    compared = _height(found, 2, model.in_order(comparison))
+    for_tests = min(of_tests, room // 2, max(LEAST + 1, room - len(reported) - compared))
+    rows = _table(comparison, found, room - len(reported) - for_tests, width)
     tests = fitted(sections, room - len(reported) - len(rows))
     blank = [Text("")]
     parts = [head, blank if rows else [], rows, tests, blank if reported else [], reported, blank, foot]

@@ -28,8 +28,8 @@ LOAD_COLUMNS: Final = {
 
 Section = Sequence[Text]
 """A title, a heading, and a line for each result."""
-LEAST: Final = 3
-"""Lines of a section that is shown at all: its title, its heading, and how many results it has."""
+LEAST: Final = 4
+"""Lines of a section that is shown at all: its title, its heading, a result, and how many more there are."""
 
 
 def sections_of_tests(comparison: Comparison, marks: Marks, width: int) -> list[Section]:

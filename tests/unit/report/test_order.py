@@ -26,7 +26,8 @@ from nfvbed.report.page.sections import page_values
 from nfvbed.report.terminal.recommended import screen as recommended
 from nfvbed.report.terminal.screen import About, screen
 from tests.golden.test_report_golden import table
-from tests.sample_records import HOST, OVS, Scenario, build
+from tests.sample_records import BRIDGE, HOST, OVS, Scenario, build
+from tests.sample_results import with_tests
 from tests.sample_runs import examined, plane
 from tests.sample_runs import run_of as run_of_systems
 
@@ -265,3 +266,12 @@ def test_places_of_a_recommendation_are_those_of_the_values_beside_them(rates: t
     assert [(place, name, float(value)) for name, place, value, *_ in cells] == [
         (row[1], row[2], float(row[3])) for row in rows
     ]
+
+
+def test_tests_take_no_room_from_the_two_rows_of_a_point() -> None:
+    """What is compared is what the screen is for; tests have what is left, a result of each that is shown."""
+    shown = [line.plain for line in screen(compare([with_tests(build(Scenario(systems=(BRIDGE, OVS))))]), About())]
+    first = next(number for number, line in enumerate(shown) if line.startswith("Throughput searches"))
+    rows = [line.split()[0] for line in shown[:first] if line.startswith("  ")]
+    assert rows.count("linux-bridge") == rows.count("ovs-dpdk") > 0
+    assert shown[first + 2].split()[0] in ("linux-bridge", "ovs-dpdk"), "a title, a heading, a result"
