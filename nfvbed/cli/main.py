@@ -10,6 +10,7 @@ from types import TracebackType
 import click
 
 from nfvbed import __version__
+from nfvbed.cli.extras import missing_extra
 from nfvbed.cli.output import outlive_readers
 from nfvbed.errors import NfvbedError
 
@@ -92,6 +93,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return INTERRUPTED
+    except ModuleNotFoundError as error:
+        if (missing := missing_extra(error)) is None:
+            raise
+        click.echo(f"nfvbed: {missing}", err=True)
+        return missing.exit_code
     except NfvbedError as error:
         click.echo(f"nfvbed: {error}", err=True)
         return error.exit_code

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from nfvbed.spec.loader import Project
+from nfvbed.spec.root import is_installed
 
 if TYPE_CHECKING:
     from nfvbed.store import Store
@@ -39,8 +40,12 @@ def store_option(function: Function) -> Function:
 
 
 def store_location(project: Project, store: str | None) -> str:
-    """Return the file or URL of the results: `--store`, then NFVBED_STORE, then the default below the root."""
-    return store or os.environ.get("NFVBED_STORE") or str(project.root / DEFAULT_STORE)
+    """Return the file or URL of the results: `--store`, then NFVBED_STORE, then the default.
+
+    The default is below the root; where nfvbed is installed without a checkout, below the current folder.
+    """
+    below = Path.cwd() if is_installed(project.root) else project.root
+    return store or os.environ.get("NFVBED_STORE") or str(below / DEFAULT_STORE)
 
 
 def open_store(project: Project, store: str | None, *, read_only: bool = True) -> "Store":

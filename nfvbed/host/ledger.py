@@ -1,10 +1,7 @@
 """The ledger: what was made on the host, written down before it is made, so that any later nfvbed can undo it."""
 
 import os
-import sys
-import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,35 +11,14 @@ from pyroute2.netlink.exceptions import NetlinkError
 from nfvbed.errors import InternalError, NfvbedError
 from nfvbed.host import undo
 from nfvbed.host.entries import Amended, CgroupEntry, DirectoryEntry, Entry, NetnsEntry, Owner, ProcessEntry, Undone
-from nfvbed.host.processes import is_alive, start_time
+from nfvbed.host.owner import boot_id
+from nfvbed.host.processes import is_alive
 from nfvbed.signals import signals_held
 
 _OUTLIVES_BOOT = (DirectoryEntry, NetnsEntry)
 
 _Line = Entry | Owner | Undone | Amended
 _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
-
-
-def this_process(persistent: bool = False) -> Owner:
-    """Describe the running nfvbed as an owner."""
-    started = start_time(os.getpid())
-    if started is None:
-        raise InternalError("/proc does not show this process", where="/proc", fix="mount /proc")
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    return Owner(
-        pid=os.getpid(),
-        start_time=started,
-        boot=boot_id(),
-        command=" ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-        since=now,
-        made_ns=time.monotonic_ns(),
-        persistent=persistent,
-    )
-
-
-def boot_id() -> str:
-    """The id that the kernel drew at this boot."""
-    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
 class Ledger:

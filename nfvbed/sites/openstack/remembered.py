@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.findings import Finding
 from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.ledger import this_process
+from nfvbed.host.owner import this_process
 from nfvbed.records import Deployment, Record
 from nfvbed.sites.deployed import Deployed, Placed, not_readable
 from nfvbed.spec.variant import Variant

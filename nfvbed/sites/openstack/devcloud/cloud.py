@@ -9,7 +9,8 @@ from nfvbed.errors import DeployError
 from nfvbed.host.entries import HugepagesEntry
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.hugepages import HugepagePool
-from nfvbed.host.ledger import Ledger, this_process
+from nfvbed.host.ledger import Ledger
+from nfvbed.host.owner import this_process
 from nfvbed.host.places import LEDGER_NAME
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.signals import end_like_interrupt
