@@ -2,10 +2,10 @@
 # Not to be run by itself.
 
 UV=$ROOT/.nfvbed/uv/bin/uv
-PYTHON_FOR_SETUP=${PYTHON_FOR_SETUP:-/usr/bin/python3}
+UV_PYTHON_HERE=$ROOT/.nfvbed/uv/bin/python
 
-# pip_setting NAME: what pip's files and environment say, empty where nothing does.
-pip_setting() { "$PYTHON_FOR_SETUP" -m pip --disable-pip-version-check config get "global.$1" 2>/dev/null || true; }
+# pip_setting NAME: what pip's files say, empty where nothing does.
+pip_setting() { "$UV_PYTHON_HERE" -m pip --disable-pip-version-check config get "global.$1" 2>/dev/null || true; }
 
 # uv reads none of pip's configuration: a mirror, its certificate and further places are passed on.
 uv_like_pip() {
@@ -24,14 +24,13 @@ uv_like_pip() {
 # need_uv: installs it where it is not there yet.
 need_uv() {
     local stamp
-    stamp=$(key "$ROOT/setup/uv.sh" "$ROOT/setup/uv.txt")
-    uv_like_pip
-    if is_done uv "$stamp" && "$UV" --version >/dev/null 2>&1; then
-        return
+    stamp=$(key "$ROOT/setup/uv.sh" "$ROOT/setup/uv.txt" <(/usr/bin/python3 --version))
+    if ! is_done uv "$stamp" || ! "$UV" --version >/dev/null 2>&1; then
+        rm -rf "$ROOT/.nfvbed/uv"
+        /usr/bin/python3 -m venv "$ROOT/.nfvbed/uv"
+        "$UV_PYTHON_HERE" -m pip --no-input --disable-pip-version-check install --quiet --require-hashes -r "$ROOT/setup/uv.txt" ||
+            fail $EXIT_PREREQUISITE "uv could not be installed" "pip's message is above" "check the network and pip's configuration, then try again"
+        mark_done uv "$stamp"
     fi
-    rm -rf "$ROOT/.nfvbed/uv"
-    "$PYTHON_FOR_SETUP" -m venv "$ROOT/.nfvbed/uv"
-    "$ROOT/.nfvbed/uv/bin/python" -m pip --no-input --disable-pip-version-check install --quiet --require-hashes -r "$ROOT/setup/uv.txt" ||
-        fail $EXIT_PREREQUISITE "uv could not be installed" "pip's message is above" "check the network and pip's configuration, then try again"
-    mark_done uv "$stamp"
+    uv_like_pip
 }
