@@ -52,4 +52,9 @@ def open_store(project: Project, store: str | None, *, read_only: bool = True) -
     """
     from nfvbed.store import Store
 
-    return Store.open(store_location(project, store), read_only=read_only)
+    return Store.open(store_location(project, store), read_only=read_only, tell=say_unreadable)
+
+
+def say_unreadable(words: str) -> None:
+    """Say beside the output what of the results cannot be read, and was left out."""
+    click.echo(f"nfvbed: {words}", err=True)
