@@ -10,6 +10,7 @@ from types import TracebackType
 import click
 
 from nfvbed import __version__
+from nfvbed.cli.no_secrets import without_password
 from nfvbed.cli.output import outlive_readers
 from nfvbed.errors import NfvbedError
 
@@ -68,7 +69,12 @@ class Verbs(click.Group):
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="nfvbed")
 @click.option("--root", metavar="DIR", help="Folder of nfvbed's data. Default: $NFVBED_ROOT, or the checkout.")
-@click.option("--store", metavar="FILE|URL", help="Results. Default: $NFVBED_STORE, or results/nfvbed.sqlite there.")
+@click.option(
+    "--store",
+    metavar="FILE|URL",
+    callback=without_password,
+    help="Results. Default: $NFVBED_STORE, or results/nfvbed.sqlite there.",
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of an internal error.")
 def group(root: str | None, store: str | None, debug: bool) -> None:
     """Answer with measurements which data plane an NFV infrastructure should run."""

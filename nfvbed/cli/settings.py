@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from nfvbed.cli.no_secrets import without_password
 from nfvbed.spec.loader import Project
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def store_option(function: Function) -> Function:
     option = click.option(
         "--store",
         metavar="FILE|URL",
+        callback=without_password,
         help="Results: a file, or a PostgreSQL URL. Default: $NFVBED_STORE or results/nfvbed.sqlite in the root.",
     )
     return option(function)

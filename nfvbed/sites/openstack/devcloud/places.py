@@ -20,6 +20,11 @@ class CloudPlaces:
         """Return the places of a project's cloud."""
         return cls((project_root / PRIVATE_DIRECTORY).resolve())
 
+    def make(self) -> None:
+        """Make its folder, which its owner alone may enter, also where another nfvbed made it: it has passwords."""
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.directory.chmod(0o700)
+
     @property
     def root(self) -> Path:
         """The private root: what all nodes see below their own layers; never written to once it is built."""
