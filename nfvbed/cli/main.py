@@ -13,6 +13,7 @@ from nfvbed import __version__
 from nfvbed.cli.no_secrets import without_password
 from nfvbed.cli.output import outlive_readers
 from nfvbed.errors import NfvbedError
+from nfvbed.wholefile import is_full, not_written
 
 VERBS = {
     "doctor": ("doctor", "Examine a site: what it has, and which variants it can run."),
@@ -99,9 +100,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo("interrupted", err=True)
         return INTERRUPTED
     except NfvbedError as error:
-        click.echo(f"nfvbed: {error}", err=True)
-        return error.exit_code
+        return _reported(error)
+    except OSError as error:
+        if not is_full(error):
+            raise
+        return _reported(not_written("a file", error, "make room there, then the same command"))
     return code if isinstance(code, int) else 0
+
+
+def _reported(error: NfvbedError) -> int:
+    click.echo(f"nfvbed: {error}", err=True)
+    return error.exit_code
 
 
 def report_internal_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from nfvbed.host import undo
 from nfvbed.host.entries import Amended, CgroupEntry, DirectoryEntry, Entry, NetnsEntry, Owner, ProcessEntry, Undone
 from nfvbed.host.processes import is_alive, start_time
 from nfvbed.signals import signals_held
+from nfvbed.wholefile import append_whole
 
 _OUTLIVES_BOOT = (DirectoryEntry, NetnsEntry)
 
@@ -155,7 +157,9 @@ class Ledger:
     def _undo(self, index: int, problems: list[str]) -> None:
         if _try(lambda entry: self._take_away(index, entry), self._entries[index], problems):
             del self._entries[index]
-            self._append(Undone(index=index))
+            # Where the disk is full the line is missing: then the next nfvbed finds that there is nothing to undo.
+            with suppress(OSError):
+                self._append(Undone(index=index))
 
     def _take_away(self, index: int, entry: Entry) -> None:
         settled = undo.settled(entry)
@@ -164,12 +168,7 @@ class Ledger:
         undo.undo(settled)
 
     def _append(self, value: _Line) -> None:
-        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(handle, value.model_dump_json().encode() + b"\n")
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        append_whole(self.path, value.model_dump_json().encode() + b"\n")
 
 
 def _try(action: Callable[[Any], None], entry: Entry, problems: list[str]) -> bool:
