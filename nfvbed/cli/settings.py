@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from nfvbed.cli.no_secrets import without_password
 from nfvbed.spec.loader import Project
 from nfvbed.spec.root import is_installed
 
@@ -34,6 +35,7 @@ def store_option(function: Function) -> Function:
     option = click.option(
         "--store",
         metavar="FILE|URL",
+        callback=without_password,
         help="Results: a file, or a PostgreSQL URL. Default: $NFVBED_STORE or results/nfvbed.sqlite in the root.",
     )
     return option(function)
@@ -57,4 +59,9 @@ def open_store(project: Project, store: str | None, *, read_only: bool = True) -
     """
     from nfvbed.store import Store
 
-    return Store.open(store_location(project, store), read_only=read_only)
+    return Store.open(store_location(project, store), read_only=read_only, tell=say_unreadable)
+
+
+def say_unreadable(words: str) -> None:
+    """Say beside the output what of the results cannot be read, and was left out."""
+    click.echo(f"nfvbed: {words}", err=True)

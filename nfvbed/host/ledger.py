@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from nfvbed.host.entries import Amended, CgroupEntry, DirectoryEntry, Entry, Net
 from nfvbed.host.owner import boot_id
 from nfvbed.host.processes import is_alive
 from nfvbed.signals import signals_held
+from nfvbed.wholefile import append_whole
 
 _OUTLIVES_BOOT = (DirectoryEntry, NetnsEntry)
 
@@ -131,7 +133,9 @@ class Ledger:
     def _undo(self, index: int, problems: list[str]) -> None:
         if _try(lambda entry: self._take_away(index, entry), self._entries[index], problems):
             del self._entries[index]
-            self._append(Undone(index=index))
+            # Where the disk is full the line is missing: then the next nfvbed finds that there is nothing to undo.
+            with suppress(OSError):
+                self._append(Undone(index=index))
 
     def _take_away(self, index: int, entry: Entry) -> None:
         settled = undo.settled(entry)
@@ -140,12 +144,7 @@ class Ledger:
         undo.undo(settled)
 
     def _append(self, value: _Line) -> None:
-        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(handle, value.model_dump_json().encode() + b"\n")
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        append_whole(self.path, value.model_dump_json().encode() + b"\n")
 
 
 def _try(action: Callable[[Any], None], entry: Entry, problems: list[str]) -> bool:

@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from nfvbed.errors import StoreError
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_csv, to_json
 from nfvbed.report.csv.tests import tests_to_csv
 from nfvbed.report.figures.catalogue import figures, to_png, to_svg
 from nfvbed.report.page.page import render_page
+from nfvbed.wholefile import not_written, write_whole
 
 
 def write_report(context: ReportContext, folder: Path) -> list[Path]:
-    """Write page, tables and figures; the page first in the list.
+    """Write page, tables and figures, each whole or not at all; the page first in the list, and written last.
 
     Raises:
         StoreError: the folder cannot be written.
@@ -19,15 +19,10 @@ def write_report(context: ReportContext, folder: Path) -> list[Path]:
     try:
         (folder / "figures").mkdir(parents=True, exist_ok=True)  # before the work, so that a bad folder costs nothing
         contents = _render(context)
-        for name, content in contents.items():
-            (folder / name).write_bytes(content)
+        for name in reversed(contents):  # the page names the others
+            write_whole(folder / name, contents[name])
     except OSError as error:
-        raise StoreError(
-            "the report could not be written",
-            where=str(error.filename or folder),
-            observed=error.strerror or str(error),
-            fix="name a folder that can be written with --output",
-        ) from error
+        raise not_written("the report", error, "name a folder that can be written with --output") from error
     return [folder / name for name in contents]
 
 

@@ -86,7 +86,7 @@ class DevCloud:
             BusyError: another nfvbed is starting or stopping the cloud.
             DeployError: no cloud runs, or a stage failed.
         """
-        self.places.directory.mkdir(parents=True, exist_ok=True)
+        self.places.make()
         with self._locked():
             return run_stages(self._compute(host).stages(guests_mib), self.record, progress, self.places.durations)
 
@@ -98,7 +98,7 @@ class DevCloud:
             BusyError: another nfvbed is starting or stopping it.
             DeployError: a stage failed.
         """
-        self.places.directory.mkdir(parents=True, exist_ok=True)
+        self.places.make()
         with self._locked():
             if self.find_node() is None:
                 self._clear()
