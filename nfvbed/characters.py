@@ -15,9 +15,11 @@ REPLACEMENT: Final = "\ufffd"
 _SPACES: Final = "\t\n"
 _OVERRIDES: Final = r"\u2028\u2029\u202a-\u202e\u2066-\u2069"
 """Separators of lines and paragraphs, and what turns the text after it around."""
-_UNSHOWN: Final = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{_OVERRIDES}\ud800-\udfff]")
-"""Control characters but for tab and line feed, and halves of characters, which no encoding writes."""
-_UNDRAWN: Final = re.compile(rf"{_UNSHOWN.pattern[:-1]}\ufffe\uffff]")
+_CONTROLS: Final = rf"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{_OVERRIDES}\ud800-\udfff"
+"""Control characters but for the ends of lines and tabs, and halves of characters, which no encoding writes."""
+_UNSHOWN: Final = re.compile(rf"[{_CONTROLS}]|\r(?!\n)")
+"""Those, and what leads back to the beginning of a line without ending it."""
+_UNDRAWN: Final = re.compile(rf"[{_CONTROLS}\r\ufffe\uffff]")
 """Those, and what XML 1.0 has not."""
 
 

@@ -10,7 +10,7 @@ from types import TracebackType
 import click
 
 from nfvbed import __version__
-from nfvbed.cli.output import outlive_readers
+from nfvbed.cli.output import guard_output
 from nfvbed.errors import NfvbedError
 
 VERBS = {
@@ -83,7 +83,7 @@ def group(root: str | None, store: str | None, debug: bool) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
-    outlive_readers()
+    guard_output()
     try:
         code = group.main(arguments, prog_name="nfvbed", standalone_mode=False)
     except click.ClickException as error:

@@ -14,7 +14,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 
-from nfvbed.characters import drawable
+from nfvbed.characters import drawable, shown
 from nfvbed.report.context import ReportContext
 from nfvbed.report.drawing import DRAWING
 from nfvbed.report.figures.catalogue import drawings
@@ -46,7 +46,14 @@ def _joined(text: str) -> str:
 def templates(*packages: str) -> Environment:
     """Return the page's templates, after those of other packages that show the same sections."""
     loader = ChoiceLoader([PackageLoader(package) for package in (*packages, PACKAGE)])
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, extensions=[Unindented])
+    return Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, extensions=[Unindented], finalize=_written
+    )
+
+
+def _written(value: object) -> object:
+    """Return a value as a page has it: text that would turn the rest around, or control a terminal, as escapes."""
+    return shown(value) if type(value) is str else value  # markup is not text
 
 
 def render_page(context: ReportContext) -> str:
