@@ -1,6 +1,6 @@
 """What people said of steps in series of results."""
 
-from nfvbed.records import Record
+from nfvbed.records import Record, RunId
 
 
 class Acknowledgement(Record):
@@ -8,7 +8,7 @@ class Acknowledgement(Record):
 
     setting: str
     """What the series is of: the name of its setting."""
-    run: str
+    run: RunId
     """The first run after the step."""
     reason: str
     by: str

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
 
+from nfvbed.characters import unfit
 from nfvbed.errors import UsageError
-from nfvbed.records import Record
+from nfvbed.records import Record, RunId
 
 LATEST: Final = "latest"
 """In place of a run's name: the newest one."""
@@ -30,7 +31,7 @@ class Mark(StrEnum):
 class Annotation(Record):
     """A person's word on a run; of each mark the newest holds, and those before it stay."""
 
-    run: str
+    run: RunId
     mark: Mark
     text: str
     """Of the label or the note; empty: it is taken back. Of a hidden run `yes`."""
@@ -75,9 +76,12 @@ def checked(mark: Mark, text: str) -> str:
     """Return the text of an annotation as it is kept: without space around it, in one line.
 
     Raises:
-        UsageError: a label that could not be told from an id or from `latest`, or a text that is too long.
+        UsageError: a label that could not be told from an id or from `latest`, or a text that is too long, or has what
+            controls a terminal.
     """
     kept = " ".join(text.split())
+    if character := unfit(kept):
+        raise UsageError(f"this is no {mark.value} for a run", observed=character, fix="leave this character out")
     if mark is Mark.NOTE and len(kept) > LONGEST_NOTE:
         raise UsageError(
             "this note is too long", observed=f"{len(kept)} characters", fix=f"give at most {LONGEST_NOTE}"

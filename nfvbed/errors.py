@@ -39,6 +39,12 @@ class InternalError(NfvbedError):
     exit_code = 1
 
 
+class DrawingError(NfvbedError):
+    """A figure could not be drawn; what it shows is in the tables too."""
+
+    exit_code = 1
+
+
 class UsageError(NfvbedError):
     """The command line is not of the form that its verb takes, or its parts do not fit together."""
 

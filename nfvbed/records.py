@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
+from nfvbed.characters import shown
 from nfvbed.conservation import balance, conserved, fault_of
 from nfvbed.drops import CounterSource as CounterSource
 from nfvbed.models import DeferredModel
@@ -34,6 +35,13 @@ SESSIONS = "sessions"
 NOT_SEPARABLE: Literal["not-separable"] = "not-separable"
 Separable = Annotated[int | Literal["not-separable"], Field(union_mode="left_to_right")]
 """A value that may be impossible to separate from another one (a bridge and a kernel VNF share softirq)."""
+
+RunId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+"""A UUID: names of folders are made of it."""
+ContentHash = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{64})?$")]
+"""SHA-256 of a blob; empty: there is none."""
+Reason = Annotated[str, AfterValidator(shown)]
+"""A text that other programs had a part in: what controls a terminal is an escape in it."""
 
 
 class Record(DeferredModel):
@@ -214,7 +222,7 @@ class TrialRecord(Record):
     """One trial, written when it ended and never edited."""
 
     format: int = TRIAL_FORMAT
-    run: str
+    run: RunId
     cell: str
     sequence: int
     """Number of the trial in its run, from 1; one that is repeated after a failure gets a new number."""
@@ -243,7 +251,7 @@ class TrialRecord(Record):
     simulated: bool = False
     warnings: tuple[QualityWarning, ...] = ()
     status: Status = Status.OK
-    reason: str = ""
+    reason: Reason = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -293,7 +301,7 @@ class CellRecord(Record):
 
     id: str
     """Unique within a run: `ovs-dpdk/p2p/64`, `ovs-dpdk/pvp+process-io/64`, `loopback:veth/p2p/64`."""
-    run: str
+    run: RunId
     variant: str
     role: CellRole = CellRole.SUBJECT
     topology: str
@@ -304,35 +312,35 @@ class CellRecord(Record):
     flows: int
     bidirectional: bool = True
     port_kind: PortKind
-    config_hash: str
-    rig_hash: str
+    config_hash: ContentHash
+    rig_hash: ContentHash
     simulated: bool = False
     status: Status = Status.OK
-    reason: str = ""
+    reason: Reason = ""
     lacks: CellLack | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class RunRecord(Record):
     """One execution of an experiment on one host."""
 
-    id: str
+    id: RunId
     """UUID version 7."""
     experiment: str
     site: str
-    host_hash: str
-    plan_hash: str
+    host_hash: ContentHash
+    plan_hash: ContentHash
     started_at: str
     ended_at: str | None = None
     status: Status | None = None
     """Status at its end; None while it runs."""
-    reason: str = ""
-    doctor_hash: str = ""
+    reason: Reason = ""
+    doctor_hash: ContentHash = ""
 
 
 class FactRecord(Record):
     """A timed step of a deployment or an onboarding."""
 
-    run: str
+    run: RunId
     cell: str | None
     round: int | None
     step: str

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from nfvbed.missing import missing_ratio
-from nfvbed.records import QualityWarning, Record, Status
+from nfvbed.records import QualityWarning, Reason, Record, RunId, Status
 from nfvbed.words import ResultKind as ResultKind  # Others import it from here.
 
 RESULT_FORMAT = 1
@@ -46,7 +46,7 @@ class ResultRecord(Record):
     """One test of one cell in one round, written when it ended and never edited."""
 
     format: int = RESULT_FORMAT
-    run: str
+    run: RunId
     cell: str
     round: int
     test: str
@@ -55,7 +55,7 @@ class ResultRecord(Record):
     placement_class: str = ""
     """Placement class of its trials, as it was known when it ended; empty without trials. Readers derive it again."""
     status: Status = Status.OK
-    reason: str = ""
+    reason: Reason = ""
     """Reason why it has no result, or why its result is irregular."""
     warnings: tuple[QualityWarning, ...] = ()
     """Warnings of its trials."""

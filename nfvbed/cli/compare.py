@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
+from nfvbed.cli.console import Console
 from nfvbed.cli.results import chain_options, compare_runs, comparison_options, simulated_option, text_width
 from nfvbed.cli.settings import json_option, root_option, store_option
 from nfvbed.compare.comparison import Comparison, require_comparable
@@ -69,7 +69,7 @@ def command(
             console.print(line, soft_wrap=True, markup=False)
     else:
         for note in found.notes:
-            click.secho(note, fg="yellow")
+            Console(highlight=False).print(note, style="yellow", soft_wrap=True)
         around = about(loaded, open_project(root).root, runs)
         _print_screen(comparison, around, min(WIDTH, text_width(WIDTH)))
     require_comparable(comparison)

@@ -7,10 +7,10 @@ from typing import NoReturn
 
 import click
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from nfvbed.cli.console import Console
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError, UsageError

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
+from nfvbed.cli.console import Console
 from nfvbed.cli.results import comparison_options, load_runs, simulated_option, text_width
 from nfvbed.cli.settings import json_option, root_option, store_option
 from nfvbed.compare.explain import explain

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
+from nfvbed.cli.console import Console
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.cli.standard_streams import require_folder
 from nfvbed.dataplanes.catalogue import open_project

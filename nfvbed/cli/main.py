@@ -12,7 +12,7 @@ import click
 from nfvbed import __version__
 from nfvbed.cli.extras import missing_extra
 from nfvbed.cli.no_secrets import without_password
-from nfvbed.cli.output import outlive_readers
+from nfvbed.cli.output import guard_output
 from nfvbed.errors import NfvbedError
 from nfvbed.wholefile import is_full, not_written
 
@@ -91,7 +91,7 @@ def group(root: str | None, store: str | None, debug: bool) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
-    outlive_readers()
+    guard_output()
     try:
         code = group.main(arguments, prog_name="nfvbed", standalone_mode=False)
     except click.ClickException as error:

@@ -1,9 +1,14 @@
-"""What the command line prints to, where its reader may go away (`| head`): that ends output, not the work."""
+"""What the command line prints to: names that others chose, and what other programs print, control no terminal.
+
+And its reader may go away (`| head`): that ends output, not the work.
+"""
 
 import io
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Final, cast
+
+from nfvbed.characters import shown
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -23,8 +28,43 @@ class _Pipe(io.FileIO):
             return memoryview(content).nbytes
 
 
-def outlive_readers() -> None:
-    """Let standard output and error of this process go on when their reader has gone.
+BEGINNING: Final = "\r"
+"""Written for itself it leads to the beginning of a line that is written again."""
+
+
+class ShownStream(io.TextIOWrapper):
+    """Writes escapes for what would control a terminal, to files too, which are shown on one later.
+
+    The escapes are JSON's, and such characters are in texts alone there: what JSON says stays the same.
+    """
+
+    def write(self, text: str, /) -> int:
+        """Write a text; return its length."""
+        super().write(text if text == BEGINNING else shown(text))
+        return len(text)
+
+    @property
+    def styled(self) -> IO[str]:
+        """The same stream for who has looked at the text and adds styles."""
+        return cast("IO[str]", _Styled(self))
+
+
+class _Styled:
+    """A stream of which only writing differs."""
+
+    def __init__(self, stream: ShownStream) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+    def write(self, text: str, /) -> int:
+        """Write a text as it is."""
+        return io.TextIOWrapper.write(self._stream, text)
+
+
+def guard_output() -> None:
+    """Let standard output and error of this process show escapes, and go on when their reader has gone.
 
     Without this the first line after `| head` has ended raises an error in the middle of a run: rich ends the program
     then, and click does.
@@ -35,7 +75,7 @@ def outlive_readers() -> None:
             continue  # a test's, or none at all
         stream.flush()
         raw = io.BufferedWriter(_Pipe(stream.fileno(), "w", closefd=False))
-        pipe = io.TextIOWrapper(
+        pipe = ShownStream(
             raw,
             encoding=stream.encoding,
             errors=stream.errors,

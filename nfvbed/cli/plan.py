@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
+from nfvbed.cli.console import Console
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan_on_site import impossible
 from nfvbed.cli.progress import span

@@ -5,12 +5,12 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.progress_bar import ProgressBar
 from rich.table import Column
 from rich.text import Text
 
+from nfvbed.cli.console import Console
 from nfvbed.plan.cells import OF_A_VISIT, DeploymentKey
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.records import CellRole, RunRecord, Status, TrialRecord

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
+from nfvbed.cli.console import Console
 from nfvbed.cli.rack_progress import RackProgress
 from nfvbed.confirming import require_confirmed
 from nfvbed.signals import end_like_interrupt

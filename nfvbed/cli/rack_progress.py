@@ -3,10 +3,10 @@
 import threading
 import time
 
-from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+from nfvbed.cli.console import Console
 from nfvbed.sites.kolla.executor.events import Observer, Position
 
 SILENCE_S = 30.0

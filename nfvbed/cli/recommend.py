@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
+from nfvbed.cli.console import Console
 from nfvbed.cli.proposals import measures_in
 from nfvbed.cli.results import text_width
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option

@@ -52,9 +52,14 @@ def command(
     folder = output or open_project(root).root / "results" / "reports" / loaded.data[0].run.id
     written = write_report(context_of(loaded, comparison), folder)
     said = answer(comparison)
+    lacking = {"not_drawn": written.not_drawn} if written.not_drawn else {}
     if as_json:
-        click.echo(json.dumps({"answer": said.headline, "files": [str(path) for path in written]}, indent=2))
+        click.echo(
+            json.dumps({"answer": said.headline, "files": [str(path) for path in written.files]} | lacking, indent=2)
+        )
         return
+    for name, reason in written.not_drawn.items():
+        click.echo(f"not drawn: {name}: {reason}", err=True)
     if quiet:
         return
     for note in found.notes:
@@ -62,5 +67,5 @@ def command(
     if comparison.simulated:
         click.echo(SIMULATED_MARK)
     click.echo(said.headline)
-    click.echo(f"page: {written[0]}")
-    click.echo(f"beside it: {', '.join(str(path.relative_to(folder)) for path in written[1:])}")
+    click.echo(f"page: {written.files[0]}")
+    click.echo(f"beside it: {', '.join(str(path.relative_to(folder)) for path in written.files[1:])}")

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from rich.console import Console
 
 from nfvbed.annotations import LATEST
+from nfvbed.cli.console import Console
 from nfvbed.cli.settings import open_store
 from nfvbed.compare.chains import HALF, Of
 from nfvbed.compare.comparison import Comparison, compare

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
+from nfvbed.cli.console import Console
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan import show_plan
 from nfvbed.cli.progress import progress_on

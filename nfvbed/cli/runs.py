@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from nfvbed.annotations import Mark, Marks, hidden_text
+from nfvbed.cli.console import Console
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError

@@ -1,10 +1,10 @@
 """`nfvbed steer`: the path of what is deployed, and the order of its VNFs."""
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from nfvbed.chain import ChainReport, order_of
+from nfvbed.cli.console import Console
 from nfvbed.cli.onboarded import onboarded
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError

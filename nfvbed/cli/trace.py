@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
+from nfvbed.cli.console import Console
 from nfvbed.cli.support import require_site
 from nfvbed.cli.vnf_options import DEFAULT_VNF, of_site, path_of, vnf_of_site, vnf_options
 from nfvbed.dataplanes.catalogue import open_project
@@ -123,9 +123,9 @@ def _print(report: TraceReport) -> None:
                 highlight=False,
             )
         if direction.complete:
-            console.print(f"[green]All {direction.sent} frames arrived.[/]")
+            console.print(f"All {direction.sent} frames arrived.", style="green")
         else:
-            console.print(f"[red]{_lost(direction)} First lack: {direction.lost_at}.[/]")
+            console.print(f"{_lost(direction)} First lack: {direction.lost_at}.", style="red")
             console.print(direction.hint, highlight=False)
         console.print(f"{direction.note}\n" if direction.note else "", highlight=False)
 

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from nfvbed.cli.console import Console
 from nfvbed.cli.results import selected, text_width
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.compare.series import Series

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 import yaml
-from rich.console import Console
 from rich.table import Table
 
+from nfvbed.cli.console import Console
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.spec.variant import Variant

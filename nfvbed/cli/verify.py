@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import click
-from rich.console import Console
 
+from nfvbed.cli.console import Console
 from nfvbed.cli.doctor import findings_table
 from nfvbed.cli.settings import json_option
 from nfvbed.cli.vnf_options import DEFAULT_VNF, choice_of, of_site

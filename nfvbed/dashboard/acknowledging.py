@@ -9,6 +9,7 @@ from pydantic import ConfigDict, StringConstraints
 from starlette.responses import RedirectResponse, Response
 
 from nfvbed.acknowledgements import Acknowledgement
+from nfvbed.characters import unfit
 from nfvbed.dashboard.api import PROBLEMS
 from nfvbed.dashboard.audit import Audit
 from nfvbed.dashboard.problems import NotThereError
@@ -83,6 +84,10 @@ def _reason(text: str) -> str:
             where="reason",
             observed=f"{len(reason)} characters",
             fix=f"say in 1 to {LONGEST_REASON} characters what is known of it",
+        )
+    if character := unfit(reason):
+        raise UsageError(
+            "a reason has no such character", where="reason", observed=character, fix="leave this character out"
         )
     return reason
 

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from nfvbed.compare.chains import Hold
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dashboard.source import Choice
+from nfvbed.errors import DrawingError
 from nfvbed.report.figures.catalogue import to_png, to_svg, to_themed_svg
 from nfvbed.report.figures.theme import DARK, LIGHT, Drawing, Spec
 from nfvbed.report.page.sections import Figure, figure_text
@@ -19,6 +20,10 @@ from nfvbed.store import content_hash
 
 KEPT: Final = 128
 """Pictures that are kept."""
+NOT_DRAWN: Final = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" width="820" height="40">'
+    b'<text x="4" y="26" fill="#808080" font-family="sans-serif">This figure could not be drawn.</text></svg>'
+)
 
 
 class Form(StrEnum):
@@ -66,7 +71,11 @@ class Pictures:
         self._one_at_a_time = threading.Lock()
 
     def draw(self, spec: Spec, form: Form) -> bytes:
-        """Return a picture."""
+        """Return a picture.
+
+        Raises:
+            DrawingError: it could not be drawn; the next one is tried again.
+        """
         key = (content_hash(spec), form)
         with self._one_at_a_time:
             if key not in self._kept:
@@ -77,7 +86,7 @@ class Pictures:
             return self._kept[key]
 
     def inlined(self, drawn: Mapping[str, Drawing]) -> tuple[Picture, ...]:
-        """Return figures with their pictures in the page."""
+        """Return figures with their pictures in the page; in place of one that cannot be drawn it says so."""
         return tuple(
             Picture(
                 figure_text(name, found), self._data(found, Form.LIGHT), self._data(found, Form.DARK), svg="", png=""
@@ -86,7 +95,11 @@ class Pictures:
         )
 
     def _data(self, drawing: Drawing, form: Form) -> str:
-        return f"data:image/svg+xml;base64,{base64.b64encode(self.draw(drawing.spec, form)).decode()}"
+        try:
+            picture = self.draw(drawing.spec, form)
+        except DrawingError:
+            picture = NOT_DRAWN
+        return f"data:image/svg+xml;base64,{base64.b64encode(picture).decode()}"
 
 
 def linked(drawn: Mapping[str, Drawing], choice: Choice) -> tuple[Picture, ...]:
@@ -137,5 +150,5 @@ def _drawn(spec: Spec, form: Form) -> bytes:
     if form is Form.PNG:
         return to_png(spec)
     if form is Form.SVG:
-        return to_svg(spec).encode()
-    return to_themed_svg(spec, DARK if form is Form.DARK else LIGHT).encode()
+        return to_svg(spec)
+    return to_themed_svg(spec, DARK if form is Form.DARK else LIGHT)

@@ -17,6 +17,7 @@ from nfvbed.dashboard.pictures import Form, Pictures, Places, linked_at, spec_of
 from nfvbed.dashboard.published import OwnFigure, SeenPublication, SeenTable, see_publications
 from nfvbed.records import Record, Status
 from nfvbed.report import wording
+from nfvbed.report.csv.export import guarded
 from nfvbed.report.figures.published import published_figure, stated_figure
 from nfvbed.report.figures.theme import Drawing
 from nfvbed.report.page.values import Cell, Table
@@ -133,7 +134,8 @@ def _csv(known: tuple[Publication, ...]) -> str:
                 told: list[tuple[int | str, float]] = [*enumerate(column.results, start=1)]
                 told += [("about", value) for value in column.about or ()]
                 for number, value in told:
-                    writer.writerow((entry.name, table.key, column.label, number, value, table.unit, entry.source))
+                    row = (entry.name, table.key, column.label, number, value, table.unit, entry.source)
+                    writer.writerow(map(guarded, row))
     return text.getvalue()
 
 

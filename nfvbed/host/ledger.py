@@ -1,6 +1,5 @@
 """The ledger: what was made on the host, written down before it is made, so that any later nfvbed can undo it."""
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path

@@ -1,33 +1,53 @@
 """A report as files in a folder."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
+from nfvbed.errors import DrawingError
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_csv, to_json
 from nfvbed.report.csv.tests import tests_to_csv
+from nfvbed.report.drawing import DRAWING
 from nfvbed.report.figures.catalogue import figures, to_png, to_svg
 from nfvbed.report.page.page import render_page
 from nfvbed.wholefile import not_written, write_whole
 
 
-def write_report(context: ReportContext, folder: Path) -> list[Path]:
+@dataclass(frozen=True)
+class WrittenReport:
+    """What a report consists of."""
+
+    files: tuple[Path, ...]
+    """The page first."""
+    not_drawn: dict[str, str]
+    """Pictures that could not be drawn, by their names below the folder, and why."""
+
+
+def write_report(context: ReportContext, folder: Path) -> WrittenReport:
     """Write page, tables and figures, each whole or not at all; the page first in the list, and written last.
+
+    A figure that cannot be drawn is left out, and one of an earlier report removed.
 
     Raises:
         StoreError: the folder cannot be written.
     """
     try:
         (folder / "figures").mkdir(parents=True, exist_ok=True)  # before the work, so that a bad folder costs nothing
+        DRAWING.begin()
         contents = _render(context)
-        for name in reversed(contents):  # the page names the others
-            write_whole(folder / name, contents[name])
+        pictures, not_drawn = _draw(context)
+        made = contents | pictures
+        for name in reversed(made):  # the page names the others
+            write_whole(folder / name, made[name])
+        for name in not_drawn:
+            (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise not_written("the report", error, "name a folder that can be written with --output") from error
-    return [folder / name for name in contents]
+    return WrittenReport(tuple(folder / name for name in made), not_drawn)
 
 
 def _render(context: ReportContext) -> dict[str, bytes]:
-    """Return the content of every file by its name below the folder."""
+    """Return the content of every file but pictures by its name below the folder."""
     contents = {
         "index.html": render_page(context).encode(),
         "comparison.json": to_json(context.comparison).encode(),
@@ -35,7 +55,17 @@ def _render(context: ReportContext) -> dict[str, bytes]:
     }
     if context.comparison.tests:
         contents["tests.csv"] = tests_to_csv(context.comparison).encode()
-    for name, spec in figures(context.comparison).items():
-        contents[f"figures/{name}.svg"] = to_svg(spec).encode()
-        contents[f"figures/{name}.png"] = to_png(spec)
     return contents
+
+
+def _draw(context: ReportContext) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Return every picture by its name below the folder; and those that could not be drawn, with the reason."""
+    drawn, not_drawn = {}, {}
+    for name, spec in figures(context.comparison).items():
+        for ending, draw in (("svg", to_svg), ("png", to_png)):
+            file = f"figures/{name}.{ending}"
+            try:
+                drawn[file] = draw(spec)
+            except DrawingError as failure:
+                not_drawn[file] = failure.observed
+    return drawn, not_drawn

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from nfvbed.characters import unfit_in
 from nfvbed.errors import ConfigurationError
 from nfvbed.models import adapter_of
 from nfvbed.spec.document import Document, KeyPath, dotted, is_misread
@@ -56,11 +57,27 @@ def build_one_of(document: Document, models: Any) -> Any:
     for key, written in document.written.items():
         if is_misread(written):
             raise _misread(document, key)
+    require_plain(document)
     try:
         return adapter_of(models).validate_json(json.dumps(document.data), strict=True)
     except ValidationError as error:
         errors = error.errors(include_url=False)
     raise _first(document, models, errors)
+
+
+def require_plain(document: Document) -> None:
+    """Refuse a document with a character that no name may have (`characters.py`); lines and tabs of texts are fine.
+
+    Raises:
+        ConfigurationError: with the place.
+    """
+    for place, character in unfit_in(document.data):
+        raise ConfigurationError(
+            f"{dotted(place)} has a character in {document.path.name} that no name may have",
+            where=document.where(place),
+            observed=character,
+            fix="leave it out: it would control the terminal, or turn the text after it around",
+        )
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:

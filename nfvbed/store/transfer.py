@@ -6,8 +6,9 @@ from typing import Any, Final, Literal, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from nfvbed.acknowledgements import Acknowledgement
-from nfvbed.annotations import Annotation, Marks, marks_of
-from nfvbed.errors import ConfigurationError, StoreError
+from nfvbed.annotations import Annotation, Mark, Marks, checked, marks_of
+from nfvbed.characters import Place, unfit_in
+from nfvbed.errors import ConfigurationError, StoreError, UsageError
 from nfvbed.records import CellRecord, FactRecord, Record, RunRecord, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.selection import EVERY
@@ -21,6 +22,10 @@ _OTHERS: Final = (
     ("FD.io CSIT", {"test_id", "start_time", "version"}),
 )
 """Other tools, and keys by which their results are known (nfvbench/nfvbench.py of NFVbench 5; UTI model of CSIT)."""
+_OF_PROGRAMS: Final = ("detail", "switch_counters")
+"""Values of rows that switches and VNFs had a part in."""
+_OF_HOSTS: Final = ("host", "doctor")
+"""Kinds of blobs in which programs of a host are quoted."""
 
 
 class KeptBlob(Record):
@@ -64,6 +69,19 @@ class RunDocument(Record):
             return self
         return self.model_copy(update={"results": tuple(judged_again(result, doubtful) for result in self.results)})
 
+    @field_validator("annotations")
+    @classmethod
+    def _are_as_they_are_kept(cls, annotations: tuple[Annotation, ...]) -> tuple[Annotation, ...]:
+        """Refuse labels and notes that nfvbed would not have kept."""
+        for entry in annotations:
+            try:
+                same = entry.mark is Mark.HIDDEN or checked(entry.mark, entry.text) == entry.text
+            except UsageError as error:
+                raise ValueError(f"{error.what}: {error.observed}") from error
+            if not same:
+                raise ValueError(f"this is no {entry.mark.value} for a run: {entry.text!r}")
+        return annotations
+
     @field_validator("cells")
     @classmethod
     def _name_what_they_lack(cls, cells: tuple[CellRecord, ...]) -> tuple[CellRecord, ...]:
@@ -105,6 +123,7 @@ def read_run(text: str, where: str) -> RunDocument:
             observed=f"it is a result of {other}, which is not imported" if other else first["msg"],
             fix=EXPORTED,
         ) from error
+    _refuse_controls(document, where)
     for digest, blob in document.blobs.items():
         if content_hash(blob.value) != digest:
             raise ConfigurationError(
@@ -114,6 +133,29 @@ def read_run(text: str, where: str) -> RunDocument:
                 fix="export it again; an exported run is not to be edited",
             )
     return document
+
+
+def _refuse_controls(document: RunDocument, where: str) -> None:
+    """Refuse names and what people said that would control a terminal; what programs said is shown with escapes.
+
+    Raises:
+        ConfigurationError: with the place.
+    """
+    rows = document.model_dump(mode="json", exclude={"blobs": True, "trials": {"__all__": {"latency_hdr"}}})
+    named = {digest: blob.value for digest, blob in document.blobs.items() if blob.kind not in _OF_HOSTS}
+    kinds = {digest: blob.kind for digest, blob in document.blobs.items()}
+    for place, character in (*unfit_in({**rows, "blobs": named}), *unfit_in(kinds, ("blobs",))):
+        if not _of_programs(place):
+            raise ConfigurationError(
+                "this exported run has a character that no name may have",
+                where=f"{where} at {'.'.join(map(str, place))}",
+                observed=character,
+                fix="leave it out where the run was measured, and measure again",
+            )
+
+
+def _of_programs(place: Place) -> bool:
+    return place[0] in ("trials", "facts") and len(place) > 2 and place[2] in _OF_PROGRAMS
 
 
 def _made_by(text: str) -> str:

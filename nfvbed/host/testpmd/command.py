@@ -8,8 +8,9 @@ from nfvbed.errors import PrerequisiteError
 
 PROGRAM = "dpdk-testpmd"
 NEVER_S = 64_800
-"""Period of its printed statistics, 18 hours: DPDK 24.11 refuses 65,535 and more, those before took the rest by 65,536. With a period it sleeps and needs no console; without, the end of its standard
-input is the end of testpmd."""
+"""Period of its printed statistics, 18 hours: DPDK 24.11 refuses 65,535 and more, those before took the rest by 65,536.
+
+With a period it sleeps and needs no console; without, the end of its standard input is the end of testpmd."""
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,14 @@ import io
 import json
 from collections.abc import Iterable
 
+from nfvbed.characters import shown
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.paced import PacedSummary
 from nfvbed.compare.summary import CellSummary
 from nfvbed.quality import QualityWarning
 
+_OF_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""Beginnings of fields that a spreadsheet takes for formulas."""
 COLUMNS = (
     "run", "cell", "role", "variant", "topology", "vnf", "vnf_resolved", "frame_size_bytes", "flows",
     "bidirectional", "port_kind", "io_path", "simulated", "placement_class", "status", "reason", "rounds", "trials",
@@ -46,8 +49,11 @@ def to_csv(comparison: Comparison) -> str:
 
 
 def guarded(value: Value) -> Value:
-    """Keep spreadsheets from taking text from outside for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    """Return a field as it is written: control characters as escapes, and no text that is taken for a formula."""
+    if not isinstance(value, str):
+        return value
+    text = shown(value)
+    return f"'{text}" if text[:1] in _OF_FORMULAS else text
 
 
 def _row(row: CellSummary) -> dict[str, Value]:

@@ -2,9 +2,8 @@
 
 from typing import Final
 
-import vl_convert
-
 from nfvbed.compare.comparison import Comparison
+from nfvbed.report.drawing import DRAWING
 from nfvbed.report.figures import survey
 from nfvbed.report.figures.bytraffic import by_flows_figure, by_frame_size_figure
 from nfvbed.report.figures.chain import chain_figure
@@ -61,16 +60,28 @@ def figures(comparison: Comparison) -> dict[str, Spec]:
     return {name: drawing.make(checked=True) for name, drawing in drawings(comparison).items()}
 
 
-def to_svg(spec: Spec) -> str:
-    """Render a figure on white, as a picture of its own; no network is used."""
-    return str(vl_convert.vegalite_to_svg(spec | {"background": "white"}))
+def to_svg(spec: Spec) -> bytes:
+    """Draw a figure on white, as a picture of its own; no network is used.
+
+    Raises:
+        DrawingError: it could not be drawn.
+    """
+    return DRAWING.svg(spec | {"background": "white"})
 
 
-def to_themed_svg(spec: Spec, theme: Theme) -> str:
-    """Render a figure for a page, which has its title and caption beside it, in the page's colours."""
-    return str(vl_convert.vegalite_to_svg(themed(spec, theme)))
+def to_themed_svg(spec: Spec, theme: Theme) -> bytes:
+    """Draw a figure for a page, which has its title and caption beside it, in the page's colours.
+
+    Raises:
+        DrawingError: it could not be drawn.
+    """
+    return DRAWING.svg(themed(spec, theme))
 
 
 def to_png(spec: Spec) -> bytes:
-    """Render a figure on white, at twice its size."""
-    return bytes(vl_convert.vegalite_to_png(spec | {"background": "white"}, scale=PNG_SCALE))
+    """Draw a figure on white, at twice its size.
+
+    Raises:
+        DrawingError: it could not be drawn.
+    """
+    return DRAWING.png(spec | {"background": "white"}, PNG_SCALE)

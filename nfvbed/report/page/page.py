@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 
-import vl_convert
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 
+from nfvbed.characters import drawable, shown
 from nfvbed.report.context import ReportContext
+from nfvbed.report.drawing import DRAWING
 from nfvbed.report.figures.catalogue import drawings
 from nfvbed.report.page.sections import page_values
 
@@ -45,7 +46,14 @@ def _joined(text: str) -> str:
 def templates(*packages: str) -> Environment:
     """Return the page's templates, after those of other packages that show the same sections."""
     loader = ChoiceLoader([PackageLoader(package) for package in (*packages, PACKAGE)])
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, extensions=[Unindented])
+    return Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, extensions=[Unindented], finalize=_written
+    )
+
+
+def _written(value: object) -> object:
+    """Return a value as a page has it: text that would turn the rest around, or control a terminal, as escapes."""
+    return shown(value) if type(value) is str else value  # markup is not text
 
 
 def render_page(context: ReportContext) -> str:
@@ -55,7 +63,7 @@ def render_page(context: ReportContext) -> str:
         "page",
         page=page_values(context, drawn),
         style=style_sheet(),
-        figures_data=embedded_json({name: drawing.make(checked=True) for name, drawing in drawn.items()}),
+        figures_data=embedded_json(drawable({name: drawing.make(checked=True) for name, drawing in drawn.items()})),
         library=_library(),
         script=_static("page.js"),
     )
@@ -81,8 +89,7 @@ def embedded_json(value: object) -> str:
 @cache
 def _library() -> str:
     """Bundle the libraries of the figures; that takes seconds, and is the same for every page."""
-    bundled: str = vl_convert.javascript_bundle(LIBRARY)
-    return bundled.replace("</script", "<\\/script")
+    return DRAWING.bundle(LIBRARY).replace("</script", "<\\/script")
 
 
 def style_sheet() -> str:

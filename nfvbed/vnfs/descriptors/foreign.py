@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.document import Document, parse_document
+from nfvbed.spec.validate import require_plain
 
 VERSION = "tosca_definitions_version"
 """The key that every TOSCA file begins with."""
@@ -108,13 +109,14 @@ def is_own(document: Document) -> bool:
 
 
 def require_tosca(document: Document) -> None:
-    """Refuse a file that is something else than TOSCA.
+    """Refuse a file that is something else than TOSCA, or has a character that no name may have.
 
     Raises:
         ConfigurationError: with what it is, and its line.
     """
     lines = {key: document.places[(key,)][0] for key in document.data}
     require_kind(document.path, lines)
+    require_plain(document)
 
 
 def require_kind(path: Path, lines: dict[str, int]) -> None:

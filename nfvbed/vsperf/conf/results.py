@@ -8,7 +8,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from nfvbed.characters import unfit_in
 from nfvbed.errors import ConfigurationError
+from nfvbed.spec.document import dotted
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.textfile import read_text
 from nfvbed.vsperf.conf.columns import CONDITIONS, COUNTS, OWN_PREFIX, TRAFFIC
@@ -79,8 +81,10 @@ def _check_header(path: Path, header: list[str]) -> None:
 def _result(path: Path, line: int, row: Mapping[str, Any]) -> VsperfResult:
     if "" in row or None in row.values():
         raise _wrong(f"{path}:{line}", "more or fewer values than columns", "give the file as VSPERF wrote it")
-    given = {name: value.strip() for name, value in row.items() if value.strip().lower() not in EMPTY}
     where = f"{path}:{line}"
+    if found := next(unfit_in(row), None):
+        raise _wrong(f"{where} {dotted(found[0])}", found[1], "leave out characters that control a terminal")
+    given = {name: value.strip() for name, value in row.items() if value.strip().lower() not in EMPTY}
     size = _number(where, "packet_size", given.get("packet_size", ""))
     if size != int(size) or size <= 0:
         raise _wrong(f"{where} packet_size", repr(given["packet_size"]), "give a frame size in bytes")

@@ -23,6 +23,7 @@ from nfvbed.dashboard.security import Access
 from nfvbed.dashboard.trend import Filter
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.report.context import ReportContext
+from nfvbed.report.files import WrittenReport
 from nfvbed.store import Store
 from tests.dashboard_runs import SERIES
 from tests.other_runs import MANY, add_hidden, add_simulated, measured
@@ -152,11 +153,11 @@ def test_a_verb_says_the_same(
         assert said[0][0] == 0 and said[0][1], (verb, arguments)
 
 
-def write_context(context: ReportContext, folder: Path) -> list[Path]:
+def write_context(context: ReportContext, folder: Path) -> WrittenReport:
     """Write what a report is made of, in place of its page and figures, which take long."""
     folder.mkdir(exist_ok=True)
     (folder / "context").write_text(repr(context))
-    return [folder / "context", folder / "figures"]
+    return WrittenReport((folder / "context", folder / "figures"), {})
 
 
 def drawn(content: bytes) -> bytes:

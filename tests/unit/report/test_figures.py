@@ -125,5 +125,5 @@ def test_every_figure_can_be_drawn_and_has_rows(comparison: Comparison):
     found = drawings(comparison)
     assert {"rate", "throughput", "by-frame-size", "latency", "cpu", "cycles-per-packet"} <= set(found)
     for name, drawing in found.items():
-        assert to_svg(drawing.spec).startswith("<svg"), name
+        assert to_svg(drawing.spec).startswith(b"<svg"), name
         assert len(figure_to_csv(drawing.spec).splitlines()) > 1, name

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from nfvbed.compare.comparison import Options, compare
+from nfvbed.errors import DrawingError
 from nfvbed.records import FactRecord, Status
 from nfvbed.report.context import ReportContext, flat
 from nfvbed.report.csv.export import to_csv
@@ -185,15 +186,34 @@ def test_a_limited_row_is_striped_and_marked():
 
 def test_figures_become_pictures(tmp_path):
     written = write_report(context(), tmp_path)
-    names = {str(path.relative_to(tmp_path)) for path in written}
+    names = {str(path.relative_to(tmp_path)) for path in written.files}
     assert {"index.html", "comparison.csv", "comparison.json", "figures/rate.svg", "figures/rate.png"} <= names
     assert (tmp_path / "figures" / "rate.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "figures" / "rate.svg").read_text().startswith("<svg")
 
 
+def test_a_report_does_without_a_picture_that_cannot_be_drawn(tmp_path, monkeypatch):
+    rate = figures(context().comparison)["rate"]
+
+    def dies(spec):
+        if spec["title"] == rate["title"]:
+            raise DrawingError("a figure could not be drawn", observed="it was ended by SIGKILL")
+        return b"<svg/>"
+
+    monkeypatch.setattr("nfvbed.report.files.to_svg", dies)
+    monkeypatch.setattr("nfvbed.report.files.to_png", lambda spec: b"png")
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "rate.svg").write_text("of an earlier report")
+    written = write_report(context(), tmp_path)
+    assert written.not_drawn == {"figures/rate.svg": "it was ended by SIGKILL"}
+    assert not (tmp_path / "figures" / "rate.svg").exists()
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == set(written.files)
+    assert {tmp_path / "index.html", tmp_path / "figures" / "rate.png"} < set(written.files)
+
+
 def test_pictures_have_a_background():
     spec = figures(context().comparison)["core-distance"]
-    assert 'fill="white"' in to_svg(spec)
+    assert b'fill="white"' in to_svg(spec)
     assert to_png(spec)
 
 

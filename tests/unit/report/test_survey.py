@@ -84,7 +84,7 @@ def test_figures_have_a_panel_for_each_point_and_can_be_drawn(comparison: Compar
     drawn = figures(comparison)
     assert list(drawn) == ["rate", "bare-ports", "chain", "latency", "core-distance"]
     for name in ("rate", "bare-ports", "latency", "chain"):
-        assert "<svg" in to_svg(drawn[name])
+        assert b"<svg" in to_svg(drawn[name])
     points = {wording.row_point(row) for row in comparison.rows if row.mrr is not None}
     assert set(re.findall(r'"point": "([^"]+)"', json.dumps(drawn["rate"]))) == points
 

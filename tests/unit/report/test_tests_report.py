@@ -173,7 +173,7 @@ def test_the_page_has_the_section_and_the_figures(comparison: Comparison):
     assert {"loss-by-load", "latency-by-load"} <= set(drawn)
     for name in ("loss-by-load", "latency-by-load"):
         assert "SIMULATED" in drawn[name]["title"]["text"]
-        assert to_svg(drawn[name]).startswith("<svg")
+        assert to_svg(drawn[name]).startswith(b"<svg")
     (values,) = drawn["loss-by-load"]["datasets"].values()
     assert max(value["percent"] for value in values) > 5
     assert min(value["percent"] for value in values) == 0
@@ -211,7 +211,7 @@ def test_a_soak_is_drawn_with_its_loss_and_p99_over_time(comparison: Comparison)
         (0.5, 2, True),
     ]
     assert "frames missing in 1 of 2 intervals, most 2 % at 0.5 s" in spec["description"]
-    assert to_svg(spec).startswith("<svg")
+    assert to_svg(spec).startswith(b"<svg")
     assert "frames missing in 1 of 2 intervals; the worst is listed, from 0.5 s." in " ".join(shown(changed).split())
     never = found.model_copy(update={"loads": (lossy,)})
     (panel,) = figures(comparison.model_copy(update={"tests": (never,)}))["soak"]["concat"]

@@ -44,12 +44,17 @@ class StageLines:
 
     def _count(self, started: float) -> None:
         while not self._ended.wait(1.0):
-            print(f"\r{self._line}{time.monotonic() - started:.0f} s", end="", file=sys.stderr, flush=True)
+            self._write_again(f"{time.monotonic() - started:.0f} s")
 
     def _close(self, text: str) -> None:
         if self._counter is not None:
             self._ended.set()
             self._counter.join()
             self._counter = None
-            text = f"\r{self._line}{text}"
+            self._write_again(text)
+            text = ""
         print(text, file=sys.stderr, flush=True)
+
+    def _write_again(self, text: str) -> None:
+        print("\r", end="", file=sys.stderr)  # for itself: within a text it would be shown as an escape
+        print(f"{self._line}{text}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,42 @@
+"""The console that tables and progress are printed to: its styles are its own, and no text that it is given has any."""
+
+from collections.abc import Iterable
+from typing import IO, Any
+
+from rich import console
+from rich.console import ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+
+from nfvbed.characters import shown
+from nfvbed.cli.output import ShownStream
+
+
+class Console(console.Console):
+    """Prints with escapes what would control the terminal; names with brackets or colons are no markup.
+
+    Args:
+        settings: as rich's, but for `markup` and `emoji`.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"markup": False, "emoji": False, **settings})
+
+    @property
+    def file(self) -> IO[str]:
+        """Where its own styles pass."""
+        found = super().file
+        return found.styled if isinstance(found, ShownStream) else found
+
+    @file.setter
+    def file(self, new_file: IO[str]) -> None:
+        self._file = new_file
+
+    def render_str(self, text: str, **settings: Any) -> Text:
+        """Return a text as it is shown; so columns are as wide as what is in them."""
+        return super().render_str(shown(text), **settings)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield the parts of what is printed."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=shown(segment.text))
