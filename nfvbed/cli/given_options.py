@@ -14,6 +14,7 @@ from nfvbed.cli.no_secrets import require_no_secret
 from nfvbed.cli.vnf_options import KEYS as VNF_KEYS
 from nfvbed.errors import UnknownNameError, UsageError
 from nfvbed.sites.site import Site
+from nfvbed.spec import boundedyaml
 from nfvbed.spec.document import is_misread
 from nfvbed.spec.textfile import read_text
 from nfvbed.spec.validate import suggestion
@@ -180,7 +181,7 @@ def _value(key: str, text: str) -> Any:
             fix=f"write it in quotes within the shell's, {key}='\"{text.strip()}\"'",
         )
     try:
-        return yaml.safe_load(text)
+        return boundedyaml.load(text)
     except yaml.YAMLError as failure:
         raise UsageError(
             f"the value of {key} is not readable", observed=repr(text), fix="write it as YAML"
