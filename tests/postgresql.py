@@ -19,8 +19,6 @@ ROOT = Path(__file__).resolve().parents[1]
 UNPACKED: Final = ROOT / ".nfvbed" / "postgresql"
 LIBRARIES: Final = (UNPACKED / "usr/lib/x86_64-linux-gnu", UNPACKED / "lib/x86_64-linux-gnu")
 PROGRAMS: Final = next(iter(sorted(UNPACKED.glob("usr/lib/postgresql/*/bin"))), UNPACKED)
-    iter(sorted(UNPACKED.glob("usr/lib/postgresql/*/bin"))), UNPACKED / "usr/lib/postgresql/none/bin"
-)
 ORDINARY: Final = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
 OWNER: Final = "nfvbed"
 PASSWORD: Final = "an0ther-secret"
