@@ -66,7 +66,7 @@ def parsed(text: Any) -> Any:
     return value
 
 
-def rebuilt(model: type[Model], values: Mapping[str, Any], table: str, key: Iterable[str]) -> Model:
+def rebuilt(model: type[Model], values: Mapping[Any, Any], table: str, key: Iterable[str]) -> Model:
     """Make a record of a row's values.
 
     Args:

@@ -173,7 +173,7 @@ def test_support_manifest_covers_every_variant():
 def test_every_debian_package_and_library_is_explained():
     page = text(Path("docs/dependencies.md"))
     lines = [line.partition("#")[0].strip() for line in text(Path("setup/packages-debian.txt")).splitlines()]
-    names = [line for line in lines if line and not line.startswith("[")]
+    names = [line.split()[0] for line in lines if line and not line.startswith("[")]
     project = tomllib.loads(text(Path("pyproject.toml")))
     wanted = [project["project"]["dependencies"], *project["project"]["optional-dependencies"].values()]
     wanted += project["dependency-groups"].values()
