@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from nfvbed.cli.completion import RUN
 from nfvbed.cli.results import load_runs, selected, simulated_option
 from nfvbed.cli.settings import open_store, root_option, store_option
 from nfvbed.cli.standard_streams import STANDARD
@@ -18,7 +19,7 @@ VSPERF_CSV = "vsperf-csv"
 
 
 @click.command(name="export")
-@click.argument("run", default="latest")
+@click.argument("run", type=RUN, default="latest")
 @click.option(
     "--format",
     "form",
