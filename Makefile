@@ -224,6 +224,11 @@ test-paths: setup-test ## one whole path through each room: the dashboard by mou
 	@setup/kolla-ocata
 	@$(PYTHON) tests/tiers.py dashboard-path openstack-path kolla-path
 
+.PHONY: test-hosts
+test-hosts: setup ## the demo and the lab's tests on the other Debian (13 on 12, 12 on 13), in a private root; 30 minutes
+	@setup/packages devcloud
+	@tests/other-debian
+
 .PHONY: test-all
 test-all: ## everything there is: check, test, and every room on demand; four hours
 	@for target in check test test-slow test-dashboard test-node test-kolla-all test-openstack-all; do $(MAKE) $$target || failed=1; done; exit $${failed:-0}
