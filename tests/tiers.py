@@ -25,8 +25,8 @@ TIERS = (
     *("dashboard-path", "openstack-path", "kolla-path"),
     *("slow", "dashboard", "node", "kolla", "kolla-all", "openstack", "openstack-all"),
 )
-"""`make check` runs lint and contract, `make test` the others of the first line, `make test-paths` the second line. Those
-of the third take up to 18 minutes, 7, 20 to 60, up to 8, 70 minutes, 12 minutes, and one to two hours."""
+"""`make check` runs lint and contract, `make test` the others of the first line, `make test-paths` the second. Those of
+the third take up to 18 minutes, 7, 20 to 60, up to 8, 70 minutes, 12 minutes, and one to two hours."""
 SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
 FOLDERS = {
