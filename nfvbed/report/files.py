@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfvbed.below import below
 from nfvbed.errors import DrawingError, StoreError
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_csv, to_json
@@ -34,7 +35,7 @@ def write_report(context: ReportContext, folder: Path) -> WrittenReport:
         contents = _render(context)
         pictures, not_drawn = _draw(context)
         for name, content in (contents | pictures).items():
-            (folder / name).write_bytes(content)
+            below(folder, name, nested=True).write_bytes(content)
         for name in not_drawn:
             (folder / name).unlink(missing_ok=True)
     except OSError as error:
