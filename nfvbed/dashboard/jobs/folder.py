@@ -86,7 +86,7 @@ class Jobs:
                 id=now.strftime("%Y%m%d-%H%M%S-%f"), action=action, site=site, arguments=arguments, who=who,
                 prints_document=document, asked_at=now.isoformat(timespec="seconds"),
             )  # fmt: skip
-            folder = self.folder / spec.id
+            folder = below(self.folder, spec.id)
             folder.mkdir(mode=0o700)
             files.write(folder / SPEC, spec)
             os.pwrite(lock, spec.id.encode(), 0)
