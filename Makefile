@@ -90,7 +90,7 @@ node: build ## unpack the kernel of the guest compute node; cached
 	@setup/node
 
 .PHONY: requirements
-requirements: ## pin the Python packages: requirements.in -> requirements.txt
+requirements: ## pin the Python packages: pyproject.toml -> requirements.txt, requirements-test.txt
 	@setup/requirements
 
 .PHONY: reference

@@ -116,7 +116,7 @@ class GeneratorError(NfvbedError):
 
 
 class StoreError(NfvbedError):
-    """Results could not be written or read: disk full, another format, damaged file."""
+    """Results, or a file that was asked for, could not be written or read: disk full, another format, damaged file."""
 
     exit_code = 30
 

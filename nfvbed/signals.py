@@ -12,6 +12,8 @@ from typing import Any
 _AGAIN_S = 0.01
 """How long after an interrupt was lost in C code it comes again."""
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_held: list[list[int]] = []
+"""Signals that arrived in each block that holds them, the innermost last."""
 
 
 @contextmanager
@@ -25,6 +27,7 @@ def signals_held() -> Iterator[None]:
         yield  # handlers run in the main thread only
         return
     arrived: list[int] = []
+    _held.append(arrived)
     before = {number: signal.getsignal(number) for number in _ENDING}
     try:
         for number in _ENDING:
@@ -33,8 +36,14 @@ def signals_held() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        _held[:] = [other for other in _held if other is not arrived]
         for arrived_number in dict.fromkeys(arrived):
             signal.raise_signal(arrived_number)
+
+
+def signal_waits() -> bool:
+    """Return whether a signal has arrived that is delivered at the end of a block: what can end early should."""
+    return any(_held)
 
 
 def end_like_interrupt() -> None:

@@ -15,12 +15,25 @@ fail() {
     exit "$1"
 }
 
-# section NAME...: the packages of sections of the list.
+# debian: the Debian whose packages this machine has; 13 for systems that are like Debian (setup/check-host says so).
+debian() {
+    # shellcheck disable=SC1091
+    (. /etc/os-release 2>/dev/null; if [ "${ID:-}" = debian ]; then echo "${VERSION_ID:-}"; else echo 13; fi)
+}
+
+# section NAME...: the packages of sections of the list, as this machine's Debian names them.
 section() {
     local name
     for name in "$@"; do
-        awk -v want="[$name]" '/^#/ || NF == 0 { next } /^\[/ { on = ($1 == want); next } on { print $1 }' "$PACKAGE_LIST"
+        awk -v want="[$name]" -v debian="$(debian)" '/^#/ || NF == 0 { next } /^\[/ { on = ($1 == want); next }
+            on && (NF == 1 || $2 == debian) { print $1 }' "$PACKAGE_LIST"
     done
+}
+
+# suite NAME: the suite that something is unpacked from on this machine's Debian (setup/suites.txt).
+suite() {
+    awk -v want="$1" -v debian="$(debian)" '/^#/ || NF == 0 { next } $1 == "debian" { for (i = 2; i <= NF; i++) if ($i == debian) at = i; next }
+        $1 == want { print $at }' "$ROOT/setup/suites.txt"
 }
 
 # key FILE...: a hash of the files' content and of the folder, for a stamp.

@@ -18,7 +18,7 @@ import psycopg
 ROOT = Path(__file__).resolve().parents[1]
 UNPACKED: Final = ROOT / ".nfvbed" / "postgresql"
 LIBRARIES: Final = (UNPACKED / "usr/lib/x86_64-linux-gnu", UNPACKED / "lib/x86_64-linux-gnu")
-PROGRAMS: Final = UNPACKED / "usr/lib/postgresql/15/bin"
+PROGRAMS: Final = next(iter(sorted(UNPACKED.glob("usr/lib/postgresql/*/bin"))), UNPACKED)
 ORDINARY: Final = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
 OWNER: Final = "nfvbed"
 PASSWORD: Final = "an0ther-secret"

@@ -6,7 +6,6 @@ an earlier one failed; the exit status is 0 only when all passed. Nothing is wri
 Tiers that share nothing run together on all cores, before those that need the machine to themselves.
 """
 
-import compileall
 import os
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / ".nfvbed" / "tiers"
+BYTECODE = ROOT / ".nfvbed" / "cache" / "bytecode"
 PYTHON = sys.executable
 
 TIERS = (
@@ -71,8 +71,6 @@ def main(names: list[str]) -> int:
     together = [tier for tier in SIDE_BY_SIDE if tier in names]
     groups = ([together] if together else []) + [[name] for name in names if name not in SIDE_BY_SIDE]
     outcomes, started = list[Outcome](), time.monotonic()
-    # Tests write no bytecode, and start nfvbed hundreds of times, also where the processor is emulated.
-    compileall.compile_dir(ROOT / "nfvbed", quiet=1, workers=0)
     for place, group in enumerate(groups, 1):
         print(f"\n=== {', '.join(group)} ({place} of {len(groups)})", flush=True)
         outcomes += _pytest(group)
@@ -85,7 +83,9 @@ def _environment(work: Path) -> dict[str, str]:
     home = work / "home"
     home.mkdir(parents=True)
     places = {"HOME": home, "TMPDIR": work, "XDG_RUNTIME_DIR": work, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
-    return os.environ | {name: str(place) for name, place in places.items()} | {"PYTHONDONTWRITEBYTECODE": "1"}
+    # nfvbed is started hundreds of times, also where the processor is emulated: what is compiled once is kept.
+    places["PYTHONPYCACHEPREFIX"] = BYTECODE
+    return os.environ | {name: str(place) for name, place in places.items()}
 
 
 def _pytest(tiers: list[str]) -> list[Outcome]:

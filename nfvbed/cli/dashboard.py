@@ -2,6 +2,7 @@
 
 import gc
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,14 +93,15 @@ def command(
         operate=operate,
     )
     access = access_of(asked)
+    bound, address = bind(asked)
+    access = replace(access, cookie=f"{access.cookie}-{bound.getsockname()[1]}")
     project = open_project(root)
     location = store_location(project, store)
     operations = _operations(project, location) if operate else None
     with Store.open(location, read_only=True, migrated=False) as opened:
         sites = DeployedSites(project)
         app = make_app(opened, access, operations=operations, deployments=sites, measures=measures_in(project))
-        server = server_of(app, asked)
-        bound, address = bind(asked)
+        server = server_of(app, asked, bound)
         _prepare()
         click.echo(f"dashboard of {opened.location}: {address}")
         _leave_the_measured_cores(project)

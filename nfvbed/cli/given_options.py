@@ -10,10 +10,13 @@ from typing import Any, TypeVar
 import click
 import yaml
 
+from nfvbed.cli.no_secrets import require_no_secret
 from nfvbed.cli.vnf_options import KEYS as VNF_KEYS
 from nfvbed.errors import UnknownNameError, UsageError
 from nfvbed.sites.site import Site
+from nfvbed.spec import boundedyaml
 from nfvbed.spec.document import is_misread
+from nfvbed.spec.textfile import read_text
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import Variant
 from nfvbed.units import NS_PER_S
@@ -24,6 +27,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 KEYS = ("networks", "parameters", "names", "flavour", "level", "called")
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9.-]+")
 _MOST_LETTERS = 40
+_FILE_SIGN = "@"
+"""Begins a value that is in a file; no value of YAML begins with it."""
 
 
 def given_options(command: Command) -> Command:
@@ -49,7 +54,7 @@ def given_options(command: Command) -> Command:
             "parameters",
             multiple=True,
             metavar="NAME=VALUE",
-            help="Input of a template; additionalParams of a package.",
+            help="Input of a template; additionalParams of a package. NAME=@FILE: the text of a file, for secrets.",
         ),
         click.option(
             "--network",
@@ -165,6 +170,10 @@ def pairs(option: str, texts: tuple[str, ...], example: str = "NAME=VALUE") -> d
 
 
 def _value(key: str, text: str) -> Any:
+    if text.startswith(_FILE_SIGN):
+        file = Path(text.removeprefix(_FILE_SIGN))
+        return read_text(file, f"name a file with the value of {key}").rstrip("\n")
+    require_no_secret("--param", (key,), f"write it into a file that only you can read, and give {key}=@FILE")
     if is_misread(text.strip()):
         raise UsageError(
             f"YAML reads the value of {key} to another base",
@@ -172,7 +181,7 @@ def _value(key: str, text: str) -> Any:
             fix=f"write it in quotes within the shell's, {key}='\"{text.strip()}\"'",
         )
     try:
-        return yaml.safe_load(text)
+        return boundedyaml.load(text)
     except yaml.YAMLError as failure:
         raise UsageError(
             f"the value of {key} is not readable", observed=repr(text), fix="write it as YAML"

@@ -8,7 +8,10 @@ import click
 from nfvbed.cli.settings import open_store, root_option, store_option
 from nfvbed.cli.standard_streams import STANDARD
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.spec.textfile import decoded, read_text
+from nfvbed.spec.textfile import decoded, read_stream, read_text
+
+MOST_BYTES = 128 * 2**20
+"""Of an exported run; one with a thousand trials has some 10 MB."""
 
 
 @click.command(name="import")
@@ -21,9 +24,10 @@ def command(file: Path, dry_run: bool, root: Path | None, store: str | None) -> 
     from nfvbed.store.transfer import EXPORTED, import_run, read_run
 
     if str(file) == STANDARD:
-        document = read_run(decoded(sys.stdin.buffer.read(), "standard input", EXPORTED), "standard input")
+        content = read_stream(sys.stdin.buffer, "standard input", EXPORTED, MOST_BYTES)
+        document = read_run(decoded(content, "standard input", EXPORTED), "standard input")
     else:
-        document = read_run(read_text(file, EXPORTED), str(file))
+        document = read_run(read_text(file, EXPORTED, MOST_BYTES), str(file))
     reported = f"run {document.run.id} ({document.run.experiment}): {len(document.trials)} trials"
     if dry_run:
         click.echo(f"would import {reported}")

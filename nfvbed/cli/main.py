@@ -10,8 +10,11 @@ from types import TracebackType
 import click
 
 from nfvbed import __version__
+from nfvbed.cli.extras import missing_extra
+from nfvbed.cli.no_secrets import without_password
 from nfvbed.cli.output import guard_output
 from nfvbed.errors import NfvbedError
+from nfvbed.wholefile import is_full, not_written
 
 VERBS = {
     "doctor": ("doctor", "Examine a site: what it has, and which variants it can run."),
@@ -68,7 +71,12 @@ class Verbs(click.Group):
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="nfvbed")
 @click.option("--root", metavar="DIR", help="Folder of nfvbed's data. Default: $NFVBED_ROOT, or the checkout.")
-@click.option("--store", metavar="FILE|URL", help="Results. Default: $NFVBED_STORE, or results/nfvbed.sqlite there.")
+@click.option(
+    "--store",
+    metavar="FILE|URL",
+    callback=without_password,
+    help="Results. Default: $NFVBED_STORE, or results/nfvbed.sqlite there.",
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of an internal error.")
 def group(root: str | None, store: str | None, debug: bool) -> None:
     """Answer with measurements which data plane an NFV infrastructure should run."""
@@ -92,10 +100,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return INTERRUPTED
+    except ModuleNotFoundError as error:
+        if (missing := missing_extra(error)) is None:
+            raise
+        return _reported(missing)
     except NfvbedError as error:
-        click.echo(f"nfvbed: {error}", err=True)
-        return error.exit_code
+        return _reported(error)
+    except OSError as error:
+        if not is_full(error):
+            raise
+        return _reported(not_written("a file", error, "make room there, then the same command"))
     return code if isinstance(code, int) else 0
+
+
+def _reported(error: NfvbedError) -> int:
+    click.echo(f"nfvbed: {error}", err=True)
+    return error.exit_code
 
 
 def report_internal_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

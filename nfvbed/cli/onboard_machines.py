@@ -34,6 +34,7 @@ from nfvbed.vnfs.descriptors.givenfit import Fit
 from nfvbed.vnfs.descriptors.machines import check, legacy, package
 from nfvbed.vnfs.descriptors.machines.model import MachinesRequest
 from nfvbed.vnfs.descriptors.yamltext import dump
+from nfvbed.wholefile import write_output
 
 _REFUSED = (*VNF_KEYS, "level", "offload_price", "topology")
 _MADE = Path(".nfvbed", "descriptors")
@@ -77,7 +78,7 @@ def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, opt
         click.echo(f"{vnf.name} (flavour {flavour}) would be onboarded as {given.name} on {variant.name}")
         return 0
     given.path.parent.mkdir(parents=True, exist_ok=True)
-    given.path.write_bytes(content)
+    write_output(given.path, content, "the descriptor", "make room there")
     onboard_given(place, variant, descriptors.read(given), options["as_json"])
     return 0
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import click
 import yaml
 
+from nfvbed.spec import boundedyaml
 from nfvbed.spec.document import is_misread
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -90,7 +91,7 @@ def _yaml(setting: str, text: str) -> Any:
         fix = "write it in quotes within the shell's, KEY='\"VALUE\"', or without the leading zero"
         raise click.BadParameter(f"YAML reads the value of {setting!r} to another base; {fix}", param_hint="--set")
     try:
-        return yaml.safe_load(text)
+        return boundedyaml.load(text)
     except yaml.YAMLError as error:
         raise click.BadParameter(f"the value of {setting!r} is not YAML", param_hint="--set") from error
 

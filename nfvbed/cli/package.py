@@ -23,6 +23,7 @@ from nfvbed.vnfs.descriptors import csar, legacy, sol
 from nfvbed.vnfs.descriptors.model import CloudImage, DescriptorRequest, checksums, request_of, version_of
 from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from nfvbed.vnfs.descriptors.yamltext import dump
+from nfvbed.wholefile import write_output
 
 _MANAGEMENT = "mgmt"
 _FORMS = ("legacy", "sol", "hot")
@@ -72,10 +73,7 @@ def command(vnf: str, form: str, output: str | None, **options: Any) -> None:
         sys.stdout.buffer.write(content)
         return
     path = Path(output or f"{vnf}{_ENDINGS[form]}")
-    try:
-        path.write_bytes(content)
-    except OSError as failure:
-        raise UsageError("the file cannot be written", where=str(path), observed=failure.strerror or "") from failure
+    write_output(path, content, "the descriptor")
     click.echo(f"{path}: {len(content)} bytes")
 
 

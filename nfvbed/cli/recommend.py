@@ -25,6 +25,7 @@ from nfvbed.selection import MEASURED
 from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
+from nfvbed.spec.root import is_installed
 from nfvbed.store import Store
 from nfvbed.store.canonical import content_hash
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
@@ -47,7 +48,9 @@ MOST_HOSTS = 5
 @click.option("--flows", type=click.IntRange(min=1), help="Only so many flows.")
 @click.option("--site", default="lab", show_default=True, metavar="NAME", help="This host, as the site has it.")
 @click.option(
-    "--host", metavar="HASH|newest", help="Another host, by the beginning of its hash; newest: of the newest run."
+    "--host",
+    metavar="HASH|newest",
+    help="Another host, by the beginning of its hash; newest: of the newest run, the default without a checkout.",
 )
 @click.option(
     "--runs",
@@ -140,6 +143,8 @@ def _host(project: Project, runs: list[RunRecord], site: str, wanted: str | None
     Raises:
         UsageError: no host of which runs are stored, or several, begin so.
     """
+    if wanted is None and is_installed(project.root):
+        wanted = NEWEST  # Nothing was measured where stores are looked at alone.
     if wanted is None:
         return content_hash(open_site(project.load_site(site), project.root).facts())
     if wanted == NEWEST:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from nfvbed.cli.no_secrets import without_password
 from nfvbed.spec.loader import Project
+from nfvbed.spec.root import is_installed
 
 if TYPE_CHECKING:
     from nfvbed.store import Store
@@ -33,14 +35,19 @@ def store_option(function: Function) -> Function:
     option = click.option(
         "--store",
         metavar="FILE|URL",
+        callback=without_password,
         help="Results: a file, or a PostgreSQL URL. Default: $NFVBED_STORE or results/nfvbed.sqlite in the root.",
     )
     return option(function)
 
 
 def store_location(project: Project, store: str | None) -> str:
-    """Return the file or URL of the results: `--store`, then NFVBED_STORE, then the default below the root."""
-    return store or os.environ.get("NFVBED_STORE") or str(project.root / DEFAULT_STORE)
+    """Return the file or URL of the results: `--store`, then NFVBED_STORE, then the default.
+
+    The default is below the root; where nfvbed is installed without a checkout, below the current folder.
+    """
+    below = Path.cwd() if is_installed(project.root) else project.root
+    return store or os.environ.get("NFVBED_STORE") or str(below / DEFAULT_STORE)
 
 
 def open_store(project: Project, store: str | None, *, read_only: bool = True) -> "Store":
@@ -52,4 +59,9 @@ def open_store(project: Project, store: str | None, *, read_only: bool = True) -
     """
     from nfvbed.store import Store
 
-    return Store.open(store_location(project, store), read_only=read_only)
+    return Store.open(store_location(project, store), read_only=read_only, tell=say_unreadable)
+
+
+def say_unreadable(words: str) -> None:
+    """Say beside the output what of the results cannot be read, and was left out."""
+    click.echo(f"nfvbed: {words}", err=True)

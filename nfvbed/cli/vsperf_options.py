@@ -1,11 +1,13 @@
 """The options by which `run` takes a test of VSPERF, natively or through the user's own VSPERF."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
+from nfvbed.cli.no_secrets import require_no_secret
 from nfvbed.errors import UsageError
 from nfvbed.records import VnfKind
 from nfvbed.spec.loader import Project
@@ -90,6 +92,11 @@ def read_options(project: Project, options: Mapping[str, Any]) -> VsperfSettings
         ConfigurationError: with file and line.
     """
     settings = read_settings(options["conf"] or [project.root / "vsperf-conf"])
+    require_no_secret(
+        "--test-params",
+        re.findall(r"(\w+)\s*=", options["test_params"] or ""),
+        "write it into a file of settings that only you can read, and give that with --conf",
+    )
     return with_parameters(settings, options["test_params"]) if options["test_params"] else settings
 
 

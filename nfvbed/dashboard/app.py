@@ -77,7 +77,7 @@ def make_app(
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(Exception, _answer_fault)
-    return Guard(app, access)
+    return Guard(app, access, operations.audit if operations else None)
 
 
 def _that_read(

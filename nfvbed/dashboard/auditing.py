@@ -1,23 +1,28 @@
 """The audit log as a page and in the API, for operators."""
 
-from fastapi import APIRouter
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from nfvbed.dashboard.answers import page
 from nfvbed.dashboard.api import PROBLEMS
-from nfvbed.dashboard.audit import Audit, Entry
+from nfvbed.dashboard.audit import Audit, Entry, Kind
+from nfvbed.dashboard.parameters import Numbered, Page, Pages, pages_of, part_of
 from nfvbed.dashboard.roles import Operator
 from nfvbed.records import Record
 
-SHOWN = 200
-"""Actions on the page and in an answer."""
+KINDS: Final = {Kind.ACT: "Acts", Kind.REFUSAL: "Refusals", Kind.SIGN_IN: "Sign-ins"}
+KindAsked = Annotated[Kind, Query(description="what operators asked for, what was refused, or who signed in and out")]
 
 
 class AuditAnswer(Record):
-    """The newest actions, newest first."""
+    """Some of the actions of a kind, newest first."""
 
+    kind: Kind
+    pages: Pages
     file: str
-    """Where all of them are."""
+    """Where they are."""
     entries: tuple[Entry, ...]
 
 
@@ -25,13 +30,19 @@ def auditing(audit: Audit) -> APIRouter:
     """Return the routes of the audit log."""
     router = APIRouter(responses=PROBLEMS)
 
+    def some(kind: Kind, number: int) -> AuditAnswer:
+        part = part_of(number)
+        found = audit.some(kind, part.offset, part.limit)
+        pages = pages_of(number, found.count)
+        return AuditAnswer(kind=kind, pages=pages, file=str(audit.file(kind)), entries=found.entries)
+
     @router.get("/audit", include_in_schema=False)
-    def show_audit(asker: Operator) -> Response:
-        entries = audit.newest(SHOWN)
-        return page("audit", "audit", export=False, title="Audit log", here="/audit", entries=entries, file=audit.path)
+    def show_audit(asker: Operator, kind: KindAsked = Kind.ACT, number: Numbered = 1) -> Response:
+        found = some(kind, number)
+        return page("audit", "audit", export=False, title="Audit log", here="/audit", found=found, kinds=KINDS)
 
     @router.get("/api/audit")
-    def get_audit(asker: Operator) -> AuditAnswer:
-        return AuditAnswer(file=str(audit.path), entries=audit.newest(SHOWN))
+    def get_audit(asker: Operator, kind: KindAsked = Kind.ACT, page: Page = 1) -> AuditAnswer:
+        return some(kind, page)
 
     return router

@@ -2,27 +2,20 @@
 they may.
 
 A password is sent to Keystone once, and neither kept nor logged; the token that Keystone answers with is not kept
-either. A browser has a cookie of chance, which this process alone can tell whose it is.
+either.
 """
 
-import hashlib
-import secrets
-import threading
-from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from nfvbed.dashboard.roles import Role
+from nfvbed.dashboard.sessions import SignedIn
 from nfvbed.errors import BusyError, ConfigurationError
 
 ANSWER_S: Final = 15
-LONGEST: Final = timedelta(hours=8)
-"""Of a session, also where Keystone's token would hold longer: who loses a role keeps it here for so long at most."""
-MOST_SESSIONS: Final = 1000
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
@@ -51,16 +44,6 @@ class KeystoneSpec:
             raise ConfigurationError(
                 "there are no such certificates", where="--keystone-ca", observed=str(self.ca_file)
             )
-
-
-@dataclass(frozen=True)
-class SignedIn:
-    """Who has signed in."""
-
-    user: str
-    """With the domain, where it is not the usual one."""
-    role: Role
-    until: datetime
 
 
 class SignsIn(Protocol):
@@ -110,43 +93,3 @@ class Keystone:
             role=Role.OPERATOR if spec.operator_role.lower() in roles else Role.VIEWER,
             until=found.expires or datetime.now(UTC),
         )
-
-
-class Sessions:
-    """Who is signed in; gone when the server ends."""
-
-    def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        self._now = now
-        self._known: OrderedDict[str, SignedIn] = OrderedDict()
-        self._one_at_a_time = threading.Lock()
-
-    def add(self, who: SignedIn) -> str:
-        """Return the value of a cookie for who has signed in; the oldest go where there are too many."""
-        cookie = secrets.token_hex(32)
-        ends = min(who.until, self._now() + LONGEST)
-        with self._one_at_a_time:
-            self._known[_digest(cookie)] = SignedIn(who.user, who.role, ends)
-            while len(self._known) > MOST_SESSIONS:
-                self._known.popitem(last=False)
-        return cookie
-
-    def of(self, cookie: str) -> SignedIn | None:
-        """Return whose cookie it is; None: nobody's, or not any more."""
-        if not cookie:
-            return None
-        with self._one_at_a_time:
-            found = self._known.get(_digest(cookie))
-            if found is not None and found.until <= self._now():
-                del self._known[_digest(cookie)]
-                return None
-            return found
-
-    def end(self, cookie: str) -> None:
-        """Sign out."""
-        with self._one_at_a_time:
-            self._known.pop(_digest(cookie), None)
-
-
-def _digest(cookie: str) -> str:
-    # Looked up by its digest, a cookie cannot be guessed by how long the answer takes.
-    return hashlib.sha256(cookie.encode()).hexdigest()

@@ -10,6 +10,16 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
+from nfvbed.dashboard.connections import (
+    AT_ONCE,
+    STANDARD,
+    Config,
+    Connections,
+    Limits,
+    Listener,
+    TimedProtocol,
+    limits_of_files,
+)
 from nfvbed.dashboard.keystone import Keystone, KeystoneSpec
 from nfvbed.dashboard.security import Access
 from nfvbed.errors import BusyError, ConfigurationError, UsageError
@@ -17,8 +27,6 @@ from nfvbed.errors import BusyError, ConfigurationError, UsageError
 LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 SHORTEST_TOKEN: Final = 20
 """Characters; `openssl rand -hex 16` makes 32."""
-MOST_AT_ONCE: Final = 64
-"""Requests."""
 LAST_WORDS_S: Final = 2
 """After an interrupt: answers that take longer, as events do, are cut off."""
 
@@ -92,6 +100,7 @@ def access_of(asked: Listening) -> Access:
         hosts=names,
         token=token,
         secure=asked.tls is not None or asked.behind_proxy,
+        behind_proxy=asked.behind_proxy,
         viewer_token=viewer,
         keystone=Keystone(asked.keystone) if asked.keystone else None,
         operate=asked.operate,
@@ -149,7 +158,7 @@ def _token(path: Path) -> str:
     return text
 
 
-def bind(asked: Listening) -> tuple[socket.socket, str]:
+def bind(asked: Listening) -> tuple[Listener, str]:
     """Return a socket that is bound, and the address to open.
 
     Raises:
@@ -160,10 +169,10 @@ def bind(asked: Listening) -> tuple[socket.socket, str]:
         family, kind, protocol, _, address = socket.getaddrinfo(
             asked.host, asked.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        bound = socket.socket(family, kind, protocol)
+        bound = Listener(family, kind, protocol)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
-        bound.listen(MOST_AT_ONCE)  # Whoever reads the address may ask at once: requests wait until it serves.
+        bound.listen()  # Whoever reads the address may ask at once: requests wait until it serves.
     except OSError as error:
         kinds = BusyError if "in use" in str(error) else ConfigurationError
         raise kinds(
@@ -176,25 +185,38 @@ def bind(asked: Listening) -> tuple[socket.socket, str]:
     return bound, f"{'https' if asked.tls else 'http'}://{shown}:{bound.getsockname()[1]}/"
 
 
-def server_of(app: ASGIApp, asked: Listening) -> uvicorn.Server:
-    """Return a server that is ready; `run(sockets=[...])` serves until a signal ends it.
+def server_of(app: ASGIApp, asked: Listening, bound: Listener, limits: Limits = STANDARD) -> uvicorn.Server:
+    """Return a server that is ready; `run(sockets=[bound])` serves until a signal ends it.
+
+    Args:
+        app: the dashboard.
+        asked: how it is reached.
+        bound: where it listens; it takes connections as the limits say.
+        limits: what strangers may take; fewer connections where this process may not open as many files.
 
     Raises:
         ConfigurationError: the certificate or its key cannot be used.
     """
     certificate, key = asked.tls or (None, None)
-    config = uvicorn.Config(
+    connections = Connections(limits_of_files(limits), behind_proxy=asked.behind_proxy)
+    bound.connections = connections
+    config = Config(
         app,
+        http=TimedProtocol,
+        ws="none",
+        loop="asyncio",  # another one would take connections past the listener
+        backlog=AT_ONCE,
         log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MOST_AT_ONCE,
+        timeout_keep_alive=limits.idle_s,
         timeout_graceful_shutdown=LAST_WORDS_S,
         ssl_certfile=certificate,
         ssl_keyfile=key,
         lifespan="off",
     )
+    config.connections = connections
     try:
         config.load()
     except OSError as error:

@@ -7,16 +7,19 @@ sent at the next such time, so a page is late by a trial and two seconds at most
 
 import asyncio
 import json
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Final
 
 import anyio
+from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
-from nfvbed.errors import BusyError
+from nfvbed.dashboard.places import Places
+from nfvbed.dashboard.roles import current
+from nfvbed.dashboard.shared import Shared
 from nfvbed.host.trialsign import trial_is_going
 
 LOOK_S: Final = 0.7
@@ -25,31 +28,34 @@ FRESH_S: Final = 2.0
 """How often a part is read at most, for all who follow it: the time between two trials may end while it is."""
 GOING_S: Final = 0.5
 """Between two looks whether a trial is still going."""
-MOST: Final = 16
+MOST: Final = 24
 """Connections; each is a task of the server."""
+OF_OPERATORS: Final = 8
+"""Of them, which viewers never take."""
+OF_CLIENT: Final = 8
+"""Of them, for one client."""
 ALIVE_S: Final = 20.0
 """After so long without an event a comment says that the server is there; not during a trial either."""
+LINE_END: Final = "\n"
 
 Part = Callable[[], tuple[str, bool]]
 """Returns a part of a page as HTML, and whether it is the last one: what it shows has ended."""
 
 
-class _Shared:
-    """Parts that several connections show: each is read once for all of them."""
+class _Followed(EventSourceResponse):
+    """Events that have a place, which they give back whether or not any was sent."""
 
-    def __init__(self, fresh_s: float) -> None:
-        self._fresh_s = fresh_s
-        self._known: dict[str, tuple[float, tuple[str, bool]]] = {}
-        self._one_at_a_time = threading.Lock()
+    def __init__(self, events: AsyncIterator[ServerSentEvent], give_back: Callable[[], None]) -> None:
+        # The library's own signs of life would be sent during trials too.
+        super().__init__(events, ping=0, sep=LINE_END)
+        self._give_back = give_back
 
-    def read(self, name: str, part: Part) -> tuple[str, bool]:
-        """Return a part; one that was read a moment ago is not read again."""
-        with self._one_at_a_time:
-            known = {key: kept for key, kept in self._known.items() if time.monotonic() - kept[0] < self._fresh_s}
-            if name not in known:
-                known[name] = time.monotonic(), part()
-            self._known = known
-            return known[name][1]
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send them."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._give_back()
 
 
 class Streams:
@@ -62,54 +68,48 @@ class Streams:
         going_s: float = GOING_S,
         fresh_s: float = FRESH_S,
     ) -> None:
-        self._open = 0
+        self._places = Places(MOST, OF_OPERATORS, OF_CLIENT, "pages that follow what runs")
         self._is_going = is_going
         self._look_s = look_s
         self._going_s = going_s
-        self._shared = _Shared(fresh_s)
+        self._shared: Shared[tuple[str, bool]] = Shared("a page", fresh_s)
 
     def follow(self, request: Request, part: Part) -> Response:
         """Return the events of a part: `part` whenever it changes, `end` after the last one.
 
+        Their place is taken here, before anything is sent.
+
         Raises:
             BusyError: too many connections.
         """
-        if self._open >= MOST:
-            raise BusyError(
-                f"at most {MOST} pages are followed at once", fix="close some, or load the page again later"
-            )
-        return StreamingResponse(self._events(request, part), media_type="text/event-stream")
+        asker = current()
+        give_back = self._places.take(asker.place, operates=asker.operates)
+        return _Followed(self._events(request, part), give_back)
 
-    async def _events(self, request: Request, part: Part) -> AsyncIterator[str]:
-        self._open += 1
-        try:
-            shown, sent_at = "", time.monotonic()
-            read: tuple[str, bool] | None = None
-            while True:
-                if not (going := self._is_going()):
-                    if await request.is_disconnected():
+    async def _events(self, request: Request, part: Part) -> AsyncIterator[ServerSentEvent]:
+        asker, shown, sent_at = current(), "", time.monotonic()
+        read: tuple[str, bool] | None = None
+        while asker.may_go_on():
+            if not (going := self._is_going()):
+                if read is None:
+                    read = await anyio.to_thread.run_sync(self._shared.read, request.url.path, part)
+                    # Where a trial has begun while it was read, it is sent after that trial.
+                    going = self._is_going()
+                if not going:
+                    (html, last), read = read, None
+                    for event in _events_of(html, shown, last, time.monotonic() - sent_at):
+                        sent_at = time.monotonic()
+                        yield event
+                    shown = html
+                    if last:
                         return
-                    if read is None:
-                        read = await anyio.to_thread.run_sync(self._shared.read, request.url.path, part)
-                        # Where a trial has begun while it was read, it is sent after that trial.
-                        going = self._is_going()
-                    if not going:
-                        (html, last), read = read, None
-                        for event in _events_of(html, shown, last, time.monotonic() - sent_at):
-                            sent_at = time.monotonic()
-                            yield event
-                        shown = html
-                        if last:
-                            return
-                await asyncio.sleep(self._going_s if going else self._look_s)
-        finally:
-            self._open -= 1
+            await asyncio.sleep(self._going_s if going else self._look_s)
 
 
-def _events_of(html: str, shown: str, last: bool, silent_s: float) -> Iterator[str]:
+def _events_of(html: str, shown: str, last: bool, silent_s: float) -> Iterator[ServerSentEvent]:
     if html != shown:
-        yield f"event: part\ndata: {json.dumps(html)}\n\n"
+        yield ServerSentEvent(json.dumps(html), event="part", sep=LINE_END)
     elif silent_s >= ALIVE_S:
-        yield ": here\n\n"
+        yield ServerSentEvent(comment="here", sep=LINE_END)
     if last:
-        yield "event: end\ndata: {}\n\n"
+        yield ServerSentEvent("{}", event="end", sep=LINE_END)

@@ -4,6 +4,7 @@ A route that changes something, or shows what only operators may see, has a para
 """
 
 import hmac
+from collections.abc import Callable
 from contextvars import ContextVar
 from enum import StrEnum
 from typing import Annotated, Final
@@ -12,7 +13,7 @@ from urllib.parse import parse_qs
 from fastapi import Depends
 from starlette.requests import Request
 
-from nfvbed.dashboard.audit import Audit, Outcome, Who
+from nfvbed.dashboard.audit import Audit, Who
 from nfvbed.dashboard.problems import ForbiddenError
 
 CSRF_HEADER: Final = "x-csrf-token"
@@ -41,6 +42,10 @@ class Asker(Who):
     """Whether this browser has a session, which can be ended."""
     operate: bool = False
     """Whether this dashboard was started to change things."""
+    place: str = ""
+    """Whose places its requests take; empty: not known."""
+    may_go_on: Callable[[], bool] = lambda: True
+    """Whether they are still signed in, for an answer that lasts."""
 
     @property
     def who(self) -> Who:
@@ -76,8 +81,7 @@ async def _operator(request: Request) -> Asker:
     except ForbiddenError as error:
         audit = getattr(request.app.state, "audit", None)
         if isinstance(audit, Audit):
-            said = f"{error.what}: {error.observed}"
-            audit.write(asker, f"{request.method} {request.url.path}", Outcome.REFUSED, said=said)
+            audit.refuse(asker, f"{request.method} {request.url.path}", f"{error.what}: {error.observed}")
         raise
     return asker
 

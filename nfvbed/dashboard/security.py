@@ -1,29 +1,40 @@
 """What is before every request: the name of the host, who asks, where it comes from, and headers of answers."""
 
 import asyncio
-import hashlib
 import hmac
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import parse_qs
 
 import anyio
 import anyio.to_thread
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.middleware.sessions import SessionMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nfvbed.dashboard import csrf, peers
+from nfvbed.dashboard import origin, peers
 from nfvbed.dashboard.answers import refused
-from nfvbed.dashboard.keystone import Sessions, SignsIn
-from nfvbed.dashboard.problems import problem, problem_of
+from nfvbed.dashboard.audit import Audit, Kind, Outcome, Who
+from nfvbed.dashboard.connections import client_at
+from nfvbed.dashboard.keystone import SignsIn
+from nfvbed.dashboard.places import Places
+from nfvbed.dashboard.problems import Problem, problem, problem_of
 from nfvbed.dashboard.rendering import render
 from nfvbed.dashboard.roles import CURRENT, READS, Asker, Role
-from nfvbed.errors import BusyError
+from nfvbed.dashboard.sessions import LONGEST, Sessions, SignedIn
+from nfvbed.errors import BusyError, StoreError
 
 COOKIE: Final = "nfvbed-dashboard"
+NUMBER: Final = "session"
+WORD: Final = "word"
+"""Of what the cookie holds."""
+EVENTS: Final = "text/event-stream"
 LOGIN: Final = "/login"
 LOGOUT: Final = "/logout"
 MOST_TOKEN: Final = 4096
@@ -32,6 +43,14 @@ MOST_BODY: Final = 64 * 1024
 """Bytes of any request's body."""
 MOST_ASKING: Final = 4
 """People whose passwords Keystone is asked about at once; others wait."""
+MOST_AT_ONCE: Final = 64
+"""Requests that are answered at once, beside pages that follow what runs."""
+OF_OPERATORS: Final = 16
+"""Of them, which others never take."""
+OF_CLIENT: Final = 24
+"""Of them, for one client."""
+MOST_DIGITS: Final = 12
+"""Of a length; a number of thousands of digits is none."""
 WRONG_TOKEN_S: Final = 0.5
 """How long an answer to a wrong token takes."""
 POLICY: Final = (
@@ -66,6 +85,10 @@ class Access:
     """Who knows an OpenStack's users; None: they cannot sign in."""
     operate: bool = False
     """Whether operators may change things. Without tokens these are who runs the server, and root, over loopback."""
+    behind_proxy: bool = False
+    """Whether all connections are a proxy's, whose clients are told from each other by who is signed in alone."""
+    cookie: str = COOKIE
+    """Its name; cookies do not know ports, so servers of one host have different ones."""
     user_of: Callable[[Scope], int | None] = peers.user_of
     """Of a request over loopback: the user id of the program that sent it."""
 
@@ -82,40 +105,68 @@ class Access:
             return Role.OPERATOR if self.operate else Role.VIEWER
         return Role.VIEWER if viewer else None
 
-    def role_of_session(self, value: str) -> Role | None:
-        """Return the same of a cookie."""
-        tokens = [token for token in (self.token, self.viewer_token) if token is not None]
-        return next((self.role_of(token) for token in tokens if _same(value, session_of(token))), None)
-
-
-def session_of(token: str) -> str:
-    """Return what the cookie holds: made from the token, which itself is not given to browsers."""
-    return hmac.new(token.encode(), b"nfvbed dashboard session", hashlib.sha256).hexdigest()
-
 
 def _same(given: str, wanted: str | None) -> bool:
     return wanted is not None and hmac.compare_digest(given.encode(), wanted.encode())
 
 
-class Guard:
-    """Wraps the application."""
+class _NamedHosts:
+    """Answers requests for the server's own names alone: Starlette's check, and what is wrong in our words."""
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
+    def __init__(self, app: ASGIApp, hosts: tuple[str, ...]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def pass_on(scope: Scope, receive: Receive, _: Send) -> None:
+            await self._app(scope, receive, send)
+
+        async def refuse(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                await refused(Request(scope), OTHER_NAME)(scope, receive, send)
+
+        await TrustedHostMiddleware(pass_on, self._hosts, www_redirect=False)(scope, receive, refuse)
+
+
+OTHER_NAME: Final = problem(
+    400,
+    "this server is not asked for by that name",
+    observed="another Host header",
+    fix="use the address that it printed, or name the host with --name",
+)
+
+
+class Guard:
+    """Wraps the application.
+
+    Args:
+        app: which is asked by those who may.
+        access: who may.
+        audit: to which is added who signs in and out; None: nobody is written down.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access, audit: Audit | None = None) -> None:
         self._app = app
         self._access = access
-        self._signer = csrf.Signer()
+        self._audit = audit
         self._sessions = Sessions()
         self._asking = anyio.CapacityLimiter(MOST_ASKING)
+        self._places = Places(MOST_AT_ONCE, OF_OPERATORS, OF_CLIENT, "requests")
+        cookies = SessionMiddleware(
+            self._ask,
+            secrets.token_hex(32),
+            access.cookie,
+            max_age=None,  # Sessions end at the server.
+            same_site="strict",
+            https_only=access.secure,
+        )
+        self._entrance = _NamedHosts(cookies, access.hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request = Request(scope, receive)
-        browser = csrf.cookie_of(request.headers, csrf.COOKIE)
-        known = len(browser) == csrf.LENGTH
-        browser = browser if known else csrf.new_cookie()
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -123,34 +174,60 @@ class Guard:
                 for name, value in HEADERS.items():
                     headers[name] = value
                 headers.setdefault("cache-control", "no-store")
-                if not known:
-                    secure = "; Secure" if self._access.secure else ""
-                    headers.append("set-cookie", f"{csrf.COOKIE}={browser}; HttpOnly; Path=/; SameSite=strict{secure}")
             await send(message)
 
-        asker = self._asker(request, browser)
+        await self._entrance(scope, receive, send_guarded)
+
+    async def _ask(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        asker = self._asker(request)
         before = CURRENT.set(asker)
         try:
             answer = await self._answer(request, asker)
-            await (answer or self._app)(scope, receive, send_guarded)
+            await (answer or self._placed(asker))(scope, receive, send)
+        except ClientDisconnect:
+            return
         finally:
             CURRENT.reset(before)
 
+    def _placed(self, asker: Asker | None) -> ASGIApp:
+        """Return the application, for a request that has a place; events have others, for as long as they last."""
+
+        async def answered(scope: Scope, receive: Receive, send: Send) -> None:
+            operates = asker is not None and asker.operates
+            try:
+                give_back = self._places.take(asker.place if asker else "", operates=operates)
+            except BusyError as error:
+                await refused(Request(scope), problem_of(error))(scope, receive, send)
+                return
+
+            async def send_placed(message: Message) -> None:
+                if message["type"] == "http.response.start" and EVENTS in Headers(scope=message).get(
+                    "content-type", ""
+                ):
+                    give_back()
+                await send(message)
+
+            try:
+                await self._app(scope, receive, send_placed)
+            finally:
+                give_back()
+
+        return answered
+
     async def _answer(self, request: Request, asker: Asker | None) -> Response | None:
         """Return the answer to a request that does not come through; None: it does."""
-        if _name(request.headers.get("host", "")) not in self._access.hosts:
-            what = "this server is not asked for by that name"
-            fix = "use the address that it printed, or name the host with --name"
-            return refused(request, problem(400, what, observed="another Host header", fix=fix))
+        if origin.embedded_elsewhere(request.headers):
+            return refused(request, _not_own_page(request, "another site's page asks for it"))
         if request.method not in READS and (answer := _wrong_origin_or_size(request, asker)):
             return answer
         if request.url.path == LOGIN and not self._access.is_open:
             return await self._login(request)
         if request.url.path == LOGOUT and request.method == "POST" and asker is not None:
-            self._sessions.end(csrf.cookie_of(request.headers, COOKIE))
-            answer = RedirectResponse(LOGIN, 303)
-            answer.delete_cookie(COOKIE, path="/")
-            return answer
+            self._sessions.end(_number_in(request))
+            request.session.clear()
+            await self._note(asker, "sign out", Outcome.DONE)
+            return RedirectResponse(LOGIN, 303)
         if asker is not None or request.url.path.startswith(OPEN):
             return None
         if request.url.path.startswith("/api/"):
@@ -158,79 +235,130 @@ class Guard:
             return refused(request, problem(401, "a token is needed", fix=fix))
         return RedirectResponse(LOGIN, 303)
 
-    def _asker(self, request: Request, browser: str) -> Asker | None:
+    def _asker(self, request: Request) -> Asker | None:
         """Return who asks; None: who has to sign in first."""
         access = self._access
-        client = request.client.host if request.client else ""
+        address = request.client.host if request.client else ""
+        client = self._client_of(request)
         if access.is_open:
             user = access.user_of(request.scope) if access.operate else None
             role = Role.OPERATOR if peers.may_operate(user) else Role.VIEWER
-            signature = self._signer.signature(browser, "")
-            return Asker(role=role, client=client, user=peers.name_of(user), csrf=signature, operate=access.operate)
+            word = _word_of(request)
+            return Asker(
+                role=role, client=address, user=peers.name_of(user), csrf=word, operate=access.operate, place=client
+            )
         kind, _, given = request.headers.get("authorization", "").partition(" ")
-        bearer = kind.lower() == "bearer"
-        session = csrf.cookie_of(request.headers, COOKIE)
-        person = None if bearer else self._sessions.of(session)
-        found = access.role_of(given.strip()) if bearer else access.role_of_session(session)
-        if person is not None:
-            found = person.role if access.operate else Role.VIEWER
-        if found is None:
+        if kind.lower() == "bearer":
+            found = access.role_of(given.strip())
+            if found is None:
+                return None
+            return Asker(role=found, client=address, bearer=True, operate=access.operate, place=client)
+        number = _number_in(request)
+        person = self._sessions.of(number)
+        if person is None:
             return None
-        signature = self._signer.signature(browser, session)
         return Asker(
-            role=found,
-            client=client,
-            user=person.user if person else "",
-            csrf=signature,
-            bearer=bearer,
-            signed_in=not bearer,
+            role=person.role if access.operate else Role.VIEWER,
+            client=address,
+            user=person.user,
+            csrf=_word_of(request),
+            signed_in=True,
             operate=access.operate,
+            place=number if access.behind_proxy else client,
+            may_go_on=lambda: self._sessions.of(number, use=False) is not None,
         )
+
+    def _client_of(self, request: Request) -> str:
+        """Return whose places a request takes; behind a proxy that is not known."""
+        if self._access.behind_proxy:
+            return ""
+        known = request.scope.get("state", {}).get("client")
+        if known is not None:
+            return str(known)
+        return client_at(request.client.host, None) if request.client else ""
 
     async def _login(self, request: Request) -> Response:
         if request.method != "POST":
             return self._login_page()
+        address = request.client.host if request.client else ""
         fields = await _fields_in(request)
         try:
-            session = await self._session_for(fields)
+            person = await self._person_of(fields)
         except BusyError as error:
             return refused(request, problem_of(error))
-        if session is None:
+        if person is None:
+            await self._note(
+                Who(role="nobody", client=address, user=fields.get("user", "")), "sign in", Outcome.REFUSED
+            )
             await asyncio.sleep(WRONG_TOKEN_S)
             return self._login_page("token" if "token" in fields else "password")
-        answer = RedirectResponse("/", 303)
-        answer.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=self._access.secure, path="/")
-        return answer
+        who = Who(role=person.role.value, client=address, user=person.user)
+        try:
+            await self._note(who, "sign in", Outcome.DONE)
+        except StoreError as error:
+            return refused(request, problem_of(error))
+        self._sessions.end(_number_in(request))
+        request.session.clear()
+        request.session[NUMBER] = self._sessions.add(person, self._client_of(request))
+        return RedirectResponse("/", 303)
+
+    async def _note(self, who: Who, action: str, outcome: Outcome) -> None:
+        """Add a line about who signs in or out; nobody comes in of whom that cannot be written, but anybody goes.
+
+        Raises:
+            StoreError: somebody came in, and it cannot be written.
+        """
+        if self._audit is None:
+            return
+        kind = Kind.REFUSAL if outcome is Outcome.REFUSED else Kind.SIGN_IN
+        try:
+            await anyio.to_thread.run_sync(lambda: self._audit and self._audit.write(who, action, outcome, kind=kind))
+        except StoreError:
+            if action == "sign in" and outcome is Outcome.DONE:
+                raise
 
     def _login_page(self, wrong: str = "") -> Response:
         access = self._access
         ways = {"people": access.keystone is not None, "tokens": bool(access.token or access.viewer_token)}
         return HTMLResponse(render("login", title="Sign in", wrong=wrong, **ways), 401 if wrong else 200)
 
-    async def _session_for(self, fields: Mapping[str, str]) -> str | None:
-        """Return the value of a cookie for who signs in; None: it is nobody.
+    async def _person_of(self, fields: Mapping[str, str]) -> SignedIn | None:
+        """Return who signs in; None: it is nobody.
 
         Raises:
             BusyError: Keystone does not answer.
         """
-        token, keystone = fields.get("token", ""), self._access.keystone
-        if self._access.role_of(token) is not None:
-            return session_of(token)
+        keystone = self._access.keystone
+        role = self._access.role_of(fields.get("token", ""))
+        if role is not None:
+            return SignedIn("", role, datetime.now(UTC) + LONGEST)
         if keystone is None or not fields.get("user") or not fields.get("password"):
             return None
-        person = await anyio.to_thread.run_sync(
+        return await anyio.to_thread.run_sync(
             keystone.sign_in, fields["user"], fields["password"], limiter=self._asking
         )
-        return self._sessions.add(person) if person else None
+
+
+def _number_in(request: Request) -> str:
+    """Return the number of the browser's session; empty: it has none."""
+    return str(request.session.get(NUMBER, ""))
+
+
+def _word_of(request: Request) -> str:
+    """Return the word that forms of this browser hold; it is drawn with the first page."""
+    return str(request.session.setdefault(WORD, secrets.token_hex(16)))
+
+
+def _not_own_page(request: Request, observed: str) -> Problem:
+    what = "this request does not come from a page of this dashboard"
+    fix = "send the page's own form; programs send `Authorization: Bearer TOKEN`"
+    return problem(403, what, where=request.url.path, observed=observed, fix=fix)
 
 
 def _wrong_origin_or_size(request: Request, asker: Asker | None) -> Response | None:
     """Return the answer to a request that changes something from elsewhere, or is too large."""
-    if not (asker and asker.bearer) and not csrf.from_own_page(request.headers):
-        what = "this request does not come from a page of this dashboard"
-        observed = "another Origin header, or none"
-        fix = "send the page's own form; programs send `Authorization: Bearer TOKEN`"
-        return refused(request, problem(403, what, where=request.url.path, observed=observed, fix=fix))
+    if not (asker and asker.bearer) and not origin.from_own_page(request.headers):
+        return refused(request, _not_own_page(request, "another Origin header, or none"))
     length = _length(request.headers)
     if length is None:
         what = "a request that changes something says how long it is"
@@ -247,14 +375,7 @@ def _length(headers: Headers) -> int | None:
     if "transfer-encoding" in headers:
         return None
     text = headers.get("content-length", "0")
-    return int(text) if text.isascii() and text.isdigit() else None
-
-
-def _name(host: str) -> str:
-    """Return the name of a Host header without its port, in lower case."""
-    if host.startswith("["):
-        return host.partition("]")[0].lower() + "]"
-    return host.partition(":")[0].lower()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
 
 
 async def _fields_in(request: Request) -> dict[str, str]:

@@ -14,13 +14,13 @@ from nfvbed.compare.explain import Explanation, explain
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dataplanes.catalogue import VariantModel
-from nfvbed.errors import StoreError, UnknownNameError, UsageError
+from nfvbed.errors import UnknownNameError, UsageError
 from nfvbed.records import Record, RunRecord
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.catalogue import drawings
 from nfvbed.report.figures.theme import Drawing
 from nfvbed.report.landing import LOOKED_AT, Landing, land, why_unanswered
-from nfvbed.report.load import LoadedRuns, context_of, load, make_options
+from nfvbed.report.load import LoadedRuns, context_of, described, load, make_options
 from nfvbed.selection import MEASURED
 from nfvbed.spec.experiment import BEST
 from nfvbed.store import Store
@@ -165,13 +165,7 @@ class Source:
 
     def described(self, digest: str) -> dict[str, Any]:
         """Return a stored description; empty where there is none."""
-        if not digest:
-            return {}
-        try:
-            value = self.store.get_blob(digest)
-        except StoreError:
-            return {}
-        return value if isinstance(value, dict) else {"value": value}
+        return described(self.store, digest)
 
     def _why_unanswered(self, run: RunRecord) -> str:
         """Say why an ended run has no answer; what was found is kept while nothing is added to it."""

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from nfvbed.errors import BusyError, PrerequisiteError
 from nfvbed.host.entries import Owner
-from nfvbed.host.ledger import this_process
+from nfvbed.host.owner import this_process
 from nfvbed.host.places import LOCK_NAME, RUN_DIRECTORY
 from nfvbed.signals import signals_held
 

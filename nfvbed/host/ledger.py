@@ -1,10 +1,7 @@
 """The ledger: what was made on the host, written down before it is made, so that any later nfvbed can undo it."""
 
-import os
-import sys
-import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,35 +11,15 @@ from pyroute2.netlink.exceptions import NetlinkError
 from nfvbed.errors import InternalError, NfvbedError
 from nfvbed.host import undo
 from nfvbed.host.entries import Amended, CgroupEntry, DirectoryEntry, Entry, NetnsEntry, Owner, ProcessEntry, Undone
-from nfvbed.host.processes import is_alive, start_time
+from nfvbed.host.owner import boot_id
+from nfvbed.host.processes import is_alive
 from nfvbed.signals import signals_held
+from nfvbed.wholefile import append_whole
 
 _OUTLIVES_BOOT = (DirectoryEntry, NetnsEntry)
 
 _Line = Entry | Owner | Undone | Amended
 _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
-
-
-def this_process(persistent: bool = False) -> Owner:
-    """Describe the running nfvbed as an owner."""
-    started = start_time(os.getpid())
-    if started is None:
-        raise InternalError("/proc does not show this process", where="/proc", fix="mount /proc")
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    return Owner(
-        pid=os.getpid(),
-        start_time=started,
-        boot=boot_id(),
-        command=" ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-        since=now,
-        made_ns=time.monotonic_ns(),
-        persistent=persistent,
-    )
-
-
-def boot_id() -> str:
-    """The id that the kernel drew at this boot."""
-    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
 class Ledger:
@@ -155,7 +132,9 @@ class Ledger:
     def _undo(self, index: int, problems: list[str]) -> None:
         if _try(lambda entry: self._take_away(index, entry), self._entries[index], problems):
             del self._entries[index]
-            self._append(Undone(index=index))
+            # Where the disk is full the line is missing: then the next nfvbed finds that there is nothing to undo.
+            with suppress(OSError):
+                self._append(Undone(index=index))
 
     def _take_away(self, index: int, entry: Entry) -> None:
         settled = undo.settled(entry)
@@ -164,12 +143,7 @@ class Ledger:
         undo.undo(settled)
 
     def _append(self, value: _Line) -> None:
-        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(handle, value.model_dump_json().encode() + b"\n")
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        append_whole(self.path, value.model_dump_json().encode() + b"\n")
 
 
 def _try(action: Callable[[Any], None], entry: Entry, problems: list[str]) -> bool:

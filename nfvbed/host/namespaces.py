@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from pyroute2 import IPRoute
-
 from nfvbed.signals import signals_held
 
 NETNS_DIRECTORY = Path("/run/netns")
@@ -83,6 +81,8 @@ def create(path: str) -> None:
     Raises:
         OSError: no privilege, or the name exists.
     """
+    from pyroute2 import IPRoute  # Who only looks at stores need not have it.
+
     os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444))
 
     def body() -> None:

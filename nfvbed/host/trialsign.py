@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.host.ledger import this_process
+from nfvbed.host.owner import this_process
 from nfvbed.host.places import RUN_DIRECTORY, TRIAL_PREFIX
 from nfvbed.host.processes import is_alive
 

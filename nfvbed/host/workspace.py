@@ -10,8 +10,9 @@ from nfvbed.host import cgroups, namespaces, undo
 from nfvbed.host.entries import CgroupEntry, DirectoryEntry, MountEntry, NetnsEntry, Owner, ProcessEntry
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.hugepages import PAGE_KIB, HugepagePool
-from nfvbed.host.ledger import Ledger, this_process
+from nfvbed.host.ledger import Ledger
 from nfvbed.host.native import native_binary
+from nfvbed.host.owner import this_process
 from nfvbed.host.places import LEDGER_NAME, LIBXDP_DIRECTORY, RUN_DIRECTORY, UNBORN_PREFIX
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.spawn import spawn

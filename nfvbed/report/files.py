@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.below import below
-from nfvbed.errors import DrawingError, StoreError
+from nfvbed.errors import DrawingError
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_csv, to_json
 from nfvbed.report.csv.tests import tests_to_csv
 from nfvbed.report.drawing import DRAWING
 from nfvbed.report.figures.catalogue import figures, to_png, to_svg
 from nfvbed.report.page.page import render_page
+from nfvbed.wholefile import not_written, write_whole
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,9 @@ class WrittenReport:
 
 
 def write_report(context: ReportContext, folder: Path) -> WrittenReport:
-    """Write page, tables and figures; a figure that cannot be drawn is left out, and one of an earlier report removed.
+    """Write page, tables and figures, each whole or not at all; the page first in the list, and written last.
+
+    A figure that cannot be drawn is left out, and one of an earlier report removed.
 
     Raises:
         StoreError: the folder cannot be written.
@@ -34,18 +37,14 @@ def write_report(context: ReportContext, folder: Path) -> WrittenReport:
         DRAWING.begin()
         contents = _render(context)
         pictures, not_drawn = _draw(context)
-        for name, content in (contents | pictures).items():
-            below(folder, name, nested=True).write_bytes(content)
+        made = contents | pictures
+        for name in reversed(made):  # the page names the others
+            write_whole(below(folder, name, nested=True), made[name])
         for name in not_drawn:
             (folder / name).unlink(missing_ok=True)
     except OSError as error:
-        raise StoreError(
-            "the report could not be written",
-            where=str(error.filename or folder),
-            observed=error.strerror or str(error),
-            fix="name a folder that can be written with --output",
-        ) from error
-    return WrittenReport(tuple(folder / name for name in contents | pictures), not_drawn)
+        raise not_written("the report", error, "name a folder that can be written with --output") from error
+    return WrittenReport(tuple(folder / name for name in made), not_drawn)
 
 
 def _render(context: ReportContext) -> dict[str, bytes]:

@@ -10,7 +10,6 @@ from nfvbed.compare.chains import HALF, Hold, Of
 from nfvbed.compare.comparison import Comparison, Options
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.verdict import Rules
-from nfvbed.errors import StoreError
 from nfvbed.plan.stored import never_reached
 from nfvbed.records import FactRecord, RunRecord
 from nfvbed.report.context import ReportContext
@@ -152,11 +151,12 @@ def _reported(configurations: Mapping[str, dict[str, Any]], key: str) -> dict[st
 
 
 def described(store: "Store", digest: str) -> dict[str, Any]:
-    """Read a description; one that is not stored costs its table, not the comparison."""
-    if not digest:
-        return {}
-    try:
-        value = store.get_blob(digest)
-    except StoreError:
+    """Read a description; one that is not stored costs its table, not the comparison.
+
+    Raises:
+        StoreError: it is damaged.
+    """
+    value = store.find_blob(digest) if digest else None
+    if value is None:
         return {}
     return value if isinstance(value, dict) else {"value": value}

@@ -9,11 +9,18 @@ from typing import Any
 import yaml
 
 from nfvbed.errors import ConfigurationError
+from nfvbed.spec.boundedyaml import BoundedLoader, PastBounds, explained
 from nfvbed.spec.textfile import read_text
 
 KeyPath = tuple[str | int, ...]
 
 PLAIN_COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+
+
+_FORM = "fix that line; indentation is spaces, lists are `- item` or `[a, b]`"
+_BOUNDS = "write it smaller and flatter, and in place of an alias what it stands for"
+MOST_KEY_CHARACTERS = 1024
+"""As YAML has it for a key that is written without `?`."""
 
 
 @dataclass(frozen=True)
@@ -75,18 +82,11 @@ def parse_document(path: Path, text: str) -> Document:
     """
     read = _Read({}, {})
     try:
-        loader = _Loader(text)
-        try:
-            node = loader.get_single_node()
-            data = _value(loader, node, (), read) if node is not None else None
-        finally:
-            loader.dispose()
+        loader = _Loader(text, aliases=0)
+        node = loader.get_single_node()
+        data = _value(loader, node, (), read) if node is not None else None
     except yaml.YAMLError as error:
-        raise _malformed(path, error) from error
-    except RecursionError as error:
-        raise ConfigurationError(
-            f"{path.name} is not valid YAML", where=str(path), observed="it nests too deeply", fix="write it flatter"
-        ) from error
+        raise _malformed(path, explained(text, error)) from error
     if not isinstance(data, dict):
         seen = "nothing" if data is None else f"a {_kind(data)}"
         raise ConfigurationError(
@@ -95,19 +95,13 @@ def parse_document(path: Path, text: str) -> Document:
     return Document(path, data, read.places, written=read.written)
 
 
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
-    """Knows only what JSON has, and no aliases: a small file could unfold into one of any size."""
-
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            event = self.peek_event()
-            raise yaml.composer.ComposerError(None, None, "aliases (*name) are not allowed here", event.start_mark)
-        return super().compose_node(parent, index)
+class _Loader(BoundedLoader):
+    """Knows only what JSON has."""
 
 
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag not in ("tag:yaml.org,2002:timestamp",)]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    for first, resolvers in BoundedLoader.yaml_implicit_resolvers.items()
 }
 
 
@@ -119,7 +113,7 @@ class _Read:
     written: dict[KeyPath, str]
 
 
-def _value(loader: yaml.SafeLoader, node: yaml.Node, key: KeyPath, read: _Read) -> Any:
+def _value(loader: _Loader, node: yaml.Node, key: KeyPath, read: _Read) -> Any:
     if isinstance(node, yaml.CollectionNode) and node.tag not in PLAIN_COLLECTIONS:
         raise yaml.constructor.ConstructorError(None, None, f"{node.tag} is not allowed here", node.start_mark)
     if isinstance(node, yaml.MappingNode):
@@ -138,15 +132,19 @@ def _value(loader: yaml.SafeLoader, node: yaml.Node, key: KeyPath, read: _Read) 
     return value
 
 
-def _mapping(loader: yaml.SafeLoader, node: yaml.MappingNode, key: KeyPath, read: _Read) -> dict[str, Any]:
+def _mapping(loader: _Loader, node: yaml.MappingNode, key: KeyPath, read: _Read) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key_node, value_node in node.value:
         name = loader.construct_object(key_node) if isinstance(key_node, yaml.ScalarNode) else None
         if not isinstance(name, str):
             # YAML 1.1 reads a bare `on` or `yes` as a truth value, also as a key.
-            seen = getattr(key_node, "value", "a list or mapping")
+            seen = key_node.value if isinstance(key_node, yaml.ScalarNode) else "a list or mapping"
             raise yaml.constructor.ConstructorError(
                 None, None, f"the key {seen!r} is not a text; put it in quotes", key_node.start_mark
+            )
+        if len(name) > MOST_KEY_CHARACTERS:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"a key of {len(name)} characters; {MOST_KEY_CHARACTERS} are read", key_node.start_mark
             )
         if name in values:
             first = read.places[(*key, name)][0]
@@ -175,5 +173,5 @@ def _malformed(path: Path, error: yaml.YAMLError) -> ConfigurationError:
         f"{path.name} is not valid YAML",
         where=place,
         observed=f"{problem} ({context})" if context else problem,
-        fix="fix that line; indentation is spaces, lists are `- item` or `[a, b]`",
+        fix=_BOUNDS if isinstance(error, PastBounds) else _FORM,
     )

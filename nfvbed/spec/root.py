@@ -7,10 +7,14 @@ from pathlib import Path
 from nfvbed.errors import ConfigurationError
 
 VARIABLE = "NFVBED_ROOT"
+_PACKAGE = Path(__file__).resolve().parents[1]
+_INSTALLED = _PACKAGE / "data"
+"""What an installed package has in place of a checkout."""
 
 
 def find_root(explicit: Path | None = None, environment: Mapping[str, str] | None = None) -> Path:
-    """Find the root: `--root`, then NFVBED_ROOT, then the package's checkout, then here or a folder above.
+    """Find the root: `--root`, then NFVBED_ROOT, then the package's checkout, here or a folder above, then what the
+    package was installed with.
 
     Raises:
         ConfigurationError: a named root is none, or none was found.
@@ -21,7 +25,7 @@ def find_root(explicit: Path | None = None, environment: Mapping[str, str] | Non
     if named:
         return _checked(Path(named), f"{VARIABLE}={named}")
     here = Path.cwd()
-    for candidate in (Path(__file__).resolve().parents[2], here, *here.parents):
+    for candidate in (_PACKAGE.parent, here, *here.parents, _INSTALLED):
         if is_root(candidate):
             return candidate
     raise ConfigurationError(
@@ -30,6 +34,16 @@ def find_root(explicit: Path | None = None, environment: Mapping[str, str] | Non
         observed="no deploy/variants here or above",
         fix=f"run it inside a checkout, or name one with --root or {VARIABLE}",
     )
+
+
+def own_folder(name: str) -> Path:
+    """Return a folder of nfvbed's own data: the checkout's, or what the package was installed with."""
+    return (_PACKAGE.parent if is_root(_PACKAGE.parent) else _INSTALLED) / name
+
+
+def is_installed(root: Path) -> bool:
+    """Whether a root is what the package was installed with: nothing is to be written there."""
+    return root == _INSTALLED
 
 
 def is_root(folder: Path) -> bool:

@@ -1,9 +1,13 @@
-"""Text of a file that a user names."""
+"""Files that a user names: what they are is looked at before they are opened, and only so much is read."""
 
+import stat
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from nfvbed.errors import ConfigurationError
+
+MOST_BYTES: Final = 10_000_000
+"""Of a text, unless a reader says another bound: the largest YAML file that nfvbed's users have is a hundredth."""
 
 _MAGIC: Final = (
     (b"\x1f\x8b", "gzip"),
@@ -17,26 +21,91 @@ _MAGIC: Final = (
     (b"\x7fELF", "a program"),
 )
 """First bytes of what people give by mistake, and what it is called (file(1))."""
+_KINDS: Final = {
+    stat.S_IFDIR: "it is a folder",
+    stat.S_IFCHR: "it is a device",
+    stat.S_IFBLK: "it is a device",
+    stat.S_IFSOCK: "it is a socket",
+    stat.S_IFIFO: "it is a pipe",
+}
+_CHUNK: Final = 1 << 20
+_USUAL_FIX: Final = "check name and rights"
 
 
-def read_text(path: Path, fix: str = "check name and rights") -> str:
-    """Read a file as UTF-8 text, with or without a byte order mark.
+def read_text(path: Path, fix: str = _USUAL_FIX, most: int = MOST_BYTES) -> str:
+    """Read a file, or a pipe, as UTF-8 text, with or without a byte order mark.
 
     Args:
         path: the user's.
         fix: what to give instead, where it cannot be read.
+        most: bytes that are read.
 
     Raises:
-        ConfigurationError: it is not there, may not be read, is no file, or is not UTF-8 text (what it is, if known).
+        ConfigurationError: it is not there, may not be read, is no file, is too long, or is not UTF-8 text (what it is,
+            if known).
     """
+    return decoded(read_bytes(path, fix, most), str(path), fix)
+
+
+def read_bytes(path: Path, fix: str = _USUAL_FIX, most: int = MOST_BYTES) -> bytes:
+    """Read a file, or a pipe; its size is counted, whatever it is said to be.
+
+    Args:
+        path: the user's.
+        fix: what to give instead, where it cannot be read.
+        most: bytes that are read.
+
+    Raises:
+        ConfigurationError: it is not there, may not be read, is no file, or is too long.
+    """
+    return _bounded(read_beginning(path, most + 1, fix), str(path), fix, most)
+
+
+def read_stream(stream: BinaryIO, where: str, fix: str = _USUAL_FIX, most: int = MOST_BYTES) -> bytes:
+    """Read a stream that a user gives, to its end.
+
+    Args:
+        stream: standard input, for one.
+        where: it is from.
+        fix: what to give instead.
+        most: bytes that are read.
+
+    Raises:
+        ConfigurationError: it is too long.
+    """
+    return _bounded(_beginning(stream, most + 1), where, fix, most)
+
+
+def read_beginning(path: Path, count: int, fix: str = _USUAL_FIX) -> bytes:
+    """Read the first bytes of a file or a pipe.
+
+    Args:
+        path: the user's.
+        count: how many at most.
+        fix: what to give instead, where it cannot be read.
+
+    Raises:
+        ConfigurationError: it is not there, may not be read, or is no file.
+    """
+    _require(path, fix, (stat.S_IFREG, stat.S_IFIFO))
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            return _beginning(file, count)
     except (OSError, ValueError) as error:
-        observed = error.strerror if isinstance(error, OSError) else str(error)
-        raise ConfigurationError(
-            f"{path.name or path} cannot be read", where=str(path), observed=observed or str(error), fix=fix
-        ) from error
-    return decoded(content, str(path), fix)
+        raise _unreadable(path, _said(error), fix) from error
+
+
+def require_file(path: Path, fix: str = _USUAL_FIX) -> None:
+    """Refuse what is no ordinary file: a device may have no end, and some do something when they are opened.
+
+    Args:
+        path: the user's.
+        fix: what to give instead.
+
+    Raises:
+        ConfigurationError: it is not there, may not be looked at, or is something else; a pipe is, too.
+    """
+    _require(path, fix, (stat.S_IFREG,))
 
 
 def decoded(content: bytes, where: str, fix: str) -> str:
@@ -60,3 +129,39 @@ def decoded(content: bytes, where: str, fix: str) -> str:
             observed=f"it is not UTF-8 text{f' ({kind})' if kind else ''}",
             fix=f"unpack it first, or {fix}" if kind in ("gzip", "bzip2", "xz", "zstd") else fix,
         ) from error
+
+
+def _require(path: Path, fix: str, kinds: tuple[int, ...]) -> None:
+    try:
+        kind = stat.S_IFMT(path.stat().st_mode)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, _said(error), fix) from error
+    if kind not in kinds:
+        raise _unreadable(path, _KINDS.get(kind, "it is no file"), fix)
+
+
+def _beginning(stream: BinaryIO, count: int) -> bytes:
+    pieces, left = list[bytes](), count
+    while left > 0 and (piece := stream.read(min(left, _CHUNK))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def _bounded(content: bytes, where: str, fix: str, most: int) -> bytes:
+    if len(content) > most:
+        raise ConfigurationError(
+            f"{Path(where).name} is too long to be read",
+            where=where,
+            observed=f"more than {most} bytes",
+            fix=fix,
+        )
+    return content
+
+
+def _unreadable(path: Path, observed: str, fix: str) -> ConfigurationError:
+    return ConfigurationError(f"{path.name or path} cannot be read", where=str(path), observed=observed, fix=fix)
+
+
+def _said(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

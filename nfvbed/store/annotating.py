@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, RowMapping, insert, select
 
 from nfvbed.annotations import Annotation, Mark, Marks, checked, marks_of
 from nfvbed.errors import UsageError
+from nfvbed.store.damage import Tell, readable, rebuilt, refuse
 from nfvbed.store.schema import ANNOTATION
 from nfvbed.store.selecting import said
 
@@ -23,14 +24,14 @@ def say(connection: Connection, run: str, words: Mapping[Mark, str], by: str, at
     Raises:
         UsageError: a text that cannot be kept, or a label that another run has.
     """
-    before = marks_of(annotations(connection, run)).get(run, Marks())
+    before = marks_of(annotations(connection, run, refuse)).get(run, Marks())
     for mark, given in words.items():
         text = checked(mark, given)
         if mark is Mark.LABEL and text:
             _require_free(connection, text, run)
         if text != before.text(mark):
             add(connection, Annotation(run=run, mark=mark, text=text, by=by, at=at))
-    return marks_of(annotations(connection, run)).get(run, Marks())
+    return marks_of(annotations(connection, run, refuse)).get(run, Marks())
 
 
 def _require_free(connection: Connection, label: str, run: str) -> None:
@@ -54,10 +55,15 @@ def labelled(connection: Connection, label: str) -> list[str]:
     return list(connection.execute(said(Mark.LABEL).where(ANNOTATION.c.text == label)).scalars())
 
 
-def annotations(connection: Connection, run: str | None) -> list[Annotation]:
-    """Return all that was said of a run, or of all, in its order."""
+def annotations(connection: Connection, run: str | None, tell: Tell) -> list[Annotation]:
+    """Return all that was said of a run, or of all, in its order; what cannot be read is told, and left out."""
     query = select(ANNOTATION).order_by(ANNOTATION.c.id)
     if run is not None:
         query = query.where(ANNOTATION.c.run == run)
     rows = connection.execute(query).mappings()
-    return [Annotation.model_validate({key: value for key, value in row.items() if key != "id"}) for row in rows]
+    return readable(rows, _annotation_of, tell)
+
+
+def _annotation_of(row: RowMapping) -> Annotation:
+    values = {key: value for key, value in row.items() if key != "id"}
+    return rebuilt(Annotation, values, "annotation", ("run", "mark", "at"))

@@ -9,17 +9,21 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pydantic_core import from_json
-from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from nfvbed.errors import BusyError, ConfigurationError, NfvbedError, StoreError
+from nfvbed.store.bounds import INTERRUPTED, MOST_STEPS, BoundedConnection
+from nfvbed.store.damage import FIX, RowError, parsed
 from nfvbed.store.readonly import FileReader, may_write_beside, opened
 from nfvbed.store.serverfaults import KEPT, server_fault, words_of
 
 CONNECT_TIMEOUT_S = 10
+LONGEST_STATEMENT_S = 300
+"""Of who only reads a database: no query of nfvbed takes that long on results."""
 SECRETS = ("password", "sslpassword")
 """Parameters of a URL that are shown to nobody."""
 
@@ -83,9 +87,19 @@ def connect(location: Location, *, read_only: bool) -> Engine:
     with faults(location, "the results file cannot be opened"):
         location.path.parent.mkdir(parents=True, exist_ok=True)
     engine = _reading(location.path) if read_only else _writing(location.path)
-    begin = "BEGIN" if read_only else "BEGIN IMMEDIATE"
-    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    event.listen(engine, "begin", _begin_to_read if read_only else _begin_to_write)
     return engine
+
+
+def _begin_to_read(connection: Connection) -> None:
+    file = connection.connection.driver_connection
+    assert isinstance(file, BoundedConnection)
+    file.renew()
+    connection.exec_driver_sql("BEGIN")
+
+
+def _begin_to_write(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _reading(path: Path) -> Engine:
@@ -93,13 +107,13 @@ def _reading(path: Path) -> Engine:
     # Readers may be many threads, as a web server's are: a connection is one thread's until it is given back. Where
     # SQLite cannot follow a writer, none is kept: the next one sees what was written meanwhile.
     pool = QueuePool if may_write_beside(path) else NullPool
-    engine = create_engine("sqlite://", creator=reader.open, poolclass=pool, json_deserializer=from_json)
+    engine = create_engine("sqlite://", creator=reader.open, poolclass=pool, json_deserializer=parsed)
     event.listen(engine, "engine_disposed", lambda _: reader.close())
     return engine
 
 
 def _writing(path: Path) -> Engine:
-    return create_engine("sqlite://", creator=lambda: _open_to_write(path), json_deserializer=from_json)
+    return create_engine("sqlite://", creator=lambda: _open_to_write(path), json_deserializer=parsed)
 
 
 def written_out(engine: Engine) -> None:
@@ -124,6 +138,9 @@ def faults(location: Location, what: str) -> Iterator[None]:
         yield
     except NfvbedError:
         raise
+    except RowError as error:
+        where = f"{location}, {error.place}"
+        raise StoreError(what, where=where, observed=error.observed, fix=FIX) from error
     except IntegrityError as error:
         fix = f"nothing was written; {KEPT}"
         raise StoreError(what, where=str(location), observed=words_of(error), fix=fix) from error
@@ -145,6 +162,13 @@ def _translated(location: Location, what: str, words: str) -> NfvbedError:
             fix="wait for the program that has it open, or end it if it is yours, then repeat",
         )
     fix = "see what the message says, then repeat"
+    if lower == INTERRUPTED:
+        return StoreError(
+            what,
+            where=str(location),
+            observed=f"a reading took more than {MOST_STEPS:,} steps of SQLite, and was ended",
+            fix="name another file with --store: no query of nfvbed takes that long on results",
+        )
     if "full" in lower or "no space" in lower:
         fix = "free space there, or name a file on another disk with --store; then `nfvbed run --resume`"
     elif "readonly" in lower or "read-only" in lower or "permission" in lower or "unable to open" in lower:
@@ -175,7 +199,7 @@ def _connect_server(location: Location, read_only: bool) -> Engine:
     named = {"connect_timeout": CONNECT_TIMEOUT_S, "application_name": application_name()}
     try:
         # A connection is looked at before it is used: the server may have been restarted meanwhile.
-        engine = create_engine(location.url, pool_pre_ping=True, connect_args=named, json_deserializer=from_json)
+        engine = create_engine(location.url, pool_pre_ping=True, connect_args=named, json_deserializer=parsed)
     except (ImportError, NoSuchModuleError) as error:
         raise ConfigurationError(
             "the driver of this database is not installed",
@@ -183,7 +207,16 @@ def _connect_server(location: Location, read_only: bool) -> Engine:
             observed=str(error),
             fix="write the URL as postgresql+psycopg://..., whose driver nfvbed brings along",
         ) from error
-    return engine.execution_options(postgresql_readonly=True) if read_only else engine
+    if not read_only:
+        return engine
+    event.listen(engine, "connect", _limit_statements)
+    return engine.execution_options(postgresql_readonly=True)
+
+
+def _limit_statements(session: Any, _: object) -> None:
+    with session.cursor() as cursor:
+        cursor.execute(f"SET statement_timeout = '{LONGEST_STATEMENT_S}s'")
+    session.commit()
 
 
 def application_name() -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, inspect, text
 
 from nfvbed.errors import StoreError
+from nfvbed.store.bounds import require_own_schema
 from nfvbed.store.serverlock import require_no_writers, wait_for_format
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ def _format(connection: Connection, where: str) -> str | None:
             observed=f"tables {', '.join(sorted(tables)[:6])}",
             fix="name another file with --store",
         )
+    if connection.dialect.name == "sqlite":
+        require_own_schema(connection, where)
     return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one())
 
 

@@ -1,5 +1,6 @@
 """What is read from the store, inside a transaction that the caller holds."""
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Any, Final, NoReturn
@@ -7,11 +8,12 @@ from typing import Any, Final, NoReturn
 from sqlalchemy import Connection, Select, Text, cast, or_, select
 
 from nfvbed.annotations import LATEST
-from nfvbed.errors import StoreError, UnknownNameError
+from nfvbed.errors import UnknownNameError
 from nfvbed.records import CellRecord, FactRecord, RunRecord, TrialRecord
 from nfvbed.results import ResultRecord
 from nfvbed.selection import Selection
 from nfvbed.store.annotating import labelled
+from nfvbed.store.damage import RowError, Tell, Unparsed, parsed, readable, refuse
 from nfvbed.store.former import judged_again
 from nfvbed.store.rows import TRIAL_COLUMNS, cell_of, fact_of, result_of, run_of, trial_of
 from nfvbed.store.schema import BLOB, CELL, FACT, HISTOGRAM, RESULT, RUN, TRIAL
@@ -20,21 +22,21 @@ from nfvbed.store.selecting import left_out, only
 IN_ORDER: Final = (HISTOGRAM.c.sequence, HISTOGRAM.c.direction)
 
 
-def blob(connection: Connection, sha256: str, where: str) -> str:
-    """Return the JSON text of a blob.
+def blob(connection: Connection, sha256: str) -> Any:
+    """Return the value of a blob; None: there is none of that hash.
 
     Raises:
-        StoreError: there is none of that hash.
+        RowError: it is not what its hash says.
     """
-    found: str | None = connection.execute(select(BLOB.c.json).where(BLOB.c.sha256 == sha256)).scalar()
+    found = connection.execute(select(BLOB.c.json).where(BLOB.c.sha256 == sha256)).scalar()
     if found is None:
-        raise StoreError(
-            "a value that a result refers to is missing",
-            where=where,
-            observed=f"no blob {sha256}",
-            fix="export the run again from the store it was measured into",
-        )
-    return found
+        return None
+    value = parsed(found)
+    digest = hashlib.sha256(str(found).encode("utf-8", "surrogateescape")).hexdigest()
+    if isinstance(value, Unparsed) or digest != sha256:
+        why = value.why if isinstance(value, Unparsed) else f"its hash is {digest}"
+        raise RowError("blob", {"sha256": sha256}, why)
+    return value
 
 
 NEWEST_FIRST: Final = (RUN.c.started_at.desc(), RUN.c.id.desc())
@@ -44,27 +46,28 @@ NAMED: Final = 10
 NOTHING_YET: Final = "measure something first: nfvbed run <experiment>"
 
 
-def runs(connection: Connection, selection: Selection) -> list[RunRecord]:
-    """Return runs, newest first."""
-    query = select(RUN).where(*only(selection)).order_by(*NEWEST_FIRST)
-    return [run_of(row) for row in connection.execute(query).mappings()]
+def runs(connection: Connection, selection: Selection, tell: Tell) -> list[RunRecord]:
+    """Return runs, newest first; what cannot be read is told, and left out."""
+    return _found(connection, select(RUN).where(*only(selection)).order_by(*NEWEST_FIRST), tell)
 
 
-def run(connection: Connection, name: str, where: str, selection: Selection) -> RunRecord:
-    """Find a run by its id, the beginning or the end of it, its label, or `latest`; of all others nothing is read.
+def run(connection: Connection, name: str, where: str, selection: Selection, tell: Tell) -> RunRecord:
+    """Find a run by its id, the beginning or the end of it, its label, or `latest`; of others little is read.
 
     Args:
         connection: in a transaction.
         name: as it was given.
         where: the store, for messages.
         selection: of which `latest` is the newest; a run that is named may be any.
+        tell: is told of runs that cannot be read, which `latest` is not.
 
     Raises:
         UnknownNameError: there is none, or several are named so.
+        RowError: the one that is named cannot be read.
     """
     newest = select(RUN).order_by(*NEWEST_FIRST)
     if name == LATEST:
-        found = _found(connection, newest.where(*only(selection)).limit(1))
+        found = _found(connection, newest.where(*only(selection)).limit(NAMED), tell)
         return found[0] if found else _refuse_latest(connection, where)
     part = or_(
         RUN.c.id.startswith(name, autoescape=True),
@@ -72,9 +75,9 @@ def run(connection: Connection, name: str, where: str, selection: Selection) -> 
         RUN.c.id.in_(labelled(connection, name)),
     )
     for query in (newest.where(RUN.c.id == name), newest.where(part).limit(NAMED + 1)) if name else ():
-        if found := _found(connection, query):
+        if found := _found(connection, query, refuse):
             return _only_one(found, name, where)
-    known = _found(connection, newest.limit(NAMED))
+    known = _found(connection, newest.limit(NAMED), tell)
     raise UnknownNameError(
         f"there is no run {name!r}",
         where=where,
@@ -85,8 +88,8 @@ def run(connection: Connection, name: str, where: str, selection: Selection) -> 
     )
 
 
-def _found(connection: Connection, query: Select[Any]) -> list[RunRecord]:
-    return [run_of(row) for row in connection.execute(query).mappings()]
+def _found(connection: Connection, query: Select[Any], tell: Tell) -> list[RunRecord]:
+    return readable(connection.execute(query).mappings(), run_of, tell)
 
 
 def _named(found: Sequence[RunRecord]) -> str:

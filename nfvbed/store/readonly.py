@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from nfvbed.errors import StoreError
+from nfvbed.store.bounds import BoundedConnection, harden
 
 BUSY_TIMEOUT_MS: Final = 5000
 _NEEDS_TO_WRITE: Final = ("SQLITE_CANTOPEN", "SQLITE_READONLY")
@@ -40,12 +41,14 @@ def may_write_beside(path: Path) -> bool:
     return os.access(path.parent, os.W_OK, effective_ids=True)
 
 
-def opened(path: Path, how: str) -> sqlite3.Connection:
+def opened(path: Path, how: str) -> BoundedConnection:
     """Open a file; `how` are the parameters of SQLite's URI."""
     target = f"{path.resolve().as_uri()}?{how}"
-    connection = sqlite3.connect(target, uri=True, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False)
+    timeout_s = BUSY_TIMEOUT_MS / 1000
+    connection = sqlite3.connect(target, timeout_s, uri=True, check_same_thread=False, factory=BoundedConnection)
     # None: the module must not begin transactions by itself, else DDL would be committed statement by statement.
     connection.isolation_level = None
+    harden(connection)
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
 
@@ -62,14 +65,29 @@ class FileReader:
         self._log = path.with_name(f"{path.name}-wal")
         self._copy: tuple[Stamp, TemporaryDirectory[str]] | None = None
         self._one_at_a_time = threading.Lock()
+        self._ended = False
 
-    def open(self) -> sqlite3.Connection:
+    def open(self) -> BoundedConnection:
         """Open the file as it is, or a copy of it; a copy is made again when the file or its log has changed.
 
         Raises:
             StoreError: the copy cannot be made.
             sqlite3.Error: the file cannot be read.
         """
+        self._ended = False
+        connection = self._opened()
+        connection.bound(lambda: self._ended)
+        return connection
+
+    def close(self) -> None:
+        """End queries that still go on, and remove the copy; idempotent."""
+        self._ended = True
+        with self._one_at_a_time:
+            if self._copy is not None:
+                self._copy[1].cleanup()
+                self._copy = None
+
+    def _opened(self) -> BoundedConnection:
         connection = opened(self._path, "mode=ro")
         try:
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
@@ -87,13 +105,6 @@ class FileReader:
         if not self._log.exists() or not self._log.stat().st_size:
             return opened(self._path, "mode=ro&immutable=1")
         return opened(self._copied(), "mode=ro")
-
-    def close(self) -> None:
-        """Remove the copy; idempotent."""
-        with self._one_at_a_time:
-            if self._copy is not None:
-                self._copy[1].cleanup()
-                self._copy = None
 
     def _copied(self) -> Path:
         with self._one_at_a_time:

@@ -1,18 +1,21 @@
 """Records to rows of the tables and back."""
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pydantic_core import from_json
 from sqlalchemy import JSON, Connection, RowMapping, Table, Text, cast
 from sqlalchemy.dialects import postgresql, sqlite
 
 from nfvbed.records import CellRecord, FactRecord, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
+from nfvbed.store.damage import parsed, rebuilt
 from nfvbed.store.schema import TRIAL
 
 TRIAL_COLUMNS: Final = tuple(cast(c, Text).label(c.name) if isinstance(c.type, JSON) else c for c in TRIAL.c)
 """What `trial_of` is given: nested values as the text that they are stored as, parsed without the database's layers."""
+_BYTES: Final = re.compile("[0-9]{1,6}")
+"""A frame size as it is stored, where it is one size."""
 _NAMES: Final = tuple(column.name for column in TRIAL.c)
 _NESTED: Final = tuple(column.name for column in TRIAL.c if isinstance(column.type, JSON))
 
@@ -38,9 +41,9 @@ def trial_of(row: Sequence[Any], latency_hdr: Sequence[str | None]) -> TrialReco
         latency_hdr: its histograms, in the order of directions.
     """
     values = dict(zip(_NAMES, row, strict=True))
-    values.update((name, from_json(values[name])) for name in _NESTED if values[name] is not None)
+    values.update((name, parsed(values[name])) for name in _NESTED if values[name] is not None)
     values["latency_hdr"] = latency_hdr
-    return TrialRecord.model_validate(values)
+    return rebuilt(TrialRecord, values, "trial", ("run", "sequence"))
 
 
 def cell_row(cell: CellRecord, position: int) -> dict[str, Any]:
@@ -55,19 +58,20 @@ def cell_of(row: RowMapping) -> CellRecord:
     """Rebuild a cell from its row."""
     size = row["frame_size"]
     values = {key: value for key, value in row.items() if key != "position"}
-    values["frame_size"] = int(size) if size.isdigit() else size
+    values["frame_size"] = int(size) if isinstance(size, str) and _BYTES.fullmatch(size) else size
     values["status"] = row["status"] or Status.OK
-    return CellRecord.model_validate(values)
+    return rebuilt(CellRecord, values, "cell", ("run", "id"))
 
 
 def run_of(row: RowMapping) -> RunRecord:
     """Rebuild a run from its row."""
-    return RunRecord.model_validate(dict(row))
+    return rebuilt(RunRecord, row, "run", ("id",))
 
 
 def fact_of(row: RowMapping) -> FactRecord:
     """Rebuild a fact from its row."""
-    return FactRecord.model_validate({key: value for key, value in row.items() if key != "id"})
+    values = {key: value for key, value in row.items() if key != "id"}
+    return rebuilt(FactRecord, values, "fact", ("run", "step"))
 
 
 def result_row(result: ResultRecord, position: int) -> dict[str, Any]:
@@ -82,7 +86,8 @@ def result_row(result: ResultRecord, position: int) -> dict[str, Any]:
 
 def result_of(row: RowMapping) -> ResultRecord:
     """Rebuild a test's result from its row."""
-    return ResultRecord.model_validate({key: value for key, value in row.items() if key != "position"})
+    values = {key: value for key, value in row.items() if key != "position"}
+    return rebuilt(ResultRecord, values, "result", ("run", "cell", "round", "test"))
 
 
 def put_once(connection: Connection, table: Table, row: dict[str, Any]) -> None:

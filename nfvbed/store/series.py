@@ -1,12 +1,13 @@
 """What pages show of many runs: rates by visit without their trials, and what people said of steps in them."""
 
-import json
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, Float, String, case, cast, func, insert, select
+from pydantic import Field
+from sqlalchemy import Connection, Float, RowMapping, String, case, cast, func, insert, select
 
 from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.records import Preset, QualityWarning, Record, Status, TrialRecord
+from nfvbed.store.damage import RowError, Tell, parsed, readable, rebuilt
 from nfvbed.store.queries import trials, trials_with_negative_loss
 from nfvbed.store.schema import ACKNOWLEDGEMENT, TRIAL
 
@@ -14,9 +15,10 @@ from nfvbed.store.schema import ACKNOWLEDGEMENT, TRIAL
 class VisitRate(Record):
     """One cell in one round: its usable trials at maximum load together."""
 
+    run: str
     cell: str
     round: int
-    rate_pps: float
+    rate_pps: float = Field(ge=0, allow_inf_nan=False)
     """Both directions, over the time of all of them; to a frame/s, as trials keep their rates."""
     emulated: bool
     """Whether a guest of one of them was emulated: the rate means nothing."""
@@ -36,8 +38,8 @@ def visit_rates(connection: Connection, run: str) -> list[VisitRate]:
             TRIAL.c.cell,
             TRIAL.c.round,
             (func.sum(TRIAL.c.forwarded_rate_pps * duration) / func.sum(duration)).label("rate_pps"),
-            func.sum(case((emulated, 1), else_=0)).label("emulated"),
-            func.sum(case((at_most, 1), else_=0)).label("at_most"),
+            func.max(case((emulated, 1), else_=0)).label("emulated"),
+            func.max(case((at_most, 1), else_=0)).label("at_most"),
         )
         .where(TRIAL.c.run == run, TRIAL.c.preset == Preset.MRR.value, TRIAL.c.status == Status.OK.value)
         .where(TRIAL.c.duration_ns > 0)
@@ -45,14 +47,8 @@ def visit_rates(connection: Connection, run: str) -> list[VisitRate]:
         .order_by(TRIAL.c.cell, TRIAL.c.round)
     )
     found = [
-        VisitRate(
-            cell=row.cell,
-            round=row.round,
-            rate_pps=row.rate_pps,
-            emulated=row.emulated > 0,
-            at_most=row.at_most > 0,
-        )
-        for row in connection.execute(query)
+        rebuilt(VisitRate, {**row, "run": run}, "trial", ("run", "cell", "round"))
+        for row in connection.execute(query).mappings()
     ]
     doubtful = {(trial.cell, trial.round) for trial in trials_with_negative_loss(connection, run)}
     if not doubtful:
@@ -78,7 +74,10 @@ def mrr_warnings(connection: Connection, run: str) -> dict[str, tuple[QualityWar
     )
     found: dict[str, set[str]] = {}
     for cell, text in connection.execute(query.distinct()):
-        found.setdefault(cell, set()).update(json.loads(text) if text else ())
+        kinds = parsed(text) if text else ()
+        if not isinstance(kinds, list | tuple):
+            raise RowError("trial", {"run": run, "cell": cell}, "warnings: no list")
+        found.setdefault(cell, set()).update(kind for kind in kinds if isinstance(kind, str))
     return {cell: tuple(kind for kind in QualityWarning if kind.value in kinds) for cell, kinds in found.items()}
 
 
@@ -87,8 +86,13 @@ def acknowledge(connection: Connection, entry: Acknowledgement) -> None:
     connection.execute(insert(ACKNOWLEDGEMENT).values(**entry.model_dump()))
 
 
-def acknowledgements(connection: Connection) -> list[Acknowledgement]:
-    """Return all that was said, in its order."""
+def acknowledgements(connection: Connection, tell: Tell) -> list[Acknowledgement]:
+    """Return all that was said, in its order; what cannot be read is told, and left out."""
     query = select(ACKNOWLEDGEMENT).order_by(ACKNOWLEDGEMENT.c.id)
     rows = connection.execute(query).mappings()
-    return [Acknowledgement(**{key: value for key, value in row.items() if key != "id"}) for row in rows]
+    return readable(rows, _acknowledgement_of, tell)
+
+
+def _acknowledgement_of(row: RowMapping) -> Acknowledgement:
+    values = {key: value for key, value in row.items() if key != "id"}
+    return rebuilt(Acknowledgement, values, "acknowledgement", ("run", "setting", "at"))

@@ -1,8 +1,7 @@
 """The store: what is measured goes in once, and comes out as it went in."""
 
 import contextlib
-import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +22,7 @@ from nfvbed.store import annotating, queries, series, summaries
 from nfvbed.store.canonical import canonical_json, content_hash
 from nfvbed.store.clock import utc_now
 from nfvbed.store.connect import Location, connect, faults, locate, written_out
+from nfvbed.store.damage import RowError
 from nfvbed.store.lock import Holder, WriterLock, holder_of
 from nfvbed.store.migrate import is_outdated, prepare
 from nfvbed.store.readonly import FileReader, back_up, may_write
@@ -44,18 +44,42 @@ class Said(Record):
 NOTHING_SAID: Final = Said()
 
 
+class Unreadable(Record):
+    """A row that cannot be read; what else there is can."""
+
+    run: str
+    """Id of its run; empty: it is of none."""
+    where: str
+    observed: str
+
+    @property
+    def words(self) -> str:
+        """A sentence."""
+        what = f"run {self.run} cannot be read" if self.where.startswith("table run,") else "a row cannot be read"
+        return f"{what}: {self.where}: {self.observed}"
+
+
 class Store:
     """Results of all runs. Every call is one transaction: when it returns, its rows are on disk."""
 
-    def __init__(self, location: Location, engine: Engine) -> None:
+    def __init__(self, location: Location, engine: Engine, tell: Callable[[str], None] | None = None) -> None:
         self.location = location
         self._engine = engine
+        self._told = tell
+        self._unreadable: dict[str, Unreadable] = {}
         self._lock: WriterLock | None = None
         self._server: ServerLock | None = None
         self._copy: TemporaryDirectory[str] | None = None
 
     @classmethod
-    def open(cls, url_or_path: str | Path, read_only: bool = False, *, migrated: bool = True) -> "Store":
+    def open(
+        cls,
+        url_or_path: str | Path,
+        read_only: bool = False,
+        *,
+        migrated: bool = True,
+        tell: Callable[[str], None] | None = None,
+    ) -> "Store":
         """Open a store, create it where needed; one of an older format is migrated first, also to be read.
 
         A file of an older format that cannot be written is read through a migrated copy of it as it is now.
@@ -65,6 +89,7 @@ class Store:
             read_only: write no results.
             migrated: with `read_only`: migrate it where that is needed and possible; else it is refused, and nothing is
                 written.
+            tell: is told once of each row that cannot be read and was left out, in a sentence.
 
         Raises:
             StoreError: no results yet (read_only), a newer format, no database, no space, not writable.
@@ -72,7 +97,7 @@ class Store:
             ConfigurationError: not a usable URL.
         """
         location = locate(url_or_path)
-        store = cls(location, connect(location, read_only=read_only))
+        store = cls(location, connect(location, read_only=read_only), tell)
         try:
             if not read_only and location.path is not None:
                 store._lock = WriterLock(_lock_path(location.path))
@@ -291,21 +316,42 @@ class Store:
     def acknowledgements(self) -> list[Acknowledgement]:
         """Return all that people said of steps, in its order."""
         with self._transaction("what people said of steps could not be read") as connection:
-            return series.acknowledgements(connection)
+            return series.acknowledgements(connection, self._tell)
 
     def get_blob(self, sha256: str) -> Any:
         """Return a kept value, as JSON has it.
 
         Raises:
-            StoreError: there is none of that hash.
+            StoreError: there is none of that hash, or it is damaged.
         """
-        with self._transaction("a blob could not be read") as connection:
-            return json.loads(queries.blob(connection, sha256, str(self.location)))
+        found = self.find_blob(sha256)
+        if found is None:
+            raise StoreError(
+                "a value that a result refers to is missing",
+                where=str(self.location),
+                observed=f"no blob {sha256}",
+                fix="export the run again from the store it was measured into",
+            )
+        return found
+
+    def find_blob(self, sha256: str) -> Any:
+        """Return a kept value, as JSON has it; None: there is none of that hash.
+
+        Raises:
+            StoreError: it is damaged.
+        """
+        with self._transaction("a value that a result refers to cannot be read") as connection:
+            return queries.blob(connection, sha256)
+
+    @property
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """Rows that could not be read, and were left out, as far as something was read."""
+        return tuple(self._unreadable.values())
 
     def runs(self, selection: Selection = EVERY) -> list[RunRecord]:
         """Return the runs that are meant, newest first."""
         with self._transaction("the runs could not be read") as connection:
-            return queries.runs(connection, selection)
+            return queries.runs(connection, selection, self._tell)
 
     def run(self, name: str, selection: Selection = EVERY) -> RunRecord:
         """Find a run by its id, the beginning or the end of it, its label, or `latest`.
@@ -318,7 +364,7 @@ class Store:
             UsageError: there is none, or several are named so.
         """
         with self._transaction("the runs could not be read") as connection:
-            return queries.run(connection, name, str(self.location), selection)
+            return queries.run(connection, name, str(self.location), selection, self._tell)
 
     def left_out(self) -> LeftOut:
         """Count the runs that are not shown where nothing is asked for."""
@@ -342,7 +388,7 @@ class Store:
     def annotations(self, run: str | None = None) -> list[Annotation]:
         """Return all that people said of a run, or of all runs, in its order."""
         with self._transaction("what people said of runs could not be read") as connection:
-            return annotating.annotations(connection, run)
+            return annotating.annotations(connection, run, self._tell)
 
     def cells(self, run: str) -> list[CellRecord]:
         """Return a run's cells in the order in which they were added."""
@@ -365,7 +411,7 @@ class Store:
     def runs_page(self, part: Part, selection: Selection = EVERY) -> tuple[list[RunRecord], int]:
         """Return some of the runs that are meant, newest first, and how many of those there are."""
         with self._transaction("the runs could not be read") as connection:
-            return summaries.runs_page(connection, part, selection)
+            return summaries.runs_page(connection, part, selection, self._tell)
 
     def extent(self, run: str) -> Extent:
         """Return how much of a run is stored; it only grows."""
@@ -405,7 +451,7 @@ class Store:
     def coverage(self, selection: Selection = EVERY) -> list[Covered]:
         """Return what became of each variant in each topology, over the runs that are meant, the newest first."""
         with self._transaction("the cells could not be read") as connection:
-            return summaries.coverage(connection, selection)
+            return summaries.coverage(connection, selection, self._tell)
 
     def results(self, run: str) -> list[ResultRecord]:
         """Return the results of a run's tests, in the order in which they ended."""
@@ -418,6 +464,14 @@ class Store:
             return queries.facts(connection, run)
 
     # Inside
+
+    def _tell(self, error: RowError) -> None:
+        if error.place in self._unreadable:
+            return
+        found = Unreadable(run=error.run, where=error.place, observed=error.observed)
+        self._unreadable[error.place] = found
+        if self._told is not None:
+            self._told(found.words)
 
     def _read_migrated_copy(self) -> None:
         path = self.location.path

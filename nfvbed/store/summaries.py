@@ -1,8 +1,9 @@
 """Parts and counts of what is stored, for pages that must not read a whole run; none of them reads a histogram."""
 
 from collections import defaultdict
+from typing import Final
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -19,9 +20,12 @@ from sqlalchemy import (
 
 from nfvbed.records import CellRole, Preset, Record, RunRecord, Status, TrialRecord
 from nfvbed.selection import Selection
+from nfvbed.store.damage import RowError, Tell, readable, rebuilt
 from nfvbed.store.rows import TRIAL_COLUMNS, run_of, trial_of
 from nfvbed.store.schema import CELL, FACT, RESULT, RUN, TRIAL
 from nfvbed.store.selecting import only
+
+_STATUSES: Final = frozenset(Status)
 
 
 class Part(Record):
@@ -36,7 +40,7 @@ class Extent(Record):
 
     status: Status | None
     cells: int
-    trials: int
+    trials: int = Field(ge=0)
     """The greatest sequence number."""
     results: int
     facts: int
@@ -58,27 +62,36 @@ class Covered(Record):
     cells: int
 
 
-def runs_page(connection: Connection, part: Part, selection: Selection) -> tuple[list[RunRecord], int]:
-    """Return some of the runs that are meant, newest first, and how many of those there are."""
+def runs_page(connection: Connection, part: Part, selection: Selection, tell: Tell) -> tuple[list[RunRecord], int]:
+    """Return some of the runs that are meant, newest first, and how many of those there are.
+
+    What cannot be read is told, and is not among them.
+    """
     meant = only(selection)
     query = select(RUN).where(*meant).order_by(RUN.c.started_at.desc(), RUN.c.id.desc())
-    found = [run_of(row) for row in connection.execute(query.limit(part.limit).offset(part.offset)).mappings()]
-    return found, connection.execute(select(func.count()).select_from(RUN).where(*meant)).scalar_one()
+    rows = connection.execute(query.limit(part.limit).offset(part.offset)).mappings()
+    return readable(rows, run_of, tell), connection.execute(
+        select(func.count()).select_from(RUN).where(*meant)
+    ).scalar_one()
 
 
 def extent(connection: Connection, run: str) -> Extent:
     """Return how much of a run is stored."""
 
     def number(query: Select[int]) -> int:
-        return int(connection.execute(query).scalar_one() or 0)
+        return connection.execute(query).scalar_one() or 0
 
-    return Extent(
-        status=connection.execute(select(RUN.c.status).where(RUN.c.id == run)).scalar(),
-        cells=number(select(func.count()).select_from(CELL).where(CELL.c.run == run)),
-        trials=number(select(func.max(TRIAL.c.sequence)).where(TRIAL.c.run == run)),
-        results=number(select(func.count()).select_from(RESULT).where(RESULT.c.run == run)),
-        facts=number(select(func.count()).select_from(FACT).where(FACT.c.run == run)),
-    )
+    values = {
+        "status": connection.execute(select(RUN.c.status).where(RUN.c.id == run)).scalar(),
+        "cells": number(select(func.count()).select_from(CELL).where(CELL.c.run == run)),
+        "trials": number(select(func.max(TRIAL.c.sequence)).where(TRIAL.c.run == run)),
+        "results": number(select(func.count()).select_from(RESULT).where(RESULT.c.run == run)),
+        "facts": number(select(func.count()).select_from(FACT).where(FACT.c.run == run)),
+    }
+    try:
+        return Extent.model_validate(values)
+    except ValidationError as error:
+        raise RowError("run", {"id": run}, f"status or number of trials: {error.errors()[0]['msg']}") from error
 
 
 def trials_page(connection: Connection, run: str, cell: str | None, part: Part) -> tuple[list[TrialRecord], int]:
@@ -93,7 +106,10 @@ def variants(connection: Connection, run: str) -> list[str]:
     """Return the variants that a run measures, in the order of their first cells."""
     subjects = (CELL.c.run == run, CELL.c.role == CellRole.SUBJECT.value)
     query = select(CELL.c.variant).where(*subjects).group_by(CELL.c.variant).order_by(func.min(CELL.c.position))
-    return list(connection.execute(query).scalars())
+    found = list(connection.execute(query).scalars())
+    if not all(isinstance(name, str) for name in found):
+        raise RowError("cell", {"run": run}, "variant: no text")
+    return found
 
 
 def trial_counts(connection: Connection, run: str) -> dict[str, dict[Status, int]]:
@@ -101,6 +117,8 @@ def trial_counts(connection: Connection, run: str) -> dict[str, dict[Status, int
     query = select(TRIAL.c.cell, TRIAL.c.status, func.count()).where(TRIAL.c.run == run)
     found: dict[str, dict[Status, int]] = defaultdict(dict)
     for cell, status, count in connection.execute(query.group_by(TRIAL.c.cell, TRIAL.c.status)):
+        if status not in _STATUSES:
+            raise RowError("trial", {"run": run, "cell": cell}, "status: none that there is")
         found[cell][Status(status)] = count
     return dict(found)
 
@@ -112,10 +130,11 @@ def visit_trials(connection: Connection, run: str) -> dict[str, int]:
     return {row.cell: row.trials for row in connection.execute(query.group_by(TRIAL.c.cell))}
 
 
-def coverage(connection: Connection, selection: Selection) -> list[Covered]:
+def coverage(connection: Connection, selection: Selection, tell: Tell) -> list[Covered]:
     """Return what became of each variant in each topology: in the newest run, and in the newest that measured it.
 
-    The newest run comes first. Of those that are meant only these are read, however many there are.
+    The newest run comes first. Of those that are meant only these are read, however many there are. What cannot be read
+    is told, and left out.
     """
     meant = select(RUN.c.id).where(*only(selection))
     subjects = (CELL.c.role == CellRole.SUBJECT.value) & CELL.c.run.in_(meant)
@@ -140,7 +159,11 @@ def coverage(connection: Connection, selection: Selection) -> list[Covered]:
         .order_by(cells.c.started_at.desc(), cells.c.run.desc(), cells.c.variant, cells.c.topology)
     )
     rows = connection.execute(query).mappings()
-    return [Covered.model_validate(dict(row)) for row in rows if _place(row) in wanted]
+    return readable((row for row in rows if _place(row) in wanted), _covered, tell)
+
+
+def _covered(row: RowMapping) -> Covered:
+    return rebuilt(Covered, row, "cell", ("run", "variant", "topology"))
 
 
 def _own_status() -> ColumnElement[str | None]:

@@ -165,7 +165,7 @@ def _made_by(text: str) -> str:
         return "VSPERF (result_*.csv)"
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     keys = set(found) if isinstance(found, dict) else set()
     return next((name for name, own in _OTHERS if own <= keys), "")

@@ -5,6 +5,7 @@ from pathlib import Path
 from nfvbed.errors import OnboardError
 from nfvbed.records import Deployment, Record, VnfHandle
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.wholefile import write_whole
 
 _NAME = "vnfs.json"
 
@@ -18,10 +19,7 @@ class OnboardedVnfs(Record):
 
 def save(deployment: Deployment, vnfs: OnboardedVnfs) -> None:
     """Write them into the run directory; complete or not at all."""
-    path = _path(deployment)
-    draft = path.with_name(f".{_NAME}")
-    draft.write_bytes(vnfs.model_dump_json().encode())
-    draft.rename(path)
+    write_whole(_path(deployment), vnfs.model_dump_json())
 
 
 def find(deployment: Deployment) -> OnboardedVnfs | None:

@@ -168,7 +168,7 @@ def test_loss_and_latency_against_load_are_drawn_with_every_point(browser: Brows
         assert box.locator("svg .mark-symbol.role-mark path").count() == points
         assert "ovs-dpdk at p2p, 64 B" in (box.get_attribute("aria-label") or "")
     assert page.locator("#tests").count() == 1
-    # Beside the loads that lost frames alone: one of the curve, of latency (and in both of its directions), of the soak.
+    # Beside the loads that lost frames alone: of the curve, of latency (and in both of its directions), of the soak.
     tables = page.locator("section[aria-labelledby=tests] table")
     marked = [table.locator("td.limits", has_text="reordered").count() for table in tables.all()]
     assert [count for count in marked if count] == [3, 2]

@@ -4,6 +4,7 @@ import configparser
 import re
 import runpy
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -171,7 +172,10 @@ def test_support_manifest_covers_every_variant():
 
 def test_every_debian_package_and_library_is_explained():
     page = text(Path("docs/dependencies.md"))
-    lists = ("setup/packages-debian.txt", "requirements.in")
-    lines = [line.partition("#")[0].strip() for path in lists for line in text(Path(path)).splitlines()]
-    names = [line for line in lines if line and not line.startswith("[")]
+    lines = [line.partition("#")[0].strip() for line in text(Path("setup/packages-debian.txt")).splitlines()]
+    names = [line.split()[0] for line in lines if line and not line.startswith("[")]
+    project = tomllib.loads(text(Path("pyproject.toml")))
+    wanted = [project["project"]["dependencies"], *project["project"]["optional-dependencies"].values()]
+    wanted += project["dependency-groups"].values()
+    names += [re.split(r"[<\[]", name)[0] for some in wanted for name in some if not name.startswith("nfvbed[")]
     assert [name for name in names if f"`{name}`" not in page] == []

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,6 @@ C_FILES = [path for path in tracked() if path.suffix in (".c", ".h")]
 DATA = ("tests/unit", "tests/golden", "nfvbed/vsperf/conf/released.json")
 """Recorded output of real hosts, and settings of VSPERF's releases, are kept as they were."""
 MACHINE_PATHS = re.compile(r"(?<!\w)/(?:work|home/\w+|root|workspace)/")
-PINNED = (Path(), Path("kolla"))
-"""Folders with lists of Python packages."""
 INDEX_HOSTS = re.compile(
     r"(?:--index-url|--extra-index-url|--find-links|trusted-host|https?://[\w.-]*(?:pypi|mirror)[\w.-]*)"
 )
@@ -95,10 +94,16 @@ def test_no_file_names_a_machine():
     assert found == []
 
 
-@pytest.mark.parametrize("folder", PINNED, ids=str)
-def test_every_pin_is_exact(folder):
-    lines = [line for line in text(folder / "requirements.txt").splitlines() if line and not line.startswith("#")]
+def test_every_pin_of_kolla_is_exact():
+    lines = [line for line in text(Path("kolla/requirements.txt")).splitlines() if line and not line.startswith("#")]
     assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[\w.]+", line)] == []
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-test.txt", "setup/uv.txt"])
+def test_every_pin_is_exact_and_has_hashes(name):
+    lines = [line for line in text(Path(name)).replace("\\\n", " ").splitlines() if not line.startswith("#")]
+    pin = r"[A-Za-z0-9._-]+==[\w.]+( ; [^\\]+?)?(\s+--hash=sha256:[0-9a-f]{64})+"
+    assert lines and [line for line in lines if not re.fullmatch(pin, line.strip())] == []
 
 
 @pytest.mark.parametrize("name", ["bootstrap", "requirements", "debian"])
@@ -108,10 +113,17 @@ def test_every_pin_of_ocata_has_the_hash_of_its_file(name):
     assert lines and [line for line in lines if not re.fullmatch(pin, line)] == []
 
 
-@pytest.mark.parametrize("folder", PINNED, ids=str)
-def test_everything_asked_for_is_pinned(folder):
-    def names(path):
-        lines = (line.partition("#")[0].strip() for line in text(Path(path)).splitlines())
-        return {re.split(r"[=<>~\[]", line)[0].lower().replace("_", "-") for line in lines if line}
+def test_everything_asked_for_is_pinned():
+    def normal(name):
+        return re.sub(r"[-_.]+", "-", re.split(r"[=<>~\[ ]", name)[0]).lower()
 
-    assert names(folder / "requirements.in") <= names(folder / "requirements.txt")
+    def pinned(*files):
+        return {normal(line) for file in files for line in text(Path(file)).splitlines() if "==" in line}
+
+    project = tomllib.loads(text(Path("pyproject.toml")))
+    wanted = [project["project"]["dependencies"], *project["project"]["optional-dependencies"].values()]
+    wanted += project["dependency-groups"].values()
+    asked = {normal(name) for some in wanted for name in some} - {"nfvbed"}
+    assert asked - pinned("requirements.txt", "requirements-test.txt") == set()
+    lines = (line.partition("#")[0].strip() for line in text(Path("kolla/requirements.in")).splitlines())
+    assert {normal(line) for line in lines if line} <= pinned("kolla/requirements.txt")

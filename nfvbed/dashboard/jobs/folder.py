@@ -143,17 +143,21 @@ class Jobs:
     def cancel(self, name: str, who: Who) -> Job:
         """Ask a job to end, as Ctrl-C does: it cleans up, and what was measured is kept. May be repeated.
 
+        One that is only starting is asked too: its keeper looks for that when the command's process is known.
+
         Raises:
             UsageError: it does not run.
         """
-        job = self._begun(name)
-        if not job.is_alive or job.running is None:
+        job = self._known(name)
+        if not job.is_alive:
             raise UsageError(f"job {name} does not run", observed=job.state.value, fix="see its page")
         if job.cancelled is None:
             asked = Cancelled(who=who, at=datetime.now(UTC).isoformat(timespec="seconds"))
             files.write(below(self.folder, name) / CANCELLED, asked)
-        send(job.running.command, signal.SIGINT)
-        return self._begun(name)
+        # Looked at after that was written: either this process sees the command, or its keeper that it was asked.
+        if (running := self._known(name).running) is not None:
+            send(running.command, signal.SIGINT)
+        return self._known(name)
 
     def log(self, name: str, most: int) -> str:
         """Return the end of a job's log.
@@ -173,12 +177,21 @@ class Jobs:
         """Return a job as soon as its process is known."""
         until = time.monotonic() + START_S
         while True:
-            job = self.job(name)
-            if job is None:
-                raise UsageError(f"there is no job {name}", fix="see /jobs")
+            job = self._known(name)
             if job.state is not State.STARTING or time.monotonic() > until:
                 return job
             time.sleep(_TICK_S)
+
+    def _known(self, name: str) -> Job:
+        """Return a job that there is.
+
+        Raises:
+            UsageError: there is none.
+        """
+        job = self.job(name)
+        if job is None:
+            raise UsageError(f"there is no job {name}", fix="see /jobs")
+        return job
 
     @contextlib.contextmanager
     def _site_held(self, site: str) -> Iterator[int]:
@@ -247,4 +260,6 @@ def _state(
     if alive:
         return State.RUNNING if cancelled is None else State.CANCELLING
     age_s = (datetime.now(UTC) - datetime.fromisoformat(spec.asked_at)).total_seconds()
-    return State.STARTING if known is None and age_s < START_S else State.LOST
+    if known is not None or age_s >= START_S:
+        return State.LOST
+    return State.STARTING if cancelled is None else State.CANCELLING

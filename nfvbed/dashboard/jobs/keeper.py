@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nfvbed.dashboard.audit import Audit, Outcome
 from nfvbed.dashboard.jobs import files
-from nfvbed.dashboard.jobs.processes import process_of
+from nfvbed.dashboard.jobs.processes import process_of, send
 from nfvbed.dashboard.jobs.records import CANCELLED, ENDED, LOG, OUTPUT, RUNNING, SPEC, Ended, JobSpec, Running
 from nfvbed.errors import InternalError
 
@@ -54,6 +54,8 @@ def _run(folder: Path, spec: JobSpec) -> int:
         keeper, started = process_of(os.getpid()), process_of(command.pid)
         if keeper is not None and started is not None:
             files.write(folder / RUNNING, Running(keeper=keeper, command=started))
+            if (folder / CANCELLED).exists():  # while the process was not known, and nobody could send it anything
+                send(started, signal.SIGINT)
         return command.wait()
 
 

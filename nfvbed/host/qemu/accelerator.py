@@ -19,6 +19,7 @@ from nfvbed.host.qemu.binaries import PROJECT_ROOT, QemuBinaries
 from nfvbed.host.qemu.initramfs import Member, archive
 from nfvbed.patience import patient
 from nfvbed.records import Accelerator, Record
+from nfvbed.wholefile import write_whole
 
 MARKER = "nfvbed: guest booted"
 _INIT = f"""#!/bin/busybox sh
@@ -119,9 +120,7 @@ def remembered(root: Path, binaries: QemuBinaries) -> AcceleratorFound | None:
 def _remember(root: Path, cached: _Cached) -> None:
     path = root / _CACHE
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(f".{os.getpid()}")
-    new.write_text(cached.model_dump_json())
-    new.replace(path)
+    write_whole(path, cached.model_dump_json())
 
 
 def _key(binaries: QemuBinaries) -> str:

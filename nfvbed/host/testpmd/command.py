@@ -7,9 +7,10 @@ from pathlib import Path
 from nfvbed.errors import PrerequisiteError
 
 PROGRAM = "dpdk-testpmd"
-NEVER_S = 1_000_000
-"""Period of its printed statistics. With a period it sleeps and needs no console; without, the end of its standard
-input is the end of testpmd."""
+NEVER_S = 64_800
+"""Period of its printed statistics, 18 hours: DPDK 24.11 refuses 65,535 and more, those before took the rest by 65,536.
+
+With a period it sleeps and needs no console; without, the end of its standard input is the end of testpmd."""
 
 
 @dataclass(frozen=True)

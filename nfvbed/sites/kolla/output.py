@@ -5,6 +5,7 @@ from pathlib import Path
 
 from nfvbed.below import below
 from nfvbed.errors import ConfigurationError, UsageError
+from nfvbed.wholefile import not_written, write_whole
 
 RECORD = "nfvbed/rendered.json"
 """Names of the files that were written the last time."""
@@ -21,8 +22,9 @@ def write(folder: Path, files: dict[str, str]) -> tuple[str, ...]:
         What was removed.
 
     Raises:
-        UsageError: the folder has files, and none is from an earlier time; or it cannot be written.
+        UsageError: the folder has files, and none is from an earlier time.
         ConfigurationError: the record of the last time is not readable.
+        StoreError: the folder cannot be written.
     """
     before = _written_before(folder)
     gone = tuple(sorted(before - set(files)))
@@ -32,14 +34,9 @@ def write(folder: Path, files: dict[str, str]) -> tuple[str, ...]:
         for name, content in {**files, RECORD: json.dumps(sorted(files), indent=2) + "\n"}.items():
             path = below(folder, name, nested=True)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content)
+            write_whole(path, content)
     except OSError as failure:
-        raise UsageError(
-            "the files cannot be written",
-            where=str(failure.filename or folder),
-            observed=failure.strerror or str(failure),
-            fix="name another folder with --output",
-        ) from failure
+        raise not_written("the files", failure, "name another folder with --output") from failure
     return gone
 
 
@@ -48,7 +45,7 @@ def adopt(folder: Path) -> None:
     record = folder / RECORD
     if not record.exists():
         record.parent.mkdir(parents=True, exist_ok=True)
-        record.write_text("[]\n")
+        write_whole(record, "[]\n")
 
 
 def _written_before(folder: Path) -> set[str]:

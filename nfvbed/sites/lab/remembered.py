@@ -14,6 +14,7 @@ from nfvbed.records import Deployment
 from nfvbed.sites.deployed import Deployed, not_readable
 from nfvbed.spec.variant import Variant
 from nfvbed.vnfs import onboarded
+from nfvbed.wholefile import write_whole
 
 _VARIANT_NAME = "variant.json"
 _ARRANGEMENT_NAME = "arrangement.json"
@@ -31,11 +32,9 @@ class Remembered:
     def save(self) -> None:
         """Write it into its run directory. From the moment that this is complete it is meant to stay."""
         directory = self.workspace.directory
-        (directory / _VARIANT_NAME).write_text(self.variant.model_dump_json())
-        (directory / _ARRANGEMENT_NAME).write_text(self.arrangement.model_dump_json())
-        draft = directory / f".{DEPLOYMENT_NAME}"
-        draft.write_text(self.deployment.model_dump_json(indent=2))
-        draft.rename(directory / DEPLOYMENT_NAME)
+        write_whole(directory / _VARIANT_NAME, self.variant.model_dump_json())
+        write_whole(directory / _ARRANGEMENT_NAME, self.arrangement.model_dump_json())
+        write_whole(directory / DEPLOYMENT_NAME, self.deployment.model_dump_json(indent=2))
 
     @property
     def deployed(self) -> Deployed:

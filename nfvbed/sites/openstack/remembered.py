@@ -10,11 +10,12 @@ from pydantic import ValidationError
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.findings import Finding
 from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.ledger import this_process
+from nfvbed.host.owner import this_process
 from nfvbed.records import Deployment, Record
 from nfvbed.sites.deployed import Deployed, Placed, not_readable
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.wholefile import write_whole
 
 _NAME = "deployed.json"
 _UNDER_WAY = "under-way"
@@ -66,13 +67,11 @@ def save(folder: Path, what: Remembered) -> None:
     """Write it down; complete or not at all."""
     path = _path(folder)
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(path.name + ".new")
     parts = {"deployment": what.deployment, "variant": what.variant, "arrangement": what.arrangement}
     document: dict[str, Any] = {name: part.model_dump(mode="json") for name, part in parts.items()}
     document["choice"] = None if what.choice is None else what.choice.model_dump(mode="json")
     document["verified"] = None if what.verified is None else what.verified.model_dump(mode="json")
-    draft.write_text(json.dumps({**document, "since": what.since, "compute": what.compute}, indent=1))
-    draft.rename(path)
+    write_whole(path, json.dumps({**document, "since": what.since, "compute": what.compute}, indent=1))
 
 
 def find(folder: Path) -> Remembered | None:
@@ -108,7 +107,7 @@ def forget(folder: Path) -> None:
 def note(folder: Path, identifier: str) -> None:
     """Write down that a deployment is under way: should this nfvbed be killed, the next one removes it."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / _UNDER_WAY).write_text(identifier)
+    write_whole(folder / _UNDER_WAY, identifier)
 
 
 def under_way(folder: Path) -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nfvbed.errors import ConfigurationError
+from nfvbed.spec.textfile import read_text
 from nfvbed.traffic.trex import guard
 
 START_S = 90.0
@@ -17,6 +19,8 @@ ADDRESS = "127.0.0.1"
 CLIENT = Path("automation/trex_control_plane/interactive")
 """TRex's Python client, in its folder."""
 _AGAIN_S = 0.5
+MOST_BYTES = 65_536
+"""Of TRex's file."""
 
 
 class StartFailed(Exception):
@@ -56,8 +60,8 @@ def endpoints(configuration: Path) -> Endpoints:
     """
     yaml = importlib.import_module("yaml")
     try:
-        read = yaml.safe_load(configuration.read_text())[0]
-    except (OSError, KeyError, IndexError, TypeError, yaml.YAMLError) as error:
+        read = yaml.safe_load(read_text(configuration, most=MOST_BYTES))[0]
+    except (ConfigurationError, LookupError, TypeError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise StartFailed(f"TRex's file {configuration} cannot be read: {error}") from error
     found = Endpoints(read.get("zmq_rpc_port", 4501), read.get("zmq_pub_port", 4500))
     for port in (found.requests, found.reports):

@@ -1,29 +1,45 @@
-"""A zip archive of someone else's: what is in it is checked by its directory, and nothing is unpacked."""
+"""A zip archive of someone else's: checked by its directory, read piece by piece, and nothing is unpacked.
+
+What the directory says of sizes is not believed: it is held against the file's own size, members are counted while they
+are read, and only what Python can unpack in pieces of a bounded size (deflate) is unpacked at all.
+"""
 
 import hashlib
-import lzma
+import io
 import stat
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from nfvbed.errors import ConfigurationError
+from nfvbed.spec.textfile import require_file
 
 MOST_MEMBERS = 2000
 MOST_BYTES = 16 * 2**30
 """Of all members, unpacked: images are among them."""
 MOST_TEXT_BYTES = 4 * 2**20
 """Of a member that is read as a text."""
+MOST_DIRECTORY_BYTES = 2 * 2**20
+"""Of the directory at the archive's end: a kilobyte for each member."""
+MOST_RATIO = 200
+"""Of a member's size to what it is packed into: texts have 3 to 10, an empty disk image has 1000."""
+MOST_NAME = 1024
+"""Characters of a member's path."""
+_FREE_BYTES = 2**20
+"""Of a member that may be packed more tightly."""
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_METHOD_NAMES = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "LZMA", 9: "deflate64", 93: "zstd", 95: "xz"}
 _CHUNK = 2**20
 _DAMAGES = (
     zipfile.BadZipFile,  # a header or a checksum is wrong
     EOFError,  # the archive ends within the member
-    OSError,  # bz2 says so that its data are damaged; or the file cannot be read
+    OSError,  # the file cannot be read
     zlib.error,
-    lzma.LZMAError,
-    NotImplementedError,  # packed in a way that zipfile does not know
+    NotImplementedError,  # a later version of the format
 )
-"""What reading a member raises that is damaged, or packed in an unknown way."""
+"""What reading a member raises that is damaged."""
 _NO_ARCHIVE = (
     zipfile.BadZipFile,
     OSError,  # the file cannot be read
@@ -32,6 +48,27 @@ _NO_ARCHIVE = (
 )
 """What reading the directory of a file raises that is no zip archive, or a damaged one."""
 _ENCRYPTED = 0x1
+_DELETE = 0x7F
+
+
+class _Pieces(io.FileIO):
+    """A file of which nothing is read that is larger than an archive's directory may be, whatever the archive says."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return so many bytes.
+
+        Raises:
+            zipfile.BadZipFile: they are too many.
+        """
+        if size is not None and size > MOST_DIRECTORY_BYTES:
+            raise zipfile.BadZipFile(f"its directory has {size} bytes; {MOST_DIRECTORY_BYTES} are read")
+        return super().read(size)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    with _Pieces(path) as file, zipfile.ZipFile(file) as archive:
+        yield archive
 
 
 class Archive:
@@ -46,8 +83,9 @@ class Archive:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        require_file(path, "give a zip archive (CSAR)")
         try:
-            with zipfile.ZipFile(path) as archive:
+            with _opened(path) as archive:
                 members = [one for one in archive.infolist() if not one.is_dir()]
         except _NO_ARCHIVE as failure:
             raise ConfigurationError(
@@ -59,6 +97,7 @@ class Archive:
         self._check_size(members)
         self.sizes: dict[str, int] = {}
         """Members by path, with their sizes unpacked."""
+        self._digests: dict[tuple[str, str], str] = {}
         for member in members:
             self._check(member)
             self.sizes[member.filename] = member.file_size
@@ -103,30 +142,37 @@ class Archive:
                 f"{self.sizes[member]} bytes unpacked; at most {most} are read",
                 "what is this large is no descriptor: take it out, or name it as an artifact",
             )
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                return archive.read(member)
-        except _DAMAGES as failure:
-            raise self._damaged(member, failure) from failure
+        return b"".join(self._pieces(member))
 
     def digest(self, member: str, algorithm: str) -> str:
-        """Return a member's digest; it is read piece by piece.
+        """Return a member's digest; it is read piece by piece, and once, however often it is named.
 
         Raises:
             ConfigurationError: it is damaged.
         """
-        found = hashlib.new(algorithm)
-        try:
-            with zipfile.ZipFile(self.path) as archive, archive.open(member) as content:
-                while piece := content.read(_CHUNK):
-                    found.update(piece)
-        except _DAMAGES as failure:
-            raise self._damaged(member, failure) from failure
-        return found.hexdigest()
+        if (member, algorithm) not in self._digests:
+            found = hashlib.new(algorithm)
+            for piece in self._pieces(member):
+                found.update(piece)
+            self._digests[member, algorithm] = found.hexdigest()
+        return self._digests[member, algorithm]
 
     def fault(self, what: str, member: str, observed: str, fix: str, line: int | None = None) -> ConfigurationError:
         """Return an error about a member."""
         return ConfigurationError(what, where=self.where(member, line), observed=observed, fix=fix)
+
+    def _pieces(self, member: str) -> Iterator[bytes]:
+        """Yield a member's content; no more than its size, which was held against the bounds."""
+        left = self.sizes[member]
+        try:
+            with _opened(self.path) as archive, archive.open(member) as content:
+                while piece := content.read(_CHUNK):
+                    left -= len(piece)
+                    if left < 0:
+                        raise zipfile.BadZipFile(f"it has more than the {self.sizes[member]} bytes that were announced")
+                    yield piece
+        except _DAMAGES as failure:
+            raise self._damaged(member, failure) from failure
 
     def _damaged(self, member: str, failure: Exception) -> ConfigurationError:
         return self.fault(f"{member} is damaged", member, str(failure), "get the package again")
@@ -151,7 +197,10 @@ class Archive:
     def _check(self, member: zipfile.ZipInfo) -> None:
         name, parts = member.filename, PurePosixPath(member.filename).parts
         kind = stat.S_IFMT(member.external_attr >> 16)
+        method = _METHOD_NAMES.get(member.compress_type, f"method {member.compress_type}")
         reasons = {
+            f"its path has {len(name)} characters; {MOST_NAME} are read": len(name) > MOST_NAME,
+            "its path has a control character": any(ord(one) < ord(" ") or ord(one) == _DELETE for one in name),
             "its path is absolute": name.startswith("/") or (len(name) > 1 and name[1] == ":"),
             "its path climbs out of the archive": ".." in parts,
             "its path has a backslash": "\\" in name or "\\" in (member.orig_filename or ""),
@@ -159,12 +208,16 @@ class Archive:
             "it is a device, socket or pipe": kind not in (0, stat.S_IFREG, stat.S_IFLNK, stat.S_IFDIR),
             "it is encrypted": bool(member.flag_bits & _ENCRYPTED),
             "there are two of this path": name in self.sizes,
+            f"it is packed with {method}; deflate is read, and what is not packed": member.compress_type
+            not in _METHODS,
+            f"{member.file_size} bytes in {member.compress_size}: more than {MOST_RATIO} times": member.file_size
+            > max(MOST_RATIO * member.compress_size, _FREE_BYTES),
         }
         for observed, applies in reasons.items():
             if applies:
                 raise self.fault(
                     f"{self.path.name} holds a member that is refused",
-                    repr(name),
+                    repr(name[:MOST_NAME]),
                     observed,
                     "build the package again with plain files at relative paths; nothing was unpacked",
                 )

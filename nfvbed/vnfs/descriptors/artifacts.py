@@ -6,11 +6,14 @@ from pathlib import PurePosixPath
 
 import yaml
 
-from nfvbed.vnfs.descriptors.archive import Archive
+from nfvbed.spec import boundedyaml
+from nfvbed.vnfs.descriptors.archive import MOST_MEMBERS, Archive
 from nfvbed.vnfs.descriptors.manifest import META
 
 ALGORITHMS = {"sha-224": "sha224", "sha-256": "sha256", "sha-384": "sha384", "sha-512": "sha512"}
 """As packages name them, and as Python does."""
+MOST_BLOCKS = 2 * MOST_MEMBERS
+"""Of TOSCA.meta, or of a manifest: one for each artifact, and some that say something else."""
 
 
 @dataclass(frozen=True)
@@ -112,13 +115,21 @@ def is_right(archive: Archive, artifact: Artifact) -> bool:
 
 
 def blocks(archive: Archive, name: str) -> Iterator[tuple[int, str]]:
-    """Yield the blocks that empty lines part, with the number of their first lines."""
-    start, lines = 1, list[str]()
+    """Yield the blocks that empty lines part, with the number of their first lines.
+
+    Raises:
+        ConfigurationError: there are too many, or it is no text.
+    """
+    start, lines, count = 1, list[str](), 0
     for number, line in enumerate([*archive.text(name).splitlines(), ""], 1):
         if line.strip():
             start = start if lines else number
             lines.append(line)
         elif lines:
+            count += 1
+            if count > MOST_BLOCKS:
+                observed = f"more than {MOST_BLOCKS} blocks; an archive has at most {MOST_MEMBERS} members"
+                raise archive.fault(f"{name} is too long to be read", name, observed, "list each artifact once", start)
             yield start, "\n".join(lines)
             lines = []
 
@@ -127,7 +138,7 @@ def block(archive: Archive, name: str, part: tuple[int, str]) -> dict[str, tuple
     """Return the keys of a block with their values and lines."""
     start, text = part
     try:
-        found = yaml.safe_load(text) or {}
+        found = boundedyaml.load(text, aliases=0) or {}
         if not isinstance(found, dict):
             raise yaml.YAMLError("it has no keys")
     except yaml.YAMLError as failure:

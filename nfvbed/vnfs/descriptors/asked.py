@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from nfvbed.errors import ConfigurationError
+from nfvbed.spec import boundedyaml
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.vnfs.descriptors import shape
 from nfvbed.vnfs.descriptors.model import DescriptorRequest
@@ -166,7 +167,7 @@ def _sol(document: Document, key: KeyPath, found: Mapping[str, Any]) -> Any:
     if text is None or shape.is_function(text):
         return
     try:
-        specs = yaml.safe_load(text) if isinstance(text, str) else text
+        specs = boundedyaml.load(text) if isinstance(text, str) else text
     except yaml.YAMLError:
         specs = None
     if not isinstance(specs, dict):

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nfvbed.errors import ConfigurationError
+from nfvbed.spec import textfile
 from nfvbed.spec.document import Document, parse_document
 from nfvbed.spec.validate import require_plain
 
@@ -57,17 +58,7 @@ def read_text(path: Path) -> str:
     Raises:
         ConfigurationError: it cannot be read, is no text, or too large; with what it is, where that is known.
     """
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except OSError as failure:
-        raise ConfigurationError(
-            f"{path.name} cannot be read",
-            where=str(path),
-            observed=failure.strerror or str(failure),
-            fix="check name and rights",
-        ) from failure
+    content = textfile.read_beginning(path, MOST_BYTES + 1)
     known = _known_bytes(content)
     if known:
         raise _foreign(path, f"{path}:1", known, f"it begins with {content[:4]!r}")
@@ -81,12 +72,12 @@ def read_text(path: Path) -> str:
             observed=f"it is not UTF-8 from byte {failure.start} on",
             fix=f"{TAKEN}; a text is written in UTF-8",
         ) from failure
-    if size > MOST_BYTES:
+    if len(content) > MOST_BYTES:
         require_kind(path, {key: _line(text, key) for key in _KEY.findall(text)})
         raise ConfigurationError(
             f"{path.name} is too large for a descriptor",
             where=f"{path}:1",
-            observed=f"{size} bytes; {MOST_BYTES} are read",
+            observed=f"more than {MOST_BYTES} bytes",
             fix=TAKEN,
         )
     return text

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nfvbed.errors import ConfigurationError, InternalError, UsageError
 from nfvbed.spec.document import Document, KeyPath, parse_document
 from nfvbed.spec.machines import ConsoleSpec
+from nfvbed.spec.textfile import require_file
 from nfvbed.spec.validate import suggestion
 from nfvbed.vnfs.descriptors import csar, foreign, imports, legacy, naming, parsing, shape, translate
 from nfvbed.vnfs.descriptors.archive import MOST_BYTES, Archive
@@ -46,6 +47,7 @@ def form_of(path: Path) -> Form:
     Raises:
         ConfigurationError: it cannot be read, or is none of these; with what it is, and the line.
     """
+    require_file(path)
     if zipfile.is_zipfile(path):
         return Form.PACKAGE
     document = parse_document(path, foreign.read_text(path))

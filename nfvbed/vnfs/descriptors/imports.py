@@ -5,12 +5,13 @@ imports it, or is one of those that nfvbed has (`typefiles`); for Tacker a packa
 """
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from nfvbed.errors import ConfigurationError
+from nfvbed.spec.boundedyaml import MOST_CHARACTERS, MOST_NODES
 from nfvbed.spec.document import Document, parse_document
 from nfvbed.vnfs.descriptors import foreign, shape
 from nfvbed.vnfs.descriptors.typefiles import ETSI_RELEASE, ETSI_TYPES, etsi_types
@@ -90,6 +91,7 @@ def read(members: Members, entry: str) -> Definitions:
         if name == entry:
             foreign.require_tosca(document)
         documents[name] = document = shape.definitions(document)
+        _require_measure(members, documents.values(), len(text) + sum(map(len, texts.values())))
         urls: dict[str, str] = {}
         for number, wanted in imported(document):
             target, note = _target(members, (name, document, number), wanted)
@@ -102,6 +104,23 @@ def read(members: Members, entry: str) -> Definitions:
                 waiting.append(target)
         texts[name] = _with_paths(text, urls)
     return Definitions(entry, documents, texts, tuple(dict.fromkeys(notes)))
+
+
+def _require_measure(members: Members, documents: Collection[Document], characters: int) -> None:
+    """Refuse definitions that are small one by one, and too much together.
+
+    Raises:
+        ConfigurationError: they are longer than one text may be, or hold more than one YAML file may.
+    """
+    values = sum(len(document.places) for document in documents)
+    if characters > MOST_CHARACTERS or values > MOST_NODES:
+        raise ConfigurationError(
+            f"the definitions of {members.path.name} hold too much",
+            where=str(members.path),
+            observed=f"{len(documents)} files with {characters} characters and {values} values;"
+            f" {MOST_CHARACTERS} and {MOST_NODES} are read",
+            fix="import what the VNF needs, and no more",
+        )
 
 
 def imported(document: Document) -> Iterator[tuple[int, str]]:

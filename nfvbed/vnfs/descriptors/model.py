@@ -3,15 +3,17 @@
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Final, Literal
 
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.machines import DEFAULT_FLAVOUR
+from nfvbed.spec.textfile import read_text, require_file
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.vnf import AS_THE_IMAGE, Forwarding, VnfChoice, VnfSpec
 from nfvbed.vnfs.descriptors.novaflavor import PREFIX
@@ -29,6 +31,7 @@ _NEEDS_MORE = {
 }
 _IDENTIFIERS = uuid.UUID("6f0f7b0c-4f0d-5c0e-9c3a-0e5b1a6e8a11")
 """Name space of descriptors' ids."""
+_CHUNK: Final = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -150,8 +153,12 @@ def checksums(path: Path) -> dict[str, str]:
     Raises:
         ConfigurationError: it cannot be read.
     """
-    content = read_image(path)
-    return {"sha256": hashlib.sha256(content).hexdigest(), "sha512": hashlib.sha512(content).hexdigest()}
+    found = {"sha256": hashlib.sha256(), "sha512": hashlib.sha512()}
+    with _opened(path) as file:
+        while piece := file.read(_CHUNK):
+            for digest in found.values():
+                digest.update(piece)
+    return {name: digest.hexdigest() for name, digest in found.items()}
 
 
 def read_image(path: Path) -> bytes:
@@ -160,13 +167,22 @@ def read_image(path: Path) -> bytes:
     Raises:
         ConfigurationError: it cannot be read.
     """
+    with _opened(path) as file:
+        return file.read()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
     try:
-        return path.read_bytes()
-    except OSError as failure:
+        require_file(path)
+        with path.open("rb") as file:
+            yield file
+    except (OSError, ConfigurationError) as failure:
+        observed = failure.observed if isinstance(failure, ConfigurationError) else failure.strerror
         raise ConfigurationError(
             "the image cannot be read",
             where=str(path),
-            observed=failure.strerror or str(failure),
+            observed=observed or str(failure),
             fix="make images, or name another image",
         ) from failure
 
@@ -174,8 +190,8 @@ def read_image(path: Path) -> bytes:
 def version_of(path: Path) -> str:
     """Return the version of an image that was built here, from the file beside it; `1` of any other."""
     try:
-        found = json.loads(path.with_suffix(".json").read_text())
-    except (OSError, ValueError):
+        found = json.loads(read_text(path.with_suffix(".json")))
+    except (ConfigurationError, ValueError, RecursionError):
         return "1"
     return str(found.get("version", "1")) if isinstance(found, dict) else "1"
 

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from nfvbed.errors import ConfigurationError, PrerequisiteError
+from nfvbed.spec import boundedyaml
 from nfvbed.spec.document import Document
 from nfvbed.vnfs.descriptors.csar import Package
 from nfvbed.vnfs.descriptors.imports import Definitions, imported
@@ -152,7 +151,8 @@ def _translated(
 
 def _completed(text: str, given: _Given) -> str:
     """Change what Tacker changes: names of properties that Heat does not know, and what the request says."""
-    document = yaml.safe_load(text)
+    # heat-translator writes what several resources share once, and aliases: their number is no sign of anything.
+    document = boundedyaml.load(text, aliases=boundedyaml.MOST_NODES)
     for name, resource in (document.get("resources") or {}).items():
         properties = resource.get("properties") or {}
         if resource.get("type") == _PORT:

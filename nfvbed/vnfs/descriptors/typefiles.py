@@ -5,8 +5,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError
+from nfvbed.spec.root import own_folder
 
-TOSCA = Path(__file__).resolve().parents[3] / "tosca"
+TOSCA = own_folder("tosca")
 """The project's folder of types."""
 LEGACY_TYPES = TOSCA / "tacker_types.yaml"
 USER_DATA = TOSCA / "UserData" / "lcm_user_data.py"

@@ -11,7 +11,7 @@ from nfvbed.vsperf.conf.calls import RESERVED
 from nfvbed.vsperf.conf.expressions import FAULTS, Expressions, shown_source
 from nfvbed.vsperf.conf.placed import Place, PlacedDict, refused
 
-MAX_FILE_BYTES: Final = 1 << 20
+MAX_FILE_BYTES: Final = 1 << 18
 IMPORTS: Final = ("import os", "import os.path", "import copy", "from conf import settings")
 """What stock files import; it is known here and nothing is loaded."""
 ROOT_DIR: Final = "VSPERF"

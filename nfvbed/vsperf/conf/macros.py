@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from nfvbed.vsperf.conf.calls import OPERATORS, bounded
+from nfvbed.vsperf.conf.placed import shown
 
 _PARAM: Final = re.compile(r"#PARAM\(([\w\-]+)((?:\[[\w\[\]\-'\"]+\])*)\)")
 _KEY: Final = re.compile(r"\[(-?\d+|'[^']*'|\"[^\"]*\")\]")
@@ -109,10 +110,9 @@ def _address(text: str, offset: int) -> str:
 
 def _arithmetic(text: str, _: int) -> str:
     try:
-        tree = ast.parse(text, mode="eval").body
-    except SyntaxError as error:
-        raise ValueError(f"{text!r} is no sum") from error
-    return str(_sum(tree))
+        return str(_sum(ast.parse(text, mode="eval").body))
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{shown(text)} is no sum") from error
 
 
 def _sum(node: ast.expr) -> Any:

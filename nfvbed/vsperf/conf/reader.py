@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from nfvbed.errors import ConfigurationError
+from nfvbed.spec.textfile import read_text
 from nfvbed.vsperf.conf.calls import SCALARS
-from nfvbed.vsperf.conf.interpreter import Interpreter
+from nfvbed.vsperf.conf.interpreter import MAX_FILE_BYTES, Interpreter
 from nfvbed.vsperf.conf.names import is_setting
 from nfvbed.vsperf.conf.old import renamed
 from nfvbed.vsperf.conf.placed import refused
@@ -40,7 +41,7 @@ def read_settings(paths: Sequence[Path], installed: Path | None = None) -> Vsper
     own: set[str] = set()
     for path in paths:
         for file in _files(path):
-            reader.run(file, _text(file))
+            reader.run(file, read_text(file, most=MAX_FILE_BYTES))
             files.append(file)
         if path == installed:
             own |= reader.names.keys()
@@ -77,16 +78,6 @@ def _files(path: Path) -> list[Path]:
 def _order(file: Path) -> tuple[int, str, str]:
     match = _FILE.fullmatch(file.name)
     return (int(match[1]), match[2], file.name) if match else (0, "", file.name)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        observed = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigurationError(
-            f"{path.name} cannot be read", where=str(path), observed=observed or str(error), fix="check name and rights"
-        ) from error
 
 
 def _check_size(reader: Interpreter) -> None:

@@ -61,7 +61,7 @@ def test_hot_goes_to_standard_output(capsysbinary):
         (["vloop", "--network", "in"], 2, "--network in=data0"),
         (["vloop", "--network", "up=x"], 10, "has no port 'up'"),
         (["vloop", "--flavor", "huge"], 10, "unknown flavor"),
-        (["vloop", "--output", "no-such-folder/x"], 2, "cannot be written"),
+        (["vloop", "--output", "no-such-folder/x"], 30, "could not be written"),
     ],
 )
 def test_what_cannot_be_is_refused(words, code, said, capsys):

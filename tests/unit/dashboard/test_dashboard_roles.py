@@ -13,15 +13,15 @@ from starlette.testclient import TestClient
 
 from nfvbed.dashboard import peers
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.audit import Audit, Outcome, Who
+from nfvbed.dashboard.audit import Audit, Kind, Outcome, Who
 from nfvbed.dashboard.auditing import auditing
-from nfvbed.dashboard.csrf import from_own_page
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.listening import Listening, access_of
 from nfvbed.dashboard.operations import Operations
+from nfvbed.dashboard.origin import from_own_page
 from nfvbed.dashboard.problems import ForbiddenError, problem_of
 from nfvbed.dashboard.roles import Fields, Operator, current
-from nfvbed.dashboard.security import COOKIE, MOST_BODY, Access, Guard, session_of
+from nfvbed.dashboard.security import COOKIE, MOST_BODY, Access, Guard
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, StoreError, UsageError
 from nfvbed.store import Store
@@ -62,7 +62,7 @@ def guarded(tmp_path: Path, **options) -> tuple[TestClient, Audit]:
     app.include_router(auditing(audit))
     app.add_exception_handler(ForbiddenError, lambda request, error: _said(error))
     access = Access(hosts=("localhost",), **{"operate": True, "user_of": lambda scope: os.geteuid(), **options})
-    return TestClient(Guard(app, access), base_url=HERE, follow_redirects=False), audit
+    return TestClient(Guard(app, access, audit), base_url=HERE, follow_redirects=False), audit
 
 
 def _said(error):
@@ -99,7 +99,8 @@ def test_the_form_of_another_browser_changes_nothing(tmp_path: Path):
         answer = client.post("/change", data=given, headers=PAGE)
         assert answer.status_code == 403
         assert {"what", "where", "observed", "fix"} <= set(answer.json())
-    assert {entry.outcome for entry in audit.newest(10)} == {Outcome.REFUSED}
+    assert [entry.outcome for entry in audit.newest(10, Kind.REFUSAL)] == [Outcome.REFUSED] * 4
+    assert audit.newest(10) == ()
 
 
 def test_a_script_of_the_page_sends_the_token_as_a_header(tmp_path: Path):
@@ -113,7 +114,7 @@ def test_others_on_this_machine_only_read(tmp_path: Path, user: int | None):
     client, audit = guarded(tmp_path, user_of=lambda scope: user)
     answer = client.post("/change", data={"csrf": token_of(client)}, headers=PAGE)
     assert answer.status_code == 403 and answer.json()["what"] == "only operators may do that"
-    assert audit.newest(1)[0].outcome is Outcome.REFUSED
+    assert audit.newest(1, Kind.REFUSAL)[0].outcome is Outcome.REFUSED
     assert client.get("/audit").status_code == 403
 
 
@@ -124,23 +125,61 @@ def test_without_operate_nobody_changes_anything(tmp_path: Path):
         assert answer.status_code == 403 and "--operate" in answer.text
 
 
+def signed_in(client: TestClient, token: str) -> TestClient:
+    """Return another browser, in which somebody has signed in."""
+    browser = TestClient(client.app, base_url=HERE, follow_redirects=False)
+    assert browser.post("/login", data={"token": token}, headers=PAGE).status_code == 303
+    return browser
+
+
 def test_tokens_have_roles(tmp_path: Path):
     client, _ = guarded(tmp_path, token=OWNS, viewer_token=READS)
-    wanted = ((OWNS, 200), (READS, 403), ("x", 303))
-    for token, status in wanted:
+    for token, status in ((OWNS, 200), (READS, 403), ("x", 303)):
         assert client.post("/change", headers={"authorization": f"Bearer {token}"} | PAGE).status_code == status
-        assert client.get("/audit", headers={"cookie": f"{COOKIE}={session_of(token)}"}).status_code == status
+    mine = signed_in(client, OWNS)
+    assert mine.get("/audit").status_code == 200
+    assert signed_in(client, READS).get("/audit").status_code == 403
     # A wrong token is no token, whoever is signed in beside it.
-    signed_in = {"cookie": f"{COOKIE}={session_of(OWNS)}", "authorization": "Bearer x"}
-    assert client.get("/audit", headers=signed_in).status_code == 303
-    assert client.post("/change", headers=signed_in | PAGE).status_code == 303
+    assert mine.get("/audit", headers={"authorization": "Bearer x"}).status_code == 303
+    assert mine.post("/change", headers={"authorization": "Bearer x"} | PAGE).status_code == 303
     # Who signs in as somebody else needs the form of a new page.
-    cookies = {COOKIE: session_of(OWNS)}
-    mine = TestClient(client.app, base_url=HERE, cookies=cookies)
-    assert mine.post("/change", data={"csrf": token_of(mine)}, headers=PAGE).status_code == 200
     old = token_of(mine)
-    mine.cookies.set(COOKIE, session_of(READS))
+    assert mine.post("/change", data={"csrf": old}, headers=PAGE).status_code == 200
+    assert mine.post("/login", data={"token": OWNS}, headers=PAGE).status_code == 303
     assert mine.post("/change", data={"csrf": old}, headers=PAGE).status_code == 403
+
+
+def test_a_session_ends_at_the_server(tmp_path: Path):
+    client, audit = guarded(tmp_path, token=OWNS)
+    mine = signed_in(client, OWNS)
+    token_of(mine)
+    copied = {"cookie": f"{COOKIE}={mine.cookies[COOKIE]}"}
+    other = TestClient(client.app, base_url=HERE, follow_redirects=False)
+    assert other.get("/form", headers=copied).status_code == 200
+    assert mine.post("/logout", headers=PAGE).status_code == 303
+    assert COOKIE not in mine.cookies and other.get("/form", headers=copied).status_code == 303
+    assert other.post("/change", headers=copied | PAGE).status_code == 303
+    said = [(entry.action, entry.outcome) for entry in audit.newest(5, Kind.SIGN_IN)]
+    assert said == [("sign out", Outcome.DONE), ("sign in", Outcome.DONE)]
+
+
+def test_a_cookie_of_an_earlier_server_is_none(tmp_path: Path):
+    old, _ = guarded(tmp_path / "1", token=OWNS)
+    mine = signed_in(old, OWNS)
+    new, _ = guarded(tmp_path / "2", token=OWNS)
+    assert new.get("/form", headers={"cookie": f"{COOKIE}={mine.cookies[COOKIE]}"}).status_code == 303
+
+
+def test_nobody_comes_in_of_whom_it_cannot_be_written(tmp_path: Path):
+    client, audit = guarded(tmp_path, token=OWNS)
+    for kind in Kind:
+        audit.file(kind).unlink()
+        audit.file(kind).mkdir()
+    assert client.post("/login", data={"token": OWNS}, headers=PAGE).status_code == 503
+    bearer = {"authorization": f"Bearer {OWNS}"}
+    with pytest.raises(StoreError, match="audit log"):
+        client.post("/change", headers=bearer)
+    assert client.get("/form", headers=bearer).status_code == 200
 
 
 def test_a_program_with_a_token_needs_no_page(tmp_path: Path):
@@ -159,47 +198,24 @@ def test_bodies_are_bounded(tmp_path: Path):
     assert client.post("/change", content=f"csrf={token}&{fields}", headers=PAGE | form).status_code == 403
 
 
-def test_the_log_is_its_owners_and_only_grows(tmp_path: Path):
-    audit = Audit(tmp_path / "state" / "audit.jsonl")
-    assert audit.path.stat().st_mode & 0o777 == 0o600 and audit.path.parent.stat().st_mode & 0o777 == 0o700
-    before = b""
-    for number in range(3):
-        with audit.action(ME, f"a{number}", ""):
-            pass
-        content = audit.path.read_bytes()
-        assert content.startswith(before) and content.count(b"\n") == 2 * (number + 1)
-        before = content
-    with pytest.raises(StoreError), audit.action(ME, "fails", "y" * 9000):
-        raise StoreError("disk full")
-    audit.path.write_bytes(audit.path.read_bytes() + b"{broken\n")
-    newest = audit.newest(3)
-    assert [entry.action for entry in newest] == ["a damaged line", "fails", "a2"]
-    assert newest[1].outcome is Outcome.FAILED and newest[1].said == "disk full" and len(newest[1].asked) == 2000
-
-
-def test_what_cannot_be_logged_is_refused(tmp_path: Path):
-    audit = Audit(tmp_path / "audit.jsonl")
-    audit.path.unlink()
-    audit.path.mkdir()
-    with pytest.raises(StoreError, match="audit log"), audit.action(ME, "x", ""):
-        raise AssertionError("was done")
-    other = tmp_path / "others.jsonl"
-    other.touch(0o644)
-    other.chmod(0o644)
-    with pytest.raises(ConfigurationError, match="others may"):
-        Audit(other)
-
-
 def test_pages_and_api_of_the_log(store: Store, tmp_path: Path):
     (tmp_path / "deploy").mkdir()
     audit = Audit(tmp_path / "audit.jsonl")
     operations = Operations(open_project(None), audit, Jobs(tmp_path / "jobs", tmp_path, "", audit, frozenset({0})))
     who = Who(role="viewer", client="192.0.2.1", user="<b>")
-    operations.audit.write(who, "POST /x", Outcome.REFUSED, said="no")
+    operations.audit.refuse(who, "POST /x", "no")
+    for number in range(60):
+        operations.audit.write(ME, f"act {number}", Outcome.DONE)
     access = Access(hosts=("localhost",), operate=True, user_of=lambda scope: 0)
     client = TestClient(make_app(store, access, operations=operations), base_url=HERE)
-    assert "&lt;b&gt;" in client.get("/audit").text and "192.0.2.1" in client.get("/audit").text
-    assert client.get("/api/audit").json()["entries"][0]["said"] == "no"
+    refusals = client.get("/audit?kind=refusal").text
+    assert "&lt;b&gt;" in refusals and "192.0.2.1" in refusals and "act 59" not in refusals
+    assert client.get("/api/audit?kind=refusal").json()["entries"][0]["said"] == "no"
+    assert "act 10<" in client.get("/audit").text and "Page 1 of 2, 60 rows" in client.get("/audit").text
+    assert [entry["action"] for entry in client.get("/api/audit?page=2").json()["entries"]][::9] == ["act 9", "act 0"]
+    assert "There is no such page" in client.get("/audit?page=3").text
+    assert "Nothing yet" in client.get("/audit?kind=sign-in").text
+    assert client.get("/audit?kind=none").status_code == 422
     assert 'href="/audit"' in client.get("/runs").text
     reader = TestClient(make_app(store, Access(hosts=("localhost",))), base_url=HERE)
     assert reader.get("/audit").status_code == 404 and 'href="/audit"' not in reader.get("/runs").text

@@ -4,6 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nfvbed.dashboard.app import make_app
+from nfvbed.dashboard.connections import Listener
 from nfvbed.dashboard.listening import Listening, access_of, bind, server_of
 from nfvbed.dashboard.security import COOKIE, Access
 from nfvbed.errors import BusyError, ConfigurationError, UsageError
@@ -60,7 +61,7 @@ def test_signing_in_sets_a_cookie_that_is_not_the_token(guarded: TestClient, mon
     answer = guarded.post("/login", data={"token": TOKEN})
     cookie = next(text for text in answer.headers.get_list("set-cookie") if text.startswith(f"{COOKIE}="))
     assert answer.status_code == 303 and TOKEN not in cookie
-    assert all(word in cookie for word in ("HttpOnly", "SameSite=strict", "Secure", COOKIE))
+    assert all(word in cookie for word in ("httponly", "samesite=strict", "secure", COOKIE))
     assert guarded.get("/runs").status_code == 200
 
 
@@ -119,7 +120,7 @@ def test_a_certificate_that_is_none_is_refused(tmp_path, store: Store):
     wrong = written(tmp_path, "no certificate")
     for pair in ((wrong, wrong), (tmp_path / "none", wrong)):
         with pytest.raises(ConfigurationError, match="certificate"):
-            server_of(make_app(store, Access(hosts=())), Listening(tls=pair))
+            server_of(make_app(store, Access(hosts=())), Listening(tls=pair), Listener())
 
 
 def test_an_address_of_another_machine_is_refused():

@@ -5,45 +5,51 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from starlette.responses import Response
 
-from nfvbed.dashboard.live import MOST, Streams
+from nfvbed.dashboard.live import MOST, OF_CLIENT, OF_OPERATORS, Streams
 from nfvbed.dashboard.progress import Needs, Plans, live_of, progress_of
 from nfvbed.dashboard.rendering import render
+from nfvbed.dashboard.roles import CURRENT, Asker, Role
 from nfvbed.dashboard.source import Source
 from nfvbed.errors import BusyError
 from nfvbed.host import trialsign
 from nfvbed.host.trialsign import going_trial, remove_signs_of_the_dead, trial_going, trial_is_going
 from nfvbed.store import Store
 
-
-class Asking:
-    """A browser that goes away after some looks between trials."""
-
-    def __init__(self, looks: int) -> None:
-        self._looks = looks
-        self.url = SimpleNamespace(path="/runs/1/events")
-
-    async def is_disconnected(self) -> bool:
-        """Count down."""
-        self._looks -= 1
-        return self._looks < 0
+ASKING = SimpleNamespace(url=SimpleNamespace(path="/runs/1/events"))
+"""A request."""
 
 
-def events(parts, going, looks=20) -> list[tuple[str, object]]:
-    """Return what is sent while parts come one after the other, and trials as said."""
+class Enough(Exception):
+    """A reader has gone away."""
+
+
+def events(parts, going) -> list[tuple[str, object]]:
+    """Return what is sent while parts come one after the other, and trials as said; then its reader goes away."""
     shown, trials = iter(parts), iter(going)
+
+    def part() -> tuple[str, bool]:
+        for found in shown:
+            return found
+        raise Enough
+
     streams = Streams(is_going=lambda: next(trials, False), look_s=0, going_s=0, fresh_s=0)
+    sent: list[str] = []
 
-    async def read() -> list[str]:
-        answer = streams.follow(Asking(looks), lambda: next(shown))
-        return [chunk async for chunk in answer.body_iterator]
+    async def read() -> None:
+        async for chunk in streams.follow(ASKING, part).body_iterator:
+            sent.append(chunk.encode().decode())
 
-    sent = [chunk.split("\n") for chunk in asyncio.run(read())]
-    return [(lines[0].removeprefix("event: "), json.loads(lines[1].removeprefix("data: "))) for lines in sent]
+    with suppress(Enough):
+        asyncio.run(read())
+    lines = [chunk.split("\n") for chunk in sent]
+    return [(one[0].removeprefix("event: "), json.loads(one[1].removeprefix("data: "))) for one in lines]
 
 
 def test_a_part_is_sent_when_it_has_changed_and_the_end_once():
@@ -52,7 +58,7 @@ def test_a_part_is_sent_when_it_has_changed_and_the_end_once():
 
 
 def test_nothing_is_read_or_sent_while_a_trial_is_going():
-    assert events([("a", True)], [True] * 10 + [False] * 2, looks=9) == [("part", "a"), ("end", {})]
+    assert events([("a", True)], [True] * 10 + [False] * 2) == [("part", "a"), ("end", {})]
     # One that begins while the part is read.
     sent = events([("a", False), ("b", True)], [False, True, True, False, False, False])
     assert sent == [("part", "a"), ("part", "b"), ("end", {})]
@@ -73,26 +79,72 @@ def test_what_several_connections_show_is_read_once():
         return "a", True
 
     async def read() -> list[str]:
-        return [chunk async for chunk in streams.follow(Asking(9), part).body_iterator]
+        return [chunk.encode().decode() async for chunk in streams.follow(ASKING, part).body_iterator]
 
     assert asyncio.run(read()) == asyncio.run(read()) == ['event: part\ndata: "a"\n\n', "event: end\ndata: {}\n\n"]
     assert len(asked) == 1
 
 
-def test_connections_are_bounded():
+def asked_by(client: str, role: Role = Role.VIEWER, **more) -> None:
+    CURRENT.set(Asker(role=role, place=client, **more))
+
+
+async def sent(response: Response, method: str = "GET") -> list[dict]:
+    """Answer a request of which the reader goes away at once."""
+    messages: list[dict] = []
+
+    async def send(message) -> None:
+        messages.append(message)
+
+    async def receive() -> dict:
+        return {"type": "http.disconnect"}
+
+    await response({"type": "http", "method": method}, receive, send)
+    return messages
+
+
+def test_places_are_taken_before_anything_is_sent_and_given_back_in_any_case():
     streams = Streams(is_going=lambda: False, look_s=0, fresh_s=0)
+    token = CURRENT.set(None)
 
     async def many() -> None:
-        open_ones = [streams.follow(Asking(9), lambda: ("a", False)).body_iterator for _ in range(MOST)]
-        for one in open_ones:
-            await anext(one)
-        with pytest.raises(BusyError):
-            streams.follow(Asking(9), lambda: ("a", False))
-        for one in open_ones:
-            await one.aclose()
-        streams.follow(Asking(9), lambda: ("a", False))
+        taken = []
+        for _ in range(OF_CLIENT):
+            asked_by("one")
+            taken.append(streams.follow(ASKING, lambda: ("a", False)))
+        with pytest.raises(BusyError, match="one client"):
+            streams.follow(ASKING, lambda: ("a", False))
+        for number in range(MOST - OF_OPERATORS - OF_CLIENT):
+            asked_by(f"other {number}")
+            taken.append(streams.follow(ASKING, lambda: ("a", False)))
+        asked_by("somebody")
+        with pytest.raises(BusyError) as error:
+            streams.follow(ASKING, lambda: ("a", False))
+        assert "kept for operators" in error.value.observed
+        for number in range(OF_OPERATORS):
+            asked_by(f"operator {number}", Role.OPERATOR)
+            taken.append(streams.follow(ASKING, lambda: ("a", False)))
+        asked_by("one more", Role.OPERATOR)
+        with pytest.raises(BusyError, match=f"at most {MOST} "):
+            streams.follow(ASKING, lambda: ("a", False))
+        for number, response in enumerate(taken):
+            messages = await sent(response, "HEAD" if number % 2 else "GET")
+            assert messages[0]["type"] == "http.response.start"
+        asked_by("somebody")
+        streams.follow(ASKING, lambda: ("a", False))
 
     asyncio.run(many())
+    CURRENT.reset(token)
+
+
+def test_events_end_with_the_session():
+    streams, looks = Streams(is_going=lambda: False, look_s=0, fresh_s=0), iter([True, True, False])
+
+    async def read() -> list[object]:
+        asked_by("one", may_go_on=lambda: next(looks))
+        return [chunk async for chunk in streams.follow(ASKING, lambda: ("a", False)).body_iterator]
+
+    assert len(asyncio.run(read())) == 1 and next(looks, None) is None
 
 
 def test_a_trial_is_seen_from_another_process_and_ends_with_its_process():

@@ -5,7 +5,8 @@ import pytest
 from nfvbed.errors import PrerequisiteError
 from nfvbed.host.entries import HugepagesEntry
 from nfvbed.host.hugepages import HugepagePool
-from nfvbed.host.ledger import Ledger, this_process
+from nfvbed.host.ledger import Ledger
+from nfvbed.host.owner import this_process
 
 
 @pytest.fixture

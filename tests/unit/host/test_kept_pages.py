@@ -5,7 +5,8 @@ import pytest
 from nfvbed.host import kept, undo
 from nfvbed.host.entries import HugepagesEntry, NetnsEntry
 from nfvbed.host.kept import MOST_PAGES, KeptPages
-from nfvbed.host.ledger import Ledger, this_process
+from nfvbed.host.ledger import Ledger
+from nfvbed.host.owner import this_process
 
 
 class Place:

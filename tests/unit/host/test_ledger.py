@@ -17,7 +17,8 @@ from nfvbed.host.entries import (
     ProcessEntry,
     TraceInstanceEntry,
 )
-from nfvbed.host.ledger import Ledger, this_process
+from nfvbed.host.ledger import Ledger
+from nfvbed.host.owner import this_process
 from nfvbed.host.processes import is_alive, start_time
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from nfvbed.host import reap, workspace
 from nfvbed.host.entries import HugepagesEntry
-from nfvbed.host.ledger import Ledger, this_process
+from nfvbed.host.ledger import Ledger
+from nfvbed.host.owner import this_process
 
 
 @pytest.mark.parametrize("names", [("aaaa", "zzzz"), ("zzzz", "aaaa")])

@@ -116,7 +116,12 @@ MALFORMED = [
     ("- a\n- b\n", ":1", "a list"),
     ("", ":1", "nothing"),
     ("a: 1\n--- \nb: 2\n", ":2:1", "another document"),
-    ("a: " + "[" * 3000, "", "nests too deeply"),
+    ("a: " + "[" * 3000, ":1:67", "nests too deeply"),
+    ("a: " + "9" * 401 + "\n", ":1:4", "a number of 401 digits"),
+    ("a: !!bool perhaps\n", ":1:4", "this is no bool"),
+    ("? " + "k" * 1025 + "\n: 1\n", ":1:3", "a key of 1025 characters"),
+    ("a: [" + "1," * 100_000 + "]\n", ":1:199999", "it holds too much"),
+    ("a: " + "x" * 10_000_000, "", "more than 10000000 bytes"),
 ]
 
 

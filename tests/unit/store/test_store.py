@@ -154,7 +154,7 @@ def test_an_exported_run_is_the_same_elsewhere(stores: Stores) -> None:
 
     with Store.open(stores.new()) as store:
         digest = store.put_blob("host", {"cpu": "x"})
-        run = run_record(host_hash=digest, plan_hash=digest, status=Status.OK, ended_at="later")
+        run = run_record(host_hash=digest, plan_hash=digest, status=Status.OK, ended_at="2024-01-01T00:02:00.000+00:00")
         store.start_run(run)
         store.add_cell(cell_record(config_hash=digest, rig_hash=""))
         store.add_trial(trial_record())

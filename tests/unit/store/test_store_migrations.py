@@ -56,7 +56,9 @@ def upgrade(path: str | Path, to: str) -> None:
 
 def insert_run(connection: Connection) -> None:
     """Write the columns that format 1 has."""
-    run = run_record(status=Status.BLOCKED, reason="placement", ended_at="later").model_dump(mode="json")
+    run = run_record(status=Status.BLOCKED, reason="placement", ended_at="2024-01-01T00:02:00.000+00:00").model_dump(
+        mode="json"
+    )
     cell = cell_row(cell_record(status=Status.BLOCKED), 0)
     cell = {key: value for key, value in cell.items() if not key.startswith("vnf")}
     for table, row in (("experiment", {"name": "demo"}), ("run", run), ("cell", cell)):

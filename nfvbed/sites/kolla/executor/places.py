@@ -66,7 +66,7 @@ class RackPlaces:
     def make(self) -> None:
         """Make the folders, for their owner alone."""
         for folder in (self.directory.parent, self.directory, self.config, self.logs):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.directory.chmod(0o700)
 
     @contextmanager

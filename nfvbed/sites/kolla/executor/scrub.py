@@ -10,6 +10,8 @@ from typing import Any
 import yaml
 
 from nfvbed.errors import ConfigurationError
+from nfvbed.spec import boundedyaml
+from nfvbed.spec.textfile import read_text
 
 HIDDEN = "********"
 _WHOLE_WORDS_BELOW = 8
@@ -40,8 +42,10 @@ def secrets_in(passwords: Path) -> tuple[str, ...]:
         ConfigurationError: it is not such a file.
     """
     try:
-        found = yaml.safe_load(passwords.read_text())
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as failure:
+        found = boundedyaml.load(read_text(passwords))
+    except ConfigurationError as failure:
+        raise _not_readable(passwords, failure.observed) from None
+    except yaml.YAMLError as failure:
         # What the parser says would show the line.
         raise _not_readable(passwords, type(failure).__name__) from None
     if not isinstance(found, dict):

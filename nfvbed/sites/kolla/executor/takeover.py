@@ -2,9 +2,11 @@
 
 import yaml
 
-from nfvbed.errors import DeployError
+from nfvbed.errors import ConfigurationError, DeployError
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.openstack.devcloud.places import write_private
+from nfvbed.spec import boundedyaml
+from nfvbed.spec.textfile import read_text
 from nfvbed.vnfs.descriptors.yamltext import dump
 
 KOLLAS_NAME = "kolla-admin"
@@ -18,10 +20,10 @@ def take_over(places: RackPlaces, site: str) -> None:
         DeployError: Kolla has not written what is expected.
     """
     try:
-        found = yaml.safe_load(places.kolla_clouds.read_text())
+        found = boundedyaml.load(read_text(places.kolla_clouds))
         entry = found["clouds"][KOLLAS_NAME]
         complete = isinstance(entry, dict) and {"auth_url", "password"} <= set(entry.get("auth", {}))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError) as failure:
+    except (ConfigurationError, yaml.YAMLError, KeyError, TypeError) as failure:
         raise _unexpected(places, type(failure).__name__) from None
     if not complete:
         raise _unexpected(places, "it has no auth_url and password")

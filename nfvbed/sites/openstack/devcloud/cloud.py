@@ -9,7 +9,8 @@ from nfvbed.errors import DeployError
 from nfvbed.host.entries import HugepagesEntry
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.hugepages import HugepagePool
-from nfvbed.host.ledger import Ledger, this_process
+from nfvbed.host.ledger import Ledger
+from nfvbed.host.owner import this_process
 from nfvbed.host.places import LEDGER_NAME
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.signals import end_like_interrupt
@@ -85,7 +86,7 @@ class DevCloud:
             BusyError: another nfvbed is starting or stopping the cloud.
             DeployError: no cloud runs, or a stage failed.
         """
-        self.places.directory.mkdir(parents=True, exist_ok=True)
+        self.places.make()
         with self._locked():
             return run_stages(self._compute(host).stages(guests_mib), self.record, progress, self.places.durations)
 
@@ -97,7 +98,7 @@ class DevCloud:
             BusyError: another nfvbed is starting or stopping it.
             DeployError: a stage failed.
         """
-        self.places.directory.mkdir(parents=True, exist_ok=True)
+        self.places.make()
         with self._locked():
             if self.find_node() is None:
                 self._clear()

@@ -1,8 +1,9 @@
 """Where a cloud keeps its things: below the project's private folder, and nowhere else."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from nfvbed.wholefile import write_whole
 
 PRIVATE_DIRECTORY = Path(".nfvbed") / "devcloud"
 CONTROLLER = "controller"
@@ -19,6 +20,11 @@ class CloudPlaces:
     def of(cls, project_root: Path) -> "CloudPlaces":
         """Return the places of a project's cloud."""
         return cls((project_root / PRIVATE_DIRECTORY).resolve())
+
+    def make(self) -> None:
+        """Make its folder, which its owner alone may enter, also where another nfvbed made it: it has passwords."""
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.directory.chmod(0o700)
 
     @property
     def root(self) -> Path:
@@ -115,9 +121,4 @@ class NodePlaces:
 
 def write_private(path: Path, text: str) -> None:
     """Write a file that its owner alone can read, in one step."""
-    draft = path.with_name(path.name + ".new")
-    draft.unlink(missing_ok=True)
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    draft.rename(path)
+    write_whole(path, text, 0o600)

@@ -1,12 +1,13 @@
 """Named stages, one after the other: their times are recorded, and a start that failed goes on where it failed."""
 
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from nfvbed.wholefile import append_whole, write_whole
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,7 @@ class StageRecord:
 
     def mark(self, stage: str, seconds: float) -> None:
         """Write down that one is done."""
-        draft = self._path.with_name(self._path.name + ".new")
-        draft.write_text(json.dumps({**self.done(), stage: round(seconds, 2)}))
-        draft.rename(self._path)
+        write_whole(self._path, json.dumps({**self.done(), stage: round(seconds, 2)}))
 
 
 def run_stages(stages: Sequence[Stage], record: StageRecord, progress: Progress, durations: Path) -> dict[str, float]:
@@ -110,8 +109,4 @@ def run_stages(stages: Sequence[Stage], record: StageRecord, progress: Progress,
 
 
 def _append(path: Path, line: dict[str, object]) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-    try:
-        os.write(handle, json.dumps(line).encode() + b"\n")
-    finally:
-        os.close(handle)
+    append_whole(path, json.dumps(line).encode() + b"\n", 0o644)

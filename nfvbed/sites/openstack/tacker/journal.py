@@ -5,9 +5,10 @@ ours: they are found by the ids in here.
 """
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from nfvbed.wholefile import append_whole, write_whole
 
 _NAME = "onboarded.jsonl"
 
@@ -36,12 +37,7 @@ class Journal:
     def write(self, note: Note) -> None:
         """Append a line; it is on the disk when this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(handle, json.dumps(asdict(note)).encode() + b"\n")
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        append_whole(self.path, json.dumps(asdict(note)).encode() + b"\n")
 
     def read(self, cloud: str, owner: str) -> tuple[Note, ...]:
         """Return an owner's lines for one cloud; a line that was cut off by a kill is left out."""
@@ -53,10 +49,7 @@ class Journal:
         if not kept:
             self.path.unlink(missing_ok=True)
             return
-        draft = self.path.with_name(self.path.name + ".new")
-        draft.write_text("".join(json.dumps(asdict(note)) + "\n" for note in kept))
-        draft.chmod(0o600)
-        draft.rename(self.path)
+        write_whole(self.path, "".join(json.dumps(asdict(note)) + "\n" for note in kept), 0o600)
 
     def _all(self) -> list[Note]:
         try:

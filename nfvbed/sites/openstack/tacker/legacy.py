@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import openstack.connection
-import yaml
 from tackerclient.common import exceptions as tacker_errors
 
 from nfvbed.errors import OnboardError, UnsupportedError, UsageError
@@ -15,6 +14,7 @@ from nfvbed.sites.openstack.tacker.connection import asking, is_missing, status
 from nfvbed.sites.openstack.tacker.lifecycle import Shown, TackerApi, path_of
 from nfvbed.sites.openstack.tacker.tags import Tag
 from nfvbed.sites.openstack.tacker.waits import wait
+from nfvbed.spec import boundedyaml
 
 _SCALING = "tosca.policies.tacker.Scaling"
 _CONFLICT = 409
@@ -207,7 +207,7 @@ def require_admin(connection: openstack.connection.Connection) -> None:
 
 def _template(vnfd: Mapping[str, Any]) -> dict[str, Any]:
     raw = vnfd["attributes"]["vnfd"]
-    found: dict[str, Any] = yaml.safe_load(raw) if isinstance(raw, str) else raw
+    found: dict[str, Any] = boundedyaml.load(raw) if isinstance(raw, str) else raw
     return found
 
 

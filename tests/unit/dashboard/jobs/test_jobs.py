@@ -13,7 +13,7 @@ import pytest
 
 from nfvbed.dashboard.audit import Audit, Outcome, Who
 from nfvbed.dashboard.jobs import files
-from nfvbed.dashboard.jobs.folder import START_S, Jobs
+from nfvbed.dashboard.jobs.folder import KEEPER, START_S, Jobs
 from nfvbed.dashboard.jobs.processes import is_alive, process_of, send
 from nfvbed.dashboard.jobs.records import (
     CANCELLED,
@@ -96,6 +96,23 @@ def test_a_second_one_is_refused_until_the_first_is_cancelled(jobs: Jobs, tmp_pa
     assert waited(jobs, other.spec.id).state is State.DONE
     with pytest.raises(UsageError, match="does not run"):
         jobs.cancel(first.spec.id, ME)
+
+
+def test_a_job_that_is_only_starting_is_cancelled(jobs: Jobs, tmp_path: Path):
+    """Its keeper finds, when the command's process is known, that it was asked to end."""
+    folder = written(jobs, arguments=("dashboard", "--operate", "--store", str(tmp_path / "x.sqlite"), "--port", "0"))
+    assert jobs.job(folder.name).state is State.STARTING
+    assert jobs.cancel(folder.name, ME).state is State.CANCELLING
+    keeper = [
+        sys.executable,
+        "-m",
+        KEEPER,
+        str(folder),
+        str(tmp_path / "audit.jsonl"),
+        str(min(os.sched_getaffinity(0))),
+    ]
+    subprocess.run(keeper, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    assert waited(jobs, folder.name).state is State.CANCELLED
 
 
 def test_what_became_of_a_job_is_told_by_its_files(jobs: Jobs):

@@ -11,10 +11,11 @@ import pytest
 from nfvbed.errors import UnsupportedError
 from nfvbed.host import rebind
 from nfvbed.host.entries import DriverEntry, LinkStateEntry, NetdevEntry
-from nfvbed.host.ledger import Ledger, this_process
+from nfvbed.host.ledger import Ledger
 from nfvbed.host.nics import netdevs, take
 from nfvbed.host.nics.fit import Machine, require
 from nfvbed.host.nics.uses import devices_of_default
+from nfvbed.host.owner import this_process
 from nfvbed.host.topology import CpuTopology
 from nfvbed.records import PortKind, QualityWarning
 from nfvbed.spec.pci import CableSpec

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import random
 import stat
 import zipfile
 
@@ -69,6 +70,8 @@ def test_own_package_is_read_with_all_its_hashes(tmp_path):
         (special("link", stat.S_IFLNK | 0o777), "it is a link"),
         (special("null", stat.S_IFCHR | 0o666), "it is a device, socket or pipe"),
         (special("Files\\..\\outside"), "its path has a backslash"),
+        (special("one\x1b[2J"), "its path has a control character"),
+        (special("n" * 1025), "its path has 1025 characters; 1024 are read"),
     ],
 )
 def test_member_that_would_be_written_elsewhere_is_refused(tmp_path, member, observed):
@@ -102,11 +105,68 @@ def test_archive_that_unfolds_without_measure_is_refused(tmp_path, monkeypatch, 
     assert "unfold without measure" in refused(written(tmp_path, {META: meta(), "top.yaml": ENTRY})).what
 
 
+def test_text_that_is_too_long_is_refused_unread(tmp_path):
+    huge = random.Random(1).randbytes(archive.MOST_TEXT_BYTES + 1)
+    assert "too large to be read" in refused(written(tmp_path, {META: meta(), "top.yaml": huge})).what
+
+
 def test_small_archive_of_a_huge_text_is_refused_unread(tmp_path):
-    huge = bytes(archive.MOST_TEXT_BYTES + 1)
-    path = written(tmp_path, {META: meta(), "top.yaml": huge})
+    path = written(tmp_path, {META: meta(), "top.yaml": bytes(archive.MOST_TEXT_BYTES)})
     assert path.stat().st_size < 10_000
-    assert "too large to be read" in refused(path).what
+    assert "more than 200 times" in refused(path).observed
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), [(zipfile.ZIP_BZIP2, "bzip2"), (zipfile.ZIP_LZMA, "LZMA")], ids=["bzip2", "lzma"]
+)
+def test_member_that_cannot_be_unpacked_in_pieces_is_refused(tmp_path, method, name):
+    path = tmp_path / "foreign.csar"
+    with zipfile.ZipFile(path, "w", method) as made:
+        made.writestr(META, meta())
+    assert refused(path).observed == f"it is packed with {name}; deflate is read, and what is not packed"
+
+
+def test_size_that_is_a_lie_bounds_what_is_read(tmp_path):
+    path = written(tmp_path, {META: meta(), "top.yaml": ENTRY + b"# and more of it" * 10_000})
+    content = bytearray(path.read_bytes())
+    at = content.rindex(b"PK\x01\x02")
+    content[at + 24 : at + 28] = (60).to_bytes(4, "little")
+    path.write_bytes(content)
+    found = archive.Archive(path)
+    assert found.sizes["top.yaml"] == 60
+    with pytest.raises(ConfigurationError) as caught:
+        found.content("top.yaml", 10**6)
+    assert caught.value.what == "top.yaml is damaged"
+
+
+def test_directory_that_is_too_long_is_refused_unread(tmp_path):
+    path = tmp_path / "foreign.csar"
+    with zipfile.ZipFile(path, "w") as made:
+        for number in range(20_000):
+            made.writestr(f"{number:060}", b"")
+    assert f"{archive.MOST_DIRECTORY_BYTES} are read" in refused(path).observed
+
+
+def test_manifest_of_too_many_blocks_is_refused(tmp_path):
+    blocks = b"Source: top.yaml\n\n" * 4001
+    path = written(tmp_path, {META: meta("ETSI-Entry-Manifest: top.mf"), "top.yaml": ENTRY, "top.mf": blocks})
+    assert "4000 blocks" in refused(path).observed
+
+
+def test_digest_of_a_member_that_is_named_often_is_computed_once(tmp_path):
+    path = written(tmp_path, {"top.yaml": ENTRY})
+    found = archive.Archive(path)
+    first = found.digest("top.yaml", "sha256")
+    path.unlink()
+    assert found.digest("top.yaml", "sha256") == first == hashlib.sha256(ENTRY).hexdigest()
+
+
+def test_definitions_that_are_too_much_together_are_refused(tmp_path):
+    names = [f"{number}.yaml" for number in range(30)]
+    many = ENTRY + b"metadata: {list: [" + b"1," * 4000 + b"]}\n"
+    entry = ENTRY + f"imports: [{', '.join(names)}]\n".encode()
+    found = refused(written(tmp_path, {META: meta(), "top.yaml": entry, **dict.fromkeys(names, many)}))
+    assert found.what == "the definitions of foreign.csar hold too much"
 
 
 def test_members_that_lie_over_each_other_are_refused(tmp_path):

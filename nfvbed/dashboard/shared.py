@@ -1,0 +1,102 @@
+"""Readings that many ask for: each is made once for all who ask meanwhile, and kept for a moment."""
+
+import threading
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Final, Generic, TypeVar
+
+from nfvbed.errors import BusyError, NfvbedError
+
+QUEUE_S: Final = 30.0
+"""How long one waits for others' readings."""
+KEPT: Final = 64
+"""Readings."""
+
+Value = TypeVar("Value")
+
+
+@dataclass
+class _Kept(Generic[Value]):
+    at: float
+    value: Value | None = None
+    error: NfvbedError | None = None
+
+
+@dataclass
+class _Place(Generic[Value]):
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    kept: _Kept[Value] | None = None
+
+
+class Shared(Generic[Value]):
+    """Readings; may be asked from several threads.
+
+    Args:
+        what: they are of, for who waits too long.
+        fresh_s: how long one answers who asks again, also where it failed.
+        queue_s: how long one waits for another's.
+    """
+
+    def __init__(self, what: str, fresh_s: float, queue_s: float = QUEUE_S) -> None:
+        self._what = what
+        self._fresh_s = fresh_s
+        self._queue_s = queue_s
+        self._places: dict[Hashable, _Place[Value]] = {}
+        self._one_at_a_time = threading.Lock()
+
+    def read(self, key: Hashable, make: Callable[[], Value], fresh_s: float | None = None) -> Value:
+        """Return a reading; one that was made a moment ago is not made again.
+
+        Args:
+            key: of what.
+            make: makes it.
+            fresh_s: another time for which an older one will do.
+
+        Raises:
+            NfvbedError: what making it failed with, or did a moment ago.
+            BusyError: others' readings take too long.
+        """
+        place = self._place(key)
+        if not place.lock.acquire(timeout=self._queue_s):
+            raise BusyError(
+                f"{self._what} is being read for others",
+                observed=f"for more than {self._queue_s:g} s",
+                fix="load the page again",
+            )
+        try:
+            kept = place.kept
+            if kept is None or time.monotonic() - kept.at >= (self._fresh_s if fresh_s is None else fresh_s):
+                kept = place.kept = _made(make)
+        finally:
+            place.lock.release()
+        if kept.error is not None:
+            raise kept.error.with_traceback(None)  # it is raised for many, and would grow
+        assert kept.value is not None
+        return kept.value
+
+    def newest(self, key: Hashable) -> Value | None:
+        """Return the newest reading, however old; None where there is none, or making it failed."""
+        kept = self._place(key).kept
+        return kept.value if kept is not None else None
+
+    def keep(self, key: Hashable, value: Value) -> None:
+        """Take a reading that was made otherwise."""
+        self._place(key).kept = _Kept(time.monotonic(), value)
+
+    def _place(self, key: Hashable) -> _Place[Value]:
+        with self._one_at_a_time:
+            found = self._places.pop(key, None) or _Place()
+            self._places[key] = found
+            idle = [known for known, place in self._places.items() if not place.lock.locked() and known != key]
+            for known in idle[: max(0, len(self._places) - KEPT)]:
+                del self._places[known]
+            return found
+
+
+def _made(make: Callable[[], Value]) -> _Kept[Value]:
+    try:
+        value = make()
+    except NfvbedError as error:
+        return _Kept(time.monotonic(), error=error)
+    return _Kept(time.monotonic(), value)

@@ -1,0 +1,129 @@
+"""Rows that are not as nfvbed writes them: of a damaged store, or of one that somebody else made."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+Row = TypeVar("Row")
+Model = TypeVar("Model", bound=BaseModel)
+
+FIX: Final = (
+    "this store is damaged, or nfvbed did not make it: import the run again where it was exported, or leave it out; "
+    "the other runs can be read"
+)
+LARGEST: Final = 2**63 - 1
+"""Neither a count nor a time is larger: both databases keep integers of 64 bits."""
+_TIMES: Final = ("started_at", "ended_at", "at", "expires_at")
+"""Columns that hold a time: UTC, ISO 8601."""
+_MANY_DIGITS: Final = re.compile(r"\d{19}")
+_SHOWN: Final = 80
+"""Characters of a value that a message shows."""
+
+
+class RowError(Exception):
+    """A row cannot be read.
+
+    Args:
+        table: its name.
+        key: what identifies the row there.
+        observed: what is wrong with it.
+    """
+
+    def __init__(self, table: str, key: Mapping[str, Any], observed: str) -> None:
+        super().__init__(observed)
+        self.run = _shown(key.get("run", key.get("id"))) if "run" in key or table == "run" else ""
+        self.place = f"table {table}, {', '.join(f'{name} {_shown(value)}' for name, value in key.items())}"
+        self.observed = observed
+
+
+Tell = Callable[[RowError], None]
+"""Is told of a row that is left out as it cannot be read."""
+
+
+class Unparsed:
+    """A value that should be JSON and is not; no field takes it.
+
+    Args:
+        why: it is not.
+    """
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+
+def parsed(text: Any) -> Any:
+    """Parse what a column of JSON holds; what is none becomes `Unparsed`, so that its row can be named."""
+    try:
+        value = from_json(text, allow_inf_nan=False)
+    except (ValueError, TypeError) as error:
+        return Unparsed(f"no JSON: {error}")
+    if isinstance(text, str) and _MANY_DIGITS.search(text) and not _is_bounded(value):
+        return Unparsed("a number that no count or time can be")
+    return value
+
+
+def rebuilt(model: type[Model], values: Mapping[Any, Any], table: str, key: Iterable[str]) -> Model:
+    """Make a record of a row's values.
+
+    Args:
+        model: of the record.
+        values: by the names of its fields.
+        table: of the row.
+        key: names of the values that identify it.
+
+    Raises:
+        RowError: they are not those of such a record.
+    """
+    try:
+        for name in _TIMES:
+            if values.get(name) is not None and datetime.fromisoformat(values[name]).tzinfo is None:
+                raise ValueError(f"{name} has no zone: {values[name]}")
+        return model.model_validate(values)
+    except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:
+        # Beside pydantic's own: a validator that looks at the values before they are checked.
+        raise RowError(table, {name: values.get(name) for name in key}, _why(values, error)) from error
+
+
+def readable(rows: Iterable[Row], make: Callable[[Row], Model], tell: Tell) -> list[Model]:
+    """Make records of rows; what cannot be read is told, and left out."""
+    found = []
+    for row in rows:
+        try:
+            found.append(make(row))
+        except RowError as error:
+            tell(error)
+    return found
+
+
+def refuse(error: RowError) -> None:
+    """Stop at a row that cannot be read: for `tell`, where none may be left out."""
+    raise error
+
+
+def _why(values: Mapping[str, Any], error: Exception) -> str:
+    for name, value in values.items():
+        if isinstance(value, Unparsed):
+            return f"{name}: {value.why}"
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        return f"{'.'.join(map(_shown, first['loc']))}: {first['msg']}"
+    return f"{type(error).__name__}: {_shown(str(error))}"
+
+
+def _shown(value: Any) -> str:
+    """Return a value in one short line without what a terminal would obey."""
+    text = value if isinstance(value, str) else ascii(value)
+    kept = text if text.isprintable() else ascii(text)
+    return kept if len(kept) <= _SHOWN else f"{kept[:_SHOWN]}..."
+
+
+def _is_bounded(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_bounded, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_bounded, value))
+    return not isinstance(value, int | float) or abs(value) <= LARGEST
