@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from nfvbed.characters import shown
 from nfvbed.cli.results import load_runs, selected, simulated_option
 from nfvbed.cli.settings import open_store, root_option, store_option
 from nfvbed.cli.standard_streams import STANDARD
@@ -36,7 +37,7 @@ def command(run: str, form: str, output: str | None, simulated: bool, root: Path
 
     As JSON it has what people said of it too: label, note, whether it is hidden, and acknowledged steps.
     """
-    text = (_json if form == JSON else _vsperf_csv)(run, simulated, root, store)
+    text = shown((_json if form == JSON else _vsperf_csv)(run, simulated, root, store))
     if output is None or output == STANDARD:
         click.echo(text, nl=False)
         return

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from nfvbed.below import below
 from nfvbed.errors import ConfigurationError, UsageError
 from nfvbed.wholefile import not_written, write_whole
 
@@ -31,7 +32,7 @@ def write(folder: Path, files: dict[str, str]) -> tuple[str, ...]:
         for name in gone:
             (folder / name).unlink(missing_ok=True)
         for name, content in {**files, RECORD: json.dumps(sorted(files), indent=2) + "\n"}.items():
-            path = folder / name
+            path = below(folder, name, nested=True)
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, content)
     except OSError as failure:
