@@ -5,6 +5,7 @@ from pathlib import Path
 
 from nfvbed.below import below
 from nfvbed.errors import ConfigurationError, UsageError
+from nfvbed.spec.textfile import read_text
 from nfvbed.wholefile import not_written, write_whole
 
 RECORD = "nfvbed/rendered.json"
@@ -60,8 +61,8 @@ def _written_before(folder: Path) -> set[str]:
             fix="name an empty folder with --output, or one that nfvbed has rendered to",
         )
     try:
-        names = json.loads(record.read_text())
-    except (OSError, ValueError) as failure:
+        names = json.loads(read_text(record))
+    except (ConfigurationError, ValueError, RecursionError) as failure:
         raise _damaged(record, str(failure)) from failure
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise _damaged(record, "it is no list of names")
