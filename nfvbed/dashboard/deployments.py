@@ -59,7 +59,7 @@ class DeploymentsAnswer(Record):
 
 
 FRESH_S = 3.0
-"""How long an answer is one for all who ask: a cloud is asked for it."""
+"""How long an answer is one for all who ask: files of all sites are read for it."""
 FindDeployments = Callable[[], DeploymentsAnswer]
 
 

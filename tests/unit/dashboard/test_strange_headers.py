@@ -14,6 +14,7 @@ from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.security import COOKIE, Access
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.errors import UnsupportedError
 from nfvbed.store import Store
 
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -104,9 +105,7 @@ PATHS = (
     *("/audit?page=-1", "/audit?kind=%ff", "/chain?length=1e9", "/chain?order=%00", "/start?variant=%00&plan=1"),
     *("/trend?all=2", "/recommend?frame_size=9e99", "/published?x=%", "/runs/latest/why?cell=%00"),
 )
-from nfvbed.errors import DeployError
-
-UNREAD = DeployError("it cannot be read", fix="look")
+UNREAD = UnsupportedError("it cannot be read", fix="look")
 TEXT = st.text(st.characters(min_codepoint=32, max_codepoint=255, exclude_characters="\x7f"), max_size=40)
 
 
