@@ -145,6 +145,7 @@ class Guard:
         self._sessions = Sessions()
         self._asking = anyio.CapacityLimiter(MOST_ASKING)
         self._turns = Turns()
+        self._signing_in = Turns()
         cookies = SessionMiddleware(
             self._ask,
             secrets.token_hex(32),
@@ -270,12 +271,25 @@ class Guard:
     async def _login(self, request: Request) -> Response:
         if request.method != "POST":
             return self._login_page()
+        try:
+            end = await self._signing_in.take(self._client_of(request), operates=False)
+            try:
+                return await self._sign_in(request)
+            finally:
+                end()
+        except (BusyError, StoreError) as error:
+            return refused(request, problem_of(error))
+
+    async def _sign_in(self, request: Request) -> Response:
+        """Answer a form with which somebody signs in.
+
+        Raises:
+            BusyError: Keystone does not answer.
+            StoreError: it cannot be written who it is.
+        """
         address = request.client.host if request.client else ""
         fields = await _fields_in(request)
-        try:
-            person = await self._person_of(fields)
-        except BusyError as error:
-            return refused(request, problem_of(error))
+        person = await self._person_of(fields)
         if person is None:
             await self._note(
                 Who(role="nobody", client=address, user=fields.get("user", "")), "sign in", Outcome.REFUSED
@@ -283,10 +297,7 @@ class Guard:
             await asyncio.sleep(WRONG_TOKEN_S)
             return self._login_page("token" if "token" in fields else "password")
         who = Who(role=person.role.value, client=address, user=person.user)
-        try:
-            await self._note(who, "sign in", Outcome.DONE)
-        except StoreError as error:
-            return refused(request, problem_of(error))
+        await self._note(who, "sign in", Outcome.DONE)
         self._sessions.end(_number_in(request))
         request.session.clear()
         request.session[NUMBER] = self._sessions.add(person, self._client_of(request))
