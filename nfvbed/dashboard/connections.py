@@ -2,7 +2,7 @@
 
 Who opens many and sends nothing is left with few, and those who work have the others: of one client's connections the
 one that has waited longest goes when another comes. uvicorn itself counts connections that send nothing as requests,
-and waits for a request's head for ever (docs/adr/0027-limits-of-the-dashboard.md).
+and waits for a request's head for ever (docs/adr/0028-limits-of-the-dashboard.md).
 """
 
 import asyncio

@@ -18,6 +18,7 @@ from nfvbed.dashboard.jobs.records import Job, State
 from nfvbed.dashboard.live import Streams
 from nfvbed.dashboard.on_site import changes_of, confirmation, refusals, require
 from nfvbed.dashboard.operations import Operations
+from nfvbed.dashboard.origin import from_elsewhere
 from nfvbed.dashboard.planning import Planner, ShownPlan
 from nfvbed.dashboard.problems import NotThereError, Problem, problem_of
 from nfvbed.dashboard.rendering import render
@@ -34,8 +35,6 @@ PATIENCE_S: Final = 60
 """After so long a job that was asked to end is late."""
 JobName = Annotated[str, Path(pattern=r"^[0-9-]{22}$")]
 SiteTyped = Annotated[str, Query(max_length=64, description="name of the site, for `destroy` where a whole cloud goes")]
-OWN: Final = ("same-origin", "none", "")
-"""Of `Sec-Fetch-Site`: a page of this dashboard asks, or the address was typed; empty: a program."""
 
 
 class JobsAnswer(Record):
@@ -187,7 +186,7 @@ def pages_of_jobs(desk: JobDesk) -> APIRouter:
     @router.get("/start")
     def show_start(asker: Operator, request: Request) -> Response:
         asked = "plan" in request.query_params
-        own = _is_own(request)
+        own = not from_elsewhere(request.headers)
         offer, hint = desk.offer(_query(request), planned=asked and own)
         if asked and not own:
             hint = "Another site led here; press Show the plan to have it made."
@@ -256,7 +255,9 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
 
     @router.get("/start")
     def get_start(asker: Operator, request: Request) -> StartAnswer:
-        offer, hint = desk.offer(_query(request), planned="plan" in request.query_params and _is_own(request))
+        offer, hint = desk.offer(
+            _query(request), planned="plan" in request.query_params and not from_elsewhere(request.headers)
+        )
         if hint:
             raise BusyError("there is no plan", observed=hint, fix="try again later")
         return offer
@@ -297,11 +298,6 @@ def _problem(job: Job, log: str) -> Problem | None:
     if job.state is not State.FAILED or job.ended is None:
         return None
     return problem_of(error_of(job.ended.status, log, " ".join(job.spec.arguments)))
-
-
-def _is_own(request: Request) -> bool:
-    """Return whether no other site's page makes the browser ask: a plan takes seconds of this machine."""
-    return request.headers.get("sec-fetch-site", "") in OWN
 
 
 def _query(request: Request) -> dict[str, Sequence[str]]:
