@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.annotations import Annotation, Mark, Marks, marks_of
-from nfvbed.errors import InternalError, StoreError
+from nfvbed.errors import InternalError, StoreError, UsageError
 from nfvbed.quality import QualityWarning
 from nfvbed.records import CellLack, CellRecord, FactRecord, Record, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
@@ -25,7 +25,7 @@ from nfvbed.store.connect import Location, connect, faults, locate, written_out
 from nfvbed.store.damage import RowError
 from nfvbed.store.lock import Holder, WriterLock, holder_of
 from nfvbed.store.migrate import is_outdated, prepare
-from nfvbed.store.readonly import FileReader, back_up, may_write
+from nfvbed.store.readonly import FileReader, back_up, back_up_to, may_write
 from nfvbed.store.rows import cell_row, histogram_rows, put_once, result_row, trial_row
 from nfvbed.store.schema import BLOB, CELL, EXPERIMENT, FACT, HISTOGRAM, RESULT, RUN, TRIAL
 from nfvbed.store.selecting import left_out, simulated_runs
@@ -89,7 +89,8 @@ class Store:
             read_only: write no results.
             migrated: with `read_only`: migrate it where that is needed and possible; else it is refused, and nothing is
                 written.
-            tell: is told once of each row that cannot be read and was left out, in a sentence.
+            tell: is told once of each row that cannot be read and was left out, and of rights of others that were taken
+                away from the files, in a sentence.
 
         Raises:
             StoreError: no results yet (read_only), a newer format, no database, no space, not writable.
@@ -97,7 +98,7 @@ class Store:
             ConfigurationError: not a usable URL.
         """
         location = locate(url_or_path)
-        store = cls(location, connect(location, read_only=read_only), tell)
+        store = cls(location, connect(location, read_only=read_only, tell=tell), tell)
         try:
             if not read_only and location.path is not None:
                 store._lock = WriterLock(_lock_path(location.path))
@@ -107,7 +108,7 @@ class Store:
             if outdated and not store.is_writable:
                 store._read_migrated_copy()
             elif outdated and migrated:
-                cls.open(url_or_path).close()
+                cls.open(url_or_path, tell=tell).close()
             with store._transaction("the results cannot be opened") as connection:
                 prepare(connection, str(location), read_only=read_only)
             if not read_only and location.path is None:
@@ -307,6 +308,26 @@ class Store:
             engine.dispose()
 
     # Reading
+
+    def copy_to(self, path: Path) -> None:
+        """Write a copy of a file as it is now, in one step; readers of the copy hold up nobody who writes here.
+
+        Raises:
+            UsageError: it is a server's database.
+            StoreError: the copy cannot be written; what was in its place before is still there.
+        """
+        if self.location.path is None:
+            raise UsageError(
+                "a server's database is not copied into a file",
+                where=str(self.location),
+                fix="let others read the database itself, or export single runs as JSON",
+            )
+        with (
+            faults(self.location, "the results cannot be copied"),
+            closing(FileReader(self.location.path)) as reader,
+            closing(reader.open()) as connection,
+        ):
+            back_up_to(connection, path)
 
     @property
     def is_writable(self) -> bool:
