@@ -40,10 +40,7 @@ def test_what_is_within_the_bounds_is_read_as_pyyaml_reads_it(data, flow):
 
 @given(st.integers(1, 80), st.sampled_from(("[]", "{}")))
 def test_depth_is_read_up_to_the_bound(depth, kind):
-    if kind == "[]":
-        text = "[" * depth + "]" * depth
-    else:
-        text = "{a: " * (depth - 1) + "{}" + "}" * (depth - 1)
+    text = "[" * depth + "]" * depth if kind == "[]" else "{a: " * (depth - 1) + "{}" + "}" * (depth - 1)
     if depth <= boundedyaml.MOST_DEPTH:
         assert boundedyaml.load(text) == yaml.safe_load(text)
     else:
