@@ -296,6 +296,14 @@ test-openstack-all: setup-test ## as test-openstack, with all faults; one to two
 	@setup/images vloop vepc
 	@$(PYTHON) tests/tiers.py openstack-all
 
+# Seconds of each target.
+FUZZ_S ?= 30
+
+.PHONY: fuzz-native
+fuzz-native: setup ## let libFuzzer try the native programs' parsers, each for FUZZ_S seconds (30); no part of test
+	@setup/packages fuzz
+	@setup/fuzz $(FUZZ_S)
+
 .PHONY: lint
 lint: test-lint ## style and types: ruff, mypy, clang-format
 

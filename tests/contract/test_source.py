@@ -94,7 +94,9 @@ def test_no_file_names_a_machine():
     assert found == []
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-test.txt", "setup/uv.txt", "kolla/requirements.txt"])
+@pytest.mark.parametrize(
+    "name", ["requirements.txt", "requirements-test.txt", "setup/uv.txt", "kolla/requirements.txt"]
+)
 def test_every_pin_is_exact_and_has_hashes(name):
     lines = [line for line in text(Path(name)).replace("\\\n", " ").splitlines() if not line.startswith("#")]
     pin = r"[A-Za-z0-9._-]+==[\w.]+( ; [^\\]+?)?(\s+--hash=sha256:[0-9a-f]{64})+"

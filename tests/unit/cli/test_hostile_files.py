@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.cli.main import main
 from nfvbed.errors import ConfigurationError
 
 ROOT = Path(__file__).parents[3]
@@ -142,6 +143,18 @@ def test_a_file_without_bound_is_refused(name, tmp_path):
 def test_a_device_is_refused_unopened(words):
     done = run([word.replace("./FILE", "/dev/zero").replace("FILE", "/dev/zero") for word in words])
     judged(done, "it is a device")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["package", "a." * 3000], ["plan", "./" + "a" * 3000], ["import", "a" * 3000]],
+    ids=["package", "plan", "import"],
+)
+def test_a_name_that_is_too_long_for_a_file_is_refused(words, capsys):
+    assert main(words) == EXIT
+    said = capsys.readouterr().err
+    assert "internal error" not in said
+    assert len(said) < 10_000
 
 
 def test_standard_input_without_end_is_refused():
