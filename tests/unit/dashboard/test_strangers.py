@@ -19,7 +19,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from nfvbed.dashboard.connections import Connections, Limits, client_at, limits_of_files
+from nfvbed.dashboard.connections import Connection, Connections, Limits, client_at, limits_of_files
 from nfvbed.dashboard.live import MOST as STREAMS
 from nfvbed.dashboard.live import OF_CLIENT, OF_OPERATORS
 from nfvbed.store import Store
@@ -311,6 +311,47 @@ def test_there_are_fewer_connections_than_files(monkeypatch: pytest.MonkeyPatch)
     assert limits_of_files(Limits()) == Limits()
 
 
-def test_behind_a_proxy_all_connections_are_one_clients():
-    found = Connections(Limits(connections=3, of_client=1), behind_proxy=True)
-    assert len(found) == 0 and found.limits.of_client == 1
+@contextmanager
+def taking(connections: Connections) -> Iterator[Callable[[], tuple[bool, Connection]]]:
+    """Yield what opens a connection, and has it taken."""
+    with socket.create_server(("127.0.0.1", 0)) as server, ExitStack() as all_:
+
+        def take() -> tuple[bool, Connection]:
+            all_.enter_context(socket.create_connection(server.getsockname()))
+            plain, address = server.accept()
+            taken = all_.enter_context(Connection(fileno=plain.detach()))
+            return connections.take(taken, address), taken
+
+        yield take
+
+
+@pytest.mark.parametrize("behind_proxy", [False, True])
+def test_the_connection_that_has_waited_longest_goes_and_none_that_is_answered(behind_proxy: bool):
+    limits = Limits(connections=3, of_client=2) if behind_proxy else Limits(connections=9, of_client=3)
+    found = Connections(limits, behind_proxy=behind_proxy)
+    dropped: list[int] = []
+    with taking(found) as take:
+        kept = []
+        for number in range(3):
+            is_taken, connection = take()
+            connection.abort = lambda number=number: dropped.append(number)
+            kept.append(connection)
+            assert is_taken
+        assert {connection.client for connection in kept} == {"" if behind_proxy else f"user {os.geteuid()}"}
+        kept[0].has_asked = kept[1].is_busy = True
+        for expected in ([2], [2, 0]):  # first one that has never asked, then one that has
+            is_taken, connection = take()
+            connection.is_busy = True
+            assert is_taken and dropped == expected and len(found) == 3
+        assert not take()[0] and dropped == [2, 0]
+        kept[1].close()
+        assert len(found) == 2 and take()[0]
+
+
+def test_where_all_are_taken_the_greediest_client_loses_one(monkeypatch: pytest.MonkeyPatch):
+    users = iter([1, 1, 1, 2, 3, 3])
+    monkeypatch.setattr("nfvbed.dashboard.peers.user_between", lambda *_: next(users))
+    found = Connections(Limits(connections=5, of_client=4))
+    with taking(found) as take:
+        taken = [take()[1] for _ in range(6)]
+        assert [one.client for one in taken if found.holds(one)] == ["user 1", "user 1", "user 2", "user 3", "user 3"]
