@@ -23,6 +23,7 @@ from nfvbed.dashboard.planning import Planner, ShownPlan
 from nfvbed.dashboard.problems import NotThereError, Problem, problem_of
 from nfvbed.dashboard.rendering import render
 from nfvbed.dashboard.roles import Asker, Fields, Operator
+from nfvbed.dashboard.shared import Shared
 from nfvbed.dashboard.source import Source
 from nfvbed.dashboard.starting import Action, Wanted, arguments_of
 from nfvbed.errors import BusyError, UsageError
@@ -31,6 +32,8 @@ from nfvbed.records import Record
 SHOWN: Final = 50
 LOG: Final = 32_768
 """Bytes of a log on a page."""
+FRESH_S: Final = 1.0
+"""How long what there is to choose answers who asks again: all files of the project are read for it."""
 PATIENCE_S: Final = 60
 """After so long a job that was asked to end is late."""
 JobName = Annotated[str, Path(pattern=r"^[0-9-]{22}$")]
@@ -85,6 +88,7 @@ class JobDesk:
         self.streams = streams
         self._planner = Planner(operations.jobs, operations.project)
         self._experiments = Experiments(operations.project)
+        self._choices: Shared[Choices] = Shared("what there is to choose", FRESH_S)
 
     def start(self, pressed: Pressed, asker: Asker) -> Job:
         """Start a job, and log who asked for it.
@@ -165,7 +169,7 @@ class JobDesk:
         """
         operations = self.operations
         wanted = Wanted.of(query, operations.project)
-        choices = choices_of(operations, self.source, self._experiments, wanted)
+        choices = self._choices.read(wanted, lambda: choices_of(operations, self.source, self._experiments, wanted))
         plan, hint = None, ""
         if planned and not (wanted.experiment or wanted.variants or wanted.vnf):
             hint = "Choose an experiment, a variant to deploy, or a VNF to onboard."

@@ -178,19 +178,19 @@ class Guard:
         before = CURRENT.set(asker)
         try:
             answer = await self._answer(request, asker)
-            await (answer or self._in_turn(asker))(scope, receive, send)
+            await (answer or self._in_turn(asker, self._client_of(request)))(scope, receive, send)
         except ClientDisconnect:
             return
         finally:
             CURRENT.reset(before)
 
-    def _in_turn(self, asker: Asker | None) -> ASGIApp:
+    def _in_turn(self, asker: Asker | None, client: str) -> ASGIApp:
         """Return the application, for a request whose turn it is, until its answer is made."""
 
         async def answered(scope: Scope, receive: Receive, send: Send) -> None:
             operates = asker is not None and asker.operates
             try:
-                end = await self._turns.take(asker.place if asker else "", operates=operates)
+                end = await self._turns.take(asker.place if asker else client, operates=operates)
             except BusyError as error:
                 await refused(Request(scope), problem_of(error))(scope, receive, send)
                 return

@@ -3,6 +3,7 @@ follow what runs. Who works meanwhile does not notice."""
 
 import http.client
 import os
+import select
 import shutil
 import socket
 import sqlite3
@@ -19,7 +20,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from nfvbed.dashboard.connections import Connections, Limits, client_at, limits_of_files
+from nfvbed.dashboard.connections import Connection, Connections, Limits, client_at, limits_of_files
 from nfvbed.dashboard.live import MOST as STREAMS
 from nfvbed.dashboard.live import OF_CLIENT, OF_OPERATORS
 from nfvbed.store import Store
@@ -139,7 +140,7 @@ def test_a_thousand_idle_connections_deny_nobody(port: int, user: int, sent: byt
 
 
 def test_what_does_not_arrive_or_is_not_taken_in_time_is_ended(running: Path):
-    with serving(running, limits={"request_s": 0.5, "idle_s": 1, "answer_s": 0.5}) as (port, _), ExitStack() as all_:
+    with serving(running, limits={"request_s": 3, "idle_s": 1}) as (port, _), ExitStack() as all_:
         body = b"POST /login HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Length: 100\r\n\r\ntok"
         halves = [one for sent in (b"", b"G", HEAD, body) for one in opened(port, 1, sent)]
         for one in halves:
@@ -180,7 +181,7 @@ def test_a_tls_handshake_that_does_not_come_is_ended(running: Path, tmp_path: Pa
     plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     text = certificate.public_bytes(serialization.Encoding.PEM)
     pem.write_bytes(text + key.private_bytes(serialization.Encoding.PEM, *plain))
-    with serving(running, limits={"request_s": 0.5}, tls=str(pem)) as (port, _), ExitStack() as all_:
+    with serving(running, limits={"request_s": 3}, tls=str(pem)) as (port, _), ExitStack() as all_:
         idle = opened(port, 100)
         for one in idle:
             all_.callback(one.close)
@@ -193,7 +194,7 @@ def test_a_tls_handshake_that_does_not_come_is_ended(running: Path, tmp_path: Pa
 
 
 def test_a_reader_that_takes_nothing_is_ended(running: Path):
-    with serving(running, limits={"answer_s": 0.5}) as (port, process), socket.socket() as slow:
+    with serving(running, limits={"answer_s": 0.5}) as (port, _), socket.socket() as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.connect(("127.0.0.1", port))
         asked = b"GET /static/dashboard.css HTTP/1.1\r\nHost: localhost\r\n\r\n" * 50
@@ -201,9 +202,9 @@ def test_a_reader_that_takes_nothing_is_ended(running: Path):
         with pytest.raises((TimeoutError, ConnectionError)):
             while True:
                 slow.sendall(asked)
-        files = Path(f"/proc/{process.pid}/fd")
-        held = len(list(files.iterdir()))
-        assert until(lambda: len(list(files.iterdir())) < held)
+        ended = select.poll()
+        ended.register(slow, 0)  # To read would be to take something.
+        assert until(lambda: bool(ended.poll(0)))
         assert page(port)[0] == 200
 
 
@@ -212,7 +213,9 @@ def followed(port: int, path: str) -> tuple[int, socket.socket]:
     one = opened(port, 1, f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())[0]
     head = b""
     while b"\r\n\r\n" not in head:
-        head += one.recv(65536)
+        data = one.recv(65536)
+        assert data, "the connection was ended"
+        head += data
     return int(head.split()[1]), one
 
 
@@ -311,6 +314,47 @@ def test_there_are_fewer_connections_than_files(monkeypatch: pytest.MonkeyPatch)
     assert limits_of_files(Limits()) == Limits()
 
 
-def test_behind_a_proxy_all_connections_are_one_clients():
-    found = Connections(Limits(connections=3, of_client=1), behind_proxy=True)
-    assert len(found) == 0 and found.limits.of_client == 1
+@contextmanager
+def taking(connections: Connections) -> Iterator[Callable[[], tuple[bool, Connection]]]:
+    """Yield what opens a connection, and has it taken."""
+    with socket.create_server(("127.0.0.1", 0)) as server, ExitStack() as all_:
+
+        def take() -> tuple[bool, Connection]:
+            all_.enter_context(socket.create_connection(server.getsockname()))
+            plain, address = server.accept()
+            taken = all_.enter_context(Connection(fileno=plain.detach()))
+            return connections.take(taken, address), taken
+
+        yield take
+
+
+@pytest.mark.parametrize("behind_proxy", [False, True])
+def test_the_connection_that_has_waited_longest_goes_and_none_that_is_answered(behind_proxy: bool):
+    limits = Limits(connections=3, of_client=2) if behind_proxy else Limits(connections=9, of_client=3)
+    found = Connections(limits, behind_proxy=behind_proxy)
+    dropped: list[int] = []
+    with taking(found) as take:
+        kept = []
+        for number in range(3):
+            is_taken, connection = take()
+            connection.abort = lambda number=number: dropped.append(number)
+            kept.append(connection)
+            assert is_taken
+        assert {connection.client for connection in kept} == {"" if behind_proxy else f"user {os.geteuid()}"}
+        kept[0].has_asked = kept[1].is_busy = True
+        for expected in ([2], [2, 0]):  # first one that has never asked, then one that has
+            is_taken, connection = take()
+            connection.is_busy = True
+            assert is_taken and dropped == expected and len(found) == 3
+        assert not take()[0] and dropped == [2, 0]
+        kept[1].close()
+        assert len(found) == 2 and take()[0]
+
+
+def test_where_all_are_taken_the_greediest_client_loses_one(monkeypatch: pytest.MonkeyPatch):
+    users = iter([1, 1, 1, 2, 3, 3])
+    monkeypatch.setattr("nfvbed.dashboard.peers.user_between", lambda *_: next(users))
+    found = Connections(Limits(connections=5, of_client=4))
+    with taking(found) as take:
+        taken = [take()[1] for _ in range(6)]
+        assert [one.client for one in taken if found.holds(one)] == ["user 1", "user 1", "user 2", "user 3", "user 3"]
