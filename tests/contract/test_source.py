@@ -12,6 +12,8 @@ C_FILES = [path for path in tracked() if path.suffix in (".c", ".h")]
 DATA = ("tests/unit", "tests/golden", "nfvbed/vsperf/conf/released.json")
 """Recorded output of real hosts, and settings of VSPERF's releases, are kept as they were."""
 MACHINE_PATHS = re.compile(r"(?<!\w)/(?:work|home/\w+|root|workspace)/")
+PIN = r"[A-Za-z0-9._-]+==[\w.]+ --hash=sha256:[0-9a-f]{64}"
+"""A package, its version, and the file that is installed of it."""
 PINNED = (Path(), Path("kolla"))
 """Folders with lists of Python packages."""
 INDEX_HOSTS = re.compile(
@@ -96,15 +98,15 @@ def test_no_file_names_a_machine():
 
 
 @pytest.mark.parametrize("folder", PINNED, ids=str)
-def test_every_pin_is_exact(folder):
+def test_every_pin_is_exact_and_has_the_hash_of_its_file(folder):
     lines = [line for line in text(folder / "requirements.txt").splitlines() if line and not line.startswith("#")]
-    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[\w.]+", line)] == []
+    assert lines and [line for line in lines if not re.fullmatch(PIN, line)] == []
 
 
 @pytest.mark.parametrize("name", ["bootstrap", "requirements", "debian"])
 def test_every_pin_of_ocata_has_the_hash_of_its_file(name):
     lines = [line for line in text(Path(f"kolla/ocata/{name}.txt")).splitlines() if line and not line.startswith("#")]
-    pin = r"[a-z0-9.-]+ \S+ [0-9a-f]{64}" if name == "debian" else r"[A-Za-z0-9._-]+==[\w.]+ --hash=sha256:[0-9a-f]{64}"
+    pin = r"[a-z0-9.-]+ \S+ [0-9a-f]{64}" if name == "debian" else PIN
     assert lines and [line for line in lines if not re.fullmatch(pin, line)] == []
 
 
