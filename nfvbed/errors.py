@@ -128,6 +128,10 @@ class StoreError(NfvbedError):
     exit_code = 30
 
 
+class DamagedError(StoreError):
+    """What is stored of a run is not as nfvbed writes it: the store is damaged, or somebody else made it."""
+
+
 class NotComparableError(NfvbedError):
     """The results asked for have no scope in which they can be compared."""
 

@@ -22,7 +22,7 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.pool import NullPool, QueuePool
 
-from nfvbed.errors import BusyError, ConfigurationError, NfvbedError, StoreError
+from nfvbed.errors import BusyError, ConfigurationError, DamagedError, NfvbedError, StoreError
 from nfvbed.store.bounds import INTERRUPTED, MOST_STEPS, BoundedConnection
 from nfvbed.store.damage import FIX, RowError, parsed
 from nfvbed.store.private import make_files, make_folder
@@ -173,7 +173,7 @@ def faults(location: Location, what: str) -> Iterator[None]:
         raise
     except RowError as error:
         where = f"{location}, {error.place}"
-        raise StoreError(what, where=where, observed=error.observed, fix=FIX) from error
+        raise DamagedError(what, where=where, observed=error.observed, fix=FIX) from error
     except IntegrityError as error:
         fix = f"nothing was written; {KEPT}"
         raise StoreError(what, where=str(location), observed=words_of(error), fix=fix) from error
@@ -209,7 +209,10 @@ def _translated(location: Location, what: str, words: str) -> NfvbedError:
         fix = "free space there, or name a file on another disk with --store; then `nfvbed run --resume`"
     elif "readonly" in lower or "read-only" in lower or "permission" in lower or "unable to open" in lower:
         fix = "make the file and its folder writable, or name another file with --store"
-    elif "not a database" in lower or "malformed" in lower:
+    elif "malformed" in lower:
+        kept = "keep this file, `sqlite3 FILE .recover` may read it; name another one with --store"
+        return DamagedError(what, where=str(location), observed=words, fix=kept)
+    elif "not a database" in lower:
         fix = "name another file with --store; keep this one, `sqlite3 FILE .recover` may read it"
     return StoreError(what, where=str(location), observed=f"{words}{_free_space(location)}", fix=f"{fix} ({KEPT})")
 

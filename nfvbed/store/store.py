@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.annotations import Annotation, Mark, Marks, marks_of
-from nfvbed.errors import InternalError, StoreError, UsageError
+from nfvbed.errors import DamagedError, InternalError, StoreError, UsageError
 from nfvbed.quality import QualityWarning
 from nfvbed.records import CellLack, CellRecord, FactRecord, Record, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
@@ -42,20 +42,22 @@ class Said(Record):
 
 
 NOTHING_SAID: Final = Said()
+MOST_TOLD: Final = 20
+"""Rows that cannot be read of which it is told; those after them are left out alike."""
 
 
 class Unreadable(Record):
     """A row that cannot be read; what else there is can."""
 
     run: str
-    """Id of its run; empty: it is of none."""
+    """Id of the run that cannot be read for it; empty: none is lost."""
     where: str
     observed: str
 
     @property
     def words(self) -> str:
         """A sentence."""
-        what = f"run {self.run} cannot be read" if self.where.startswith("table run,") else "a row cannot be read"
+        what = f"run {self.run} cannot be read" if self.run else "a row cannot be read"
         return f"{what}: {self.where}: {self.observed}"
 
 
@@ -67,6 +69,7 @@ class Store:
         self._engine = engine
         self._told = tell
         self._unreadable: dict[str, Unreadable] = {}
+        self._may_be_interrupted = False
         self._lock: WriterLock | None = None
         self._server: ServerLock | None = None
         self._copy: TemporaryDirectory[str] | None = None
@@ -99,6 +102,8 @@ class Store:
         """
         location = locate(url_or_path)
         store = cls(location, connect(location, read_only=read_only, tell=tell), tell)
+        # A server's driver ends a query with the signal; SQLite's reader looks for signals itself.
+        store._may_be_interrupted = read_only and location.path is None
         try:
             if not read_only and location.path is not None:
                 store._lock = WriterLock(_lock_path(location.path))
@@ -343,9 +348,11 @@ class Store:
         """Return a kept value, as JSON has it.
 
         Raises:
-            StoreError: there is none of that hash, or it is damaged.
+            StoreError: there is none of that hash.
+            DamagedError: it is not what its hash says.
         """
-        found = self.find_blob(sha256)
+        with self._transaction("a value that a result refers to cannot be read") as connection:
+            found = queries.blob(connection, sha256)
         if found is None:
             raise StoreError(
                 "a value that a result refers to is missing",
@@ -356,17 +363,21 @@ class Store:
         return found
 
     def find_blob(self, sha256: str) -> Any:
-        """Return a kept value, as JSON has it; None: there is none of that hash.
+        """Return a kept value, as JSON has it; None: there is none of that hash, or it is damaged, which is told."""
+        with self._transaction("a value that a result refers to could not be read") as connection:
+            try:
+                return queries.blob(connection, sha256)
+            except RowError as error:
+                self._tell(error)
+                return None
 
-        Raises:
-            StoreError: it is damaged.
-        """
-        with self._transaction("a value that a result refers to cannot be read") as connection:
-            return queries.blob(connection, sha256)
+    def leave_out(self, run: str, error: DamagedError) -> None:
+        """Tell that a run is left out of what many runs are read for, as it cannot be read."""
+        self._note(Unreadable(run=run, where=error.where, observed=error.observed))
 
     @property
     def unreadable(self) -> tuple[Unreadable, ...]:
-        """Rows that could not be read, and were left out, as far as something was read."""
+        """Rows that could not be read, and were left out, as far as something was read: the first of them."""
         return tuple(self._unreadable.values())
 
     def runs(self, selection: Selection = EVERY) -> list[RunRecord]:
@@ -487,10 +498,13 @@ class Store:
     # Inside
 
     def _tell(self, error: RowError) -> None:
-        if error.place in self._unreadable:
+        whole = error.run if error.table == RUN.name else ""
+        self._note(Unreadable(run=whole, where=error.place, observed=error.observed))
+
+    def _note(self, found: Unreadable) -> None:
+        if found.where in self._unreadable or len(self._unreadable) >= MOST_TOLD:
             return
-        found = Unreadable(run=error.run, where=error.place, observed=error.observed)
-        self._unreadable[error.place] = found
+        self._unreadable[found.where] = found
         if self._told is not None:
             self._told(found.words)
 
@@ -516,7 +530,8 @@ class Store:
     @contextlib.contextmanager
     def _transaction(self, what: str) -> Iterator[Connection]:
         # A signal in the middle would leave a transaction open that the run's own end then waits for.
-        with signals_held(), faults(self.location, what):
+        held = contextlib.nullcontext() if self._may_be_interrupted else signals_held()
+        with held, faults(self.location, what):
             if self._server is not None:
                 self._server.keep()
             with self._engine.begin() as connection:
