@@ -95,8 +95,14 @@ requirements: ## pin the Python packages: pyproject.toml -> requirements.txt, re
 	@setup/requirements
 
 .PHONY: reference
-reference: setup ## write the generated part of docs/reference
+reference: setup ## write what is generated from the code: the reference, the manual page, what shells complete
 	@$(PYTHON) docs/generate.py
+
+.PHONY: wheel
+wheel: setup reference ## make the wheel, dist/nfvbed-VERSION-py3-none-any.whl: a viewer of stores for other machines
+	@rm -rf dist
+	@$(PYTHON) -m hatchling build --target wheel --directory dist
+	@ls dist/*.whl
 
 # --- measure ----------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from nfvbed.below import below
+from nfvbed.cli.completion import RUN
 from nfvbed.cli.console import Console
 from nfvbed.cli.results import chain_options, compare_runs, comparison_options, simulated_option, text_width
 from nfvbed.cli.settings import json_option, root_option, store_option
@@ -26,7 +27,7 @@ FILE_WIDTH = 140
 
 
 @click.command(name="compare")
-@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.argument("runs", nargs=-1, type=RUN, metavar="[RUN]...")
 @comparison_options
 @chain_options
 @simulated_option

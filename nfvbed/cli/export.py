@@ -6,6 +6,7 @@ import click
 from click.core import ParameterSource
 
 from nfvbed.characters import shown
+from nfvbed.cli.completion import RUN
 from nfvbed.cli.results import load_runs, selected, simulated_option
 from nfvbed.cli.settings import open_store, root_option, store_option
 from nfvbed.cli.standard_streams import STANDARD
@@ -22,7 +23,7 @@ VSPERF_CSV = "vsperf-csv"
 
 
 @click.command(name="export")
-@click.argument("run", default="latest")
+@click.argument("run", type=RUN, default="latest")
 @click.option(
     "--format",
     "form",

@@ -11,6 +11,7 @@ from types import TracebackType
 import click
 
 from nfvbed import __version__
+from nfvbed.cli.completion import STORE
 from nfvbed.cli.extras import missing_extra
 from nfvbed.cli.no_secrets import without_password
 from nfvbed.cli.output import guard_output
@@ -59,9 +60,13 @@ class Verbs(click.Group):
         return [verb for verb, (module, _) in VERBS.items() if importlib.util.find_spec(f"nfvbed.cli.{module}")]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one verb."""
+        """Import one verb; where a shell completes, take what is written down of it."""
         if cmd_name not in self.list_commands(ctx):
             return None
+        if ctx.resilient_parsing:
+            from nfvbed.cli.outline import outlined
+
+            return outlined(cmd_name, VERBS[cmd_name][1])
         command: click.Command = importlib.import_module(f"nfvbed.cli.{VERBS[cmd_name][0]}").command
         return command
 
@@ -73,9 +78,15 @@ class Verbs(click.Group):
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="nfvbed")
-@click.option("--root", metavar="DIR", help="Folder of nfvbed's data. Default: $NFVBED_ROOT, or the checkout.")
+@click.option(
+    "--root",
+    type=click.Path(),
+    metavar="DIR",
+    help="Folder of nfvbed's data. Default: $NFVBED_ROOT, or the checkout.",
+)
 @click.option(
     "--store",
+    type=STORE,
     metavar="FILE|URL",
     callback=without_password,
     help="Results. Default: $NFVBED_STORE, or results/nfvbed.sqlite there.",

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from nfvbed.cli.completion import FRAME_SIZE, SITE, TOPOLOGY
 from nfvbed.cli.console import Console
 from nfvbed.cli.proposals import measures_in
 from nfvbed.cli.results import text_width
@@ -43,11 +44,15 @@ MOST_HOSTS = 5
     help="What the data plane is for. throughput: the maximum receive rate; latency: P99, jitter: P99 less the least "
     "delay, cpu: busy cores, all at one load for all; raw-ethernet: VNFs that read and write whole frames.",
 )
-@click.option("--topology", metavar="NAME", help="Only this path. Default: the traffic point with most variants.")
+@click.option(
+    "--topology", type=TOPOLOGY, metavar="NAME", help="Only this path. Default: the traffic point with most variants."
+)
 @click.option("--vnf", metavar="LABEL", help="Only through the VNF of this label (`process-io`, `native`).")
-@click.option("--frame-size", metavar="BYTES|imix", help="Only this frame size.")
+@click.option("--frame-size", type=FRAME_SIZE, metavar="BYTES|imix", help="Only this frame size.")
 @click.option("--flows", type=click.IntRange(min=1), help="Only so many flows.")
-@click.option("--site", default="lab", show_default=True, metavar="NAME", help="This host, as the site has it.")
+@click.option(
+    "--site", type=SITE, default="lab", show_default=True, metavar="NAME", help="This host, as the site has it."
+)
 @click.option(
     "--host",
     metavar="HASH|newest",

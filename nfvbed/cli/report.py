@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from nfvbed.below import below
+from nfvbed.cli.completion import RUN
 from nfvbed.cli.results import chain_options, compare_runs, comparison_options, simulated_option
 from nfvbed.cli.settings import json_option, root_option, store_option
 from nfvbed.cli.standard_streams import require_folder
@@ -18,7 +19,7 @@ from nfvbed.report.wording import SIMULATED_MARK
 
 
 @click.command(name="report")
-@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.argument("runs", nargs=-1, type=RUN, metavar="[RUN]...")
 @click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=Path),

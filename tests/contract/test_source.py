@@ -106,7 +106,7 @@ def test_every_pin_is_exact_and_has_hashes(name):
 @pytest.mark.parametrize("name", ["bootstrap", "requirements", "debian"])
 def test_every_pin_of_ocata_has_the_hash_of_its_file(name):
     lines = [line for line in text(Path(f"kolla/ocata/{name}.txt")).splitlines() if line and not line.startswith("#")]
-    pin = r"[a-z0-9.-]+ \S+ [0-9a-f]{64}" if name == "debian" else PIN
+    pin = r"[a-z0-9.-]+ \S+ [0-9a-f]{64}" if name == "debian" else r"[a-z0-9.-]+==[\w.]+ --hash=sha256:[0-9a-f]{64}"
     assert lines and [line for line in lines if not re.fullmatch(pin, line)] == []
 
 
