@@ -8,7 +8,7 @@ import click
 
 from nfvbed.cli.completion import STORE
 from nfvbed.cli.no_secrets import without_password
-from nfvbed.cli.places import store_below
+from nfvbed.cli.places import DEFAULT_STORE, store_below
 from nfvbed.spec.loader import Project
 
 if TYPE_CHECKING:
