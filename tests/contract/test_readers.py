@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contract.source import python_files, tree
+from tests.contract.source import nodes, python_files
 
 FOLDERS = ("nfvbed", "horizon-plugin", "deploy", "kolla", "images", "setup")
 PARSERS = {
@@ -56,6 +56,7 @@ ROUND = {
 """Places that go round the readers, or use one of the parsers on what is bounded already."""
 OWN_JSON = {
     "deploy/roles/nfvbed_ovs/library/nfvbed_ovs_settings.py",
+    "nfvbed/cli/outline.py",
     "nfvbed/dashboard/jobs/files.py",
     "nfvbed/dataplanes/ovs/steering/controller.py",
     "nfvbed/dataplanes/ovs/steering/path_file.py",
@@ -92,7 +93,7 @@ in the repository."""
 
 def _calls() -> Iterator[tuple[str, str, int]]:
     for path in python_files(*FOLDERS):
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Call) and (name := _named(node)):
                 yield str(path), name, node.lineno
             elif isinstance(node, ast.ImportFrom) and node.module in PARSERS:

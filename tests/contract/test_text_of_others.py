@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-from tests.contract.source import python_files, tree
+from tests.contract.source import nodes, python_files
 
 DRAWING = Path("nfvbed/report/drawing_program.py")
 CONSOLE = Path("nfvbed/cli/console.py")
@@ -30,7 +30,7 @@ OWN = [path for path in python_files("nfvbed") if path.parts[0] == "nfvbed"]
 def _modules(path: Path) -> set[str]:
     """Name what a module imports."""
     found = set()
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -39,7 +39,7 @@ def _modules(path: Path) -> set[str]:
 
 
 def _calls(path: Path) -> set[str]:
-    return {ast.unparse(node.func) for node in ast.walk(tree(path)) if isinstance(node, ast.Call)}
+    return {ast.unparse(node.func) for node in nodes(path) if isinstance(node, ast.Call)}
 
 
 def test_one_program_draws():
@@ -74,7 +74,7 @@ def test_no_path_is_made_of_an_identifier_without_a_look():
     found = [
         f"{path}:{node.lineno}: {ast.unparse(node)}"
         for path in OWN
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
         if isinstance(node.right, ast.Attribute) and node.right.attr == "id"
     ]
