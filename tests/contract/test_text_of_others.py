@@ -79,3 +79,16 @@ def test_no_path_is_made_of_an_identifier_without_a_look():
         if isinstance(node.right, ast.Attribute) and node.right.attr == "id"
     ]
     assert found == []
+
+
+def test_the_dashboards_server_prints_no_colours():
+    calls = [
+        node
+        for path in OWN
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call) and "uvicorn" in str(_modules(path)) and ast.unparse(node.func).endswith("Config")
+    ]
+    assert calls
+    assert all(
+        any(key.arg == "use_colors" and ast.unparse(key.value) == "False" for key in node.keywords) for node in calls
+    )
