@@ -4,6 +4,7 @@ pydantic builds a model in Rust, which calls Python: an interrupt that arrives t
 swallowed and leaves a validator that refuses what is right.
 """
 
+from functools import cache
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
@@ -36,8 +37,12 @@ def build_models() -> None:
             model.model_rebuild()
 
 
+@cache
 def adapter_of(kind: Any) -> TypeAdapter[Any]:
-    """Return pydantic's adapter of a type, as `Annotated` unions of models are; interrupts wait until it is built."""
+    """Return pydantic's adapter of a type, as `Annotated` unions of models are; interrupts wait until it is built.
+
+    It is built once: that takes as long as reading a file does.
+    """
     with signals_held():
         adapter = TypeAdapter(kind)
         adapter.rebuild()  # that of a deferred model is deferred too

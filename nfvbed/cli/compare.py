@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from nfvbed.below import below
 from nfvbed.cli.completion import RUN
 from nfvbed.cli.console import Console
 from nfvbed.cli.results import chain_options, compare_runs, comparison_options, simulated_option, text_width
@@ -92,7 +93,7 @@ def about(loaded: LoadedRuns, root: Path, names: Sequence[str]) -> About:
         names: of the runs, as they were given; none: the run was chosen.
     """
     run = loaded.data[0].run
-    page = root / "results" / "reports" / run.id / "index.html"
+    page = below(root / "results" / "reports", run.id) / "index.html"
     near = page.relative_to(Path.cwd()) if page.is_relative_to(Path.cwd()) else page
     hosts = {entry.run.host_hash: entry.host for entry in loaded.data}
     return About(

@@ -1,5 +1,6 @@
 """The group of all verbs; the only place where errors become messages and exit codes."""
 
+import errno
 import importlib
 import importlib.util
 import os
@@ -14,7 +15,7 @@ from nfvbed.cli.completion import STORE
 from nfvbed.cli.extras import missing_extra
 from nfvbed.cli.no_secrets import without_password
 from nfvbed.cli.output import guard_output
-from nfvbed.errors import NfvbedError
+from nfvbed.errors import ConfigurationError, NfvbedError
 from nfvbed.wholefile import is_full, not_written
 
 VERBS = {
@@ -47,6 +48,8 @@ VERBS = {
 """Verb: (module below nfvbed.cli, one line of help). The help is here so that showing it imports nothing."""
 
 INTERRUPTED = 130
+_SHOWN = 60
+"""Characters of a name that is too long."""
 
 
 class Verbs(click.Group):
@@ -118,10 +121,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NfvbedError as error:
         return _reported(error)
     except OSError as error:
-        if not is_full(error):
+        known = _known(error)
+        if known is None:
             raise
-        return _reported(not_written("a file", error, "make room there, then the same command"))
+        return _reported(known)
     return code if isinstance(code, int) else 0
+
+
+def _known(error: OSError) -> NfvbedError | None:
+    """Return the error for what the system refuses wherever a file is written or looked for; None: it is nfvbed's."""
+    if is_full(error):
+        return not_written("a file", error, "make room there, then the same command")
+    if error.errno == errno.ENAMETOOLONG:
+        what = "what is named is too long for a file's name"
+        return ConfigurationError(what, observed=str(error.filename)[:_SHOWN], fix="name a file, or what there is")
+    return None
 
 
 def _reported(error: NfvbedError) -> int:

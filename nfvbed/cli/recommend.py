@@ -17,6 +17,7 @@ from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import UnknownNameError, UsageError
 from nfvbed.records import RunRecord
+from nfvbed.report.load import described
 from nfvbed.report.newest import RUNS, examine_runs, newest_by_host, newest_of
 from nfvbed.report.page.head import machine
 from nfvbed.report.recommendation import headline
@@ -98,7 +99,7 @@ def command(root: Path | None, store: str | None, as_json: bool, **chosen: Any) 
             examine_runs(opened, newest, VariantModel, chosen["margin"]), wanted, host, measures_in(project)
         )
         others = [] if found.runs else _other_hosts(opened, runs)
-        about = machine(opened.get_blob(host)) if newest else ""
+        about = machine(described(opened, host)) if newest else ""
     if as_json:
         click.echo(json.dumps({"headline": headline(found), **found.model_dump(mode="json")}, indent=2))
         return
@@ -170,4 +171,4 @@ def _host(project: Project, runs: list[RunRecord], site: str, wanted: str | None
 
 def _other_hosts(store: Store, runs: list[RunRecord]) -> list[str]:
     hosts = list(newest_by_host(runs).items())[:MOST_HOSTS]
-    return [shown_host(digest, machine(store.get_blob(digest)), started) for digest, started in hosts]
+    return [shown_host(digest, machine(described(store, digest)), started) for digest, started in hosts]

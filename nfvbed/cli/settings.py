@@ -8,7 +8,7 @@ import click
 
 from nfvbed.cli.completion import STORE
 from nfvbed.cli.no_secrets import without_password
-from nfvbed.cli.places import store_below
+from nfvbed.cli.places import DEFAULT_STORE, store_below
 from nfvbed.spec.loader import Project
 
 if TYPE_CHECKING:
@@ -54,10 +54,14 @@ def open_store(project: Project, store: str | None, *, read_only: bool = True) -
         BusyError: another nfvbed writes to them.
     """
     from nfvbed.store import Store
+    from nfvbed.store.private import FOLDER, tighten
 
-    return Store.open(store_location(project, store), read_only=read_only, tell=say_unreadable)
+    location, own = store_location(project, store), project.root / DEFAULT_STORE
+    if not read_only and Path(location) == own:
+        tighten(own.parent, FOLDER, say)
+    return Store.open(location, read_only=read_only, tell=say)
 
 
-def say_unreadable(words: str) -> None:
-    """Say beside the output what of the results cannot be read, and was left out."""
+def say(words: str) -> None:
+    """Say something of the results beside the output: what of them cannot be read, or that others could open them."""
     click.echo(f"nfvbed: {words}", err=True)

@@ -1,10 +1,7 @@
 """Runs in, one comparison out: rows over all placement states, and their differences to a baseline."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any, Final, Literal
-
-from pydantic import TypeAdapter
 
 from nfvbed.compare.advice import Advice, advice_for
 from nfvbed.compare.agreement import disagreements, outcomes_of
@@ -356,11 +353,6 @@ def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: 
     return choose_class(censuses, placement.classes, options.rules.needed, options.placement_class)
 
 
-@cache
-def _points_of() -> "TypeAdapter[tuple[DistancePoint, ...]]":
-    return adapter_of(tuple[DistancePoint, ...])
-
-
 def _points(data: Sequence[RunData], labels: Labels) -> tuple[DistancePoint, ...]:
     """Return the distances of all trials that ended well; thousands of them, so they are made in one go."""
     found = [
@@ -376,7 +368,8 @@ def _points(data: Sequence[RunData], labels: Labels) -> tuple[DistancePoint, ...
         for trial in entry.trials
         if trial.core_distance_ns is not None and trial.status is Status.OK
     ]
-    return _points_of().validate_python(found)
+    points: tuple[DistancePoint, ...] = adapter_of(tuple[DistancePoint, ...]).validate_python(found)
+    return points
 
 
 def _notes(data: Sequence[RunData], differences: Sequence[Difference], rules: Rules) -> Iterable[str]:

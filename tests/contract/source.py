@@ -2,10 +2,20 @@
 
 import ast
 import subprocess
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def assert_none(faults: Iterable[str], hint: str = "") -> None:
+    """Fail with each fault on a line of its own; of a list that is compared, pytest shows the beginning."""
+    lines = sorted(faults) if isinstance(faults, set) else list(faults)
+    if lines:
+        pytest.fail("\n".join([hint, *lines] if hint else lines), pytrace=False)
 
 
 @cache
@@ -15,6 +25,7 @@ def tracked() -> tuple[Path, ...]:
     return tuple(Path(name) for name in names.split("\0") if name and (ROOT / name).is_file())
 
 
+@cache
 def text(path: Path) -> str:
     """Return a tracked file's text; binary files are empty."""
     try:
@@ -29,6 +40,6 @@ def python_files(*folders: str) -> list[Path]:
 
 
 @cache
-def tree(path: Path) -> ast.Module:
-    """Parse a file."""
-    return ast.parse(text(path), str(path))
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Parse a file and return all of its syntax, from the outside in."""
+    return tuple(ast.walk(ast.parse(text(path), str(path))))

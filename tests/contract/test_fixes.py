@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.contract.source import ROOT, assert_none, nodes, python_files
+
+pytestmark = pytest.mark.xdist_group("syntax")
 PROGRAMS = ("nfvbed", "images")
 PLAIN = ("deploy/roles/**/*.yml", "deploy/roles/**/files/*", "docs/**/*.md", "README.md", "kolla/**/*.md")
 OTHERS = r"yours|if no program|if nobody|nobody (?:boots|needs|uses)|wait for"
@@ -99,9 +101,8 @@ HARMFUL = {
 
 def texts_of(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the texts of a program with their lines, joined as they are printed; docstrings are nobody's advice."""
-    tree = ast.parse(path.read_text())
-    silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    silent = {id(node.value) for node in nodes(path) if isinstance(node, ast.Expr)}
+    for node in nodes(path):
         if isinstance(node, ast.JoinedStr):
             parts = [
                 part.value if isinstance(part, ast.Constant) else "{" + ast.unparse(part.value) + "}"
@@ -110,7 +111,7 @@ def texts_of(path: Path) -> Iterator[tuple[int, str]]:
             ]
             silent |= {id(inner) for part in node.values for inner in ast.walk(part)}
             yield node.lineno, "".join(map(str, parts))
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
             yield node.lineno, node.value
 
@@ -118,8 +119,7 @@ def texts_of(path: Path) -> Iterator[tuple[int, str]]:
 @cache
 def programs() -> tuple[tuple[str, str], ...]:
     """Return where a program has a text, and the text."""
-    paths = [path for folder in PROGRAMS for path in sorted((ROOT / folder).rglob("*.py"))]
-    return tuple((f"{path.relative_to(ROOT)}:{line}", text) for path in paths for line, text in texts_of(path))
+    return tuple((f"{path}:{line}", text) for path in python_files(*PROGRAMS) for line, text in texts_of(path))
 
 
 @cache
@@ -136,17 +136,18 @@ def _parts() -> Iterator[tuple[str, str]]:
                     yield f"{path.relative_to(ROOT)}, part {number}", part
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_no_text_advises_what_harms_without_saying_so(name):
-    rule = RULES[name]
-    texts = (*programs(), *(guides() if rule.in_guides else ()))
-    broken = [f"{where}: {text.strip()[:200]}" for where, text in texts if rule.is_broken_by(text)]
-    assert not broken, "\n".join(broken)
+def test_no_text_advises_what_harms_without_saying_so():
+    broken = [
+        f"{name}: {where}: {text.strip()[:200]}"
+        for name, rule in RULES.items()
+        for where, text in (*programs(), *(guides() if rule.in_guides else ()))
+        if rule.is_broken_by(text)
+    ]
+    assert_none(broken)
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_each_rule_sees_what_it_is_for(name):
-    assert RULES[name].is_broken_by(HARMFUL[name])
+def test_each_rule_sees_what_it_is_for():
+    assert_none(name for name, rule in RULES.items() if not rule.is_broken_by(HARMFUL[name]))
 
 
 def test_every_text_of_the_package_is_read():

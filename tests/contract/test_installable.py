@@ -5,11 +5,15 @@ import importlib.metadata
 import re
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
-from nfvbed.cli.extras import EXTRA_OF
-from tests.contract.source import python_files, text, tree
+import pytest
 
+from nfvbed.cli.extras import EXTRA_OF
+from tests.contract.source import assert_none, nodes, python_files, text
+
+pytestmark = pytest.mark.xdist_group("syntax")
 ELSEWHERE = {"neutron", "neutron_lib", "oslo_config", "oslo_log", "oslo_messaging", "tools", "pods", "_typeshed"}
 """Imported by what runs in a cloud's private root, in VSPERF, or when types are checked."""
 WITH = {"starlette": "fastapi", "anyio": "fastapi", "pydantic_core": "pydantic", "h11": "uvicorn"}
@@ -27,7 +31,7 @@ def test_every_library_is_declared_in_the_base_or_in_the_extra_that_a_message_na
             names = {_normal(WITH.get(name, name)) for name in owners[WITH.get(package, package)]}
             if not names & extras.get(EXTRA_OF.get(package, ""), base):
                 undeclared.add(f"{path}: {package}")
-    assert sorted(undeclared) == []
+    assert_none(undeclared)
 
 
 def test_every_extra_that_a_message_names_is_there_and_nothing_is_declared_that_no_module_imports():
@@ -41,13 +45,14 @@ def test_every_extra_that_a_message_names_is_there_and_nothing_is_declared_that_
         *(name for extra in set(EXTRA_OF.values()) for name in declared["optional-dependencies"][extra]),
     ]
     # psycopg is SQLAlchemy's way to PostgreSQL, named in the URL; itsdangerous is what Starlette signs sessions with.
-    assert _distributions(wanted) - used - {"nfvbed", "psycopg", "itsdangerous"} == set()
+    assert_none(_distributions(wanted) - used - {"nfvbed", "psycopg", "itsdangerous"})
 
 
+@cache
 def _imported(path: Path) -> set[str]:
     """Top-level packages that a module imports, anywhere in it."""
     found = set()
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level:

@@ -1,6 +1,6 @@
 """The shape of the project: known folders, names that say what is inside."""
 
-from tests.contract.source import tracked
+from tests.contract.source import assert_none, tracked
 
 TOP_LEVEL = {
     ".ci",
@@ -52,9 +52,9 @@ def test_folders_of_the_package_are_known():
 
 
 def test_names_tell_what_is_inside():
-    assert [str(path) for path in tracked() if path.stem in BANNED_NAMES] == []
+    assert_none(str(path) for path in tracked() if path.stem in BANNED_NAMES)
 
 
 def test_names_of_test_modules_are_unique():
     names = [path.name for path in tracked() if path.parts[0] == "tests" and path.name.startswith("test_")]
-    assert sorted({name for name in names if names.count(name) > 1}) == []
+    assert_none({name for name in names if names.count(name) > 1})

@@ -3,6 +3,8 @@
 import ast
 import re
 import shlex
+from functools import cache
+from itertools import cycle
 
 import click
 import pytest
@@ -14,10 +16,12 @@ from nfvbed.records import VnfKind
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.commands import TracedPath, next_commands, trace_command
 from nfvbed.spec.vnf import ImageSpec, VnfUse
-from tests.contract.source import python_files, text
+from tests.contract.source import assert_none, nodes, python_files
 
-PROJECT = open_project()
+pytestmark = pytest.mark.xdist_group("syntax")
 PROSE = re.compile(r"[,;:.)`]+$")
+TOPOLOGIES = ("p2p", "pvp", "pvvp", "pvpv", "p2v", "vepc")
+SIZES = (64, 2000, 9018, "imix")
 VALUE = "VALUE"
 """Of a value that is put into a text when it is shown."""
 
@@ -26,9 +30,8 @@ def texts():
     """Return (place, text) of every text in the package, its values left open."""
     found = []
     for path in python_files("nfvbed"):
-        tree = ast.parse(text(path))
-        inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-        for node in ast.walk(tree):
+        inner = {id(part) for node in nodes(path) if isinstance(node, ast.JoinedStr) for part in node.values}
+        for node in nodes(path):
             if isinstance(node, ast.JoinedStr):
                 parts = (str(part.value) if isinstance(part, ast.Constant) else VALUE for part in node.values)
                 found.append((f"{path}:{node.lineno}", "".join(parts)))
@@ -56,6 +59,7 @@ def commands(said):
         yield words
 
 
+@cache
 def command_of(verb):
     found = group.get_command(click.Context(group), verb)
     assert found is not None
@@ -66,23 +70,22 @@ def options_of(command):
     return {name: option for option in command.params for name in (*option.opts, *option.secondary_opts)}
 
 
-SUGGESTED = [(place, words) for place, said in texts() for words in commands(said)]
-
-
-def test_there_are_many_of_them():
-    assert len(SUGGESTED) > 100
-
-
-@pytest.mark.parametrize("place, words", SUGGESTED, ids=[f"{place} {' '.join(words)}" for place, words in SUGGESTED])
-def test_a_command_in_a_text_has_a_verb_and_options_that_there_are(place, words):
+def unknown_options(words):
     command = command_of(words[0])
     if isinstance(command, click.Group) and len(words) > 1 and words[1] in command.commands:
         command, words = command.commands[words[1]], words[1:]
-    known = options_of(command)
-    for word in words[1:]:
-        name = word.partition("=")[0]
-        if name.startswith("--") and VALUE not in name:
-            assert name in known, f"{place}: nfvbed {' '.join(words)}: no option {name}"
+    names = {word.partition("=")[0] for word in words[1:] if word.startswith("--")}
+    return sorted(name for name in names - set(options_of(command)) if VALUE not in name)
+
+
+def test_a_command_in_a_text_has_a_verb_and_options_that_there_are():
+    suggested = [(place, words) for place, said in texts() for words in commands(said)]
+    assert len(suggested) > 100
+    assert_none(
+        f"{place}: nfvbed {' '.join(words)}: no option {name}"
+        for place, words in suggested
+        for name in unknown_options(words)
+    )
 
 
 def accepted(command):
@@ -108,29 +111,49 @@ def uses():
     yield VnfUse(vnf="vepc", forwarding="xdp-gateway", bearers=50, pcrf="stand-in")
 
 
-@pytest.mark.parametrize("name", PROJECT.variant_names)
-def test_the_command_that_traces_a_path_carries_all_that_the_path_is(name):
-    variant = PROJECT.load_variant(name, PROJECT.load_site("lab"))
-    for use in uses():
-        try:
-            choice = None if use is None else resolve(use, variant, PROJECT)
-        except NfvbedError:
-            continue
-        for topology in ("p2p", "pvp", "pvvp", "pvpv", "p2v", "vepc"):
-            for size in (64, 2000, 9018, "imix"):
-                path = TracedPath(name, topology, size, choice, "devcloud" if size == 2000 else "lab")
-                params = accepted(trace_command(path))
-                assert params["variant"] == name
-                assert params["topology"] == ("pvp" if topology == "p2v" else topology)
-                assert params["frame_size"] == (1518 if size == "imix" else size)
-                assert params["site"] == path.site
-                if choice is not None and topology != "p2p":
-                    assert (params["vnf"], params["kind"]) == (choice.vnf.name, choice.kind.value)
-                    assert params["forwarding"] in (choice.forwarding, None)
-                    assert params["image"] in (None, "/images/my own.qcow2")
+def paths():
+    """Yield a path of every kind on every variant."""
+    project = open_project()
+    lab = project.load_site("lab")
+    for name in project.variant_names:
+        variant = project.load_variant(name, lab)
+        for use in uses():
+            try:
+                choice = None if use is None else resolve(use, variant, project)
+            except NfvbedError:
+                continue
+            for topology, size in zip(TOPOLOGIES, cycle(SIZES), strict=False):
+                yield TracedPath(name, topology, size, choice, "devcloud" if size == 2000 else "lab")
 
 
-@pytest.mark.parametrize("site", ["lab", "devcloud"])
-def test_what_is_offered_next_is_taken(site):
-    for command in next_commands("ovs-dpdk", site).split(", "):
-        accepted(command)
+def carried(path):
+    """Return the values that a command may have for what a path is."""
+    values = {
+        "variant": (path.variant,),
+        "topology": ("pvp" if path.topology == "p2v" else path.topology,),
+        "frame_size": (1518 if path.frame_size == "imix" else path.frame_size,),
+        "site": (path.site,),
+    }
+    if path.vnf is None or path.topology == "p2p":
+        return values
+    return values | {
+        "vnf": (path.vnf.vnf.name,),
+        "kind": (path.vnf.kind.value,),
+        "forwarding": (path.vnf.forwarding, None),
+        "image": (None, "/images/my own.qcow2"),
+    }
+
+
+def test_the_command_that_traces_a_path_carries_all_that_the_path_is():
+    wrong = []
+    for path in paths():
+        command = trace_command(path)
+        params = accepted(command)
+        wrong += [f"{command}: {key} of {path}" for key, may_be in carried(path).items() if params[key] not in may_be]
+    assert_none(wrong)
+
+
+def test_what_is_offered_next_is_taken():
+    for site in ("lab", "devcloud"):
+        for command in next_commands("ovs-dpdk", site).split(", "):
+            accepted(command)

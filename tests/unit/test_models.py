@@ -43,6 +43,19 @@ def test_an_interrupt_waits_until_an_adapter_is_built() -> None:
     assert adapter_of(int).validate_python(4) == 4
 
 
+def test_an_adapter_is_built_once() -> None:
+    built = []
+
+    class Counted:
+        def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
+            built.append(source)
+            return handler(source)
+
+    kind = Annotated[int, Counted()]
+    assert [adapter_of(kind).validate_python(4) for _ in range(3)] == [4, 4, 4]
+    assert built == [int]
+
+
 def test_names_of_the_function_that_made_a_model_are_found_when_it_is_built() -> None:
     class Part(DeferredModel):
         name: str
