@@ -8,7 +8,8 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON := .venv/bin/python
 NFVBED := .venv/bin/nfvbed
-TIERS := lint unit golden contract image functional browser
+CHECKS := lint contract
+TIERS := unit golden image functional browser
 VARIANTS := $(sort $(basename $(notdir $(wildcard deploy/variants/*.yml))))
 # The VNF existing runs already: it is neither onboarded nor packaged.
 VNFS := $(filter-out existing,$(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml)))))
@@ -22,7 +23,7 @@ ONBOARDS := $(addprefix onboard-,$(VNFS))
 PACKAGES := $(addprefix package-,$(VNFS))
 SCALES := scale-1 scale-2
 TRACES := $(addprefix trace-,$(VARIANTS))
-TESTS := $(addprefix test-,$(filter-out browser,$(TIERS)))
+TESTS := $(addprefix test-,$(CHECKS) $(filter-out browser,$(TIERS)))
 
 # Where: `make deploy-ovs-dpdk SITE=devcloud`; a name in deploy/sites, without it the lab.
 SITE ?=
@@ -43,7 +44,7 @@ FOR_SITE := $(if $(filter devcloud devcloud-sol,$(SITE)),devcloud-packages image
 # A line "target: ... ## text" is listed; for $(RUNS) and the like there is one line for each, NAME filled in.
 .PHONY: help
 help: ## list the targets
-	@printf 'make TARGET, as root on Debian 12:\n\n'
+	@printf 'make TARGET, as root on Debian 13 or 12:\n\n'
 	@sed -nE 's/^([a-z$$][^:]*):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
 	    case $$target in \
 	        *RUNS*) targets='$(RUNS)' ;; \
@@ -94,8 +95,14 @@ requirements: ## pin the Python packages: pyproject.toml -> requirements.txt, re
 	@setup/requirements
 
 .PHONY: reference
-reference: setup ## write the generated part of docs/reference
+reference: setup ## write what is generated from the code: the reference, the manual page, what shells complete
 	@$(PYTHON) docs/generate.py
+
+.PHONY: wheel
+wheel: setup reference ## make the wheel, dist/nfvbed-VERSION-py3-none-any.whl: a viewer of stores for other machines
+	@rm -rf dist
+	@$(PYTHON) -m hatchling build --target wheel --directory dist
+	@ls dist/*.whl
 
 # --- measure ----------------------------------------------------------------------------------------------------
 
@@ -204,11 +211,33 @@ devcloud: devcloud-packages ## start a real OpenStack on this machine; nfvbed de
 # --- test -------------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: setup-test ## all tiers of tests, in order, with a summary
+test: setup-test ## set everything up and run the tests: unit, golden, image, functional, browser
 	@setup/native
 	@setup/images
 	@setup/node
 	@$(PYTHON) tests/tiers.py $(TIERS)
+
+.PHONY: check
+check: setup-test ## style, types, and what no tracked file may hold; two minutes
+	@$(PYTHON) tests/tiers.py $(CHECKS)
+
+.PHONY: test-paths
+test-paths: setup-test ## one whole path through each room: the dashboard by mouse, a devcloud's life cycle, Kolla's files; 10 minutes
+	@setup/native
+	@setup/images
+	@setup/packages devcloud
+	@setup/kolla
+	@setup/kolla-ocata
+	@$(PYTHON) tests/tiers.py dashboard-path openstack-path kolla-path
+
+.PHONY: test-hosts
+test-hosts: setup ## the demo and the lab's tests on the other Debian (13 on 12, 12 on 13), in a private root; 30 minutes
+	@setup/packages devcloud
+	@tests/other-debian
+
+.PHONY: test-all
+test-all: ## everything there is: check, test, and every room on demand; four hours
+	@for target in check test test-slow test-dashboard test-node test-kolla-all test-openstack-all; do $(MAKE) $$target || failed=1; done; exit $${failed:-0}
 
 .PHONY: $(TESTS)
 $(TESTS): test-%: setup-test ## the tier NAME alone
@@ -272,6 +301,14 @@ test-openstack-all: setup-test ## as test-openstack, with all faults; one to two
 	@setup/packages devcloud
 	@setup/images vloop vepc
 	@$(PYTHON) tests/tiers.py openstack-all
+
+# Seconds of each target.
+FUZZ_S ?= 30
+
+.PHONY: fuzz-native
+fuzz-native: setup ## let libFuzzer try the native programs' parsers, each for FUZZ_S seconds (30); no part of test
+	@setup/packages fuzz
+	@setup/fuzz $(FUZZ_S)
 
 .PHONY: lint
 lint: test-lint ## style and types: ruff, mypy, clang-format

@@ -1,5 +1,6 @@
 """The peer of `csit`: a plain binary search for each loss ratio, as RFC 2544 is commonly read; and what both search."""
 
+import uuid
 from dataclasses import dataclass
 
 from nfvbed.dataplanes.catalogue import VariantModel
@@ -73,6 +74,6 @@ def simulated_measurer(
 
     def new_task() -> TrialTask:
         request = TrafficRequest(duration_ns=1, frame_size=FRAME_SIZE_BYTES, stamp=False)
-        return TrialTask("bench", "simulated", len(kept) + 1, 1, Preset.PACED, request)
+        return TrialTask(str(uuid.UUID(int=0)), "simulated", len(kept) + 1, 1, Preset.PACED, request)
 
     return DeploymentMeasurer(system, new_task, kept.append)

@@ -5,6 +5,13 @@ A message says what failed, on what, what was observed, and what to do next.
 
 from typing import ClassVar
 
+_MOST_SHOWN = 4000
+"""Characters of each part of a message: what is wrong may be a value of any length."""
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}... ({len(text)} characters)"
+
 
 class NfvbedError(Exception):
     """Base of all errors that nfvbed raises on purpose.
@@ -26,10 +33,10 @@ class NfvbedError(Exception):
         self.fix = fix
 
     def __str__(self) -> str:
-        lines = [self.what]
+        lines = [_shortened(self.what)]
         for label, text in (("where", self.where), ("observed", self.observed), ("fix", self.fix)):
             if text:
-                lines.append(f"  {label}: {text}")
+                lines.append(f"  {label}: {_shortened(text)}")
         return "\n".join(lines)
 
 
@@ -119,6 +126,10 @@ class StoreError(NfvbedError):
     """Results, or a file that was asked for, could not be written or read: disk full, another format, damaged file."""
 
     exit_code = 30
+
+
+class DamagedError(StoreError):
+    """What is stored of a run is not as nfvbed writes it: the store is damaged, or somebody else made it."""
 
 
 class NotComparableError(NfvbedError):

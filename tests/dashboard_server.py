@@ -1,7 +1,7 @@
 """The dashboard in a process of its own, with limits that a test need not wait for: `python -m tests.dashboard_server`.
 
 Takes a document on its standard input: `store`, `project` (a folder of its own; none: results are only read), `limits`
-and fields of `Listening`.
+and files: fields of `Listening`, and `tls`, a certificate with its key.
 """
 
 import json
@@ -48,7 +48,8 @@ def main() -> None:
     """Serve."""
     asked = json.loads(sys.stdin.readline())
     files = {name: Path(path) for name, path in asked["listening"].items()}
-    listening = Listening(operate=bool(asked["project"]), **files)
+    tls = files.pop("tls", None)
+    listening = Listening(operate=bool(asked["project"]), tls=(tls, tls) if tls else None, **files)
     operations = None
     if asked["project"]:
         folder, audit = Path(asked["project"]), Audit(Path(asked["project"]) / "audit.jsonl")

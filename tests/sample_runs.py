@@ -10,7 +10,7 @@ from nfvbed.compare.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
-from tests.sample_records import OVS, Scenario, System, build, with_vnf
+from tests.sample_records import OVS, RUN, Scenario, System, build, with_vnf
 
 SURVEY = Rules(purpose="survey", needed=3)
 
@@ -25,7 +25,7 @@ def through(system: System, label: str = "process-io", topology: str = "pvp") ->
     return with_vnf(system, label, label, system.capacity[64], topology)
 
 
-def run_of(*systems: System, run: str = "run-1", rounds: int = 12, **changed: Any) -> RunData:
+def run_of(*systems: System, run: str = RUN, rounds: int = 12, **changed: Any) -> RunData:
     """Return a run of them on a quiet host, each visit with a trial at the common load; its VNFs say what they do."""
     data = build(
         Scenario(run=run, systems=systems, rounds=rounds, far_rounds=(), changing=(), common_load=True, **changed)

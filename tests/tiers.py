@@ -22,27 +22,33 @@ PYTHON = sys.executable
 
 TIERS = (
     *("lint", "image", "unit", "golden", "contract", "functional", "browser"),
+    *("dashboard-path", "openstack-path", "kolla-path"),
     *("slow", "dashboard", "node", "kolla", "kolla-all", "openstack", "openstack-all"),
 )
-"""The last seven are no part of `make test`: they take up to 18 minutes, 7, 20 to 60, up to 8, 70 minutes, 12 minutes,
-and one to two hours."""
+"""`make check` runs lint and contract, `make test` the others of the first line, `make test-paths` the second. Those of
+the third take up to 18 minutes, 7, 20 to 60, up to 8, 70 minutes, 12 minutes, and one to two hours."""
 SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
 FOLDERS = {
     "slow": ("image", "functional"),
     "dashboard": ("browser", "unit/dashboard", "functional"),
+    "dashboard-path": ("functional",),
+    "openstack-path": ("openstack",),
+    "kolla-path": ("kolla",),
     "kolla-all": ("kolla",),
     "openstack-all": ("openstack",),
 }
 """Of tiers whose tests are not in a folder of their name."""
 CHOSEN = {
     **{"slow": "slow", "dashboard": "dashboard", "node": ""},
+    **dict.fromkeys(("dashboard-path", "openstack-path", "kolla-path"), "path"),
     **{"kolla": "not on_demand", "kolla-all": "", "openstack": "not on_demand", "openstack-all": ""},
 }
 """Which tests of a folder, by their marks."""
 ALL_OTHERS = "not dashboard and not slow"
 TELLS_NAMES = (
     *("image", "functional", "slow", "browser", "dashboard", "node"),
+    *("dashboard-path", "openstack-path", "kolla-path"),
     *("kolla", "kolla-all", "openstack", "openstack-all"),
 )
 """Their tests are few and slow, and are named while they run; those of the others are dots."""

@@ -110,7 +110,7 @@ class Asking:
             raise Trouble("nfvbed's dashboard asks for a token, or for another one", f"status {status}", fix)
         try:
             found = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if status != http.HTTPStatus.OK and isinstance(found, dict) and isinstance(found.get("what"), str):
             observed = ", ".join(str(found[key]) for key in ("where", "observed") if found.get(key))

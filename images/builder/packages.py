@@ -12,10 +12,10 @@ from urllib.parse import unquote
 
 from builder.tool import Tool
 from nfvbed.errors import PrerequisiteError
+from nfvbed.host.aptsources import FORMAT, mirrors_of
 
 COMPONENTS = "main non-free"
 """netperf is in non-free."""
-_TARGET = "$(REPO_URI)|$(RELEASE)|$(CODENAME)"
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 
@@ -67,15 +67,13 @@ class PackageSource:
 
     def sources(self) -> str:
         """Return apt's entries for the suite with the components that are needed, mirrors as the machine has them."""
-        targets = self._tool.run(["apt-get", "indextargets", "--format", _TARGET, "Created-By: Packages"])
-        rows = [line.split("|") for line in targets.splitlines()]
-        wanted = sorted({(uri, release) for uri, release, name in rows if (name or release).startswith(self.suite)})
-        wanted = [(uri, release) for uri, release in wanted if "backports" not in release]
+        targets = self._tool.run(["apt-get", "indextargets", "--format", FORMAT, "Created-By: Packages"])
+        wanted = sorted(row for row in mirrors_of(self.suite, targets) if "backports" not in row[1])
         if not any(release == self.suite for _, release in wanted):
             raise PrerequisiteError(
                 f"apt knows no mirror of {self.suite}",
-                observed=f"suites: {', '.join(sorted({row[1] for row in rows})) or 'none'}",
-                fix=f"add {self.suite} to apt's sources and run apt-get update",
+                observed=targets.strip() or "apt knows no suite at all",
+                fix="give apt an entry of this machine's own suite, and run apt-get update",
             )
         signed = f"[signed-by={_KEYRING}] " if _KEYRING.exists() else ""
         return "".join(f"deb {signed}{uri} {release} {COMPONENTS}\n" for uri, release in wanted)

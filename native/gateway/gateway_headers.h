@@ -58,15 +58,30 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sums and constants ar
 #endif
 #define GATEWAY_MOST_WORDS 15 /* of an IPv4 header */
 
+/*
+ * A header begins 14 bytes into a frame, or anywhere behind another one: compilers of a CPU are told that it need not
+ * be at a multiple of four. The kernel's verifier knows by itself; told, the compiler would read byte by byte there.
+ */
+#ifdef __bpf__
+#define GATEWAY_ANYWHERE
+#else
+#define GATEWAY_ANYWHERE __attribute__((packed, aligned(1)))
+#endif
+
 /* For sums over what is written and read as something else. */
+#ifdef __bpf__
 typedef __u32 __attribute__((may_alias)) gateway_word;
 typedef __u16 __attribute__((may_alias)) gateway_half;
+#else
+typedef __u32 __attribute__((may_alias, aligned(1))) gateway_word;
+typedef __u16 __attribute__((may_alias, aligned(1))) gateway_half;
+#endif
 
 struct gateway_ethernet {
 	__u8 destination[6];
 	__u8 source[6];
 	__u16 type;
-};
+} GATEWAY_ANYWHERE;
 
 struct gateway_ipv4 {
 	__u8 version_words;
@@ -79,27 +94,27 @@ struct gateway_ipv4 {
 	__u16 checksum;
 	__u32 source;
 	__u32 destination;
-};
+} GATEWAY_ANYWHERE;
 
 struct gateway_udp {
 	__u16 source;
 	__u16 destination;
 	__u16 length;
 	__u16 checksum;
-};
+} GATEWAY_ANYWHERE;
 
 struct gateway_gtp {
 	__u8 flags;
 	__u8 type;
 	__u16 length;
 	__u32 teid;
-};
+} GATEWAY_ANYWHERE;
 
 struct gateway_gtp_optional {
 	__u16 sequence;
 	__u8 n_pdu;
 	__u8 next_extension;
-};
+} GATEWAY_ANYWHERE;
 
 /* Addresses are in halves: whole ones would not be at multiples of their size. */
 struct gateway_arp {
@@ -108,10 +123,10 @@ struct gateway_arp {
 	__u16 sizes;
 	__u16 operation;
 	__u8 sender_mac[6];
-	__u16 sender[2];
+	gateway_half sender[2];
 	__u8 target_mac[6];
-	__u16 target[2];
-};
+	gateway_half target[2];
+} GATEWAY_ANYWHERE;
 
 static __always_inline __u16 gateway_fold(__u64 sum)
 {
@@ -183,12 +198,12 @@ static __always_inline gateway_mac gateway_mac_of(const __u8 *mac)
 	return found;
 }
 
-static __always_inline __u32 gateway_address(const __u16 *halves)
+static __always_inline __u32 gateway_address(const gateway_half *halves)
 {
 	return halves[0] | (__u32)halves[1] << 16;
 }
 
-static __always_inline void gateway_put_address(__u16 *halves, __u32 address)
+static __always_inline void gateway_put_address(gateway_half *halves, __u32 address)
 {
 	halves[0] = (__u16)address;
 	halves[1] = (__u16)(address >> 16);

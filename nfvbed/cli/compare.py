@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from nfvbed.below import below
+from nfvbed.cli.completion import RUN
 from nfvbed.cli.console import Console
 from nfvbed.cli.results import chain_options, compare_runs, comparison_options, simulated_option, text_width
 from nfvbed.cli.settings import json_option, root_option, store_option
@@ -25,7 +27,7 @@ FILE_WIDTH = 140
 
 
 @click.command(name="compare")
-@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.argument("runs", nargs=-1, type=RUN, metavar="[RUN]...")
 @comparison_options
 @chain_options
 @simulated_option
@@ -91,7 +93,7 @@ def about(loaded: LoadedRuns, root: Path, names: Sequence[str]) -> About:
         names: of the runs, as they were given; none: the run was chosen.
     """
     run = loaded.data[0].run
-    page = root / "results" / "reports" / run.id / "index.html"
+    page = below(root / "results" / "reports", run.id) / "index.html"
     near = page.relative_to(Path.cwd()) if page.is_relative_to(Path.cwd()) else page
     hosts = {entry.run.host_hash: entry.host for entry in loaded.data}
     return About(

@@ -93,12 +93,12 @@ def command(
         operate=operate,
     )
     access = access_of(asked)
-    bound, address = bind(asked)
-    access = replace(access, cookie=f"{access.cookie}-{bound.getsockname()[1]}")
     project = open_project(root)
     location = store_location(project, store)
     operations = _operations(project, location) if operate else None
     with Store.open(location, read_only=True, migrated=False) as opened:
+        bound, address = bind(asked)
+        access = replace(access, cookie=f"{access.cookie}-{bound.getsockname()[1]}")
         sites = DeployedSites(project)
         app = make_app(opened, access, operations=operations, deployments=sites, measures=measures_in(project))
         server = server_of(app, asked, bound)

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from nfvbed.cli.completion import SITE, TOPOLOGY, VARIANT, FrameSizes
 from nfvbed.cli.rack_options import rack_options, refuse_rack_options
 from nfvbed.cli.support import require_site
 from nfvbed.cli.vnf_options import DEFAULT_VNF, of_site, path_of, vnf_of_site
@@ -24,14 +25,16 @@ from nfvbed.vnfs.descriptors.epa import require_fit
 
 
 @click.command(name="deploy")
-@click.argument("variant", metavar="VARIANT")
-@click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.argument("variant", metavar="VARIANT", type=VARIANT)
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
 @click.option(
-    "--topology", help="What is connected to what. Default: p2p; where the variant has none, its first, with a VNF."
+    "--topology",
+    type=TOPOLOGY,
+    help="What is connected to what. Default: p2p; where the variant has none, its first, with a VNF.",
 )
 @click.option(
     "--frame-size",
-    type=click.IntRange(MIN_FRAME_SIZE_BYTES, MAX_FRAME_SIZE_BYTES),
+    type=FrameSizes(MIN_FRAME_SIZE_BYTES, MAX_FRAME_SIZE_BYTES),
     help="Largest frames, bytes with FCS, that its ports are to take. Default: 1518, or what is deployed of VARIANT.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be done, probe the host, and change nothing that stays.")

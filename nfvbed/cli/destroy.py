@@ -2,6 +2,7 @@
 
 import click
 
+from nfvbed.cli.completion import SITE
 from nfvbed.cli.rack_options import CONFIRMED, EVICT, refuse_rack_options
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
@@ -10,7 +11,7 @@ from nfvbed.spec.site import KollaSiteSpec
 
 
 @click.command(name="destroy")
-@click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
 @click.option(
     "--all", "everything", is_flag=True, help="Also run directories whose ledger cannot be read. Default: leave them."
 )

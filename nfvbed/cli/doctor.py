@@ -10,6 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from nfvbed.cli.completion import RELEASE, SITE, VARIANT
 from nfvbed.cli.console import Console
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.dataplanes.catalogue import open_project
@@ -29,10 +30,19 @@ READINESS_STYLES = {Readiness.READY: "green", Readiness.DEGRADED: "yellow", Read
 
 
 @click.command(name="doctor")
-@click.option("--site", default="lab", show_default=True, help="What is examined: a name in deploy/sites.")
-@click.option("--variant", "names", multiple=True, metavar="NAME", help="Only this variant; repeatable. Default: all.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="What is examined: a name in deploy/sites.")
+@click.option(
+    "--variant",
+    "names",
+    type=VARIANT,
+    multiple=True,
+    metavar="NAME",
+    help="Only this variant; repeatable. Default: all.",
+)
 @click.option("--read-only", is_flag=True, help="Change nothing: do not reserve lacking hugepages for a moment.")
-@click.option("--release", metavar="NAME", help=f"Of a rack: a name in kolla/releases. Default: {NEWEST}.")
+@click.option(
+    "--release", type=RELEASE, metavar="NAME", help=f"Of a rack: a name in kolla/releases. Default: {NEWEST}."
+)
 @click.option("--try", "try_functions", is_flag=True, help="Of a rack: make its virtual functions for a moment.")
 @root_option
 @json_option

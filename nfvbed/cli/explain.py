@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from nfvbed.cli.completion import CELL, RUN
 from nfvbed.cli.console import Console
 from nfvbed.cli.results import comparison_options, load_runs, simulated_option, text_width
 from nfvbed.cli.settings import json_option, root_option, store_option
@@ -15,8 +16,8 @@ from nfvbed.report.terminal.screen import WIDTH
 
 
 @click.command(name="explain")
-@click.argument("run")
-@click.argument("cell")
+@click.argument("run", type=RUN)
+@click.argument("cell", type=CELL)
 @simulated_option
 @comparison_options
 @json_option

@@ -1,31 +1,37 @@
-"""`nfvbed export`: a run as one JSON document, or its rows in VSPERF's columns."""
+"""`nfvbed export`: a run as one JSON document, or its rows in VSPERF's columns; all runs as a file for others."""
 
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
+from nfvbed.characters import shown
+from nfvbed.cli.completion import RUN
 from nfvbed.cli.results import load_runs, selected, simulated_option
 from nfvbed.cli.settings import open_store, root_option, store_option
 from nfvbed.cli.standard_streams import STANDARD
 from nfvbed.cli.vsperf_options import VSPERF
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import StoreError, UsageError
+from nfvbed.errors import UsageError
 from nfvbed.report.load import make_options
+from nfvbed.wholefile import write_output
 
 JSON = "json"
+SQLITE = "sqlite"
 VSPERF_CSV = "vsperf-csv"
 
 
 @click.command(name="export")
-@click.argument("run", default="latest")
+@click.argument("run", type=RUN, default="latest")
 @click.option(
     "--format",
     "form",
-    type=click.Choice([JSON, VSPERF_CSV]),
+    type=click.Choice([JSON, VSPERF_CSV, SQLITE]),
     default=JSON,
     show_default=True,
-    help="json: the whole run, for `nfvbed import`; vsperf-csv: its rows in the columns of VSPERF's result files.",
+    help="json: the whole run, for `nfvbed import`; vsperf-csv: its rows in the columns of VSPERF's result files; "
+    "sqlite: a copy of all runs, for others to read with --store.",
 )
 @click.option("--output", metavar="FILE", help="File to write. Default, and -: standard output.")
 @simulated_option
@@ -34,21 +40,27 @@ VSPERF_CSV = "vsperf-csv"
 def command(run: str, form: str, output: str | None, simulated: bool, root: Path | None, store: str | None) -> None:
     """Write RUN (an id, its first or last digits, a label, or `latest`) with all that it refers to.
 
-    As JSON it has what people said of it too: label, note, whether it is hidden, and acknowledged steps.
+    As JSON it has what people said of it too: label, note, whether it is hidden, and acknowledged steps. What was in
+    FILE before is replaced by the whole of it, or stays.
     """
-    text = (_json if form == JSON else _vsperf_csv)(run, simulated, root, store)
+    if form == SQLITE:
+        _copy(output, root, store)
+        return
+    text = shown((_json if form == JSON else _vsperf_csv)(run, simulated, root, store))
     if output is None or output == STANDARD:
         click.echo(text, nl=False)
         return
-    try:
-        Path(output).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise StoreError(
-            "the export could not be written",
-            where=output,
-            observed=error.strerror or str(error),
-            fix="name another file with --output",
-        ) from error
+    write_output(Path(output), text, "the export")
+    click.echo(f"wrote {output}")
+
+
+def _copy(output: str | None, root: Path | None, store: str | None) -> None:
+    if click.get_current_context().get_parameter_source("run") is not ParameterSource.DEFAULT:
+        raise UsageError("a copy has all runs", where="--format sqlite", fix="leave RUN out, or export it as JSON")
+    if output is None or output == STANDARD:
+        raise UsageError("a copy of the results is a file", where="--format sqlite", fix="name it with --output")
+    with open_store(open_project(root), store) as opened:
+        opened.copy_to(Path(output))
     click.echo(f"wrote {output}")
 
 

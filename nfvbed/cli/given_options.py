@@ -16,7 +16,7 @@ from nfvbed.errors import UnknownNameError, UsageError
 from nfvbed.sites.site import Site
 from nfvbed.spec import boundedyaml
 from nfvbed.spec.document import is_misread
-from nfvbed.spec.textfile import read_text
+from nfvbed.spec.textfile import kind_of, read_text
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import Variant
 from nfvbed.units import NS_PER_S
@@ -81,7 +81,7 @@ def is_file(vnf: str, known: tuple[str, ...]) -> bool:
     raise UnknownNameError(
         f"there is no file or VNF {vnf}",
         where=str(Path(vnf).absolute().parent),
-        observed="a folder" if Path(vnf).is_dir() else "no such file",
+        observed=kind_of(Path(vnf)) or "no such file",
         fix=f"give the path of a descriptor, or a VNF of vnfd: {suggestion(vnf, known)}",
     )
 

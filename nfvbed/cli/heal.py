@@ -2,13 +2,14 @@
 
 import click
 
+from nfvbed.cli.completion import SITE
 from nfvbed.cli.onboarded import onboarded, show
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.sites.catalogue import open_site
 
 
 @click.command(name="heal")
-@click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
 @click.option("--dry-run", is_flag=True, help="Say which VNFs would be started again, and change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the deployment's record as JSON.")
 def command(site: str, dry_run: bool, as_json: bool) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 from rich.table import Table
 
+from nfvbed.cli.completion import RELEASE, SITE, VARIANT
 from nfvbed.cli.console import Console
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.cli.standard_streams import require_folder
@@ -34,9 +35,11 @@ def command() -> None:
 
 
 @command.command(name="render")
-@click.argument("variant")
-@click.option("--site", required=True, metavar="NAME", help="A name in deploy/sites, of kind kolla.")
-@click.option("--release", default=NEWEST, show_default=True, metavar="NAME", help="A name in kolla/releases.")
+@click.argument("variant", type=VARIANT)
+@click.option("--site", type=SITE, required=True, metavar="NAME", help="A name in deploy/sites, of kind kolla.")
+@click.option(
+    "--release", type=RELEASE, default=NEWEST, show_default=True, metavar="NAME", help="A name in kolla/releases."
+)
 @click.option("--output", "folder", required=True, metavar="DIR", help="Empty, or rendered to before.")
 @click.option("--multinode", metavar="FILE", help="Kolla's own inventory/multinode: its groups are written, too.")
 @root_option
@@ -68,7 +71,7 @@ def render_files(variant: str, site: str, release: str, folder: str, multinode: 
 
 
 @command.command()
-@click.argument("variant", required=False)
+@click.argument("variant", type=VARIANT, required=False)
 @json_option
 @root_option
 def releases(variant: str | None, as_json: bool, root: Path | None) -> None:

@@ -1,5 +1,6 @@
 """The group of all verbs; the only place where errors become messages and exit codes."""
 
+import errno
 import importlib
 import importlib.util
 import os
@@ -10,10 +11,11 @@ from types import TracebackType
 import click
 
 from nfvbed import __version__
+from nfvbed.cli.completion import STORE
 from nfvbed.cli.extras import missing_extra
 from nfvbed.cli.no_secrets import without_password
 from nfvbed.cli.output import guard_output
-from nfvbed.errors import NfvbedError
+from nfvbed.errors import ConfigurationError, NfvbedError
 from nfvbed.wholefile import is_full, not_written
 
 VERBS = {
@@ -46,6 +48,8 @@ VERBS = {
 """Verb: (module below nfvbed.cli, one line of help). The help is here so that showing it imports nothing."""
 
 INTERRUPTED = 130
+_SHOWN = 60
+"""Characters of a name that is too long."""
 
 
 class Verbs(click.Group):
@@ -56,9 +60,13 @@ class Verbs(click.Group):
         return [verb for verb, (module, _) in VERBS.items() if importlib.util.find_spec(f"nfvbed.cli.{module}")]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one verb."""
+        """Import one verb; where a shell completes, take what is written down of it."""
         if cmd_name not in self.list_commands(ctx):
             return None
+        if ctx.resilient_parsing:
+            from nfvbed.cli.outline import outlined
+
+            return outlined(cmd_name, VERBS[cmd_name][1])
         command: click.Command = importlib.import_module(f"nfvbed.cli.{VERBS[cmd_name][0]}").command
         return command
 
@@ -70,9 +78,15 @@ class Verbs(click.Group):
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="nfvbed")
-@click.option("--root", metavar="DIR", help="Folder of nfvbed's data. Default: $NFVBED_ROOT, or the checkout.")
+@click.option(
+    "--root",
+    type=click.Path(),
+    metavar="DIR",
+    help="Folder of nfvbed's data. Default: $NFVBED_ROOT, or the checkout.",
+)
 @click.option(
     "--store",
+    type=STORE,
     metavar="FILE|URL",
     callback=without_password,
     help="Results. Default: $NFVBED_STORE, or results/nfvbed.sqlite there.",
@@ -107,10 +121,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NfvbedError as error:
         return _reported(error)
     except OSError as error:
-        if not is_full(error):
+        known = _known(error)
+        if known is None:
             raise
-        return _reported(not_written("a file", error, "make room there, then the same command"))
+        return _reported(known)
     return code if isinstance(code, int) else 0
+
+
+def _known(error: OSError) -> NfvbedError | None:
+    """Return the error for what the system refuses wherever a file is written or looked for; None: it is nfvbed's."""
+    if is_full(error):
+        return not_written("a file", error, "make room there, then the same command")
+    if error.errno == errno.ENAMETOOLONG:
+        what = "what is named is too long for a file's name"
+        return ConfigurationError(what, observed=str(error.filename)[:_SHOWN], fix="name a file, or what there is")
+    return None
 
 
 def _reported(error: NfvbedError) -> int:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from nfvbed.cli.completion import SITE, TOPOLOGY, VARIANT, VNF_OR_FILE
 from nfvbed.cli.given_files import onboard_file, vnf_of_file
 from nfvbed.cli.given_options import given_options, is_file, refuse_given
 from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
@@ -40,10 +41,10 @@ _PROBE_MACS = ("02:4e:46:56:00:00", "02:4e:46:56:00:01")
 
 
 @click.command(name="onboard")
-@click.argument("vnf", metavar="VNF|FILE")
-@click.option("--variant", help="Data plane: a name in deploy/variants. Default: the deployed one.")
-@click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
-@click.option("--topology", help=f"What is connected to what. Default: {_PVP}; of a mobile core {VEPC}.")
+@click.argument("vnf", type=VNF_OR_FILE, metavar="VNF|FILE")
+@click.option("--variant", type=VARIANT, help="Data plane: a name in deploy/variants. Default: the deployed one.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--topology", type=TOPOLOGY, help=f"What is connected to what. Default: {_PVP}; of a mobile core {VEPC}.")
 @vnf_options
 @given_options
 @machine_options

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from nfvbed.below import below
 from nfvbed.cli.given_options import descriptor_of, onboard_given
 from nfvbed.cli.machine_options import made_request, one_flavour, refuse_options
 from nfvbed.cli.onboard_check import named_variant, opened, report
@@ -144,7 +145,7 @@ def _given(
     project: Project, vnf: MachinesVnfSpec, options: Mapping[str, Any], ending: str, flavour: str | None = None
 ) -> GivenDescriptor:
     """Return a descriptor that is yet to be written; `--network` is of links, and in it already."""
-    path = project.root / _MADE / f"{vnf.name}-{options['flavour']}{ending}"
+    path = below(project.root / _MADE, f"{vnf.name}-{options['flavour']}{ending}")
     called = options["called"] or vnf.name
     return descriptor_of(str(path), {**options, "networks": (), "flavour": flavour, "called": called})
 

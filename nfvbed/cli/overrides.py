@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import click
 import yaml
 
+from nfvbed.cli.completion import FRAME_SIZE, SITE, TOPOLOGY, VARIANT
 from nfvbed.spec import boundedyaml
 from nfvbed.spec.document import is_misread
 
@@ -31,10 +32,20 @@ KEYS = {
 def override_options(function: Function) -> Function:
     """Add the options; their parameters are collected by `collect`."""
     options = (
-        click.option("--site", metavar="NAME", help="Where: a name in deploy/sites. Default: the experiment's."),
-        click.option("--variant", multiple=True, metavar="NAME", help="Only this variant; repeatable."),
-        click.option("--frame-size", multiple=True, metavar="BYTES|imix", help="Only this frame size; repeatable."),
-        click.option("--topology", multiple=True, metavar="NAME", help="Only this topology; repeatable."),
+        click.option(
+            "--site", type=SITE, metavar="NAME", help="Where: a name in deploy/sites. Default: the experiment's."
+        ),
+        click.option("--variant", type=VARIANT, multiple=True, metavar="NAME", help="Only this variant; repeatable."),
+        click.option(
+            "--frame-size",
+            type=FRAME_SIZE,
+            multiple=True,
+            metavar="BYTES|imix",
+            help="Only this frame size; repeatable.",
+        ),
+        click.option(
+            "--topology", type=TOPOLOGY, multiple=True, metavar="NAME", help="Only this topology; repeatable."
+        ),
         click.option(
             "--purpose",
             type=click.Choice(["compare", "survey"]),

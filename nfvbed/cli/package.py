@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from nfvbed.cli.completion import FLAVOR, VNF_OR_FILE
 from nfvbed.cli.given_files import checked
 from nfvbed.cli.given_options import is_file, pairs
 from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
@@ -31,11 +32,13 @@ _ENDINGS = {"legacy": ".yaml", "sol": ".csar", "hot": ".hot.yaml"}
 
 
 @click.command(name="package")
-@click.argument("vnf", metavar="VNF|FILE")
+@click.argument("vnf", type=VNF_OR_FILE, metavar="VNF|FILE")
 @click.option("--form", type=click.Choice(_FORMS), default="sol", show_default=True, help="A package, or a YAML file.")
 @click.option("--output", metavar="FILE", help="Default: VNF.csar, VNF.yaml, VNF.hot.yaml here. -: standard output.")
 @click.option("--forwarding", metavar="MODE", help="What it does with frames. Default: the VNF's first.")
-@click.option("--flavor", "--flavour", "flavor", metavar="NAME", help="A name in flavors. Default: the VNF's.")
+@click.option(
+    "--flavor", "--flavour", "flavor", type=FLAVOR, metavar="NAME", help="A name in flavors. Default: the VNF's."
+)
 @click.option("--image", metavar="NAME", help="Name of the image in Glance. Default: the VNF's name.")
 @click.option("--with-image", is_flag=True, help="Put the image into the package; Tacker uploads it with each VNF.")
 @click.option(

@@ -7,6 +7,7 @@ from typing import Any
 import click
 from rich.table import Table
 
+from nfvbed.cli.completion import EXPERIMENT
 from nfvbed.cli.console import Console
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan_on_site import impossible
@@ -31,7 +32,7 @@ from nfvbed.spec.tests import expected_s
 
 
 @click.command(name="plan")
-@click.argument("experiment")
+@click.argument("experiment", type=EXPERIMENT)
 @root_option
 @override_options
 @json_option

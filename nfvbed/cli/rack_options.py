@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
+from nfvbed.cli.completion import RELEASE
 from nfvbed.errors import UsageError
 from nfvbed.spec.kollarelease import NEWEST
 
@@ -22,7 +23,9 @@ def rack_options(command: Command) -> Command:
         CONFIRMED,
         EVICT,
         click.option("--redeploy", is_flag=True, help="Rack: take another variant down before, confirmed by the name."),
-        click.option("--release", metavar="NAME", help=f"Rack: a name in kolla/releases. Default: {NEWEST}."),
+        click.option(
+            "--release", type=RELEASE, metavar="NAME", help=f"Rack: a name in kolla/releases. Default: {NEWEST}."
+        ),
         click.option("--inventory", metavar="FILE", help="Rack: an inventory of one's own. Default: it is rendered."),
     ):
         command = option(command)

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from nfvbed.cli.completion import FRAME_SIZE, SITE, TOPOLOGY
 from nfvbed.cli.console import Console
 from nfvbed.cli.proposals import measures_in
 from nfvbed.cli.results import text_width
@@ -16,6 +17,7 @@ from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import UnknownNameError, UsageError
 from nfvbed.records import RunRecord
+from nfvbed.report.load import described
 from nfvbed.report.newest import RUNS, examine_runs, newest_by_host, newest_of
 from nfvbed.report.page.head import machine
 from nfvbed.report.recommendation import headline
@@ -42,11 +44,15 @@ MOST_HOSTS = 5
     help="What the data plane is for. throughput: the maximum receive rate; latency: P99, jitter: P99 less the least "
     "delay, cpu: busy cores, all at one load for all; raw-ethernet: VNFs that read and write whole frames.",
 )
-@click.option("--topology", metavar="NAME", help="Only this path. Default: the traffic point with most variants.")
+@click.option(
+    "--topology", type=TOPOLOGY, metavar="NAME", help="Only this path. Default: the traffic point with most variants."
+)
 @click.option("--vnf", metavar="LABEL", help="Only through the VNF of this label (`process-io`, `native`).")
-@click.option("--frame-size", metavar="BYTES|imix", help="Only this frame size.")
+@click.option("--frame-size", type=FRAME_SIZE, metavar="BYTES|imix", help="Only this frame size.")
 @click.option("--flows", type=click.IntRange(min=1), help="Only so many flows.")
-@click.option("--site", default="lab", show_default=True, metavar="NAME", help="This host, as the site has it.")
+@click.option(
+    "--site", type=SITE, default="lab", show_default=True, metavar="NAME", help="This host, as the site has it."
+)
 @click.option(
     "--host",
     metavar="HASH|newest",
@@ -93,7 +99,7 @@ def command(root: Path | None, store: str | None, as_json: bool, **chosen: Any) 
             examine_runs(opened, newest, VariantModel, chosen["margin"]), wanted, host, measures_in(project)
         )
         others = [] if found.runs else _other_hosts(opened, runs)
-        about = machine(opened.get_blob(host)) if newest else ""
+        about = machine(described(opened, host)) if newest else ""
     if as_json:
         click.echo(json.dumps({"headline": headline(found), **found.model_dump(mode="json")}, indent=2))
         return
@@ -165,4 +171,4 @@ def _host(project: Project, runs: list[RunRecord], site: str, wanted: str | None
 
 def _other_hosts(store: Store, runs: list[RunRecord]) -> list[str]:
     hosts = list(newest_by_host(runs).items())[:MOST_HOSTS]
-    return [shown_host(digest, machine(store.get_blob(digest)), started) for digest, started in hosts]
+    return [shown_host(digest, machine(described(store, digest)), started) for digest, started in hosts]

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from nfvbed.below import below
+from nfvbed.cli.completion import RUN
 from nfvbed.cli.results import chain_options, compare_runs, comparison_options, simulated_option
 from nfvbed.cli.settings import json_option, root_option, store_option
 from nfvbed.cli.standard_streams import require_folder
@@ -17,7 +19,7 @@ from nfvbed.report.wording import SIMULATED_MARK
 
 
 @click.command(name="report")
-@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@click.argument("runs", nargs=-1, type=RUN, metavar="[RUN]...")
 @click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
@@ -49,7 +51,7 @@ def command(
         require_folder(output)
     found = compare_runs(root, store, runs, simulated, chosen)
     loaded, comparison = found.loaded, found.comparison
-    folder = output or open_project(root).root / "results" / "reports" / loaded.data[0].run.id
+    folder = output or below(open_project(root).root / "results" / "reports", loaded.data[0].run.id)
     written = write_report(context_of(loaded, comparison), folder)
     said = answer(comparison)
     lacking = {"not_drawn": written.not_drawn} if written.not_drawn else {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from nfvbed.annotations import LATEST
+from nfvbed.cli.completion import VARIANT_OR_BEST
 from nfvbed.cli.console import Console
 from nfvbed.cli.settings import open_store
 from nfvbed.compare.chains import HALF, Of
@@ -35,6 +36,7 @@ def comparison_options(function: Function) -> Function:
         (
             click.option(
                 "--baseline",
+                type=VARIANT_OR_BEST,
                 metavar="VARIANT|best",
                 help="Judge against it; best: the highest rate of each traffic point. Default: the experiment's, or "
                 "the first.",

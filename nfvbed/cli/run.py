@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nfvbed.cli.completion import EXPERIMENT, RUN
 from nfvbed.cli.console import Console
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan import show_plan
@@ -45,11 +46,12 @@ Ended = tuple[RunRecord, NfvbedError | None]
 
 
 @click.command(name="run")
-@click.argument("experiment", required=False)
+@click.argument("experiment", type=EXPERIMENT, required=False)
 @click.option(
     "--resume",
     is_flag=False,
     flag_value=UNFINISHED,
+    type=RUN,
     metavar="[RUN]",
     help="Go on with RUN (id, its first or last digits, or label; default: the newest that did not end ok, a "
     "measured one before simulated ones). Repeats nothing.",

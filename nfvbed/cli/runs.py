@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nfvbed.annotations import Mark, Marks, hidden_text
+from nfvbed.cli.completion import RUN
 from nfvbed.cli.console import Console
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.dataplanes.catalogue import open_project
@@ -29,7 +30,7 @@ PIPED_WIDTH = 140
 
 
 @click.command(name="runs")
-@click.argument("names", nargs=-1, metavar="[RUN]...")
+@click.argument("names", nargs=-1, type=RUN, metavar="[RUN]...")
 @click.option("--all", "everything", is_flag=True, help="List simulated and hidden runs too.")
 @click.option("--label", metavar="NAME", help="Name RUN: every verb then finds it by this label.")
 @click.option("--no-label", is_flag=True, help="Take its label back.")

@@ -2,6 +2,7 @@
 
 import click
 
+from nfvbed.cli.completion import SITE
 from nfvbed.cli.onboarded import onboarded, show
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.sites.catalogue import open_site
@@ -9,7 +10,7 @@ from nfvbed.sites.catalogue import open_site
 
 @click.command(name="scale")
 @click.argument("vnfs", metavar="VNFS", type=click.IntRange(min=1))
-@click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and change nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the deployment's record as JSON.")
 def command(vnfs: int, site: str, dry_run: bool, as_json: bool) -> None:

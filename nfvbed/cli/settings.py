@@ -1,20 +1,19 @@
 """What several verbs share: where the data and the results are."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from nfvbed.cli.completion import STORE
 from nfvbed.cli.no_secrets import without_password
+from nfvbed.cli.places import DEFAULT_STORE, store_below
 from nfvbed.spec.loader import Project
-from nfvbed.spec.root import is_installed
 
 if TYPE_CHECKING:
     from nfvbed.store import Store
 
-DEFAULT_STORE = Path("results") / "nfvbed.sqlite"
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
@@ -34,6 +33,7 @@ def store_option(function: Function) -> Function:
     """Add `--store`; the parameter is named `store`."""
     option = click.option(
         "--store",
+        type=STORE,
         metavar="FILE|URL",
         callback=without_password,
         help="Results: a file, or a PostgreSQL URL. Default: $NFVBED_STORE or results/nfvbed.sqlite in the root.",
@@ -42,12 +42,8 @@ def store_option(function: Function) -> Function:
 
 
 def store_location(project: Project, store: str | None) -> str:
-    """Return the file or URL of the results: `--store`, then NFVBED_STORE, then the default.
-
-    The default is below the root; where nfvbed is installed without a checkout, below the current folder.
-    """
-    below = Path.cwd() if is_installed(project.root) else project.root
-    return store or os.environ.get("NFVBED_STORE") or str(below / DEFAULT_STORE)
+    """Return the file or URL of a project's results, as `store_below` says."""
+    return store_below(project.root, store)
 
 
 def open_store(project: Project, store: str | None, *, read_only: bool = True) -> "Store":
@@ -58,10 +54,14 @@ def open_store(project: Project, store: str | None, *, read_only: bool = True) -
         BusyError: another nfvbed writes to them.
     """
     from nfvbed.store import Store
+    from nfvbed.store.private import FOLDER, tighten
 
-    return Store.open(store_location(project, store), read_only=read_only, tell=say_unreadable)
+    location, own = store_location(project, store), project.root / DEFAULT_STORE
+    if not read_only and Path(location) == own:
+        tighten(own.parent, FOLDER, say)
+    return Store.open(location, read_only=read_only, tell=say)
 
 
-def say_unreadable(words: str) -> None:
-    """Say beside the output what of the results cannot be read, and was left out."""
+def say(words: str) -> None:
+    """Say something of the results beside the output: what of them cannot be read, or that others could open them."""
     click.echo(f"nfvbed: {words}", err=True)

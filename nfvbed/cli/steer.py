@@ -4,6 +4,7 @@ import click
 from rich.table import Table
 
 from nfvbed.chain import ChainReport, order_of
+from nfvbed.cli.completion import SITE
 from nfvbed.cli.console import Console
 from nfvbed.cli.onboarded import onboarded
 from nfvbed.dataplanes.catalogue import open_project
@@ -17,7 +18,7 @@ from nfvbed.spec.layout import MAX_CHAIN
 
 
 @click.command(name="steer")
-@click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
 @click.option(
     "--order", metavar="VNF,VNF", help="Every VNF, from outside port 0 to port 1. Default: show the path as it is."
 )

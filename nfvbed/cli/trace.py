@@ -6,6 +6,7 @@ from typing import Any
 import click
 from rich.table import Table
 
+from nfvbed.cli.completion import SITE, TOPOLOGY, VARIANT, VNF, FrameSizes
 from nfvbed.cli.console import Console
 from nfvbed.cli.support import require_site
 from nfvbed.cli.vnf_options import DEFAULT_VNF, of_site, path_of, vnf_of_site, vnf_options
@@ -20,17 +21,20 @@ from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, mtu_for
 
 
 @click.command(name="trace")
-@click.argument("variant", metavar="VARIANT")
-@click.option("--site", default="lab", show_default=True, help="Where: a name in deploy/sites.")
+@click.argument("variant", metavar="VARIANT", type=VARIANT)
+@click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
 @click.option(
     "--topology",
+    type=TOPOLOGY,
     help="What is connected to what. Default: what is deployed of VARIANT, else p2p; where it has none, its first.",
 )
-@click.option("--vnf", default=DEFAULT_VNF, show_default=True, help="In topologies with VNFs: a name in vnfd.")
+@click.option(
+    "--vnf", type=VNF, default=DEFAULT_VNF, show_default=True, help="In topologies with VNFs: a name in vnfd."
+)
 @vnf_options
 @click.option(
     "--frame-size",
-    type=click.IntRange(MIN_FRAME_SIZE_BYTES, MAX_FRAME_SIZE_BYTES),
+    type=FrameSizes(MIN_FRAME_SIZE_BYTES, MAX_FRAME_SIZE_BYTES),
     default=64,
     show_default=True,
     help="Bytes, FCS included.",

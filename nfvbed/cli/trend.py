@@ -7,6 +7,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from nfvbed.cli.completion import VARIANT
 from nfvbed.cli.console import Console
 from nfvbed.cli.results import selected, text_width
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
@@ -38,7 +39,7 @@ PIPED_WIDTH = 140
 
 
 @click.command(name="trend")
-@click.option("--variant", metavar="NAME", help="Only settings of this variant.")
+@click.option("--variant", type=VARIANT, metavar="NAME", help="Only settings of this variant.")
 @click.option("--setting", metavar="NAME", help="One setting by its name, run by run; --json has the names.")
 @click.option("--simulated", is_flag=True, help="Of simulated runs. Default: of measured ones.")
 @json_option

@@ -7,6 +7,7 @@ import click
 import yaml
 from rich.table import Table
 
+from nfvbed.cli.completion import VARIANT
 from nfvbed.cli.console import Console
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.dataplanes.catalogue import open_project
@@ -14,7 +15,7 @@ from nfvbed.spec.variant import Variant
 
 
 @click.command(name="variants")
-@click.argument("name", required=False)
+@click.argument("name", type=VARIANT, required=False)
 @root_option
 @json_option
 def command(name: str | None, root: Path | None, as_json: bool) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from nfvbed.cli.completion import FLAVOR, RELEASE, SITE, VARIANT, VNF
 from nfvbed.cli.console import Console
 from nfvbed.cli.doctor import findings_table
 from nfvbed.cli.settings import json_option
@@ -39,13 +40,25 @@ class Verified:
 
 
 @click.command(name="verify")
-@click.argument("variant", required=False)
-@click.option("--site", default="devcloud", show_default=True, help="Where: a name in deploy/sites.")
-@click.option("--vnf", default=DEFAULT_VNF, show_default=True, help="What is booted where no VNF is onboarded.")
+@click.argument("variant", type=VARIANT, required=False)
+@click.option("--site", type=SITE, default="devcloud", show_default=True, help="Where: a name in deploy/sites.")
 @click.option(
-    "--flavor", "--flavour", "flavor", metavar="NAME", help="Its flavor: a name in flavors. Default: the VNF's."
+    "--vnf", type=VNF, default=DEFAULT_VNF, show_default=True, help="What is booted where no VNF is onboarded."
 )
-@click.option("--release", metavar="NAME", help=f"Of a rack deployed without nfvbed: its release. Default: {NEWEST}.")
+@click.option(
+    "--flavor",
+    "--flavour",
+    "flavor",
+    type=FLAVOR,
+    metavar="NAME",
+    help="Its flavor: a name in flavors. Default: the VNF's.",
+)
+@click.option(
+    "--release",
+    type=RELEASE,
+    metavar="NAME",
+    help=f"Of a rack deployed without nfvbed: its release. Default: {NEWEST}.",
+)
 @click.option("--os-cloud", metavar="NAME", help=f"Of such a rack: its name in clouds.yaml. Default: {KOLLAS_CLOUD}.")
 @click.option("--no-probe", is_flag=True, help="Only read: boot nothing, and send no frame.")
 @json_option

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, get_args
 import click
 from pydantic import ValidationError
 
+from nfvbed.cli.completion import FLAVOR
 from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import UnknownNameError, UnsupportedError, UsageError
 from nfvbed.records import VnfKind
@@ -47,7 +48,14 @@ def vnf_options(command: Command) -> Command:
         click.option("--offloads/--no-offloads", default=None, help="Checksum offload of its ports. Default: on."),
         click.option("--image", metavar="FILE", help="Disk image of a VM. Default: the VNF's own."),
         click.option("--vnic", type=click.Choice(get_args(Vnic)), help="Kind of its ports. Default: any."),
-        click.option("--flavor", "--flavour", "flavor", metavar="NAME", help="A name in flavors. Default: the VNF's."),
+        click.option(
+            "--flavor",
+            "--flavour",
+            "flavor",
+            type=FLAVOR,
+            metavar="NAME",
+            help="A name in flavors. Default: the VNF's.",
+        ),
         click.option(
             "--forwarding",
             type=click.Choice([NATIVE, *get_args(Forwarding)]),

@@ -21,6 +21,7 @@ from nfvbed.dashboard.runs import CellState, cells_of
 from nfvbed.dashboard.source import Source
 from nfvbed.records import FactRecord, Record, TrialRecord
 from nfvbed.selection import EVERY, MEASURED, LeftOut
+from nfvbed.store.store import Unreadable
 from nfvbed.store.summaries import Extent
 
 
@@ -31,6 +32,8 @@ class RunsAnswer(Record):
     runs: tuple[RunState, ...]
     left_out: LeftOut
     """Runs that are listed where `all` is asked for."""
+    unreadable: tuple[Unreadable, ...]
+    """Rows that cannot be read, of whatever run, as far as something was read; they are left out."""
 
 
 class RunAnswer(Record):
@@ -151,7 +154,8 @@ def api_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
     def get_runs(page: Page = 1, everything: All = False) -> RunsAnswer:
         runs, number = source.store.runs_page(part_of(page), EVERY if everything else MEASURED)
         others = LeftOut() if everything else source.store.left_out()
-        return RunsAnswer(pages=pages_of(page, number), runs=run_states(source, runs, now()), left_out=others)
+        states, unreadable = run_states(source, runs, now()), source.store.unreadable
+        return RunsAnswer(pages=pages_of(page, number), runs=states, left_out=others, unreadable=unreadable)
 
     @router.get("/runs/{name}")
     def get_run(name: RunName) -> RunAnswer:

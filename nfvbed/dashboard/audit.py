@@ -339,7 +339,7 @@ def _merged(lines: list[bytes]) -> tuple[Entry, ...]:
 
 
 def _entries_in(line: bytes, number: int) -> Iterator[Entry]:
-    """Return the entry of a line; of a damaged one that it is, and the entry that was added to its half."""
+    """The entry of a line; of a damaged one that it is, and the entry that was added to its half."""
     if not line:
         return
     try:

@@ -3,20 +3,22 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from nfvbed.chain import ChainReport
 from nfvbed.dashboard.answers import page
 from nfvbed.dashboard.api import PROBLEMS
-from nfvbed.dashboard.chain_reading import Chains, length_of
+from nfvbed.dashboard.chain_reading import Chains, ReadChain, length_of
 from nfvbed.dashboard.chain_view import ChainView
 from nfvbed.dashboard.jobs.records import State
 from nfvbed.dashboard.operations import Operations
+from nfvbed.dashboard.origin import from_elsewhere
 from nfvbed.dashboard.parameters import Name
 from nfvbed.dashboard.problems import NotThereError, Problem, problem_of
 from nfvbed.dashboard.rendering import script
-from nfvbed.dashboard.roles import Asker, Fields, Operator
-from nfvbed.errors import NfvbedError, UsageError
+from nfvbed.dashboard.roles import Asker, Fields, Operator, current
+from nfvbed.errors import BusyError, NfvbedError, UsageError
 from nfvbed.spec.layout import MAX_CHAIN
 from nfvbed.spec.loader import Project
 
@@ -32,21 +34,26 @@ def chain_page(operations: Operations, chains: Chains) -> APIRouter:
     project = operations.project
 
     @router.get("/chain", include_in_schema=False)
-    def show_chain(site: SiteName = DEFAULT_SITE, order: Order = None, length: Length = None) -> Response:
+    def show_chain(
+        request: Request, site: SiteName = DEFAULT_SITE, order: Order = None, length: Length = None
+    ) -> Response:
         _require_site(project, site)
         view, problem, foreseen, refused = None, None, "", None
+        reads = _may_read(request)
         try:
-            found = chains.read(site, draft=order is not None or length is not None)
+            draft = order is not None or length is not None
+            found = chains.read(site, draft=draft) if reads else _read_before(chains, site)
             view = ChainView.of(found.report, found.at, order)
         except NfvbedError as error:
             problem = problem_of(error)
-        if view is not None and length is not None:
+        if view is not None and length is not None and reads:
             foreseen, refused = _foreseen(chains, site, length)
         return page(
             "chain",
             "chain",
             export=False,
             title=_title(view),
+            reads=reads,
             here="/chain",
             site=site,
             sites=project.site_names,
@@ -62,9 +69,10 @@ def chain_page(operations: Operations, chains: Chains) -> APIRouter:
         return Response(script("chain"), media_type="text/javascript", headers={"cache-control": "no-cache"})
 
     @router.get("/api/chain")
-    def get_chain(site: SiteName = DEFAULT_SITE) -> ChainReport:
+    def get_chain(request: Request, site: SiteName = DEFAULT_SITE) -> ChainReport:
         _require_site(project, site)
-        return chains.read(site).report
+        found = chains.read(site) if _may_read(request) else _read_before(chains, site)
+        return found.report
 
     return router
 
@@ -102,6 +110,29 @@ def chain_changes(operations: Operations, chains: Chains) -> APIRouter:
         return changed(asker, site, (*length_of(int(length)), "--redeploy"))
 
     return router
+
+
+def _may_read(request: Request) -> bool:
+    """Return whether a path is read for who asks: an operator, whom no other site has led here."""
+    return current().operates and not from_elsewhere(request.headers)
+
+
+def _read_before(chains: Chains, site: str) -> ReadChain:
+    """Return the path as an operator's page has read it.
+
+    Raises:
+        BusyError: none has.
+        NfvbedError: why it could not be.
+    """
+    found = chains.newest(site)
+    if found is None:
+        raise BusyError(
+            "the path has not been read yet",
+            where=f"site {site}",
+            observed="to read it starts a program on this machine, which pages of operators alone do",
+            fix="ask an operator to open this page, or press Read it as one",
+        )
+    return found
 
 
 def _foreseen(chains: Chains, site: str, length: int) -> tuple[str, Problem | None]:

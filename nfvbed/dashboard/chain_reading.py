@@ -1,9 +1,12 @@
-"""The path of what is deployed on a site, as `nfvbed steer` gives it, and the jobs that change it."""
+"""The path of what is deployed on a site, as `nfvbed steer` gives it, and the jobs that change it.
+
+To read a path is to start a process as the user that runs the dashboard, so operators' pages alone do; all others show
+what these have read.
+"""
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,15 +17,14 @@ from nfvbed.dashboard.audit import Who
 from nfvbed.dashboard.commands import called, error_of
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.jobs.records import Job, State
+from nfvbed.dashboard.shared import QUEUE_S, Shared
 from nfvbed.errors import BusyError
 from nfvbed.host.trialsign import going_trial
 
-FRESH_S: Final = 2.0
+FRESH_S: Final = 3.0
 """How long a reading answers who asks again: pages that are loaded at once, and the one after a change."""
 DRAFT_S: Final = 30.0
 """The same for who is making an order on the page: each move would wait for a reading otherwise."""
-QUEUE_S: Final = 30.0
-"""How long one waits for others' readings."""
 CHANGE_S: Final = 30.0
 """How long a change is waited for; one that takes longer is watched on its job's page."""
 LOG: Final = 8192
@@ -53,7 +55,8 @@ class Chains:
         self._jobs = jobs
         self._call = call
         self._one_at_a_time = threading.Lock()
-        self._kept: dict[str, tuple[float, ReadChain]] = {}
+        self._paths: Shared[ReadChain] = Shared("the path", FRESH_S)
+        self._foreseen: Shared[str] = Shared("what another length would change", FRESH_S)
 
     def read(self, site: str, *, draft: bool = False) -> ReadChain:
         """Return the path on a site.
@@ -65,12 +68,19 @@ class Chains:
         Raises:
             NfvbedError: nothing is deployed there, it cannot be read, or a job or a trial would be disturbed.
         """
-        with self._alone():
-            at, kept = self._kept.get(site, (0.0, None))
-            if kept is not None and time.monotonic() - at < (DRAFT_S if draft else FRESH_S):
-                return kept
-            self._require_quiet()
-            return self._keep(site, self._call(self._jobs.root, ["steer", "--site", site, "--json"]))
+
+        def make() -> ReadChain:
+            return _chain_of(self._ask("steer", "--site", site, "--json"))
+
+        return self._paths.read(site, make, DRAFT_S if draft else FRESH_S)
+
+    def newest(self, site: str) -> ReadChain | None:
+        """Return the path on a site as it was read last, for who may not have it read; None: it was not.
+
+        Raises:
+            NfvbedError: why it could not be.
+        """
+        return self._paths.newest(site)
 
     def foresee(self, site: str, length: int) -> str:
         """Return what a chain of another length would change.
@@ -78,9 +88,11 @@ class Chains:
         Raises:
             NfvbedError: it cannot be, or as `read`.
         """
-        with self._alone():
-            self._require_quiet()
-            return self._call(self._jobs.root, ["steer", "--site", site, *length_of(length), "--dry-run"]).strip()
+
+        def make() -> str:
+            return self._ask("steer", "--site", site, *length_of(length), "--dry-run").strip()
+
+        return self._foreseen.read((site, length), make, FRESH_S)
 
     def change(self, site: str, arguments: tuple[str, ...], who: Who) -> Job:
         """Start the job that changes a path.
@@ -109,14 +121,24 @@ class Chains:
         if now.state is State.FAILED and now.ended is not None:
             raise error_of(now.ended.status, self._jobs.log(job.spec.id, LOG), " ".join(job.spec.arguments))
         if now.state is State.DONE:
-            with self._alone():
-                self._keep(job.spec.site, self._jobs.output(job.spec.id).decode())
+            self._paths.keep(job.spec.site, _chain_of(self._jobs.output(job.spec.id).decode()))
         return now
 
-    def _keep(self, site: str, document: str) -> ReadChain:
-        found = ReadChain(ChainReport.model_validate_json(document), datetime.now(UTC))
-        self._kept[site] = (time.monotonic(), found)
-        return found
+    def _ask(self, *arguments: str) -> str:
+        """Call a verb; no two at once.
+
+        Raises:
+            NfvbedError: what it failed with, or it would disturb.
+        """
+        if not self._one_at_a_time.acquire(timeout=QUEUE_S):
+            raise BusyError(
+                "another path is being read", observed=f"for more than {QUEUE_S:g} s", fix="load the page again"
+            )
+        try:
+            self._require_quiet()
+            return self._call(self._jobs.root, list(arguments))
+        finally:
+            self._one_at_a_time.release()
 
     def _require_quiet(self) -> None:
         """Refuse to start a process beside a measurement.
@@ -138,16 +160,9 @@ class Chains:
                 fix="load the page again",
             )
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        if not self._one_at_a_time.acquire(timeout=QUEUE_S):
-            raise BusyError(
-                "the path is being read for others", observed=f"for more than {QUEUE_S:g} s", fix="load the page again"
-            )
-        try:
-            yield
-        finally:
-            self._one_at_a_time.release()
+
+def _chain_of(document: str) -> ReadChain:
+    return ReadChain(ChainReport.model_validate_json(document), datetime.now(UTC))
 
 
 def length_of(length: int) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from nfvbed.below import below
 from nfvbed.compare.agreement import supports_of
 from nfvbed.dashboard.doctor import printed
 from nfvbed.dashboard.jobs.folder import Jobs
@@ -69,7 +70,7 @@ class Experiments:
             ConfigurationError: its file is not valid, or gone.
         """
         try:
-            file = (self._project.experiments_folder / f"{name}.yml").stat()
+            file = below(self._project.experiments_folder, f"{name}.yml").stat()
         except FileNotFoundError:
             return self._project.load_experiment(name)
         # `variants: all` means whatever files of variants there are.

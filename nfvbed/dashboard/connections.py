@@ -2,7 +2,7 @@
 
 Who opens many and sends nothing is left with few, and those who work have the others: of one client's connections the
 one that has waited longest goes when another comes. uvicorn itself counts connections that send nothing as requests,
-and waits for a request's head for ever (docs/adr/0027-limits-of-the-dashboard.md).
+and waits for a request's head for ever (docs/adr/0028-limits-of-the-dashboard.md).
 """
 
 import asyncio
@@ -124,6 +124,10 @@ class Connections:
         """Return how many there are."""
         return sum(len(own) for own in self._of.values())
 
+    def holds(self, connection: Connection) -> bool:
+        """Return whether a connection is counted."""
+        return connection in self._of.get(connection.client, {})
+
     def take(self, taken: Connection, address: tuple[Any, ...]) -> bool:
         """Count a connection in; return False where there is no room for it."""
         here = taken.getsockname()
@@ -148,8 +152,8 @@ class Connections:
 
     def waits(self, connection: Connection) -> None:
         """Note that an answer has been sent: it has waited less long than all others now."""
-        own = self._of.get(connection.client, {})
-        if connection in own:
+        if self.holds(connection):
+            own = self._of[connection.client]
             del own[connection]
             own[connection] = None
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from fastapi import APIRouter
 
 from nfvbed.dashboard.api import PROBLEMS
+from nfvbed.dashboard.shared import Shared
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import Record
 
@@ -57,6 +58,8 @@ class DeploymentsAnswer(Record):
     not_readable: tuple[NotReadable, ...]
 
 
+FRESH_S = 3.0
+"""How long an answer is one for all who ask: files of all sites are read for it."""
 FindDeployments = Callable[[], DeploymentsAnswer]
 
 
@@ -72,9 +75,10 @@ def no_sites() -> DeploymentsAnswer:
 def api_of_deployments(find: FindDeployments) -> APIRouter:
     """Return the route about what is deployed now."""
     router = APIRouter(prefix="/api", responses={**PROBLEMS, 409: PROBLEMS[400]})
+    shared: Shared[DeploymentsAnswer] = Shared("what is deployed", FRESH_S)
 
     @router.get("/deployments")
     def get_deployments() -> DeploymentsAnswer:
-        return find()
+        return shared.read(None, find)
 
     return router

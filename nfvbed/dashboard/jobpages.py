@@ -18,10 +18,12 @@ from nfvbed.dashboard.jobs.records import Job, State
 from nfvbed.dashboard.live import Streams
 from nfvbed.dashboard.on_site import changes_of, confirmation, refusals, require
 from nfvbed.dashboard.operations import Operations
+from nfvbed.dashboard.origin import from_elsewhere
 from nfvbed.dashboard.planning import Planner, ShownPlan
 from nfvbed.dashboard.problems import NotThereError, Problem, problem_of
 from nfvbed.dashboard.rendering import render
 from nfvbed.dashboard.roles import Asker, Fields, Operator
+from nfvbed.dashboard.shared import Shared
 from nfvbed.dashboard.source import Source
 from nfvbed.dashboard.starting import Action, Wanted, arguments_of
 from nfvbed.errors import BusyError, UsageError
@@ -30,12 +32,12 @@ from nfvbed.records import Record
 SHOWN: Final = 50
 LOG: Final = 32_768
 """Bytes of a log on a page."""
+FRESH_S: Final = 1.0
+"""How long what there is to choose answers who asks again: all files of the project are read for it."""
 PATIENCE_S: Final = 60
 """After so long a job that was asked to end is late."""
 JobName = Annotated[str, Path(pattern=r"^[0-9-]{22}$")]
 SiteTyped = Annotated[str, Query(max_length=64, description="name of the site, for `destroy` where a whole cloud goes")]
-OWN: Final = ("same-origin", "none", "")
-"""Of `Sec-Fetch-Site`: a page of this dashboard asks, or the address was typed; empty: a program."""
 
 
 class JobsAnswer(Record):
@@ -86,6 +88,7 @@ class JobDesk:
         self.streams = streams
         self._planner = Planner(operations.jobs, operations.project)
         self._experiments = Experiments(operations.project)
+        self._choices: Shared[Choices] = Shared("what there is to choose", FRESH_S)
 
     def start(self, pressed: Pressed, asker: Asker) -> Job:
         """Start a job, and log who asked for it.
@@ -166,7 +169,7 @@ class JobDesk:
         """
         operations = self.operations
         wanted = Wanted.of(query, operations.project)
-        choices = choices_of(operations, self.source, self._experiments, wanted)
+        choices = self._choices.read(wanted, lambda: choices_of(operations, self.source, self._experiments, wanted))
         plan, hint = None, ""
         if planned and not (wanted.experiment or wanted.variants or wanted.vnf):
             hint = "Choose an experiment, a variant to deploy, or a VNF to onboard."
@@ -187,7 +190,7 @@ def pages_of_jobs(desk: JobDesk) -> APIRouter:
     @router.get("/start")
     def show_start(asker: Operator, request: Request) -> Response:
         asked = "plan" in request.query_params
-        own = _is_own(request)
+        own = not from_elsewhere(request.headers)
         offer, hint = desk.offer(_query(request), planned=asked and own)
         if asked and not own:
             hint = "Another site led here; press Show the plan to have it made."
@@ -256,7 +259,9 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
 
     @router.get("/start")
     def get_start(asker: Operator, request: Request) -> StartAnswer:
-        offer, hint = desk.offer(_query(request), planned="plan" in request.query_params and _is_own(request))
+        offer, hint = desk.offer(
+            _query(request), planned="plan" in request.query_params and not from_elsewhere(request.headers)
+        )
         if hint:
             raise BusyError("there is no plan", observed=hint, fix="try again later")
         return offer
@@ -297,11 +302,6 @@ def _problem(job: Job, log: str) -> Problem | None:
     if job.state is not State.FAILED or job.ended is None:
         return None
     return problem_of(error_of(job.ended.status, log, " ".join(job.spec.arguments)))
-
-
-def _is_own(request: Request) -> bool:
-    """Return whether no other site's page makes the browser ask: a plan takes seconds of this machine."""
-    return request.headers.get("sec-fetch-site", "") in OWN
 
 
 def _query(request: Request) -> dict[str, Sequence[str]]:

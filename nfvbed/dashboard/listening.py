@@ -208,6 +208,7 @@ def server_of(app: ASGIApp, asked: Listening, bound: Listener, limits: Limits = 
         backlog=AT_ONCE,
         log_level="warning",
         access_log=False,
+        use_colors=False,  # the streams of the command line would show them as escapes
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=limits.idle_s,

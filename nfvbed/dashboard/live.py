@@ -34,6 +34,8 @@ OF_OPERATORS: Final = 8
 """Of them, which viewers never take."""
 OF_CLIENT: Final = 8
 """Of them, for one client."""
+READING: Final = 8
+"""Threads that read parts, beside those of other requests."""
 ALIVE_S: Final = 20.0
 """After so long without an event a comment says that the server is there; not during a trial either."""
 LINE_END: Final = "\n"
@@ -72,6 +74,7 @@ class Streams:
         self._is_going = is_going
         self._look_s = look_s
         self._going_s = going_s
+        self._reading = anyio.CapacityLimiter(READING)
         self._shared: Shared[tuple[str, bool]] = Shared("a page", fresh_s)
 
     def follow(self, request: Request, part: Part) -> Response:
@@ -92,7 +95,9 @@ class Streams:
         while asker.may_go_on():
             if not (going := self._is_going()):
                 if read is None:
-                    read = await anyio.to_thread.run_sync(self._shared.read, request.url.path, part)
+                    read = await anyio.to_thread.run_sync(
+                        self._shared.read, request.url.path, part, limiter=self._reading
+                    )
                     # Where a trial has begun while it was read, it is sent after that trial.
                     going = self._is_going()
                 if not going:

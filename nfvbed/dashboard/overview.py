@@ -18,6 +18,7 @@ from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.landing import Landing
 from nfvbed.selection import MEASURED, LeftOut
+from nfvbed.store.store import Unreadable
 from nfvbed.store.summaries import Part
 
 NEWEST: Final = 8
@@ -89,6 +90,8 @@ class Overview(Record):
     not_compared: tuple[str, ...]
     """Newest runs that could not be compared, and why."""
     coverage: Coverage
+    unreadable: tuple[Unreadable, ...]
+    """Rows that cannot be read, of whatever run, as far as something was read; they are left out."""
 
 
 def overview(source: Source, now: datetime) -> Overview:
@@ -120,6 +123,7 @@ def overview(source: Source, now: datetime) -> Overview:
         decided=decided,
         not_compared=tuple(refused),
         coverage=coverage_of(source.store.coverage(MEASURED), supports, now),
+        unreadable=source.store.unreadable,
     )
 
 

@@ -63,8 +63,9 @@ def pages(source: Source, now: Callable[[], datetime]) -> APIRouter:
     def show_runs(number: Numbered = 1, everything: All = False, export: Export = False) -> Response:
         runs, count = source.store.runs_page(part_of(number), EVERY if everything else MEASURED)
         shown = {"runs": run_states(source, runs, now()), "pages": pages_of(number, count), "everything": everything}
-        others = source.store.left_out()
-        return page("runs", "runs", export=export, title="Runs", here="/runs", left_out=others, **shown)
+        others, unreadable = source.store.left_out(), source.store.unreadable
+        values = {"here": "/runs", "left_out": others, "unreadable": unreadable, **shown}
+        return page("runs", "runs", export=export, title="Runs", **values)
 
     @router.get("/method")
     def show_method(export: Export = False) -> Response:

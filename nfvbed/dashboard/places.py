@@ -3,8 +3,19 @@
 import threading
 from collections import Counter
 from collections.abc import Callable
+from typing import Final
+
+import anyio
 
 from nfvbed.errors import BusyError
+
+OF_OPERATORS: Final = 14
+OF_OTHERS: Final = 24
+"""Requests that are answered at once; together fewer than the threads that answer them (anyio: 40)."""
+OF_CLIENT: Final = 8
+"""Of them, for one client."""
+PATIENCE_S: Final = 15.0
+"""How long a request waits for its turn."""
 
 
 class Places:
@@ -63,3 +74,55 @@ class Places:
                 self._taken += Counter()  # Clients that have none are forgotten.
 
         return give_back
+
+
+class Turns:
+    """Requests take turns: those of one client behind each other, and operators' apart from all others'.
+
+    Args:
+        patience_s: how long one waits.
+    """
+
+    def __init__(self, patience_s: float = PATIENCE_S) -> None:
+        self._patience_s = patience_s
+        self._operators = anyio.CapacityLimiter(OF_OPERATORS)
+        self._others = anyio.CapacityLimiter(OF_OTHERS)
+        self._clients: dict[str, anyio.CapacityLimiter] = {}
+
+    async def take(self, client: str, *, operates: bool) -> Callable[[], None]:
+        """Wait for a turn, and return what ends it; more than once does nothing.
+
+        Args:
+            client: whose request it is; empty: not known, and not counted for itself.
+            operates: whether it is an operator's.
+
+        Raises:
+            BusyError: it does not come.
+        """
+        whole = self._operators if operates else self._others
+        own = self._clients.setdefault(client, anyio.CapacityLimiter(OF_CLIENT)) if client else None
+        held: list[anyio.CapacityLimiter] = []
+        turn = object()
+
+        def end() -> None:
+            while held:
+                held.pop().release_on_behalf_of(turn)
+            if own is not None and not own.borrowed_tokens and not own.statistics().tasks_waiting:
+                self._clients.pop(client, None)
+
+        try:
+            with anyio.fail_after(self._patience_s):
+                for limiter in filter(None, (own, whole)):
+                    await limiter.acquire_on_behalf_of(turn)
+                    held.append(limiter)
+        except TimeoutError as error:
+            end()
+            raise BusyError(
+                "too many requests are answered at once",
+                observed=f"this one waited {self._patience_s:g} s for its turn",
+                fix="load the page again later",
+            ) from error
+        except BaseException:
+            end()
+            raise
+        return end

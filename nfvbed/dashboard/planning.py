@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.on_site import refusals
+from nfvbed.dashboard.shared import Shared
 from nfvbed.dashboard.starting import Action, Wanted
 from nfvbed.errors import BusyError, NfvbedError
 from nfvbed.host.trialsign import going_trial
@@ -21,6 +22,8 @@ from nfvbed.spec.loader import Project
 TIME_S: Final = 90.0
 PATIENCE_S: Final = 10.0
 """How long a plan waits for the end of a trial; those of a comparison last about a second."""
+FRESH_S: Final = 3.0
+"""How long a plan answers who asks again."""
 QUEUE_S: Final = 30.0
 """How long it waits for plans that others asked for."""
 _LOOK_S: Final = 0.05
@@ -74,14 +77,18 @@ class Planner:
         self._patience_s = patience_s
         self._project = project
         self._one = threading.Lock()
+        self._shared: Shared[ShownPlan] = Shared("this plan", FRESH_S, TIME_S)
 
     def plan(self, wanted: Wanted) -> ShownPlan:
-        """Return what a choice would do.
+        """Return what a choice would do; one that was asked for a moment ago is not made again.
 
         Raises:
             BusyError: something runs that this would disturb.
             UsageError: the choice lacks something.
         """
+        return self._shared.read(wanted, lambda: self._made(wanted))
+
+    def _made(self, wanted: Wanted) -> ShownPlan:
         for job in self._jobs.alive():
             raise BusyError(
                 "no plan is made while a job runs, as that would disturb it",

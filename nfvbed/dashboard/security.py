@@ -23,7 +23,7 @@ from nfvbed.dashboard.answers import refused
 from nfvbed.dashboard.audit import Audit, Kind, Outcome, Who
 from nfvbed.dashboard.connections import client_at
 from nfvbed.dashboard.keystone import SignsIn
-from nfvbed.dashboard.places import Places
+from nfvbed.dashboard.places import Turns
 from nfvbed.dashboard.problems import Problem, problem, problem_of
 from nfvbed.dashboard.rendering import render
 from nfvbed.dashboard.roles import CURRENT, READS, Asker, Role
@@ -34,7 +34,6 @@ COOKIE: Final = "nfvbed-dashboard"
 NUMBER: Final = "session"
 WORD: Final = "word"
 """Of what the cookie holds."""
-EVENTS: Final = "text/event-stream"
 LOGIN: Final = "/login"
 LOGOUT: Final = "/logout"
 MOST_TOKEN: Final = 4096
@@ -43,12 +42,6 @@ MOST_BODY: Final = 64 * 1024
 """Bytes of any request's body."""
 MOST_ASKING: Final = 4
 """People whose passwords Keystone is asked about at once; others wait."""
-MOST_AT_ONCE: Final = 64
-"""Requests that are answered at once, beside pages that follow what runs."""
-OF_OPERATORS: Final = 16
-"""Of them, which others never take."""
-OF_CLIENT: Final = 24
-"""Of them, for one client."""
 MOST_DIGITS: Final = 12
 """Of a length; a number of thousands of digits is none."""
 WRONG_TOKEN_S: Final = 0.5
@@ -151,7 +144,8 @@ class Guard:
         self._audit = audit
         self._sessions = Sessions()
         self._asking = anyio.CapacityLimiter(MOST_ASKING)
-        self._places = Places(MOST_AT_ONCE, OF_OPERATORS, OF_CLIENT, "requests")
+        self._turns = Turns()
+        self._signing_in = Turns()
         cookies = SessionMiddleware(
             self._ask,
             secrets.token_hex(32),
@@ -184,34 +178,31 @@ class Guard:
         before = CURRENT.set(asker)
         try:
             answer = await self._answer(request, asker)
-            await (answer or self._placed(asker))(scope, receive, send)
+            await (answer or self._in_turn(asker, self._client_of(request)))(scope, receive, send)
         except ClientDisconnect:
             return
         finally:
             CURRENT.reset(before)
 
-    def _placed(self, asker: Asker | None) -> ASGIApp:
-        """Return the application, for a request that has a place; events have others, for as long as they last."""
+    def _in_turn(self, asker: Asker | None, client: str) -> ASGIApp:
+        """Return the application, for a request whose turn it is, until its answer is made."""
 
         async def answered(scope: Scope, receive: Receive, send: Send) -> None:
             operates = asker is not None and asker.operates
             try:
-                give_back = self._places.take(asker.place if asker else "", operates=operates)
+                end = await self._turns.take(asker.place if asker else client, operates=operates)
             except BusyError as error:
                 await refused(Request(scope), problem_of(error))(scope, receive, send)
                 return
 
-            async def send_placed(message: Message) -> None:
-                if message["type"] == "http.response.start" and EVENTS in Headers(scope=message).get(
-                    "content-type", ""
-                ):
-                    give_back()
+            async def send_in_turn(message: Message) -> None:
+                end()  # It is made: a reader may take its time, and events as long as they last.
                 await send(message)
 
             try:
-                await self._app(scope, receive, send_placed)
+                await self._app(scope, receive, send_in_turn)
             finally:
-                give_back()
+                end()
 
         return answered
 
@@ -280,12 +271,25 @@ class Guard:
     async def _login(self, request: Request) -> Response:
         if request.method != "POST":
             return self._login_page()
+        try:
+            end = await self._signing_in.take(self._client_of(request), operates=False)
+            try:
+                return await self._sign_in(request)
+            finally:
+                end()
+        except (BusyError, StoreError) as error:
+            return refused(request, problem_of(error))
+
+    async def _sign_in(self, request: Request) -> Response:
+        """Answer a form with which somebody signs in.
+
+        Raises:
+            BusyError: Keystone does not answer.
+            StoreError: it cannot be written who it is.
+        """
         address = request.client.host if request.client else ""
         fields = await _fields_in(request)
-        try:
-            person = await self._person_of(fields)
-        except BusyError as error:
-            return refused(request, problem_of(error))
+        person = await self._person_of(fields)
         if person is None:
             await self._note(
                 Who(role="nobody", client=address, user=fields.get("user", "")), "sign in", Outcome.REFUSED
@@ -293,10 +297,7 @@ class Guard:
             await asyncio.sleep(WRONG_TOKEN_S)
             return self._login_page("token" if "token" in fields else "password")
         who = Who(role=person.role.value, client=address, user=person.user)
-        try:
-            await self._note(who, "sign in", Outcome.DONE)
-        except StoreError as error:
-            return refused(request, problem_of(error))
+        await self._note(who, "sign in", Outcome.DONE)
         self._sessions.end(_number_in(request))
         request.session.clear()
         request.session[NUMBER] = self._sessions.add(person, self._client_of(request))

@@ -7,7 +7,7 @@ cannot be taken back. All sessions end with the server.
 import hashlib
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -96,11 +96,11 @@ class Sessions:
     def _has_ended(self, session: _Session) -> bool:
         return self._now() >= min(session.who.until, session.used + IDLE)
 
-    def _surplus(self) -> Iterator[str]:
+    def _surplus(self) -> list[str]:
         """Return the sessions that go for a new one."""
         surplus = max(0, len(self._known) - MOST_SESSIONS + 1)
         oldest = sorted(self._known, key=lambda key: self._known[key].who.role is Role.OPERATOR)
-        yield from oldest[:surplus]
+        return oldest[:surplus]
 
 
 def _digest(number: str) -> str:

@@ -34,14 +34,16 @@ class Shared(Generic[Value]):
 
     Args:
         what: they are of, for who waits too long.
-        fresh_s: how long one answers who asks again, also where it failed.
+        fresh_s: how long one answers who asks again, also where it failed; a `BusyError` is of its moment alone.
         queue_s: how long one waits for another's.
+        most: how many are kept.
     """
 
-    def __init__(self, what: str, fresh_s: float, queue_s: float = QUEUE_S) -> None:
+    def __init__(self, what: str, fresh_s: float, queue_s: float = QUEUE_S, most: int = KEPT) -> None:
         self._what = what
         self._fresh_s = fresh_s
         self._queue_s = queue_s
+        self._most = most
         self._places: dict[Hashable, _Place[Value]] = {}
         self._one_at_a_time = threading.Lock()
 
@@ -70,15 +72,17 @@ class Shared(Generic[Value]):
                 kept = place.kept = _made(make)
         finally:
             place.lock.release()
-        if kept.error is not None:
-            raise kept.error.with_traceback(None)  # it is raised for many, and would grow
-        assert kept.value is not None
-        return kept.value
+        return _value_of(kept)
 
     def newest(self, key: Hashable) -> Value | None:
-        """Return the newest reading, however old; None where there is none, or making it failed."""
-        kept = self._place(key).kept
-        return kept.value if kept is not None else None
+        """Return the newest reading, however old; None where there is none.
+
+        Raises:
+            NfvbedError: what making it failed with.
+        """
+        with self._one_at_a_time:
+            place = self._places.get(key)
+        return None if place is None or place.kept is None else _value_of(place.kept)
 
     def keep(self, key: Hashable, value: Value) -> None:
         """Take a reading that was made otherwise."""
@@ -89,14 +93,23 @@ class Shared(Generic[Value]):
             found = self._places.pop(key, None) or _Place()
             self._places[key] = found
             idle = [known for known, place in self._places.items() if not place.lock.locked() and known != key]
-            for known in idle[: max(0, len(self._places) - KEPT)]:
+            for known in idle[: max(0, len(self._places) - self._most)]:
                 del self._places[known]
             return found
+
+
+def _value_of(kept: _Kept[Value]) -> Value:
+    if kept.error is not None:
+        raise kept.error.with_traceback(None)  # It is raised for many, and would grow.
+    assert kept.value is not None
+    return kept.value
 
 
 def _made(make: Callable[[], Value]) -> _Kept[Value]:
     try:
         value = make()
+    except BusyError:
+        raise
     except NfvbedError as error:
         return _Kept(time.monotonic(), error=error)
     return _Kept(time.monotonic(), value)

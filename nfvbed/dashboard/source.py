@@ -13,6 +13,7 @@ from nfvbed.compare.comparison import Comparison, compare
 from nfvbed.compare.explain import Explanation, explain
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.problems import NotThereError
+from nfvbed.dashboard.shared import Shared
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.errors import UnknownNameError, UsageError
 from nfvbed.records import Record, RunRecord
@@ -32,6 +33,10 @@ MOST_TRIALS: Final = 50_000
 """Of the runs of one comparison; they are in memory together."""
 KEPT: Final = 12
 """Comparisons that are kept."""
+FRESH_S: Final = 3.0
+"""How long a row that was taken apart answers who asks again."""
+EXPLAINED: Final = 2
+"""Rows that are kept, with the trials of their runs."""
 ANSWERS_KEPT: Final = 1000
 """Runs of which it is kept whether they have an answer."""
 
@@ -70,6 +75,7 @@ class Source:
         self._kept: OrderedDict[tuple[Choice, tuple[Extent, ...]], Compared] = OrderedDict()
         self._answers: dict[tuple[RunRecord, Extent], str] = {}
         self._one_at_a_time = threading.Lock()
+        self._explained: Shared[tuple[Explanation, LoadedRuns]] = Shared("this row", FRESH_S, most=EXPLAINED)
 
     def run(self, name: str) -> RunRecord:
         """Return a run by its id, its first or last digits, its label, or `latest`: the newest measured one.
@@ -156,6 +162,9 @@ class Source:
         """
         extent = self.store.extent(run.id)
         _require_few((extent,))
+        return self._explained.read((run.id, cell, extent), lambda: self._explain(run, cell))
+
+    def _explain(self, run: RunRecord, cell: str) -> tuple[Explanation, LoadedRuns]:
         names = {found.variant for found in self.store.cells(run.id) if found.id.endswith(cell)}
         loaded = load(self.store, (run.id,), VariantModel, latency_of=names)
         try:

@@ -48,6 +48,9 @@ def install(what: str, package: str) -> str:
     return f"install {what} (Debian's package {package})"
 
 
+KERNEL_THREADS: Final = "give a container the process ids of its host (--pid host); or core_use: inline in the variant"
+"""For receive work in threads of the kernel, where these cannot be seen."""
+
 VFIO: Final = f"{IOMMU_ON}; then {load('vfio-pci')}"
 """Devices for guests and for DPDK."""
 BRIDGE_NETFILTER: Final = (

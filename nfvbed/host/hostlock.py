@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from nfvbed.errors import BusyError, PrerequisiteError
 from nfvbed.host.entries import Owner
 from nfvbed.host.owner import this_process
-from nfvbed.host.places import LOCK_NAME, RUN_DIRECTORY
+from nfvbed.host.places import LOCK_NAME, RUN_DIRECTORY, make_run_directory
 from nfvbed.signals import signals_held
 
 
@@ -67,7 +67,7 @@ class HostLock:
     def _open(self) -> int:
         for _ in range(100):
             try:
-                self._path.parent.mkdir(mode=0o755, exist_ok=True)
+                make_run_directory(self._path.parent)
                 return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             except FileNotFoundError:
                 continue  # the last user has just removed the directory

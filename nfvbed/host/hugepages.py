@@ -82,7 +82,7 @@ class HugepagePool:
             PrerequisiteError: the pool cannot be written.
         """
         path = self._path
-        with pool_locked(path):
+        with pool_locked():
             previous = self._persistent
             asked = HugepagesEntry(path=str(path), page_kib=PAGE_KIB, node=self.node, previous=previous, added=pages)
             place = ledger.record(asked)

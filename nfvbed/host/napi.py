@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from nfvbed.errors import DeployError, UnsupportedError
+from nfvbed.host import fixes
 from nfvbed.host.namespaces import inside_with_sysfs
 from nfvbed.patience import patient
 from nfvbed.records import Role, WorkThread
@@ -137,7 +138,12 @@ def pin_threads(link: str, before: Iterable[int], core: int, role: Role) -> tupl
         if tids:
             break
         if time.monotonic() > deadline:
-            raise DeployError("no NAPI thread appeared", where=link, observed=f"no new thread named {wanted}*")
+            raise DeployError(
+                "no NAPI thread appeared",
+                where=link,
+                observed=f"no new thread named {wanted}*",
+                fix=fixes.KERNEL_THREADS,
+            )
         time.sleep(0.01)
     for tid in tids:
         try:

@@ -10,20 +10,36 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from nfvbed.host.places import POOL_LOCK
+
 
 @contextlib.contextmanager
-def pool_locked(path: Path) -> Iterator[None]:
+def pool_locked() -> Iterator[None]:
     """Wait for the others; the kernel lets go when this process ends, however that comes.
 
-    Args:
-        path: the pool's file (`nr_hugepages`); its folder is what is locked.
+    The lock is on a file that root alone can open: whoever may open what is locked, as all may open a pool's own files,
+    can let nfvbed wait for ever. Who may not make the file may write to no pool of the host.
     """
-    handle = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    handle = _locked()
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(handle)
+        if handle is not None:
+            POOL_LOCK.unlink(missing_ok=True)
+            os.close(handle)
+
+
+def _locked() -> int | None:
+    while True:
+        try:
+            handle = os.open(POOL_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except PermissionError:
+            return None
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), POOL_LOCK.stat()):
+                return handle
+        os.close(handle)  # its last holder removed it between our open and our lock
 
 
 def persistent_pages(path: Path) -> int:

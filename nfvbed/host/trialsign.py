@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfvbed.errors import PrerequisiteError
 from nfvbed.host.owner import this_process
-from nfvbed.host.places import RUN_DIRECTORY, TRIAL_PREFIX
+from nfvbed.host.places import RUN_DIRECTORY, TRIAL_PREFIX, is_own, make_run_directory
 from nfvbed.host.processes import is_alive
 
 _numbers = itertools.count()
@@ -78,11 +79,11 @@ def _sign(run: str) -> Path | None:
     content = json.dumps({"command": owner.command, "run": run, "since": owner.since})
     for _ in range(100):
         try:
-            path.parent.mkdir(mode=0o755, exist_ok=True)
+            make_run_directory(path.parent)
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         except FileNotFoundError:
             continue  # the last user has just removed the directory
-        except OSError:
+        except (OSError, PrerequisiteError):
             return None
         with os.fdopen(handle, "w") as file:
             file.write(content)
@@ -92,6 +93,8 @@ def _sign(run: str) -> Path | None:
 
 def _signs() -> list[Path]:
     try:
+        if not is_own(RUN_DIRECTORY):
+            return []
         return [Path(entry.path) for entry in os.scandir(RUN_DIRECTORY) if entry.name.startswith(TRIAL_PREFIX)]
     except OSError:
         return []

@@ -129,7 +129,7 @@ def _(entry: ProcessEntry) -> None:
 @undo.register
 def _(entry: HugepagesEntry) -> None:
     path = Path(entry.path)
-    with pool_locked(path):
+    with pool_locked():
         current = persistent_pages(path)
         if current <= entry.previous:
             return

@@ -13,7 +13,7 @@ from nfvbed.host.hugepages import PAGE_KIB, HugepagePool
 from nfvbed.host.ledger import Ledger
 from nfvbed.host.native import native_binary
 from nfvbed.host.owner import this_process
-from nfvbed.host.places import LEDGER_NAME, LIBXDP_DIRECTORY, RUN_DIRECTORY, UNBORN_PREFIX
+from nfvbed.host.places import LEDGER_NAME, LIBXDP_DIRECTORY, RUN_DIRECTORY, UNBORN_PREFIX, make_run_directory
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.spawn import spawn
 from nfvbed.signals import signals_held
@@ -202,7 +202,7 @@ class Workspace:
 def _new_run_directory(owner: Owner) -> Path:
     """Make a run directory that appears with its ledger in it, so that nobody can find it without an owner."""
     while True:
-        RUN_DIRECTORY.mkdir(mode=0o755, exist_ok=True)
+        make_run_directory(RUN_DIRECTORY)
         unborn = RUN_DIRECTORY / f"{UNBORN_PREFIX}{owner.pid}-{owner.start_time}"
         try:
             unborn.mkdir(mode=0o700, exist_ok=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfvbed.below import below
 from nfvbed.errors import DrawingError
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_csv, to_json
@@ -38,7 +39,7 @@ def write_report(context: ReportContext, folder: Path) -> WrittenReport:
         pictures, not_drawn = _draw(context)
         made = contents | pictures
         for name in reversed(made):  # the page names the others
-            write_whole(folder / name, made[name])
+            write_whole(below(folder, name, nested=True), made[name])
         for name in not_drawn:
             (folder / name).unlink(missing_ok=True)
     except OSError as error:

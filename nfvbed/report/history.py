@@ -17,8 +17,9 @@ from nfvbed.compare.series import (
     series_of,
 )
 from nfvbed.compare.statistics import median
+from nfvbed.errors import DamagedError
 from nfvbed.records import SESSIONS, CellRecord, CellRole, QualityWarning, RunRecord, Sessions, Status
-from nfvbed.report.load import described
+from nfvbed.report.load import described, of_runs
 from nfvbed.report.relative import relative_throughputs
 from nfvbed.results import ResultKind, ResultRecord, TablePayload
 from nfvbed.search.result import SearchResult
@@ -84,7 +85,14 @@ class History:
 
     def _of(self, run: RunRecord) -> tuple[Measured | LeftOut, ...]:
         known = self._kept.get((run.id, run.ended_at))
-        return tuple(self._read(run)) if known is None else known
+        if known is not None:
+            return known
+        try:
+            with of_runs((run,)):
+                return tuple(self._read(run))
+        except DamagedError as error:
+            self._store.leave_out(run.id, error)
+            return ()
 
     def _sessions(self, rig_hash: str) -> Sessions:
         """Return the form of a rig's traffic; a rig from before there was a choice names none."""

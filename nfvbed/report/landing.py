@@ -6,7 +6,7 @@ from typing import Final
 
 from nfvbed.compare.comparison import Comparison, require_comparable
 from nfvbed.compare.verdict import Verdict
-from nfvbed.errors import NfvbedError, NotComparableError
+from nfvbed.errors import DamagedError, NfvbedError, NotComparableError
 from nfvbed.records import Record, RunRecord, Status
 from nfvbed.report import wording
 
@@ -44,9 +44,11 @@ class Landing:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be said beside it, a sentence each."""
-        if not self.decided:
-            return (f"no answer among the newest runs; shown is the newest: {self.newer[0].words}",)
-        return tuple(f"newer, without an answer: {entry.words}" for entry in self.newer)
+        if self.decided:
+            return tuple(f"newer, without an answer: {entry.words}" for entry in self.newer)
+        place = next(place for place, entry in enumerate(self.newer) if entry.run == self.run)
+        shown = f"no answer among the newest runs; shown is the newest: {self.newer[place].words}"
+        return (shown, *(f"newer: {entry.words}" for entry in self.newer[:place]))
 
 
 def land(runs: Sequence[RunRecord], why_not: WhyNot) -> Landing | None:
@@ -54,15 +56,22 @@ def land(runs: Sequence[RunRecord], why_not: WhyNot) -> Landing | None:
 
     Args:
         runs: those that may be shown, newest first.
-        why_not: is asked until a run has an answer, and of ended ones alone.
+        why_not: is asked until a run has an answer, and of ended ones alone. A run of which it raises `DamagedError` is
+            shown only where none can be read.
     """
     newer: list[Newer] = []
+    readable: list[RunRecord] = []
     for run in runs[:LOOKED_AT]:
-        why = why_not(run) if run.status is not None else "it has not ended"
+        try:
+            why = why_not(run) if run.status is not None else "it has not ended"
+        except DamagedError as error:
+            newer.append(Newer(run=run, why=f"it cannot be read ({error.where}: {error.observed})"))
+            continue
         if not why:
             return Landing(run, True, tuple(newer))
         newer.append(Newer(run=run, why=why))
-    return Landing(runs[0], False, tuple(newer)) if runs else None
+        readable.append(run)
+    return Landing((*readable, *runs)[0], False, tuple(newer)) if runs else None
 
 
 def why_unanswered(run: RunRecord, compared: Callable[[], Comparison]) -> str:
@@ -74,12 +83,17 @@ def why_unanswered(run: RunRecord, compared: Callable[[], Comparison]) -> str:
     Args:
         run: ended.
         compared: compares its variants; not called where the run failed.
+
+    Raises:
+        DamagedError: it cannot be read.
     """
     if run.status is Status.FAILED:
         return f"failed{f' ({first_line(run.reason)})' if run.reason else ''}"
     try:
         comparison = compared()
         require_comparable(comparison)
+    except DamagedError:
+        raise
     except NotComparableError as error:
         return f"{error.what} ({first_line(error.observed)})"
     except NfvbedError as error:

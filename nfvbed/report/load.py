@@ -1,6 +1,7 @@
 """Runs out of the store with all that a report shows, for whoever shows it."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,11 +11,13 @@ from nfvbed.compare.chains import HALF, Hold, Of
 from nfvbed.compare.comparison import Comparison, Options
 from nfvbed.compare.rundata import RunData
 from nfvbed.compare.verdict import Rules
+from nfvbed.errors import DamagedError
 from nfvbed.plan.stored import never_reached
-from nfvbed.records import FactRecord, RunRecord
+from nfvbed.records import CellRecord, FactRecord, RunRecord
 from nfvbed.report.context import ReportContext
 from nfvbed.selection import MEASURED, Selection
 from nfvbed.spec.experiment import BEST
+from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 
 if TYPE_CHECKING:
@@ -81,6 +84,37 @@ def load(
         StoreError, UsageError: no results, no such run.
     """
     runs = list({run.id: run for run in (store.run(name, selection) for name in names)}.values())
+    with of_runs(runs):
+        return _loaded(store, runs, variant_model, latency_of)
+
+
+@contextmanager
+def of_runs(runs: Sequence[RunRecord]) -> Iterator[None]:
+    """Say of what is no description of nfvbed's that its runs cannot be read.
+
+    Descriptions have forms of many versions, and are looked into where they are used: what is not there, or is of
+    another type, shows there.
+
+    Raises:
+        DamagedError: so it is.
+    """
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        raise DamagedError(
+            f"what is stored of run {', '.join(run.id for run in runs)} cannot be read",
+            where=", ".join(f"run {run.id}" for run in runs),
+            observed=f"{type(error).__name__}: {' '.join(str(error).split())[:200]}",
+            fix="import the run again where it was exported, or leave it out",
+        ) from error
+
+
+def _loaded(
+    store: "Store",
+    runs: Sequence[RunRecord],
+    variant_model: type[Variant],
+    latency_of: Collection[str] | None,
+) -> LoadedRuns:
     # Most runs share most descriptions.
     read = cache(partial(described, store))
     data = tuple(_read(store, run, variant_model, read, latency_of) for run in runs)
@@ -136,8 +170,28 @@ def _read(
     configurations = {digest: read(digest) for digest in {cell.config_hash for cell in cells}}
     ports, paths = (_reported(configurations, key) for key in ("ports", "io_path"))
     trials = tuple(store.trials(run.id, latency_of=latency_of))
+    _require_cells(run, cells, {*(row.cell for row in trials), *(row.cell for row in results)})
     tracking = frozenset(digest for digest, value in configurations.items() if _tracks(value))
     return RunData(run, cells, trials, known, host, results, supports, ports, paths, tracking)
+
+
+def _require_cells(run: RunRecord, cells: Sequence[CellRecord], named: set[str]) -> None:
+    """Check that each trial and result has a cell of a path that there is.
+
+    Raises:
+        DamagedError: one has none.
+        ValueError: there is no such path.
+    """
+    for topology in {cell.topology for cell in cells if cell.id in named}:
+        layout(topology)
+    lost = sorted(named - {cell.id for cell in cells})
+    if lost:
+        raise DamagedError(
+            f"what is stored of run {run.id} cannot be read",
+            where=f"run {run.id}",
+            observed=f"trials or results of a cell that it does not have: {lost[0]!r}",
+            fix="import the run again where it was exported, or leave it out",
+        )
 
 
 def _tracks(configuration: Mapping[str, Any]) -> bool:
@@ -151,11 +205,7 @@ def _reported(configurations: Mapping[str, dict[str, Any]], key: str) -> dict[st
 
 
 def described(store: "Store", digest: str) -> dict[str, Any]:
-    """Read a description; one that is not stored costs its table, not the comparison.
-
-    Raises:
-        StoreError: it is damaged.
-    """
+    """Read a description; one that is not stored, or is damaged, costs its table, not the comparison."""
     value = store.find_blob(digest) if digest else None
     if value is None:
         return {}

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from nfvbed.compare.candidates import Examined
 from nfvbed.compare.comparison import compare
+from nfvbed.errors import DamagedError
 from nfvbed.records import RunRecord
 from nfvbed.report.load import described, load, make_options
 from nfvbed.spec.variant import Variant
@@ -57,10 +58,17 @@ def examine_runs(
         variant_model: of variants, with the options of all data planes that there are.
         margin: within which rates count as the same.
         latency_of: only trials of these variants have their latency, and no other histograms are read; None: all have.
+
+    Returns:
+        Those that can be read; of the others the store tells.
     """
     found = []
     for run in runs:
-        loaded = load(store, (run.id,), variant_model, latency_of)
+        try:
+            loaded = load(store, (run.id,), variant_model, latency_of)
+        except DamagedError as error:
+            store.leave_out(run.id, error)
+            continue
         options = make_options(loaded, {**AS_STORED, "margin": margin})
         found.append(
             Examined(

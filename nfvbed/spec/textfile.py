@@ -58,7 +58,7 @@ def read_bytes(path: Path, fix: str = _USUAL_FIX, most: int = MOST_BYTES) -> byt
     Raises:
         ConfigurationError: it is not there, may not be read, is no file, or is too long.
     """
-    return _bounded(read_beginning(path, most + 1, fix), str(path), fix, most)
+    return _bounded(_pieces_of(path, most + 1, fix), str(path), fix, most)
 
 
 def read_stream(stream: BinaryIO, where: str, fix: str = _USUAL_FIX, most: int = MOST_BYTES) -> bytes:
@@ -73,7 +73,7 @@ def read_stream(stream: BinaryIO, where: str, fix: str = _USUAL_FIX, most: int =
     Raises:
         ConfigurationError: it is too long.
     """
-    return _bounded(_beginning(stream, most + 1), where, fix, most)
+    return _bounded(_pieces(stream, most + 1), where, fix, most)
 
 
 def read_beginning(path: Path, count: int, fix: str = _USUAL_FIX) -> bytes:
@@ -87,12 +87,7 @@ def read_beginning(path: Path, count: int, fix: str = _USUAL_FIX) -> bytes:
     Raises:
         ConfigurationError: it is not there, may not be read, or is no file.
     """
-    _require(path, fix, (stat.S_IFREG, stat.S_IFIFO))
-    try:
-        with path.open("rb") as file:
-            return _beginning(file, count)
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, _said(error), fix) from error
+    return b"".join(_pieces_of(path, count, fix))
 
 
 def require_file(path: Path, fix: str = _USUAL_FIX) -> None:
@@ -106,6 +101,14 @@ def require_file(path: Path, fix: str = _USUAL_FIX) -> None:
         ConfigurationError: it is not there, may not be looked at, or is something else; a pipe is, too.
     """
     _require(path, fix, (stat.S_IFREG,))
+
+
+def kind_of(path: Path) -> str:
+    """Say what there is, "it is a device" for one; empty: nothing, or an ordinary file."""
+    try:
+        return _KINDS.get(stat.S_IFMT(path.stat().st_mode), "")
+    except (OSError, ValueError):
+        return ""
 
 
 def decoded(content: bytes, where: str, fix: str) -> str:
@@ -140,23 +143,32 @@ def _require(path: Path, fix: str, kinds: tuple[int, ...]) -> None:
         raise _unreadable(path, _KINDS.get(kind, "it is no file"), fix)
 
 
-def _beginning(stream: BinaryIO, count: int) -> bytes:
+def _pieces_of(path: Path, count: int, fix: str) -> list[bytes]:
+    _require(path, fix, (stat.S_IFREG, stat.S_IFIFO))
+    try:
+        with path.open("rb") as file:
+            return _pieces(file, count)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, _said(error), fix) from error
+
+
+def _pieces(stream: BinaryIO, count: int) -> list[bytes]:
     pieces, left = list[bytes](), count
     while left > 0 and (piece := stream.read(min(left, _CHUNK))):
         pieces.append(piece)
         left -= len(piece)
-    return b"".join(pieces)
+    return pieces
 
 
-def _bounded(content: bytes, where: str, fix: str, most: int) -> bytes:
-    if len(content) > most:
+def _bounded(pieces: list[bytes], where: str, fix: str, most: int) -> bytes:
+    if sum(map(len, pieces)) > most:
         raise ConfigurationError(
             f"{Path(where).name} is too long to be read",
             where=where,
             observed=f"more than {most} bytes",
             fix=fix,
         )
-    return content
+    return b"".join(pieces)
 
 
 def _unreadable(path: Path, observed: str, fix: str) -> ConfigurationError:

@@ -21,6 +21,8 @@ RENAMED = {"guest_card": "guest_nic"}
 """Keys that files had, and what they are called now."""
 SHOWN = 60
 """Characters of a wrong value that a message repeats."""
+MOST_NAME_CHARACTERS = 200
+"""Of a name that is compared with others: the time that takes grows with the square of its length."""
 _KEYS_AND_VALUES = ("dataclass_type", "model_type", "model_attributes_type", "dict_type", "mapping_type")
 _PLAIN = dict.fromkeys(_KEYS_AND_VALUES, "keys and values") | {
     "int_type": "a whole number",
@@ -81,7 +83,9 @@ def require_plain(document: Document) -> None:
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate that looks most like a name; None when none does."""
+    """Return the candidate that looks most like a name; None when none does, as of what is too long for a name."""
+    if len(name) > MOST_NAME_CHARACTERS:
+        return None
     found = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.5)
     return found[0] if found else None
 

@@ -6,18 +6,26 @@ import re
 import shutil
 import socket
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    IntegrityError,
+    MultipleResultsFound,
+    NoResultFound,
+    NoSuchModuleError,
+)
 from sqlalchemy.pool import NullPool, QueuePool
 
-from nfvbed.errors import BusyError, ConfigurationError, NfvbedError, StoreError
+from nfvbed.errors import BusyError, ConfigurationError, DamagedError, NfvbedError, StoreError
 from nfvbed.store.bounds import INTERRUPTED, MOST_STEPS, BoundedConnection
 from nfvbed.store.damage import FIX, RowError, parsed
+from nfvbed.store.private import make_files, make_folder
 from nfvbed.store.readonly import FileReader, may_write_beside, opened
 from nfvbed.store.serverfaults import KEPT, server_fault, words_of
 
@@ -68,27 +76,52 @@ def locate(url_or_path: str | Path) -> Location:
     return Location(url, None)
 
 
-def connect(location: Location, *, read_only: bool) -> Engine:
+def connect(location: Location, *, read_only: bool, tell: Callable[[str], None] | None = None) -> Engine:
     """Return an engine; with SQLite every transaction of a writer takes the write lock at its start.
 
+    Args:
+        location: of the store.
+        read_only: nothing is written.
+        tell: is told of rights of others that a writer takes away from its files.
+
     Raises:
-        StoreError: the file is missing (when only reading) or its folder cannot be made.
+        StoreError: the file is missing, or another user's (when only reading), or it or its folder cannot be made.
         ConfigurationError: the driver of a server's database is not installed.
     """
     if location.path is None:
         return _connect_server(location, read_only)
-    if read_only and not location.path.exists():
-        raise StoreError(
-            "there are no results yet",
-            where=str(location.path),
-            observed="no such file",
-            fix="measure something first: nfvbed run <experiment>, or name another file with --store",
-        )
-    with faults(location, "the results file cannot be opened"):
-        location.path.parent.mkdir(parents=True, exist_ok=True)
+    if read_only:
+        _require_readable(location.path)
+    else:
+        with faults(location, "the results file cannot be opened"):
+            make_folder(location.path.parent)
+            make_files(location.path, tell)
     engine = _reading(location.path) if read_only else _writing(location.path)
     event.listen(engine, "begin", _begin_to_read if read_only else _begin_to_write)
     return engine
+
+
+def _require_readable(path: Path) -> None:
+    try:
+        path.stat()
+        if os.access(path, os.R_OK, effective_ids=True):
+            return
+        observed = "no permission to read it"
+    except FileNotFoundError as error:
+        raise StoreError(
+            "there are no results yet",
+            where=str(path),
+            observed="no such file",
+            fix="measure something first: nfvbed run <experiment>, or name another file with --store",
+        ) from error
+    except OSError as error:
+        observed = error.strerror or str(error)
+    raise StoreError(
+        "these results are their owner's alone",
+        where=str(path),
+        observed=observed,
+        fix="let the owner give you a copy (nfvbed export --format sqlite --output FILE), and name that with --store",
+    )
 
 
 def _begin_to_read(connection: Connection) -> None:
@@ -140,7 +173,7 @@ def faults(location: Location, what: str) -> Iterator[None]:
         raise
     except RowError as error:
         where = f"{location}, {error.place}"
-        raise StoreError(what, where=where, observed=error.observed, fix=FIX) from error
+        raise DamagedError(what, where=where, observed=error.observed, fix=FIX) from error
     except IntegrityError as error:
         fix = f"nothing was written; {KEPT}"
         raise StoreError(what, where=str(location), observed=words_of(error), fix=fix) from error
@@ -150,6 +183,9 @@ def faults(location: Location, what: str) -> Iterator[None]:
         raise _translated(location, what, words_of(error)) from error
     except (OSError, sqlite3.Error) as error:
         raise _translated(location, what, str(error)) from error
+    except (NoResultFound, MultipleResultsFound, UnicodeDecodeError) as error:
+        # The last: SQLite names what is damaged, in its bytes.
+        raise _translated(location, what, f"malformed: {' '.join(str(error).split())}") from error
 
 
 def _translated(location: Location, what: str, words: str) -> NfvbedError:
@@ -173,7 +209,10 @@ def _translated(location: Location, what: str, words: str) -> NfvbedError:
         fix = "free space there, or name a file on another disk with --store; then `nfvbed run --resume`"
     elif "readonly" in lower or "read-only" in lower or "permission" in lower or "unable to open" in lower:
         fix = "make the file and its folder writable, or name another file with --store"
-    elif "not a database" in lower or "malformed" in lower:
+    elif "malformed" in lower:
+        kept = "keep this file, `sqlite3 FILE .recover` may read it; name another one with --store"
+        return DamagedError(what, where=str(location), observed=words, fix=kept)
+    elif "not a database" in lower:
         fix = "name another file with --store; keep this one, `sqlite3 FILE .recover` may read it"
     return StoreError(what, where=str(location), observed=f"{words}{_free_space(location)}", fix=f"{fix} ({KEPT})")
 

@@ -19,7 +19,8 @@ LARGEST: Final = 2**63 - 1
 """Neither a count nor a time is larger: both databases keep integers of 64 bits."""
 _TIMES: Final = ("started_at", "ended_at", "at", "expires_at")
 """Columns that hold a time: UTC, ISO 8601."""
-_MANY_DIGITS: Final = re.compile(r"\d{19}")
+_MANY_DIGITS: Final = re.compile(r"\d{19}|[eE]\+?\d{2}")
+"""Where a text may have a number that is larger than `LARGEST`."""
 _SHOWN: Final = 80
 """Characters of a value that a message shows."""
 
@@ -35,6 +36,7 @@ class RowError(Exception):
 
     def __init__(self, table: str, key: Mapping[str, Any], observed: str) -> None:
         super().__init__(observed)
+        self.table = table
         self.run = _shown(key.get("run", key.get("id"))) if "run" in key or table == "run" else ""
         self.place = f"table {table}, {', '.join(f'{name} {_shown(value)}' for name, value in key.items())}"
         self.observed = observed

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import BusyError, StoreError
+from nfvbed.store.private import open_own
 
 PATIENCE_S = 0.3
 """A reader that asks who writes holds the lock for a moment; a writer waits that long for it."""
@@ -42,7 +43,7 @@ class WriterLock:
             StoreError: the lock file cannot be written.
         """
         try:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+            descriptor = open_own(self.path)
         except OSError as error:
             raise StoreError(
                 "the results file cannot be locked for writing",

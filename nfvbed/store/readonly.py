@@ -7,6 +7,7 @@ a map, as after a copy: both are copied, and the copy is read.
 """
 
 import os
+import secrets
 import shutil
 import sqlite3
 import threading
@@ -154,6 +155,32 @@ def back_up(reader: sqlite3.Connection, path: Path) -> "TemporaryDirectory[str]"
         folder.cleanup()
         raise _no_copy(path, error) from error
     return folder
+
+
+def back_up_to(reader: sqlite3.Connection, path: Path) -> None:
+    """Copy a database that is open to a file, which is there whole or not at all.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    draft = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}")
+    try:
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+        try:
+            with closing(sqlite3.connect(draft)) as target:
+                reader.backup(target)
+                # One file: its readers have to write nothing beside it.
+                target.execute("PRAGMA journal_mode = DELETE")
+            draft.rename(path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(
+            "the copy of the results could not be written",
+            where=str(path),
+            observed=str(error),
+            fix="name another file with --output",
+        ) from error
 
 
 def _no_copy(path: Path, error: Exception) -> StoreError:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.annotations import Annotation, Mark, Marks, marks_of
-from nfvbed.errors import InternalError, StoreError
+from nfvbed.errors import DamagedError, InternalError, StoreError, UsageError
 from nfvbed.quality import QualityWarning
 from nfvbed.records import CellLack, CellRecord, FactRecord, Record, RunRecord, Status, TrialRecord
 from nfvbed.results import ResultRecord
@@ -25,7 +25,7 @@ from nfvbed.store.connect import Location, connect, faults, locate, written_out
 from nfvbed.store.damage import RowError
 from nfvbed.store.lock import Holder, WriterLock, holder_of
 from nfvbed.store.migrate import is_outdated, prepare
-from nfvbed.store.readonly import FileReader, back_up, may_write
+from nfvbed.store.readonly import FileReader, back_up, back_up_to, may_write
 from nfvbed.store.rows import cell_row, histogram_rows, put_once, result_row, trial_row
 from nfvbed.store.schema import BLOB, CELL, EXPERIMENT, FACT, HISTOGRAM, RESULT, RUN, TRIAL
 from nfvbed.store.selecting import left_out, simulated_runs
@@ -42,20 +42,22 @@ class Said(Record):
 
 
 NOTHING_SAID: Final = Said()
+MOST_TOLD: Final = 20
+"""Rows that cannot be read of which it is told; those after them are left out alike."""
 
 
 class Unreadable(Record):
     """A row that cannot be read; what else there is can."""
 
     run: str
-    """Id of its run; empty: it is of none."""
+    """Id of the run that cannot be read for it; empty: none is lost."""
     where: str
     observed: str
 
     @property
     def words(self) -> str:
         """A sentence."""
-        what = f"run {self.run} cannot be read" if self.where.startswith("table run,") else "a row cannot be read"
+        what = f"run {self.run} cannot be read" if self.run else "a row cannot be read"
         return f"{what}: {self.where}: {self.observed}"
 
 
@@ -67,6 +69,7 @@ class Store:
         self._engine = engine
         self._told = tell
         self._unreadable: dict[str, Unreadable] = {}
+        self._may_be_interrupted = False
         self._lock: WriterLock | None = None
         self._server: ServerLock | None = None
         self._copy: TemporaryDirectory[str] | None = None
@@ -89,7 +92,8 @@ class Store:
             read_only: write no results.
             migrated: with `read_only`: migrate it where that is needed and possible; else it is refused, and nothing is
                 written.
-            tell: is told once of each row that cannot be read and was left out, in a sentence.
+            tell: is told once of each row that cannot be read and was left out, and of rights of others that were taken
+                away from the files, in a sentence.
 
         Raises:
             StoreError: no results yet (read_only), a newer format, no database, no space, not writable.
@@ -97,7 +101,9 @@ class Store:
             ConfigurationError: not a usable URL.
         """
         location = locate(url_or_path)
-        store = cls(location, connect(location, read_only=read_only), tell)
+        store = cls(location, connect(location, read_only=read_only, tell=tell), tell)
+        # A server's driver ends a query with the signal; SQLite's reader looks for signals itself.
+        store._may_be_interrupted = read_only and location.path is None
         try:
             if not read_only and location.path is not None:
                 store._lock = WriterLock(_lock_path(location.path))
@@ -107,7 +113,7 @@ class Store:
             if outdated and not store.is_writable:
                 store._read_migrated_copy()
             elif outdated and migrated:
-                cls.open(url_or_path).close()
+                cls.open(url_or_path, tell=tell).close()
             with store._transaction("the results cannot be opened") as connection:
                 prepare(connection, str(location), read_only=read_only)
             if not read_only and location.path is None:
@@ -308,6 +314,26 @@ class Store:
 
     # Reading
 
+    def copy_to(self, path: Path) -> None:
+        """Write a copy of a file as it is now, in one step; readers of the copy hold up nobody who writes here.
+
+        Raises:
+            UsageError: it is a server's database.
+            StoreError: the copy cannot be written; what was in its place before is still there.
+        """
+        if self.location.path is None:
+            raise UsageError(
+                "a server's database is not copied into a file",
+                where=str(self.location),
+                fix="let others read the database itself, or export single runs as JSON",
+            )
+        with (
+            faults(self.location, "the results cannot be copied"),
+            closing(FileReader(self.location.path)) as reader,
+            closing(reader.open()) as connection,
+        ):
+            back_up_to(connection, path)
+
     @property
     def is_writable(self) -> bool:
         """Whether something could be written to it, as far as its file tells; a server says so only when asked to."""
@@ -322,9 +348,11 @@ class Store:
         """Return a kept value, as JSON has it.
 
         Raises:
-            StoreError: there is none of that hash, or it is damaged.
+            StoreError: there is none of that hash.
+            DamagedError: it is not what its hash says.
         """
-        found = self.find_blob(sha256)
+        with self._transaction("a value that a result refers to cannot be read") as connection:
+            found = queries.blob(connection, sha256)
         if found is None:
             raise StoreError(
                 "a value that a result refers to is missing",
@@ -335,17 +363,21 @@ class Store:
         return found
 
     def find_blob(self, sha256: str) -> Any:
-        """Return a kept value, as JSON has it; None: there is none of that hash.
+        """Return a kept value, as JSON has it; None: there is none of that hash, or it is damaged, which is told."""
+        with self._transaction("a value that a result refers to could not be read") as connection:
+            try:
+                return queries.blob(connection, sha256)
+            except RowError as error:
+                self._tell(error)
+                return None
 
-        Raises:
-            StoreError: it is damaged.
-        """
-        with self._transaction("a value that a result refers to cannot be read") as connection:
-            return queries.blob(connection, sha256)
+    def leave_out(self, run: str, error: DamagedError) -> None:
+        """Tell that a run is left out of what many runs are read for, as it cannot be read."""
+        self._note(Unreadable(run=run, where=error.where, observed=error.observed))
 
     @property
     def unreadable(self) -> tuple[Unreadable, ...]:
-        """Rows that could not be read, and were left out, as far as something was read."""
+        """Rows that could not be read, and were left out, as far as something was read: the first of them."""
         return tuple(self._unreadable.values())
 
     def runs(self, selection: Selection = EVERY) -> list[RunRecord]:
@@ -466,10 +498,13 @@ class Store:
     # Inside
 
     def _tell(self, error: RowError) -> None:
-        if error.place in self._unreadable:
+        whole = error.run if error.table == RUN.name else ""
+        self._note(Unreadable(run=whole, where=error.place, observed=error.observed))
+
+    def _note(self, found: Unreadable) -> None:
+        if found.where in self._unreadable or len(self._unreadable) >= MOST_TOLD:
             return
-        found = Unreadable(run=error.run, where=error.place, observed=error.observed)
-        self._unreadable[error.place] = found
+        self._unreadable[found.where] = found
         if self._told is not None:
             self._told(found.words)
 
@@ -495,7 +530,8 @@ class Store:
     @contextlib.contextmanager
     def _transaction(self, what: str) -> Iterator[Connection]:
         # A signal in the middle would leave a transaction open that the run's own end then waits for.
-        with signals_held(), faults(self.location, what):
+        held = contextlib.nullcontext() if self._may_be_interrupted else signals_held()
+        with held, faults(self.location, what):
             if self._server is not None:
                 self._server.keep()
             with self._engine.begin() as connection:

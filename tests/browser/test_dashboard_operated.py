@@ -17,7 +17,14 @@ from tests.dashboard_runs import two_variants
 pytestmark = pytest.mark.dashboard
 
 CHOICE = "/start?experiment=simulated&purpose=survey&rounds=1"
-PAGES = {"start": "/start", "plan": f"{CHOICE}&plan=1", "jobs": "/jobs", "audit": "/audit", "no-job": "/jobs/none"}
+PAGES = {
+    "start": "/start",
+    "plan": f"{CHOICE}&plan=1",
+    "jobs": "/jobs",
+    "audit": "/audit",
+    "refusals": "/audit?kind=refusal",
+    "no-job": "/jobs/none",
+}
 PAGES |= {"chain": "/chain", "chain-of-guest": "/chain?site=guest-node-cables"}
 """Of nothing that is deployed, and of a site on which nothing stays; with a path it is looked at where one is."""
 

@@ -95,7 +95,7 @@ ARROWS = {
         ("searchpresets",),
         ("validate", "pcrf"),
         ("document", "model"),
-        ("textfile",),
+        ("boundedyaml", "textfile"),
     ),
     "nfvbed.store": ((OWN,), ("migrations",), ("schema",)),
     "nfvbed.traffic": (("simulated", "sockets", "trex"), (OWN,)),

@@ -94,6 +94,7 @@ def measured(page: Page, address: str, variant: str, rounds: int = 1) -> str:
     return page.locator("#job-state a").inner_text().removeprefix("Run ")
 
 
+@pytest.mark.path
 def test_the_whole_mouse_path(before, mark, browser: Browser, tmp_path: Path):
     with serving(tmp_path / "results.sqlite", mark) as (address, _):
         page = opened(browser, f"{address}/start")

@@ -76,7 +76,7 @@ def test_hugepages_of_a_program_that_ends_while_they_are_given_back_do_not_stay(
         until = time.perf_counter() + late_us / 1e6
         while time.perf_counter() < until:
             pass
-        with pool_locked(POOL):
+        with pool_locked():
             assert wait_until(lambda: lower_pool(POOL, before)), f"{PAGES.read_text()} pages, {late_us} us"
         holder.communicate()
         assert workspace.ledger.undo_all() == []

@@ -16,6 +16,7 @@ from nfvbed.records import Preset
 from nfvbed.store import Store
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.declared import PROJECT, vnf
+from tests.sample_records import RUN
 
 TRICKLE = TrafficRequest(duration_ns=50_000_000, frame_size=64, rate_pps=10_000)
 OVERLOAD = TrafficRequest(duration_ns=300_000_000, frame_size=64)
@@ -52,7 +53,14 @@ def measured(site, deployment, request, until=lambda record: True, before=lambda
         measurement.warm_up(TRICKLE)
         before()
         for sequence in range(MOST_TRIALS):
-            task = TrialTask(run="r", cell="c", sequence=sequence, round=1, preset=Preset.MRR, request=request)
+            task = TrialTask(
+                run=RUN,
+                cell="c",
+                sequence=sequence,
+                round=1,
+                preset=Preset.MRR,
+                request=request,
+            )
             record = measurement.measure(task)
             if until(record):
                 break

@@ -21,6 +21,7 @@ from nfvbed.sites.lab.site import LabSite
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.declared import PROJECT, variant, vnf
 from tests.functional.disturbed import death_of, pass_all
+from tests.sample_records import RUN
 
 TRICKLE = TrafficRequest(
     duration_ns=3_000_000_000, frame_size=1518, rate_pps=5_000, frames=500, flows=10, learning_frames=1
@@ -124,7 +125,7 @@ def test_mirrored_sessions_are_established_and_unreplied_ones_are_new(lab, name)
     site = LabSite(lab, PROJECT.root)
     generator = lab.open_generator(deployment)
     request = TrafficRequest(duration_ns=200_000_000, frame_size=64, rate_pps=20_000, flows=10)
-    task = TrialTask(run="r", cell="c", sequence=1, round=1, preset=Preset.PACED, request=request)
+    task = TrialTask(run=RUN, cell="c", sequence=1, round=1, preset=Preset.PACED, request=request)
     try:
         measurement = Measurement(site, deployment, generator)
         told = {

@@ -16,6 +16,7 @@ from nfvbed.measure.trial import Measurement
 from nfvbed.records import CellRole, Preset, Role, TrialRecord
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.disturbed import PATIENCE_S, retried
+from tests.sample_records import RUN
 
 PROJECT = open_project()
 PACED = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=10_000)
@@ -29,7 +30,7 @@ def _site(lab_with_vnfs):
 
 
 def task(request, preset=Preset.PACED):
-    return TrialTask(run="r", cell="c", sequence=0, round=0, preset=preset, request=request)
+    return TrialTask(run=RUN, cell="c", sequence=0, round=0, preset=preset, request=request)
 
 
 def measured_without_loss(measurement):

@@ -11,6 +11,7 @@ from nfvbed.records import CellRole
 from nfvbed.results import ResultKind
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.disturbed import retried
+from tests.sample_records import RUN
 
 PROJECT = open_project()
 WARM_UP = TrafficRequest(duration_ns=50_000_000, frame_size=64, rate_pps=10_000)
@@ -31,7 +32,15 @@ def _site(lab_with_vnfs):
 
 
 def task(request, **keys):
-    return TrialTask(run="r", cell="c", sequence=0, round=0, preset=ResultKind.RESET, request=request, **keys)
+    return TrialTask(
+        run=RUN,
+        cell="c",
+        sequence=0,
+        round=0,
+        preset=ResultKind.RESET,
+        request=request,
+        **keys,
+    )
 
 
 @pytest.mark.parametrize("variant", RESETS)

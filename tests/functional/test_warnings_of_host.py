@@ -10,9 +10,10 @@ from nfvbed.measure.trial import Measurement
 from nfvbed.records import Preset, QualityWarning, Readiness
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.lab_host import ROOT
+from tests.sample_records import RUN
 
 REQUEST = TrafficRequest(duration_ns=50_000_000, frame_size=64)
-TASK = TrialTask(run="r", cell="c", sequence=1, round=1, preset=Preset.MRR, request=REQUEST)
+TASK = TrialTask(run=RUN, cell="c", sequence=1, round=1, preset=Preset.MRR, request=REQUEST)
 FAR_TOO_MUCH_MIB = 64 * 1024 * 1024
 
 

@@ -52,6 +52,8 @@ EVERYDAY = {
     SHORTEST_OF_OCATA: Case("linux-bridge", release="ocata"),
 }
 """By name; the longest ones first."""
+PATHS = ("ovs-dpdk", "ovs-kernel", "ocata ovs-kernel rack", SHORTEST_OF_OCATA)
+"""Two data planes of each release, which continuous integration renders."""
 ON_DEMAND = {
     name_of(one): Case(one.variant, one.site, one.release) for one in RENDERED if name_of(one) not in EVERYDAY
 } | {

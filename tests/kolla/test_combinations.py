@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.kolla.cases import ALL, EVERYDAY, RENDERED, name_of
+from tests.kolla.cases import ALL, EVERYDAY, PATHS, RENDERED, name_of
 from tests.kolla.expected import MECHANISMS, NO_BRIDGES, POLLING, SITES, TENANT_NETWORKS, USERSPACE
 from tests.kolla.reasons import reason_of
 
@@ -22,7 +22,8 @@ TACKER = {
 
 
 def _marked(one):
-    marks = () if name_of(one) in EVERYDAY else (pytest.mark.on_demand,)
+    demanded = () if name_of(one) in EVERYDAY else (pytest.mark.on_demand,)
+    marks = (*demanded, *((pytest.mark.path,) if name_of(one) in PATHS else ()))
     return pytest.param(one, id=f"{one.variant}-{one.release}-{one.site}", marks=marks)
 
 

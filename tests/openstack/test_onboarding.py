@@ -23,7 +23,11 @@ STEPS = {
 
 
 @pytest.mark.parametrize(
-    ("kind", "request_of"), [(LegacyApi, lambda: legacy("life", scaling=True)), (SolApi, lambda: sol("life", hot=True))]
+    ("kind", "request_of"),
+    [
+        (LegacyApi, lambda: legacy("life", scaling=True)),
+        pytest.param(SolApi, lambda: sol("life", hot=True), marks=pytest.mark.path),
+    ],
 )
 def test_a_life_cycle(onboarding_cloud, connection, journal, record_property, kind, request_of):
     api, request, told = kind(connection, journal), request_of(), []

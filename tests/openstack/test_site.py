@@ -19,6 +19,7 @@ def ok(*words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.path
 @pytest.mark.usefixtures("nothing_onboarded")
 def test_both_data_planes_are_measured_through_tackers_instances(tmp_path):
     store = tmp_path / "results.sqlite"

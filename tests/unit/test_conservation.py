@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from nfvbed.conservation import COUNTS, balance, conserved, fault_of
 from nfvbed.records import DirectionCounts, Engine, Preset, QualityWarning, TrialRecord
+from tests.sample_records import RUN
 
 SECOND = 1_000_000_000
 GOOD = {"intended": 100, "sent": 90, "received": 80, "lost": 10, "unsent": 10, "late": 4}
@@ -53,7 +54,7 @@ def stored(**changes):
     """Return a trial as a former version stored it, in two directions."""
     ways = [{"intended": 1000, "sent": 1000, "received": 900, "lost": 100}, {"intended": 1000, "sent": 1000} | changes]
     return {
-        "run": "r", "cell": "c", "sequence": 1, "round": 1, "preset": "mrr", "started_at": "2026-01-01T00:00:00",
+        "run": RUN, "cell": "c", "sequence": 1, "round": 1, "preset": "mrr", "started_at": "2026-01-01T00:00:00",
         "intended_load_pps": None, "offered_load_pps": 2000, "forwarded_rate_pps": 900 + changes["received"],
         "directions": ways, "duration_ns": SECOND, "engine": {"name": "trex-stl", "version": "1"},
         "warnings": ["frames-unchecked"],
@@ -83,7 +84,7 @@ def test_a_trial_is_made_of_counts_that_can_be():
         DirectionCounts.counted(10, -1)
     way = DirectionCounts.counted(10, 13, duplicated=2)
     trial = TrialRecord(
-        run="r", cell="c", sequence=1, round=1, preset=Preset.MRR, started_at="", intended_load_pps=None,
+        run=RUN, cell="c", sequence=1, round=1, preset=Preset.MRR, started_at="", intended_load_pps=None,
         offered_load_pps=10, forwarded_rate_pps=10, directions=(way,), duration_ns=SECOND,
         engine=Engine(name="n", version="1"),
     )  # fmt: skip

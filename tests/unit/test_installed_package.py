@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed import __version__
 from nfvbed.cli.extras import EXTRA_OF
 
 ROOT = Path(__file__).parents[2]
@@ -64,6 +65,11 @@ def test_the_wheel_has_every_file_of_the_package_and_the_data(wheel: Path):
     wanted = [wheel / name for name in listed if name.startswith("nfvbed/")]
     wanted += [wheel / "nfvbed" / "data" / name for name in listed if name.startswith(data)]
     assert [str(path.relative_to(wheel)) for path in wanted if not path.is_file()] == []
+
+
+def test_the_wheel_has_the_manual_page_where_man_looks_for_it(wheel: Path):
+    page = wheel / f"nfvbed-{__version__}.data" / "data" / "share" / "man" / "man1" / "nfvbed.1"
+    assert page.read_text() == (ROOT / "docs" / "reference" / "nfvbed.1").read_text()
 
 
 def test_viewing_verbs_need_no_extra(wheel: Path, store: Path, tmp_path: Path):

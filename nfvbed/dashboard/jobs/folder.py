@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from nfvbed.below import below
 from nfvbed.dashboard.audit import Audit, Who
 from nfvbed.dashboard.jobs import files
 from nfvbed.dashboard.jobs.processes import is_alive, send
@@ -41,7 +42,7 @@ START_S: Final = 10.0
 _TICK_S: Final = 0.02
 _RUN: Final = re.compile(r"^run ([0-9a-f-]{36}) of \S+ (?:begins|goes on)", re.MULTILINE)
 """A line of `nfvbed run`."""
-_ID: Final = re.compile(r"^[0-9]{8}-[0-9]{6}-[0-9]{6}$")
+_ID: Final = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9]{6}")
 _HEAD: Final = 16_384
 """Bytes of a log in which that line is."""
 
@@ -85,7 +86,7 @@ class Jobs:
                 id=now.strftime("%Y%m%d-%H%M%S-%f"), action=action, site=site, arguments=arguments, who=who,
                 prints_document=document, asked_at=now.isoformat(timespec="seconds"),
             )  # fmt: skip
-            folder = self.folder / spec.id
+            folder = below(self.folder, spec.id)
             folder.mkdir(mode=0o700)
             files.write(folder / SPEC, spec)
             os.pwrite(lock, spec.id.encode(), 0)
@@ -113,8 +114,10 @@ class Jobs:
 
     def job(self, name: str) -> Job | None:
         """Return a job; None where there is none of this id."""
-        folder = self.folder / name
-        spec = files.read(folder / SPEC, JobSpec) if _ID.match(name) else None
+        if not _ID.fullmatch(name):
+            return None
+        folder = below(self.folder, name)
+        spec = files.read(folder / SPEC, JobSpec)
         if spec is None:
             return None
         running = files.read(folder / RUNNING, Running)
@@ -129,7 +132,7 @@ class Jobs:
 
     def newest(self, most: int) -> tuple[Job, ...]:
         """Return the newest jobs, newest first."""
-        names = sorted((entry.name for entry in os.scandir(self.folder) if _ID.match(entry.name)), reverse=True)
+        names = sorted((entry.name for entry in os.scandir(self.folder) if _ID.fullmatch(entry.name)), reverse=True)
         return tuple(job for name in names[:most] if (job := self.job(name)) is not None)
 
     def alive(self) -> tuple[Job, ...]:
@@ -150,7 +153,7 @@ class Jobs:
             raise UsageError(f"job {name} does not run", observed=job.state.value, fix="see its page")
         if job.cancelled is None:
             asked = Cancelled(who=who, at=datetime.now(UTC).isoformat(timespec="seconds"))
-            files.write(self.folder / name / CANCELLED, asked)
+            files.write(below(self.folder, name) / CANCELLED, asked)
         # Looked at after that was written: either this process sees the command, or its keeper that it was asked.
         if (running := self._known(name).running) is not None:
             send(running.command, signal.SIGINT)
@@ -163,11 +166,11 @@ class Jobs:
             name: of a job that there is.
             most: bytes.
         """
-        return files.tail(self.folder / name / LOG, most)
+        return files.tail(below(self.folder, name) / LOG, most)
 
     def output(self, name: str) -> bytes:
         """Return the document that a job printed; empty where it printed none."""
-        path = self.folder / name / OUTPUT
+        path = below(self.folder, name) / OUTPUT
         return path.read_bytes() if path.exists() else b""
 
     def _begun(self, name: str) -> Job:
@@ -231,7 +234,7 @@ class Jobs:
         return job if job is not None and job.is_alive else None
 
     def _lock(self, site: str) -> Path:
-        return self.folder / f"{site}.lock"
+        return below(self.folder, f"{site}.lock")
 
     def _run(self, folder: Path, spec: JobSpec) -> str:
         if spec.action != "run":

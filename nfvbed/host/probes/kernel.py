@@ -53,8 +53,15 @@ def probe_cgroup_v2(host: Host) -> Finding:
 
 
 def probe_threaded_napi(host: Host) -> Finding:
-    """Read whether interfaces can do their receive work in a thread of their own (kernel 5.12 or later)."""
+    """Read whether interfaces can do their receive work in a thread of their own (kernel 5.12 or later), and whether
+    these threads can be seen, to be pinned to a core: a container has process ids of its own."""
     has = any(host.exists(f"sys/class/net/{name}/threaded") for name in host.names("sys/class/net"))
+    if has and _hides_the_kernels_threads(host):
+        summary = "interfaces have the switch; the kernel's threads are not seen here"
+        fix = fixes.KERNEL_THREADS
+        return Finding(
+            topic="threaded NAPI", state=State.LIMITED, summary=summary, probed="read sysfs and /proc", fix=fix
+        )
     return Finding(
         topic="threaded NAPI",
         state=State.PRESENT if has else State.ABSENT,
@@ -62,3 +69,8 @@ def probe_threaded_napi(host: Host) -> Finding:
         probed="read sysfs",
         fix="" if has else "boot kernel 5.12 or later; until then variants use RPS",
     )
+
+
+def _hides_the_kernels_threads(host: Host) -> bool:
+    """Whether process 2 is another one than the parent of all threads of the kernel; a recorded tree may have none."""
+    return host.text("proc/2/comm") != "kthreadd" and (host.live or host.exists("proc/2"))

@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from nfvbed.errors import OnboardError, PrerequisiteError
+from nfvbed.spec.textfile import read_text
 from nfvbed.spec.vnf import ImageSpec
 
 _QCOW2 = b"QFI\xfb"
@@ -105,10 +106,10 @@ def how_to_get(spec: ImageSpec) -> str:
 
 def _sidecar(path: Path) -> Sidecar | None:
     beside = path.with_suffix(".json")
-    try:
-        return Sidecar.model_validate_json(beside.read_text())
-    except FileNotFoundError:
+    if not beside.exists():
         return None
+    try:
+        return Sidecar.model_validate_json(read_text(beside, "make images"))
     except ValidationError as failure:
         raise OnboardError(
             "what lies beside the image cannot be read", where=str(beside), observed=str(failure), fix="make images"

@@ -21,6 +21,7 @@ from nfvbed.host.remote.failures import HostRefused, refused, shown
 from nfvbed.host.remote.line import TRY_OUT, ending_in_time, remote_line
 from nfvbed.patience import patient
 from nfvbed.spec.remote import RemoteHostSpec
+from nfvbed.wholefile import write_whole
 
 SSH_FAILED = 255
 """Exit status of OpenSSH's client for its own trouble; also that of a program which a signal ended."""
@@ -228,9 +229,7 @@ class SshHost:
         """
         size = int(self.run(["stat", "-L", "-c", "%s", "--", source]).text)
         done = self.run(["cat", "--", source], timeout_s=_copying_s(size))
-        part = target.with_name(f"{target.name}.part")
-        part.write_bytes(done.out)
-        part.replace(target)
+        write_whole(target, done.out)
 
     def _run(self, argv: Sequence[str], timeout_s: float, data: bytes | IO[bytes]) -> Done:
         self.connect()

@@ -34,7 +34,8 @@ Value = str | float | int | None
 def to_json(comparison: Comparison) -> str:
     """Write the whole comparison, raw samples included; `tests` only where there were others than the MRR."""
     without = None if comparison.tests else {"tests"}
-    return json.dumps(comparison.model_dump(mode="json", exclude=without), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(comparison.model_dump(mode="json", exclude=without), indent=2, ensure_ascii=False) + "\n"
+    return shown(text)  # its escapes are JSON's
 
 
 def to_csv(comparison: Comparison) -> str:

@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
+from nfvbed.below import below
 from nfvbed.errors import ConfigurationError, UsageError
+from nfvbed.spec.textfile import read_text
 from nfvbed.wholefile import not_written, write_whole
 
 RECORD = "nfvbed/rendered.json"
@@ -31,7 +33,7 @@ def write(folder: Path, files: dict[str, str]) -> tuple[str, ...]:
         for name in gone:
             (folder / name).unlink(missing_ok=True)
         for name, content in {**files, RECORD: json.dumps(sorted(files), indent=2) + "\n"}.items():
-            path = folder / name
+            path = below(folder, name, nested=True)
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, content)
     except OSError as failure:
@@ -59,8 +61,8 @@ def _written_before(folder: Path) -> set[str]:
             fix="name an empty folder with --output, or one that nfvbed has rendered to",
         )
     try:
-        names = json.loads(record.read_text())
-    except (OSError, ValueError) as failure:
+        names = json.loads(read_text(record))
+    except (ConfigurationError, ValueError, RecursionError) as failure:
         raise _damaged(record, str(failure)) from failure
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise _damaged(record, "it is no list of names")

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from nfvbed.below import below
 from nfvbed.errors import ConfigurationError, PrerequisiteError
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.vnfs.descriptors.imports import Definitions
@@ -65,7 +66,7 @@ def written(package: Definitions) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="nfvbed-csar-") as name:
         folder = Path(name)
         for member, text in package.texts.items():
-            path = folder / member
+            path = below(folder, member, nested=True)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         yield folder

@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -18,6 +18,9 @@ from nfvbed.vsperf.conf.columns import CONDITIONS, COUNTS, OWN_PREFIX, TRAFFIC
 NUMBERS: Final = frozenset((*TRAFFIC, *COUNTS))
 EMPTY: Final = frozenset(("", "n/a", "na", "none", "unknown", "nan"))
 """What generators write where they have no value."""
+MOST_BYTES: Final = 4 * 2**20
+MOST_ROWS: Final = 10_000
+"""VSPERF writes one for each frame size of a test."""
 REQUIRED: Final = ("type", "packet_size")
 TIME_FORM: Final = "%Y-%m-%d %H:%M:%S"
 
@@ -56,13 +59,20 @@ def read_results(path: Path) -> tuple[VsperfResult, ...]:
         ConfigurationError: unreadable, no such file of VSPERF's, exported by nfvbed itself, or a value that is none;
             with file, line and column.
     """
-    text = read_text(path)
+    text = read_text(path, most=MOST_BYTES)
     reader = csv.DictReader(io.StringIO(text), strict=True, restkey="")
     try:
         _check_header(path, list(reader.fieldnames or ()))
-        return tuple(_result(path, reader.line_num, row) for row in reader)
+        return tuple(_result(path, reader.line_num, row) for row in _rows(path, reader))
     except csv.Error as error:
         raise _wrong(f"{path}:{reader.reader.line_num}", str(error), "give a CSV file as VSPERF wrote it") from error
+
+
+def _rows(path: Path, reader: "csv.DictReader[str]") -> Iterator[Mapping[str, Any]]:
+    for number, row in enumerate(reader, 1):
+        if number > MOST_ROWS:
+            raise _wrong(f"{path}:{reader.line_num}", f"more than {MOST_ROWS} lines", "give a result_*.csv of VSPERF")
+        yield row
 
 
 def _check_header(path: Path, header: list[str]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from uuid6 import uuid7
 
+from nfvbed.below import below
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.errors import (
     DeployError,
@@ -226,7 +227,7 @@ class _Execution:
 
     def _keep(self, process: ManagedProcess) -> Path:
         """Copy VSPERF's own files, whatever came of it, to where they outlive the run."""
-        target = self._request.root / "results" / PROCESS / self._run.id
+        target = below(self._request.root / "results" / PROCESS, self._run.id)
         shutil.copytree(self._results, target)
         for file in (process.log, self._workspace.directory / "vsperf.conf"):
             shutil.copy2(file, target)

@@ -17,9 +17,10 @@ from nfvbed.results import ResultKind, ResultRecord
 from nfvbed.run.observer import RoundEnd
 
 KEY = DeploymentKey("ovs-dpdk", CellRole.REFERENCE, "p2p")
-RUN = RunRecord(id="0189", experiment="demo", site="lab", host_hash="", plan_hash="", started_at="", status=Status.OK)
+ID = "01890a5d-ac96-774b-bcce-b302099a8057"
+RUN = RunRecord(id=ID, experiment="demo", site="lab", host_hash="", plan_hash="", started_at="", status=Status.OK)
 RESULT = ResultRecord(
-    run="0189", cell="ovs-dpdk/p2p/64", round=1, test="search", kind=ResultKind.SEARCH, started_at="", ended_at=""
+    run=ID, cell="ovs-dpdk/p2p/64", round=1, test="search", kind=ResultKind.SEARCH, started_at="", ended_at=""
 )
 LACK = Lack(1, 3, "repetitions of search in class near", of_a_test=True)
 STANDING = Completeness("near", ("near",), 0, {"a": LACK, "b": Lack(1, 2, "rounds")}, frozenset())
@@ -44,9 +45,9 @@ def test_both_kinds_tell_the_same(terminal: bool) -> None:
     assert isinstance(shown, BarProgress if terminal else PlainProgress)
     drive(shown)
     for text in (
-        "run 0189 of demo begins, about 1 min 30 s",
+        f"run {ID} of demo begins, about 1 min 30 s",
         "vpp/p2p/64 is left out: no vpp",
-        "run 0189 ended: ok",
+        f"run {ID} ended: ok",
         "round 1 of 8 to 12, 1 of 4 points decided, 1 cell lacks repetitions "
         "(1 of 3 repetitions of search in class near), about 12 s left",
     ):
@@ -95,7 +96,7 @@ def test_words() -> None:
     assert span(59.4) == "59 s"
     assert span(61) == "1 min 1 s"
     assert span(3 * 3600 + 125) == "3 h 2 min"
-    assert begun(RUN, True, 0) == "run 0189 of demo goes on"
+    assert begun(RUN, True, 0) == f"run {ID} of demo goes on"
     none = Completeness("far", ("far",), 0, {}, frozenset())
     assert round_line(RoundEnd(3, (3, 3), none, 0, 0, True, 9.0)) == "round 3 of 3"
     assert round_line(RoundEnd(12, (8, 12), none, 4, 3, True, 0.0)) == "round 12 of 8 to 12, 3 of 4 points decided"
@@ -116,9 +117,9 @@ def test_without_a_terminal_there_is_a_line_a_round() -> None:
         shown.run_ended(RUN)
     lines = output.getvalue().splitlines()
     assert [line.split(",")[0] for line in lines] == [
-        "run 0189 of demo begins",
+        f"run {ID} of demo begins",
         "round 1 of 8 to 12",
         "round 2 of 8 to 12",
         "round 1: ovs-dpdk/p2p/64 search ended failed: it died",
-        "run 0189 ended: ok",
+        f"run {ID} ended: ok",
     ]

@@ -3,12 +3,13 @@
 from nfvbed.compare.onboarding import onboarding_times
 from nfvbed.records import FactRecord
 from nfvbed.report.onboarding import lines
+from tests.sample_records import RUN
 
 
 def fact(step, seconds, round_number=1, variant="ovs-dpdk", role="subject"):
     detail = {"variant": variant, "role": role, "topology": "pvp", "vnf": "vm-bridge"}
     duration_ns = round(seconds * 1e9)
-    return FactRecord(run="r", cell=None, round=round_number, step=step, duration_ns=duration_ns, detail=detail)
+    return FactRecord(run=RUN, cell=None, round=round_number, step=step, duration_ns=duration_ns, detail=detail)
 
 
 FACTS = (

@@ -11,9 +11,10 @@ from nfvbed.compare.verdict import Verdict
 from nfvbed.records import CellRole, PortKind, Status
 from nfvbed.results import ResultKind
 from nfvbed.words import CHECKSUM_TRAP
-from tests.sample_records import CEILINGS, HOST, OVS, SIMULATED
+from tests.sample_records import CEILINGS, HOST, OVS, RUN, SIMULATED
 from tests.sample_runs import SURVEY, began, doctor, examined, flow_scaling, plane, result, run_of, through, trapped
 
+OLD, NEW, FIRST, OTHER = (f"01950000-0000-7000-8000-00000000000{place}" for place in range(4))
 FAST, SLOW = plane("fast", 9e6), plane("slow", 3e6)
 
 
@@ -31,7 +32,7 @@ def test_the_one_that_forwards_most_is_first_with_its_evidence():
     assert found.enough and found.answer is not None and found.answer.is_clear
     assert places(found) == [(1, "fast"), (2, "slow")]
     first = found.answer.ranked[0]
-    assert (first.run, first.cell, first.rounds) == ("run-1", "fast/p2p/64", 12)
+    assert (first.run, first.cell, first.rounds) == (RUN, "fast/p2p/64", 12)
     assert first.value == pytest.approx(9e6, rel=0.02)
     (pair,) = found.answer.pairs
     assert pair.ahead == "fast" and not pair.by_ranges
@@ -131,25 +132,25 @@ def test_a_survey_ranks_by_ranges_that_do_not_overlap_and_says_so():
 
 
 def test_a_run_that_compares_is_taken_before_a_newer_survey():
-    compared = began(run_of(FAST, SLOW, run="old"), "2026-01-01T00:00:00Z")
-    surveyed = began(run_of(FAST, SLOW, run="new", rounds=3), "2026-02-01T00:00:00Z")
+    compared = began(run_of(FAST, SLOW, run=OLD), "2026-01-01T00:00:00Z")
+    surveyed = began(run_of(FAST, SLOW, run=NEW, rounds=3), "2026-02-01T00:00:00Z")
     found = asked(examined(surveyed, SURVEY), examined(compared))
     assert found.answer is not None
     (pair,) = found.answer.pairs
-    assert (pair.runs, pair.by_ranges, pair.ahead) == (("old",), False, "fast")
+    assert (pair.runs, pair.by_ranges, pair.ahead) == ((OLD,), False, "fast")
 
 
 def test_runs_without_common_rounds_are_judged_unpaired():
-    found = asked(examined(run_of(FAST, run="b")), examined(run_of(SLOW, run="a")))
+    found = asked(examined(run_of(FAST, run=OTHER)), examined(run_of(SLOW, run=FIRST)))
     assert found.answer is not None
     (pair,) = found.answer.pairs
     assert pair.judgement.unpaired and pair.ahead == "fast"
-    assert pair.runs == ("b", "a")
+    assert pair.runs == (OTHER, FIRST)
 
 
 def test_what_cannot_be_compared_is_left_out_with_the_reason():
     other = plane("other", 20e6)
-    elsewhere = run_of(other, run="b", host="b" * 64)
+    elsewhere = run_of(other, run=OTHER, host="b" * 64)
     found = asked(examined(run_of(FAST, SLOW)), examined(elsewhere))
     assert places(found) == [(1, "fast"), (2, "slow")]
     assert found.answer is not None
@@ -181,7 +182,9 @@ def test_without_a_common_load_there_is_no_latency_to_compare():
 
 def test_figures_of_two_runs_have_no_load_in_common():
     found = asked(
-        examined(run_of(QUICK, TARDY, run="a")), examined(run_of(plane("late", 4e6), SLOW, run="b")), need=Need.LATENCY
+        examined(run_of(QUICK, TARDY, run=FIRST)),
+        examined(run_of(plane("late", 4e6), SLOW, run=OTHER)),
+        need=Need.LATENCY,
     )
     assert found.answer is not None
     assert len(found.answer.ranked) == 2
@@ -281,7 +284,7 @@ def test_the_number_of_flows_from_which_the_order_flips_is_read_from_tests():
         ("slow",),
         ("fast",),
     )
-    assert not flip.judged and flip.run == "run-1"
+    assert not flip.judged and flip.run == RUN
     steady = flow_scaling(run_of(FAST, SLOW), "fast/p2p/64", {1: 9e6, 1_000: 8e6})
     assert asked(examined(flow_scaling(steady, "slow/p2p/64", {1: 3e6, 1_000: 3e6}))).flips == ()
 

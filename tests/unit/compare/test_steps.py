@@ -11,9 +11,13 @@ from nfvbed.compare.steps import FEWEST, NEWEST, RunFigure, find_steps, open_ste
 SCATTER = 0.02
 
 
+def run(place: int) -> str:
+    return f"01940000-0000-7000-8000-{place:012d}"
+
+
 def series(logs: Sequence[float]) -> list[RunFigure]:
     return [
-        RunFigure(run=f"run-{place}", at=f"2026-01-{place + 1:02d}T00:00:00Z", value=float(1e6 * np.exp(value)))
+        RunFigure(run=run(place), at=f"2026-01-{place + 1:02d}T00:00:00Z", value=float(1e6 * np.exp(value)))
         for place, value in enumerate(logs)
     ]
 
@@ -31,11 +35,11 @@ def test_a_step_is_reported_after_a_second_run_and_not_before():
     assert find_steps(whole[:8]).steps == ()
     first = find_steps(whole[:9])
     assert first.steps == ()
-    assert first.suspected is not None and first.suspected.run == "run-8"
+    assert first.suspected is not None and first.suspected.run == run(8)
     assert first.suspected.ratio == pytest.approx(np.exp(-20 * SCATTER), rel=0.1)
     second = find_steps(whole[:10])
     (step,) = second.steps
-    assert (step.run, step.confirmed_by, step.place) == ("run-8", "run-9", 8)
+    assert (step.run, step.confirmed_by, step.place) == (run(8), run(9), 8)
     assert step.ratio == pytest.approx(np.exp(-20 * SCATTER), rel=0.05)
     assert second.suspected is None
     assert not step.within_margin
@@ -122,13 +126,13 @@ def test_equal_figures_are_no_steps_and_no_trend():
 def test_of_many_runs_the_newest_are_looked_at():
     found = find_steps(series(noise(NEWEST + 20, 8)))
     assert len(found.figures) == NEWEST
-    assert found.figures[-1].run == f"run-{NEWEST + 19}"
+    assert found.figures[-1].run == run(NEWEST + 19)
 
 
 def test_what_is_acknowledged_is_not_reported_until_it_expires():
     found = find_steps(stepped(12, 8, -20))
     known = Acknowledgement(
-        setting="a", run="run-8", reason="new kernel", by="ann", at="2026-01-10T00:00:00Z", expires_at="2026-02-01"
+        setting="a", run=run(8), reason="new kernel", by="ann", at="2026-01-10T00:00:00Z", expires_at="2026-02-01"
     )
     assert open_steps("a", found, [known], "2026-01-20T00:00:00Z") == ()
     assert open_steps("a", found, [known], "2026-02-02T00:00:00Z") == found.steps

@@ -7,6 +7,7 @@ import pytest
 
 from nfvbed.compare.visits import LabelledTrial, pair, visits_of
 from nfvbed.records import DirectionCounts, Engine, Preset, Renewed, Status, TrialRecord
+from tests.sample_records import RUN
 
 NS = 1_000_000_000
 CLASSES = ("near", "middle", "far")
@@ -16,7 +17,7 @@ def trial(number: int, label: str, rate: int, status: Status = Status.OK, durati
     received = int(rate * duration_s)
     way = DirectionCounts(intended=received, sent=received, received=received, lost=0)
     record = TrialRecord(
-        run="r",
+        run=RUN,
         cell="c",
         sequence=number,
         round=number,

@@ -1,9 +1,11 @@
 """The page of a chain: what it shows, which forms it has for whom, and which verb they call."""
 
+import html
 import json
 import os
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from nfvbed.dashboard.jobs.records import ALIVE, Ended, Job, JobSpec, State
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.security import Access
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import BusyError, InternalError, UnsupportedError, UsageError
+from nfvbed.errors import BusyError, DeployError, InternalError, UnsupportedError, UsageError
 from nfvbed.host.trialsign import GoingTrial
 from nfvbed.records import Hop, HopKind
 
@@ -216,13 +218,60 @@ def test_another_length_is_foreseen_and_needs_a_tick(asked, verbs):
 
 
 def test_viewers_see_the_path_and_change_nothing(asked, verbs):
-    client = asked(lambda: 65534)
+    client = asked(lambda: user[0])
+    user = [65534]
+    before = client.get("/chain").text, client.get("/chain?length=2").text, client.get("/api/chain").text
+    assert all("the path has not been read yet" in text for text in before) and verbs.calls == []
+    user[0] = os.geteuid()
+    client.get("/chain")
+    user[0] = 65534
     text = client.get("/chain").text
-    assert "Operators can change it." in text
+    assert "Operators can change it." in text and "for an operator's page" in html.unescape(text)
     assert "Move vnf1" not in text and 'method="post"' not in text and 'id="chain"' not in text
     for what in ("order", "length"):
         assert client.post(f"/chain/{what}", data={"order": "vnf1"}, headers=PAGE).status_code == 403
-    assert all(call[-1] == "--json" and "--order" not in call for call in verbs.calls)
+    client.get("/chain?length=4")
+    assert client.get("/api/chain").json()["path"] == ["vnf1", "vnf2", "vnf3"]
+    assert verbs.calls == [["steer", "--site", "lab", "--json"]]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"},
+        {"sec-fetch-site": "same-site"},
+        {"origin": "http://evil.example"},
+        {"referer": "http://evil.example/page"},
+        {"referer": "http://[::1"},
+    ],
+)
+def test_another_site_starts_no_program(asked, verbs, headers):
+    client = asked()
+    assert "the path has not been read yet" in client.get("/chain", headers=headers).text
+    assert client.get("/api/chain", headers=headers).status_code == 503
+    assert verbs.calls == []
+    assert "vnf1" in client.get("/chain", headers={"sec-fetch-site": "none"}).text
+    assert "vnf1" in client.get("/chain?length=4", headers=headers).text and len(verbs.calls) == 1
+
+
+def test_another_sites_page_embeds_nothing(asked, verbs):
+    for mode, dest in (("no-cors", "image"), ("cors", "empty"), ("navigate", "iframe"), ("no-cors", "script")):
+        headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": mode, "sec-fetch-dest": dest}
+        answer = asked().get("/chain", headers=headers)
+        assert answer.status_code == 403 and "another site" in html.unescape(answer.text)
+    assert verbs.calls == []
+
+
+def test_many_who_ask_at_once_and_after_a_failure_cost_one_reading(verbs, monkeypatch):
+    monkeypatch.setattr("nfvbed.dashboard.chain_reading.FRESH_S", 60.0)
+    for answer in (report(), DeployError("nothing is there")):
+        chains, verbs.answer, verbs.calls = Chains(verbs, verbs), answer, []
+        with ThreadPoolExecutor(45) as many:
+            readings = [many.submit(chains.read, "lab") for _ in range(45)]
+            assert len({str(one.exception() or one.result().report) for one in readings}) == 1
+        assert len(verbs.calls) == 1
+    with pytest.raises(DeployError):
+        chains.newest("lab")
 
 
 def test_where_the_order_is_fixed_it_says_why_and_shows_the_rest(asked, verbs):
@@ -272,7 +321,7 @@ def test_readings_of_the_same_moment_are_one(verbs, monkeypatch):
 def test_who_waits_too_long_for_others_is_refused(verbs, monkeypatch):
     monkeypatch.setattr("nfvbed.dashboard.chain_reading.QUEUE_S", 0.01)
     chains = Chains(verbs, verbs)
-    with chains._alone(), pytest.raises(BusyError, match="being read for others"):
+    with chains._one_at_a_time, pytest.raises(BusyError, match="another path is being read"):
         chains.read("lab")
 
 

@@ -126,3 +126,10 @@ def test_a_certificate_that_is_none_is_refused(tmp_path, store: Store):
 def test_an_address_of_another_machine_is_refused():
     with pytest.raises(ConfigurationError, match="cannot listen"):
         bind(Listening(host="192.0.2.1"))
+
+
+@pytest.mark.parametrize(("host", "status"), [("[::1]:8080", 200), ("[::1]", 200), ("[::1", 400), ("::1", 400)])
+def test_names_may_be_addresses(store: Store, host: str, status: int):
+    client = TestClient(make_app(store, Access(hosts=access_of(Listening(host="::1")).hosts)))
+    answer = client.get("/api/runs", headers={"host": host})
+    assert answer.status_code == status and answer.headers["content-type"].startswith("application/")

@@ -137,6 +137,7 @@ def test_a_token_that_cannot_be_used_is_refused(tmp_path, text, said):
     [
         (200, b"<html>", "no nfvbed dashboard"),
         (200, b"[]", "no nfvbed dashboard"),
+        (200, b"[" * 100_000, "no nfvbed dashboard"),
         (303, b"", "no nfvbed dashboard"),
         (500, b'{"what": 5}', "no nfvbed dashboard"),
         (503, b'{"what": "the store is locked", "where": "a", "observed": "b", "fix": "wait"}', "the store is locked"),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nfvbed.findings import State
 from nfvbed.host import fixes
 from nfvbed.host.probes import cpu, devices, kernel
 from nfvbed.host.probes.host import Host
@@ -57,3 +58,13 @@ def _tree(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content + "\n")
     return Host(tmp_path)
+
+
+@pytest.mark.parametrize(("second", "state"), [("kthreadd", State.PRESENT), ("make", State.LIMITED)])
+def test_a_container_with_process_ids_of_its_own_does_not_see_the_kernels_threads(tmp_path, second, state):
+    (tmp_path / "sys/class/net/lo").mkdir(parents=True)
+    (tmp_path / "sys/class/net/lo/threaded").write_text("0\n")
+    (tmp_path / "proc/2").mkdir(parents=True)
+    (tmp_path / "proc/2/comm").write_text(f"{second}\n")
+    found = kernel.probe_threaded_napi(Host(tmp_path))
+    assert (found.state, found.fix) == (state, fixes.KERNEL_THREADS if state is State.LIMITED else "")

@@ -115,7 +115,7 @@ def test_sources_are_the_machines_own_without_backports(tmp_path, apt):
 
 
 def test_machine_without_the_suite_is_reported(tmp_path, apt):
-    object.__setattr__(apt, "targets", "http://mirror/debian/|trixie|trixie")
+    object.__setattr__(apt, "targets", "http://node.example/node|nodistro|nodistro")
     with pytest.raises(PrerequisiteError, match="no mirror of bookworm"):
         PackageSource(tmp_path / "apt", apt).sources()
 

@@ -12,6 +12,7 @@ from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import Preset, Sessions
 from nfvbed.traffic.generator import Stretch, TrafficRequest
+from tests.sample_records import RUN
 from tests.unit.measure.fake_site import FakeGenerator, FakeSite
 
 REQUEST = TrafficRequest(duration_ns=10**8, frame_size=64, flows=10, sessions=Sessions.MIRRORED, bidirectional=False)
@@ -88,7 +89,7 @@ class TrackingSite(FakeSite):
 def record_of(site: FakeSite, sessions: Sessions) -> tuple[dict[str, Any], list[TrafficRequest]]:
     generator = FakeGenerator()
     request = replace(REQUEST, sessions=sessions)
-    task = TrialTask(run="r", cell="c", sequence=1, round=1, preset=Preset.MRR, request=request)
+    task = TrialTask(run=RUN, cell="c", sequence=1, round=1, preset=Preset.MRR, request=request)
     record = Measurement(site, site.deployment, generator).measure(task)
     return record.switch_counters, generator.requests
 

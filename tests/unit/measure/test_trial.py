@@ -25,10 +25,11 @@ from nfvbed.records import (
     WorkThread,
 )
 from nfvbed.traffic.generator import TrafficRequest, TrafficResult
+from tests.sample_records import RUN
 from tests.unit.measure.fake_site import FakeGenerator, FakeSite, counts, result
 
 REQUEST = TrafficRequest(duration_ns=100_000_000, frame_size=64, rate_pps=10_000)
-TASK = TrialTask(run="r", cell="c", sequence=3, round=2, preset=Preset.PACED, request=REQUEST)
+TASK = TrialTask(run=RUN, cell="c", sequence=3, round=2, preset=Preset.PACED, request=REQUEST)
 
 
 def counters(packets: int, busy: int | str, **raw: object) -> SwitchCounters:
@@ -60,7 +61,7 @@ def test_a_record_is_complete_and_survives_json() -> None:
     site.readings = [counters(100, 1_000, emc=5, port="a"), counters(2_100, 401_000, emc=905, port="a")]
     generator = FakeGenerator(result(counts(received=999, lost=1), counts(reordered=2), busy_ns=7))
     record = measured(site, generator)
-    assert (record.run, record.cell, record.sequence, record.round) == ("r", "c", 3, 2)
+    assert (record.run, record.cell, record.sequence, record.round) == (RUN, "c", 3, 2)
     assert record.intended_load_pps == 20_000
     assert record.offered_load_pps == 20_000
     assert record.forwarded_rate_pps == 19_990

@@ -199,4 +199,6 @@ def test_a_recommendation_ranks_no_failed_cell_and_says_how_its_runs_ended() -> 
     assert [entry.variant for entry in found.answer.ranked] == ["fast", "slow"]
     assert any(line == "fell: failed: the switch died" for line in missing(found))
     assert found.runs[0].status is Status.FAILED
-    assert any("evidence: run run-1 (demo; it ended failed)" in line for line in reasons(found))
+    assert any(
+        "evidence: run 01940000-0000-7000-8000-000000000001 (demo; it ended failed)" in line for line in reasons(found)
+    )

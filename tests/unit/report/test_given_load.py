@@ -137,7 +137,9 @@ def recommended_at(*loads_of_runs: float) -> Recommendation:
     found: list[Examined] = []
     for number, rate in enumerate(loads_of_runs):
         systems: list[System] = [plane("fast", 9e6), plane("slow", 2 * rate)]
-        data = began(run_of(*systems, run=f"run-{number}"), f"2026-01-0{9 - number}T03:04:05Z")
+        data = began(
+            run_of(*systems, run=f"01940000-0000-7000-8000-00000000000{number}"), f"2026-01-0{9 - number}T03:04:05Z"
+        )
         if number == 0 and len(loads_of_runs) > 1:
             # The newest run has no latency of the other: its value comes from the run before.
             data = dataclasses.replace(

@@ -11,7 +11,7 @@ from nfvbed.records import QualityWarning
 from nfvbed.report.recommendation import changes, headline, missing, reasons
 from nfvbed.report.terminal.recommended import screen
 from nfvbed.results import ResultKind
-from tests.sample_records import CEILINGS, HOST, SIMULATED
+from tests.sample_records import CEILINGS, HOST, RUN, SIMULATED
 from tests.sample_runs import SURVEY, doctor, examined, flow_scaling, plane, result, run_of, through, trapped
 
 FAST, SLOW = plane("fast", 9e6), plane("slow", 3e6)
@@ -41,7 +41,7 @@ def test_the_screen_has_order_reasons_costs_and_evidence():
     assert "Example CPU, 2 cores; host aaaaaaaaaaaa; 1 run of it, 2026-01-02" in text
     assert "1.00, polls" in text and "640 MiB" in text
     assert "ahead of slow: ×3." in text and "higher is better" in text
-    assert "evidence: run run-1 (demo), cells of fast, slow at p2p/64" in text
+    assert "evidence: run 01940000-0000-7000-8000-000000000001 (demo), cells of fast, slow at p2p/64" in text
     assert "not known: compared at path p2p, 64 B, 1 flow alone" in text
     assert "available here, not measured so: third" in text
     assert "unsupported here (nfvbed doctor says why): sriov" in text
@@ -83,7 +83,7 @@ def test_what_would_change_it_is_said():
     data = flow_scaling(data, "slow/p2p/64", {1: 3e6, 1_000: 3e6, 10_000: 3e6})
     lines = changes(asked(examined(data)))
     assert lines[0] == (
-        "flows 1,000 in place of 1: slow is first, fast behind (medians of flow-scaling in run run-1, no verdict)"
+        f"flows 1,000 in place of 1: slow is first, fast behind (medians of flow-scaling in run {RUN}, no verdict)"
     )
     small, large = plane("one", 9e6), plane("other", 5e6)
     both = [

@@ -7,6 +7,9 @@ from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.plan.cells import CellPlan
 from nfvbed.records import CellRecord, CellRole, PortKind, RunRecord
 from nfvbed.run.visits import described
+from tests.sample_records import RUN
+
+NEW = "a" * 64
 
 
 def reported(options: dict[str, str], kind: str, role: CellRole) -> dict[str, object]:
@@ -43,11 +46,15 @@ def test_the_path_is_stored_where_the_ports_do_not_tell_it(
 
 
 def test_a_run_gives_the_path_that_was_stored_or_that_the_ports_tell() -> None:
-    run = RunRecord(id="r", experiment="e", site="lab", host_hash="h", plan_hash="p", started_at="")
-    values = {"run": "r", "variant": "v", "topology": "p2p", "frame_size": 64, "flows": 1, "rig_hash": "r"}
+    run = RunRecord(id=RUN, experiment="e", site="lab", host_hash="", plan_hash="", started_at="")
+    values = {"run": RUN, "variant": "v", "topology": "p2p", "frame_size": 64, "flows": 1, "rig_hash": ""}
     cells = [
-        CellRecord(id=name, config_hash=name, port_kind=kind, **values)
-        for name, kind in (("new", PortKind.VETH), ("old", PortKind.VETH), ("dpdk", PortKind.VHOST_USER))
+        CellRecord(id=name, config_hash=digest, port_kind=kind, **values)
+        for name, digest, kind in (
+            ("new", NEW, PortKind.VETH),
+            ("old", "b" * 64, PortKind.VETH),
+            ("dpdk", "c" * 64, PortKind.VHOST_USER),
+        )
     ]
-    data = RunData(run, tuple(cells), (), io_paths={"new": "netdev"})
+    data = RunData(run, tuple(cells), (), io_paths={NEW: "netdev"})
     assert [data.io_path_of(cell) for cell in cells] == ["netdev", "", "vhost"]

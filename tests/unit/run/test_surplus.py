@@ -6,11 +6,12 @@ from nfvbed.records import DirectionCounts, Engine, TrialRecord
 from nfvbed.results import LoadPoint, ResultKind
 from nfvbed.run.kinds.bursts import passed_whole
 from nfvbed.run.kinds.loads import not_accepted
+from tests.sample_records import RUN
 
 
 def trial(back: int) -> TrialRecord:
     return TrialRecord(
-        run="r", cell="c", sequence=1, round=1, preset=ResultKind.BACK_TO_BACK, started_at="", intended_load_pps=None,
+        run=RUN, cell="c", sequence=1, round=1, preset=ResultKind.BACK_TO_BACK, started_at="", intended_load_pps=None,
         offered_load_pps=1, forwarded_rate_pps=1, directions=(DirectionCounts.counted(1000, back),), duration_ns=1,
         engine=Engine(name="trex-stl", version="1"),
     )  # fmt: skip

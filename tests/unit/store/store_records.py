@@ -21,13 +21,13 @@ RUN_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 
 
 def run_record(**changes: Any) -> RunRecord:
-    values = {"id": RUN_ID, "experiment": "demo", "site": "lab", "host_hash": "h", "plan_hash": "p"}
+    values = {"id": RUN_ID, "experiment": "demo", "site": "lab", "host_hash": "a" * 64, "plan_hash": "b" * 64}
     return RunRecord.model_validate({**values, "started_at": "2024-01-01T00:00:00.000+00:00", **changes})
 
 
 def cell_record(**changes: Any) -> CellRecord:
     values = {"id": "ovs-dpdk/p2p/64", "run": RUN_ID, "variant": "ovs-dpdk", "topology": "p2p", "frame_size": 64}
-    values |= {"flows": 1, "port_kind": PortKind.VHOST_USER, "config_hash": "c", "rig_hash": "r"}
+    values |= {"flows": 1, "port_kind": PortKind.VHOST_USER, "config_hash": "c" * 64, "rig_hash": "d" * 64}
     return CellRecord.model_validate({**values, **changes})
 
 

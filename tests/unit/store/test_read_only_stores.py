@@ -113,11 +113,18 @@ def _place() -> Iterator[Path]:
         yield folder / "results" / "x.sqlite"
 
 
+def let_others_read(path: Path, mode: int = 0o644) -> None:
+    """Give the rights away that nfvbed keeps for the owner."""
+    for ending in ("", "-wal", "-shm"):
+        if (entry := path.with_name(path.name + ending)).exists():
+            entry.chmod(mode)
+
+
 @contextmanager
 def kept_from_writing(path: Path, mode: str) -> Iterator[None]:
     """Take the permission to write away, and be somebody whom that binds."""
     folder, file = MODES[mode]
-    path.chmod(file)
+    let_others_read(path, file)
     path.parent.chmod(folder)
     before = {entry.name for entry in path.parent.iterdir()}
     with may_only_read():
@@ -143,6 +150,7 @@ def test_what_is_written_meanwhile_is_seen(place: Path) -> None:
     fill(place)
     with Store.open(place, read_only=True) as writable:
         assert writable.is_writable
+    let_others_read(place)
     place.parent.chmod(0o555)
     with may_only_read():
         store = Store.open(place, read_only=True)
@@ -150,6 +158,7 @@ def test_what_is_written_meanwhile_is_seen(place: Path) -> None:
     # The superuser writes all the same.
     place.parent.chmod(0o755)
     with written_to(place):
+        let_others_read(place)
         place.parent.chmod(0o555)
         with may_only_read():
             assert len(store.runs()) == 2
@@ -157,6 +166,7 @@ def test_what_is_written_meanwhile_is_seen(place: Path) -> None:
     add = Store.open(place)
     add.finish_run(RUN_ID, Status.OK)
     add.close()
+    let_others_read(place)
     place.parent.chmod(0o555)
     with may_only_read():
         assert store.run(RUN_ID).status is Status.OK
@@ -196,9 +206,9 @@ def test_what_cannot_be_read_says_so(place: Path) -> None:
     fill(place)
     place.chmod(0)
     if os.geteuid() == 0:
-        with may_only_read(), pytest.raises(StoreError, match="cannot be opened") as caught:
+        with may_only_read(), pytest.raises(StoreError, match="their owner's alone") as caught:
             Store.open(place, read_only=True)
-        assert str(place) in caught.value.where and "unable to open" in caught.value.observed
+        assert str(place) in caught.value.where and "export --format sqlite" in caught.value.fix
 
 
 def test_without_room_for_the_copy_that_is_needed_it_says_what_to_do(place: Path, monkeypatch) -> None:

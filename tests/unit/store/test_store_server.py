@@ -1,6 +1,8 @@
 """A store on a database server: several writers, a server that dies, and what is said when it is not there."""
 
 import multiprocessing
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +17,7 @@ from nfvbed.dashboard.security import Access
 from nfvbed.errors import BusyError, ConfigurationError, StoreError
 from nfvbed.records import Status, TrialRecord
 from nfvbed.store import Store
+from nfvbed.store.connect import LONGEST_STATEMENT_S
 from nfvbed.store.rows import histogram_rows
 from tests.dashboard_runs import two_variants
 from tests.postgresql import OWNER, PASSWORD, Server
@@ -33,6 +36,7 @@ pytestmark = pytest.mark.xdist_group("postgresql")
 
 OTHER_RUN = "01890a5d-ac96-774b-bcce-b302099a9999"
 TRIALS = 60
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="session", name="databases")
@@ -247,3 +251,37 @@ def test_the_driver_is_not_loaded_for_a_file(tmp_path: Path) -> None:
     script = "import sys, nfvbed.store as s; s.Store.open(sys.argv[1]).close(); print('psycopg' in sys.modules)"
     argv = [sys.executable, "-c", script, str(tmp_path / "x.sqlite")]
     assert subprocess.run(argv, capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_a_statement_of_a_reader_has_an_end(databases: Databases) -> None:
+    place = databases.new()
+    for read_only, limit in ((True, f"{LONGEST_STATEMENT_S // 60}min"), (False, "0")):
+        with Store.open(place, read_only=read_only) as store, store._engine.connect() as connection:
+            assert connection.exec_driver_sql("SHOW statement_timeout").scalar() == limit
+
+
+WAITS = """
+import sys
+from sqlalchemy import text
+from nfvbed.store import Store, queries
+def endless(connection, *_):
+    print("begun", flush=True)
+    return connection.execute(text("SELECT pg_sleep(600)")).all()
+queries.runs = endless
+from nfvbed.cli.main import main
+sys.exit(main(["runs"]))
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 130)])
+def test_a_signal_ends_a_command_that_waits_for_the_server(databases: Databases, number: int, code: int) -> None:
+    around = {**os.environ, "NFVBED_STORE": databases.new(), "NFVBED_ROOT": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITS], cwd=ROOT, env=around, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None and process.stdout.readline() == "begun\n"
+            process.send_signal(number)
+            assert process.wait(60) == code
+        finally:
+            process.kill()

@@ -34,6 +34,7 @@ from nfvbed.vnfs.ends import EndTraffic, VnfEnds
 from nfvbed.vsperf.conf import VsperfResult
 from nfvbed.vsperf.driver.importing import Measured, import_results
 from tests.contract.source import nodes, python_files, text
+from tests.sample_records import RUN
 
 SECOND = 1_000_000_000
 COUNT = st.one_of(st.integers(0, 50), st.integers(0, 2_000_000), st.integers(0, 10**15))
@@ -270,8 +271,15 @@ def test_what_vsperf_counted_beyond_what_it_sent_is_in_no_rate(sent, received, l
     line = VsperfResult(
         file="r.csv", line=1, type="rfc2544_continuous", packet_size_bytes=64, vswitch="OvsVanilla", numbers=numbers
     )
-    run = RunRecord(id="r", experiment="e", site="vsperf", host_hash="h", plan_hash="p", started_at="2026-01-01")
-    measured = Measured(run, "phy2phy_cont", "0.2", "Trex", "p2p", PortKind.PCI, True, 1.0, ("c", "r"))
+    run = RunRecord(
+        id=RUN,
+        experiment="e",
+        site="vsperf",
+        host_hash="",
+        plan_hash="",
+        started_at="2026-01-01",
+    )
+    measured = Measured(run, "phy2phy_cont", "0.2", "Trex", "p2p", PortKind.PCI, True, 1.0, ("", ""))
     kept: Any = Kept([], [])
     import_results(kept, measured, [line])
     (trial,), (result,) = kept.trials, kept.results

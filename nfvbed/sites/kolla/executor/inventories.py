@@ -5,12 +5,16 @@ import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.patience import patient
 from nfvbed.sites.kolla.executor.toolset import Toolset
+from nfvbed.spec import boundedyaml
 from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.textfile import read_text
 from nfvbed.spec.validate import suggestion
@@ -19,6 +23,8 @@ _TIMEOUT_S = patient(120.0)
 _ROLES = {"control": "controller", "network": "controller", "compute": "compute"}
 """Groups that are for Kolla's user to fill, and the role in the site's file."""
 _LOCAL = ("localhost",)
+_YAML = (".yml", ".yaml", ".json")
+"""Ends of names by which Ansible takes an inventory for YAML."""
 
 
 def checked(path: Path, site: KollaSiteSpec, tools: Toolset) -> str:
@@ -29,6 +35,8 @@ def checked(path: Path, site: KollaSiteSpec, tools: Toolset) -> str:
             or in the wrong place, with the line.
     """
     text = read_text(path, "--inventory FILE")
+    if path.suffix in _YAML:
+        _require_bounds(path, text)
     given = _Given(path, text, _members(_listed(path, tools)))
     for group, role in _ROLES.items():
         _check_group(group, role, given, site)
@@ -84,6 +92,21 @@ def _check_group(group: str, role: str, given: _Given, site: KollaSiteSpec) -> N
         )
 
 
+def _require_bounds(path: Path, text: str) -> None:
+    """Refuse YAML before Ansible reads it, which has no bounds."""
+    try:
+        boundedyaml.load(text)
+    except boundedyaml.PastBounds as failure:
+        raise ConfigurationError(
+            "the inventory holds too much",
+            where=str(path),
+            observed=str(failure.problem),
+            fix="write it smaller and flatter; nfvbed kolla render writes one for the site",
+        ) from failure
+    except yaml.YAMLError:
+        pass  # tags of Ansible's own, for one: Ansible says what is wrong
+
+
 def _listed(path: Path, tools: Toolset) -> dict[str, Any]:
     done = subprocess.run(
         [tools.program("ansible-inventory"), "-i", str(path.resolve()), "--list"],
@@ -115,12 +138,13 @@ def _listed(path: Path, tools: Toolset) -> dict[str, Any]:
 def _members(listed: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return all machines of each group, those of its children too."""
 
-    def of(group: str) -> list[str]:
+    @cache  # a group can be below many others
+    def of(group: str) -> tuple[str, ...]:
         here = listed.get(group, {})
         below = [name for child in here.get("children", ()) for name in of(child)]
-        return list(dict.fromkeys([*here.get("hosts", ()), *below]))
+        return tuple(dict.fromkeys([*here.get("hosts", ()), *below]))
 
-    return {name: of(name) for name in listed if name not in ("_meta", "all", "ungrouped")} | _empty(listed)
+    return {name: list(of(name)) for name in listed if name not in ("_meta", "all", "ungrouped")} | _empty(listed)
 
 
 def _empty(listed: Mapping[str, Any]) -> dict[str, list[str]]:

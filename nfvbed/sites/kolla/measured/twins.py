@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from nfvbed.below import below
 from nfvbed.errors import ConfigurationError
 from nfvbed.host.facts import lasting
 from nfvbed.sites.kolla.preflight.facts import MachineFacts, NicFacts, facts_of
@@ -84,7 +85,7 @@ def _lasting(files: Mapping[str, str | Mapping[str, str]]) -> dict[str, Any]:
         root = Path(folder)
         for name, text in files.items():
             if isinstance(text, str) and name.startswith(("proc/", "sys/devices/system/")):
-                path = root / name
+                path = below(root, name, nested=True)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text + "\n")
         return lasting(root)

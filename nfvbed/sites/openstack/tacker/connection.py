@@ -3,7 +3,7 @@
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,15 @@ from keystoneauth1 import exceptions as keystone
 from keystoneauth1 import loading
 from openstack import exceptions as sdk
 from openstack.config import OpenStackConfig
-from openstack.config.loader import CONFIG_FILES
+from openstack.config.loader import CONFIG_FILES, SECURE_FILES, VENDOR_FILES
 from tackerclient.common import exceptions as tacker
 from tackerclient.v1_0.client import Client as TackerClient
 from yaml import YAMLError
 
 from nfvbed.errors import ConfigurationError, NfvbedError, OnboardError, UnsupportedError
 from nfvbed.patience import patient
+from nfvbed.spec import boundedyaml
+from nfvbed.spec.textfile import read_text
 from nfvbed.spec.validate import suggestion
 
 REQUEST_S = 60.0
@@ -55,6 +57,9 @@ def connect_as_named(cloud: str, region: str | None) -> openstack.connection.Con
     Raises:
         ConfigurationError: there is no `clouds.yaml`, no such cloud in it, or it is not complete.
     """
+    _require_bounds(os.environ.get("OS_CLIENT_CONFIG_FILE", ""), CONFIG_FILES)
+    _require_bounds(os.environ.get("OS_CLIENT_SECURE_FILE", ""), SECURE_FILES)
+    _require_bounds(os.environ.get("OS_CLIENT_VENDOR_FILE", ""), VENDOR_FILES)
     try:
         config = OpenStackConfig()
     except (sdk.ConfigException, ValueError, YAMLError, *_MISSHAPEN) as failure:
@@ -77,6 +82,33 @@ def connect_as_named(cloud: str, region: str | None) -> openstack.connection.Con
             fix=suggestion(cloud, names) if names else "write a clouds.yaml, or name one: OS_CLIENT_CONFIG_FILE",
         )
     return _connection(config, cloud, region)
+
+
+def _require_bounds(named: str, usual: Sequence[str]) -> None:
+    """Refuse a file that openstacksdk would read whatever it is, and however much it unfolds into.
+
+    Args:
+        named: the user's choice; empty: none.
+        usual: where else it is looked for.
+
+    Raises:
+        ConfigurationError: the one that would be read is no file, too long, or passes the bounds of YAML.
+    """
+    for path in filter(os.path.exists, filter(None, (named, *usual))):
+        if not os.access(path, os.R_OK):
+            continue  # openstacksdk goes on to the next one
+        try:
+            boundedyaml.load(read_text(Path(path)))
+        except boundedyaml.PastBounds as failure:
+            raise ConfigurationError(
+                f"{Path(path).name} cannot be read",
+                where=path,
+                observed=str(failure.problem),
+                fix="write it as the OpenStack clients take it: clouds: {NAME: {auth: {auth_url: ...}}}",
+            ) from None
+        except YAMLError:
+            return  # what openstacksdk says of it comes later
+        return
 
 
 def _connection(config: OpenStackConfig, cloud: str, region: str | None) -> openstack.connection.Connection:

@@ -17,6 +17,7 @@ from nfvbed.records import (
     WorkThread,
 )
 from nfvbed.results import ResultKind
+from tests.sample_records import RUN
 
 SECOND = 1_000_000_000
 FRAMES = 1_000_000
@@ -69,7 +70,7 @@ def groups(*threads: WorkThread, vnfs: int = 0) -> tuple[Group, ...]:
 def record(cost: Cost | None = None, busy_ns: int = SECOND // 2, sequence: int = 1, rate: int = FRAMES) -> TrialRecord:
     half = DirectionCounts(intended=FRAMES, sent=FRAMES, received=FRAMES // 2, lost=FRAMES // 2)
     return TrialRecord(
-        run="r", cell="c", sequence=sequence, round=1, preset=ResultKind.COST, started_at="", intended_load_pps=None,
+        run=RUN, cell="c", sequence=sequence, round=1, preset=ResultKind.COST, started_at="", intended_load_pps=None,
         offered_load_pps=2 * FRAMES, forwarded_rate_pps=rate, directions=(half, half), duration_ns=SECOND,
         generator_busy_ns=busy_ns, cost=cost, switch_counters={"packets": 4 * FRAMES},
         engine=Engine(name="e", version="1"),

@@ -86,8 +86,9 @@ def test_a_file_without_lines_has_no_results(tmp_path: Path):
         (f"{HEADER}\n{LINE.replace('rfc2544_continuous', '')}\n", (":2 type", "empty")),
         (f"{FULL}\n{WHOLE.replace('2026-01-31 12:00:41', 'noon')}\n", (":2 stop_time", "'noon'")),
         (f'{HEADER}\n"{LINE}\n', (":2", "unexpected end of data")),
+        (f"{HEADER}\n" + f"{LINE}\n" * 10_001, (":10002", "more than 10000 lines")),
     ],
-    ids=[str(number) for number in range(13)],
+    ids=[str(number) for number in range(14)],
 )
 def test_bad_files_are_reported(tmp_path: Path, text: str, parts: tuple):
     refused(tmp_path, text, *parts)

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError
+from nfvbed.host.aptsources import FORMAT, mirrors_of
 from nfvbed.sites.openstack.devcloud.root.tool import Tool
 
 SUITE = "bookworm"
 BACKPORTS = f"{SUITE}-backports"
-_TARGET = "$(REPO_URI)|$(RELEASE)|$(CODENAME)"
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _FROM_BACKPORTS = "src:qemu src:seabios"
 """QEMU 7.2 crashes with vhost-user under emulation; the firmware must fit it."""
@@ -20,7 +20,7 @@ def sources(tool: Tool) -> str:
     Raises:
         PrerequisiteError: the machine's apt knows no mirror of it.
     """
-    return entries(tool.run("sources", ["apt-get", "indextargets", "--format", _TARGET, "Created-By: Packages"], 60.0))
+    return entries(tool.run("sources", ["apt-get", "indextargets", "--format", FORMAT, "Created-By: Packages"], 60.0))
 
 
 def entries(targets: str) -> str:
@@ -29,15 +29,13 @@ def entries(targets: str) -> str:
     Raises:
         PrerequisiteError: the suite is not among them.
     """
-    rows = [line.split("|") for line in targets.splitlines() if line.count("|") == 2]
-    wanted = {(uri, name or release) for uri, release, name in rows if (name or release).startswith(SUITE)}
+    wanted = mirrors_of(SUITE, targets)
     mirrors = sorted(uri for uri, name in wanted if name == SUITE)
     if not mirrors:
         raise PrerequisiteError(
             f"apt knows no mirror of {SUITE}",
-            observed=f"suites: {', '.join(sorted({row[2] or row[1] for row in rows})) or 'none'}",
-            fix=f"give apt an entry of {SUITE} with `Pin-Priority: -1` in its preferences, so that nothing of"
-            " this machine is upgraded from there, and run apt-get update",
+            observed=targets.strip() or "apt knows no suite at all",
+            fix="give apt an entry of this machine's own suite, and run apt-get update",
         )
     # Backports lie beside the suite itself, whether the machine uses them or not.
     wanted.add((mirrors[0], BACKPORTS))

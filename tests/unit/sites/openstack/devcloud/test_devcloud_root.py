@@ -53,8 +53,8 @@ def test_sources_are_the_machines_with_backports_beside_them():
 
 def test_a_machine_without_the_suite_is_reported_what_it_has():
     with pytest.raises(PrerequisiteError) as raised:
-        entries("http://deb.example/debian|trixie|trixie\n")
-    assert "trixie" in raised.value.observed
+        entries("http://node.example/node|nodistro|nodistro\n")
+    assert "nodistro" in raised.value.observed
 
 
 def test_tested_versions_are_pinned_above_backports():

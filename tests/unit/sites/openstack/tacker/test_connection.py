@@ -69,6 +69,8 @@ def _own_file(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
+        ("clouds: " + "[" * 100, "it nests too deeply"),
+        ("a: &a [x]\nb: [" + "*a, " * 101 + "]", "100 are read"),
         ("clouds:", "cannot be read"),
         ("clouds: text", "cannot be read"),
         ("- a", "cannot be read"),

@@ -1,0 +1,28 @@
+"""Which mirrors have a suite of Debian: the machine's own, whatever Debian it is; a suite lies beside the others."""
+
+from pathlib import Path
+from typing import Final
+
+DEBIAN: Final = "http://deb.debian.org/debian"
+"""Of a machine whose own archive is not Debian's."""
+OS_RELEASE: Final = Path("/etc/os-release")
+FORMAT: Final = "$(REPO_URI)|$(RELEASE)|$(CODENAME)"
+"""What `apt-get indextargets --format` is asked to print."""
+
+
+def mirrors_of(suite: str, targets: str, os_release: Path = OS_RELEASE) -> set[tuple[str, str]]:
+    """Return addresses with their releases: of the suite and of what belongs to it, as updates and security.
+
+    Args:
+        suite: a suite's code name, as `bookworm`.
+        targets: what apt-get prints in `FORMAT`, a line each.
+        os_release: says what the machine is.
+    """
+    rows = {(row[0], row[2] or row[1]) for line in targets.splitlines() if len(row := line.split("|")) == 3}
+    if there := {(address, name) for address, name in rows if name.startswith(suite)}:
+        return there
+    said = dict(line.partition("=")[::2] for line in os_release.read_text().splitlines())
+    if said.get("ID") != "debian":
+        return {(DEBIAN, suite)}
+    own = said.get("VERSION_CODENAME", "").strip('"')
+    return {(address, suite + name.removeprefix(own)) for address, name in rows if own and name.startswith(own)}
