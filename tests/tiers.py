@@ -89,9 +89,11 @@ def _environment(work: Path) -> dict[str, str]:
     home = work / "home"
     home.mkdir(parents=True)
     places = {"HOME": home, "TMPDIR": work, "XDG_RUNTIME_DIR": work, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
-    # nfvbed is started hundreds of times, also where the processor is emulated: what is compiled once is kept.
+    # nfvbed is started hundreds of times, also where the processor is emulated: what is compiled once is kept, also by
+    # a user who wants no bytecode beside sources.
     places["PYTHONPYCACHEPREFIX"] = BYTECODE
-    return os.environ | {name: str(place) for name, place in places.items()}
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {name: str(place) for name, place in places.items()}
 
 
 def _pytest(tiers: list[str]) -> list[Outcome]:

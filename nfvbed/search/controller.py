@@ -1,12 +1,12 @@
 """The library MLRsearch behind our interface: it chooses loads and durations, and classifies loads."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import SupportsFloat
 
 from MLRsearch import Config, GoalResult, MeasurementResult, MultipleLossRatioSearch, SearchGoal
 
 from nfvbed.errors import InternalError
+from nfvbed.search.bounds import Bounds, SearchEnd
 from nfvbed.search.measurer import Trial
 from nfvbed.search.result import LoadRange
 from nfvbed.search.stop import SearchStopped
@@ -17,24 +17,6 @@ NEVER_S = float("inf")
 
 TakeTrial = Callable[[float, float], Trial]
 """Measures one usable trial at a load (frames/s) for a duration (s)."""
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """What the library knows for a goal; loads in frames/s."""
-
-    lower: float | None
-    upper: float | None
-    conditional_throughput: float | None
-
-
-@dataclass(frozen=True)
-class SearchEnd:
-    """How a controller ended."""
-
-    bounds: tuple[Bounds, ...]
-    """In the order of the goals."""
-    stopped: SearchStopped | None
 
 
 class _Adapter:

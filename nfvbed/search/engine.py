@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from nfvbed.errors import ConfigurationError, GeneratorError
 from nfvbed.records import GeneratorPlace
-from nfvbed.search.controller import Bounds, SearchEnd, control
+from nfvbed.search.bounds import Bounds, SearchEnd
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.search.placement import PlacementKeeper, PlacementRule
 from nfvbed.search.result import Bound, GoalResult, LoadRange, PlacementSummary, SearchResult
@@ -45,6 +45,9 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
         ConfigurationError: the largest load is not above the smallest.
         NfvbedError: a trial failed.
     """
+    # The library looks through every module that is loaded, once for each of its properties.
+    from nfvbed.search.controller import control
+
     loads = setting.loads
     if loads.max_load_pps <= loads.min_load_pps:
         raise ConfigurationError(

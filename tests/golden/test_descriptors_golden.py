@@ -1,6 +1,5 @@
-"""Descriptors of vloop, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes the files again: read the difference then."""
+"""Descriptors of vloop, byte by byte."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -8,18 +7,10 @@ import pytest
 from nfvbed.vnfs.descriptors import csar, legacy, sol, translate
 from nfvbed.vnfs.descriptors.typefiles import ETSI_TYPES, USER_DATA
 from nfvbed.vnfs.descriptors.yamltext import dump
+from tests.golden.kept import check
 from tests.unit.vnfs.descriptors.requests import legacy_document, request
 
 GOLDEN = Path(__file__).parent / "descriptors"
-
-
-def check(name: str, text: str) -> None:
-    """Compare with the kept file."""
-    path = GOLDEN / name
-    if os.environ.get("NFVBED_UPDATE_GOLDEN"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    assert text == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it again"
 
 
 def members() -> dict[str, bytes]:
@@ -29,16 +20,16 @@ def members() -> dict[str, bytes]:
 
 
 def test_legacy_descriptor():
-    check("legacy.yaml", dump(legacy.template(request())))
+    check(GOLDEN / "legacy.yaml", dump(legacy.template(request())))
 
 
 def test_legacy_descriptor_with_a_management_port_and_scaling():
-    check("legacy-management.yaml", dump(legacy.template(request(management=True, most_instances=2))))
+    check(GOLDEN / "legacy-management.yaml", dump(legacy.template(request(management=True, most_instances=2))))
 
 
 @pytest.mark.parametrize("name", members())
 def test_member_of_the_package(name: str):
-    check(f"package/{name}", members()[name].decode())
+    check(GOLDEN / f"package/{name}", members()[name].decode())
 
 
 def test_the_script_of_the_package_is_the_projects_own():
@@ -51,13 +42,13 @@ def test_every_golden_member_is_written():
 
 
 def test_hot_of_the_legacy_descriptor():
-    check("legacy.hot.yaml", translate.legacy_hot(legacy_document()).template)
+    check(GOLDEN / "legacy.hot.yaml", translate.legacy_hot(legacy_document()).template)
 
 
 def test_hot_of_the_package_without_its_base_hot(tmp_path: Path):
     path = tmp_path / "vloop.csar"
     path.write_bytes(csar.write(sol.files(request(most_instances=2))))
     made = translate.package_hot(csar.read(path), "default", {"in": "data0", "out": "data1", "VDU1": "vloop"})
-    check("package.hot.yaml", made.template)
+    check(GOLDEN / "package.hot.yaml", made.template)
     (nested,) = made.files.values()
-    check("package-nested.hot.yaml", nested)
+    check(GOLDEN / "package-nested.hot.yaml", nested)

@@ -1,8 +1,7 @@
-"""The files of the cloud's services, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes them: read the difference then."""
+"""The files of the cloud's services, byte by byte."""
 
 import configparser
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from nfvbed.sites.openstack.devcloud.services.catalogue import SERVICES
 from nfvbed.sites.openstack.devcloud.services.computes import KINDS
 from nfvbed.sites.openstack.devcloud.services.service import File
 from nfvbed.sites.openstack.devcloud.services.settings import CloudSettings, PhysicalNic, Secrets
+from tests.golden.kept import check
 
 FOLDER = Path(__file__).parent / "devcloud"
 FILES = {file.template.removesuffix(".j2"): file for service in SERVICES for file in service.files}
@@ -40,22 +40,15 @@ def _settings(tmp_path) -> CloudSettings:
     return CloudSettings(NamedSecrets(tmp_path / "secrets.json"))
 
 
-def _compare(rendered, path):
-    if os.environ.get("NFVBED_UPDATE_GOLDEN"):
-        path.parent.mkdir(exist_ok=True, parents=True)
-        path.write_text(rendered)
-    assert rendered == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it"
-
-
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_file_is_rendered_as_reviewed(settings, name):
-    _compare(settings.render(FILES[name]), FOLDER / name)
+    check(FOLDER / name, settings.render(FILES[name]))
 
 
 @pytest.mark.parametrize(("host", "name"), sorted(OF_COMPUTES))
 def test_file_of_a_compute_node_is_rendered_as_reviewed(tmp_path, host, name):
     settings = CloudSettings(NamedSecrets(tmp_path / "secrets.json"), host=host, reserved_pages=576)
-    _compare(settings.render(OF_COMPUTES[host, name]), COMPUTES / host / name)
+    check(COMPUTES / host / name, settings.render(OF_COMPUTES[host, name]))
 
 
 def test_files_for_virtual_functions_are_rendered_as_reviewed(tmp_path):
@@ -64,7 +57,7 @@ def test_files_for_virtual_functions_are_rendered_as_reviewed(tmp_path):
     rendered["ml2_conf.ini"] = settings.render(FILES["ml2_conf.ini"])
     assert tuple(sorted(rendered)) == OF_SRIOV
     for name, text in rendered.items():
-        _compare(text, COMPUTES / "sriov" / name)
+        check(COMPUTES / "sriov" / name, text)
 
 
 def test_what_nova_reads_of_functions_is_json(tmp_path):

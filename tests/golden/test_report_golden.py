@@ -1,8 +1,7 @@
-"""The report of fixed records, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes the files: read the difference."""
+"""The report of fixed records, byte by byte."""
 
 import io
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from nfvbed.records import Status
 from nfvbed.report.csv.export import to_csv, to_json
 from nfvbed.report.figures.catalogue import figures
 from nfvbed.report.terminal.table import render
+from tests.golden.kept import check
 from tests.sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
 
 FOLDER = Path(__file__).parent / "report"
@@ -44,14 +44,6 @@ def _with_vnfs() -> Comparison:
     return compare([build(Scenario(systems=systems, rounds=6, far_rounds=(), changing=()))])
 
 
-def check(name: str, text: str) -> None:
-    path = FOLDER / name
-    if os.environ.get("NFVBED_UPDATE_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    assert text == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it again"
-
-
 def table(comparison: Comparison, width: int) -> str:
     out = io.StringIO()
     Console(file=out, width=width, color_system=None, force_terminal=False).print(render(comparison, width))
@@ -62,43 +54,46 @@ def table(comparison: Comparison, width: int) -> str:
 def test_table(comparison: Comparison, width: int):
     text = table(comparison, width)
     assert max(len(line) for line in text.splitlines()) <= width
-    check(f"table-{width}.txt", text)
+    check(FOLDER / f"table-{width}.txt", text)
 
 
 def test_table_of_a_simulation():
     text = table(compare([build(Scenario(systems=(SIMULATED,), rounds=6, far_rounds=()))]), 120)
     assert text.count("SIMULATED - NOT A MEASUREMENT") == 2
-    check("table-simulated.txt", text)
+    check(FOLDER / "table-simulated.txt", text)
 
 
 def test_table_with_vnfs(with_vnfs: Comparison):
     for width in (80, 120):
         text = table(with_vnfs, width)
         assert max(len(line) for line in text.splitlines()) <= width
-        check(f"table-vnf-{width}.txt", text)
+        check(FOLDER / f"table-vnf-{width}.txt", text)
 
 
 @pytest.mark.parametrize("name", ["rate", "chain"])
 def test_figure_with_vnfs(with_vnfs: Comparison, name: str):
     text = json.dumps(figures(with_vnfs)[name], indent=1, ensure_ascii=False, sort_keys=True)
-    check(f"vnf-{name}.vl.json", text + "\n")
+    check(FOLDER / f"vnf-{name}.vl.json", text + "\n")
 
 
 def test_csv_with_vnfs(with_vnfs: Comparison):
-    check("comparison-vnf.csv", to_csv(with_vnfs))
+    check(FOLDER / "comparison-vnf.csv", to_csv(with_vnfs))
 
 
 def test_csv(comparison: Comparison):
-    check("comparison.csv", to_csv(comparison))
+    check(FOLDER / "comparison.csv", to_csv(comparison))
 
 
 def test_json(comparison: Comparison):
-    check("comparison.json", to_json(comparison))
+    check(FOLDER / "comparison.json", to_json(comparison))
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure(comparison: Comparison, name: str):
-    check(f"{name}.vl.json", json.dumps(figures(comparison)[name], indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+    check(
+        FOLDER / f"{name}.vl.json",
+        json.dumps(figures(comparison)[name], indent=1, ensure_ascii=False, sort_keys=True) + "\n",
+    )
 
 
 def test_every_figure_is_fixed_here(comparison: Comparison):

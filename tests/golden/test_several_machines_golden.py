@@ -6,7 +6,8 @@ from nfvbed.vnfs.descriptors import translate
 from nfvbed.vnfs.descriptors.machines import legacy, package
 from nfvbed.vnfs.descriptors.typefiles import ETSI_TYPES, USER_DATA
 from nfvbed.vnfs.descriptors.yamltext import dump
-from tests.golden.test_descriptors_golden import GOLDEN, check
+from tests.golden.kept import check
+from tests.golden.test_descriptors_golden import GOLDEN
 from tests.unit.vnfs.descriptors.several import EIGHT, TWO, ZONES, legacy_document, request
 
 SEVERAL = "several"
@@ -21,17 +22,19 @@ def members():
 
 @pytest.mark.parametrize("flavour", [EIGHT, TWO])
 def test_legacy_descriptor(flavour):
-    check(f"{SEVERAL}/{flavour}.yaml", dump(legacy.template(request(zones=ZONES), flavour)))
+    check(GOLDEN / f"{SEVERAL}/{flavour}.yaml", dump(legacy.template(request(zones=ZONES), flavour)))
 
 
 @pytest.mark.parametrize("flavour", [EIGHT, TWO])
 def test_hot_of_the_legacy_descriptor(flavour):
-    check(f"{SEVERAL}/{flavour}.hot.yaml", translate.legacy_hot(legacy_document(flavour, zones=ZONES)).template)
+    check(
+        GOLDEN / f"{SEVERAL}/{flavour}.hot.yaml", translate.legacy_hot(legacy_document(flavour, zones=ZONES)).template
+    )
 
 
 @pytest.mark.parametrize("name", members())
 def test_member_of_the_package(name):
-    check(f"{SEVERAL}/package/{name}", members()[name].decode())
+    check(GOLDEN / f"{SEVERAL}/package/{name}", members()[name].decode())
 
 
 def test_every_golden_member_is_written():

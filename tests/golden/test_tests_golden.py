@@ -1,4 +1,4 @@
-"""The tables, figures and CSV of tests beside the MRR, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes the files again."""
+"""The tables, figures and CSV of tests beside the MRR, byte by byte."""
 
 import json
 
@@ -12,7 +12,8 @@ from nfvbed.report.csv.tests import tests_to_csv as csv_of
 from nfvbed.report.figures.catalogue import figures
 from nfvbed.report.page.page import render
 from nfvbed.report.page.tests import tests_section as values_of
-from tests.golden.test_report_golden import check, table
+from tests.golden.kept import check
+from tests.golden.test_report_golden import FOLDER, table
 from tests.sample_records import BRIDGE, CEILINGS, OVS, Scenario, build
 from tests.sample_results import with_tests
 
@@ -33,22 +34,24 @@ def _comparison() -> Comparison:
 def test_tables_of_tests_in_the_terminal(comparison: Comparison, width: int):
     text = table(comparison, width)
     assert max(len(line) for line in text.splitlines()) <= width
-    check(f"tests-{width}.txt", text[text.index("throughput searches") :])
+    check(FOLDER / f"tests-{width}.txt", text[text.index("throughput searches") :])
 
 
 def test_tables_of_tests_on_the_page(comparison: Comparison):
     # A line for each row of a table, so that a difference can be read.
-    check("tests-section.html", section_of(comparison).replace("<tr>", "\n<tr>").replace("<div", "\n<div") + "\n")
+    check(
+        FOLDER / "tests-section.html", section_of(comparison).replace("<tr>", "\n<tr>").replace("<div", "\n<div") + "\n"
+    )
 
 
 def test_csv_of_tests(comparison: Comparison):
-    check("tests.csv", csv_of(comparison))
+    check(FOLDER / "tests.csv", csv_of(comparison))
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_of_loads(comparison: Comparison, name: str):
     text = json.dumps(figures(comparison)[name], indent=1, ensure_ascii=False, sort_keys=True)
-    check(f"tests-{name}.vl.json", text + "\n")
+    check(FOLDER / f"tests-{name}.vl.json", text + "\n")
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,13 @@
-"""The export in VSPERF's columns, byte by byte. NFVBED_UPDATE_GOLDEN=1 writes it again: read the difference then."""
+"""The export in VSPERF's columns, byte by byte."""
 
 import dataclasses
-import os
 from pathlib import Path
 
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import Status
 from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
 from nfvbed.vsperf.export.rows import to_vsperf_csv
+from tests.golden.kept import check
 from tests.sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, RUN, Scenario, build
 from tests.sample_results import OVS as CELL
 from tests.sample_results import with_tests
@@ -33,14 +33,14 @@ def test_export_in_vsperfs_columns():
     )
     data = [build(scenario)]
     text = to_vsperf_csv(compare(data, Options(baseline="linux-bridge")), data)
-    check("comparison-vsperf.csv", text)
+    check(FOLDER / "comparison-vsperf.csv", text)
 
 
 def test_tests_in_vsperfs_columns():
     data = with_tests(build(Scenario(systems=(BRIDGE, OVS, *CEILINGS), rounds=4, far_rounds=(2,), changing=())))
     tables = tuple(_table(kind, name) for kind, name in FIGURES)
     data = dataclasses.replace(data, results=(*data.results, *tables))
-    check("tests-vsperf.csv", to_vsperf_csv(compare([data], Options(baseline="linux-bridge")), [data]))
+    check(FOLDER / "tests-vsperf.csv", to_vsperf_csv(compare([data], Options(baseline="linux-bridge")), [data]))
 
 
 def _table(kind: ResultKind, figure: str) -> ResultRecord:
@@ -55,10 +55,3 @@ def _table(kind: ResultKind, figure: str) -> ResultRecord:
         ended_at="2026-01-02T03:11:40Z",
         payload=TablePayload(rows=(row,)).model_dump(mode="json"),
     )
-
-
-def check(name: str, text: str) -> None:
-    path = FOLDER / name
-    if os.environ.get("NFVBED_UPDATE_GOLDEN"):
-        path.write_text(text)
-    assert text == path.read_text(), f"{path} differs; NFVBED_UPDATE_GOLDEN=1 writes it again"

@@ -1,6 +1,7 @@
 """Every benchmark has a smoke, and says by its exit status that an aim is missed or nothing could be measured."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -79,7 +80,9 @@ def test_problems_are_printed_and_end_with_one(capsys):
 def test_smoke_of_the_searches_finds_bounds(tmp_path):
     raw = tmp_path / "raw.json"
     argv = [sys.executable, ROOT / "bench" / "search.py", "--smoke", "--json", raw]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(ROOT)})
+    done = subprocess.run(
+        argv, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(raw.read_text())
     assert [len(found[kind]) for kind in ("csit", "plain")] == [1, 1]

@@ -20,6 +20,7 @@ from nfvbed.errors import NfvbedError
 from nfvbed.records import Preset, Status
 from nfvbed.store import Store
 from tests.dashboard_runs import two_variants
+from tests.refusals import refused_command
 
 ROOT = Path(__file__).parents[3]
 
@@ -42,13 +43,6 @@ Captured = pytest.CaptureFixture[str]
 def read(capsys: Captured, *arguments: str) -> Any:
     assert main(arguments) == 0
     return json.loads(capsys.readouterr().out)
-
-
-def refused(capsys: Captured, code: int, *arguments: str) -> str:
-    assert main(arguments) == code
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.err
-    return captured.err
 
 
 def test_a_simulated_run_is_stored_and_reported(capsys: Captured, store_path: Path) -> None:
@@ -80,7 +74,7 @@ def test_an_exported_run_goes_into_another_store(capsys: Captured, tmp_path: Pat
     assert main(["import", str(file), "--dry-run", "--store", other]) == 0
     assert not Path(other).exists()
     assert main(["import", str(file), "--store", other]) == 0
-    assert "already" in refused(capsys, 30, "import", str(file), "--store", other)
+    assert "already" in refused_command(capsys, 30, "import", str(file), "--store", other)
 
 
 def test_dry_run_and_plan_change_nothing(capsys: Captured, store_path: Path) -> None:
@@ -179,7 +173,7 @@ UNKNOWN = [
 @pytest.mark.parametrize("words", UNKNOWN)
 def test_an_unknown_name_ends_alike_everywhere(capsys: Captured, store_path: Path, words: str) -> None:
     two_variants(store_path)
-    message = refused(capsys, 10, *words.split())
+    message = refused_command(capsys, 10, *words.split())
     assert "no-such" in message and "fix: " in message
 
 
@@ -202,7 +196,7 @@ def test_an_unknown_name_ends_alike_everywhere(capsys: Captured, store_path: Pat
 def test_a_file_that_is_no_exported_run_is_named(capsys: Captured, tmp_path: Path, content: bytes, says: str) -> None:
     if content is not None:
         (tmp_path / "given").write_bytes(content)
-    assert says in refused(capsys, 10, "import", "--dry-run", str(tmp_path / "given"))
+    assert says in refused_command(capsys, 10, "import", "--dry-run", str(tmp_path / "given"))
 
 
 def test_a_reader_that_goes_away_ends_output_and_not_the_run(store_path: Path) -> None:
@@ -218,18 +212,18 @@ def test_a_reader_that_goes_away_ends_output_and_not_the_run(store_path: Path) -
 
 @pytest.mark.parametrize(("code", "arguments", "message"), REFUSALS, ids=lambda value: str(value)[:40])
 def test_what_is_wrong_is_reported(capsys: Captured, code: int, arguments: list[str], message: str) -> None:
-    assert message in refused(capsys, code, *arguments)
+    assert message in refused_command(capsys, code, *arguments)
 
 
 def test_a_damaged_results_file(capsys: Captured, store_path: Path) -> None:
     store_path.write_text("not a database at all" * 100)
-    assert "not a database" in refused(capsys, 30, "runs")
-    assert "not a database" in refused(capsys, 30, "run", "simulated")
+    assert "not a database" in refused_command(capsys, 30, "runs")
+    assert "not a database" in refused_command(capsys, 30, "run", "simulated")
 
 
 def test_a_second_nfvbed_on_the_same_results(capsys: Captured, store_path: Path) -> None:
     with Store.open(store_path):
-        message = refused(capsys, 13, "run", "simulated")
+        message = refused_command(capsys, 13, "run", "simulated")
     assert f"process {os.getpid()}" in message
 
 
@@ -359,9 +353,11 @@ def test_tests_are_set_planned_run_and_reported(capsys: Captured, store_path: Pa
         ("latency", "ok"),
     ]
     assert exported["results"][1]["payload"]["label"] == "csit-quick (clean 0.05 s trials, 0 % void)"
-    wrong = refused(capsys, 10, "plan", "simulated", "--set", "tests=[{kind: latency}]")
+    wrong = refused_command(capsys, 10, "plan", "simulated", "--set", "tests=[{kind: latency}]")
     assert "parts of PDR, which no test before it measures" in wrong
-    assert "unknown preset" in refused(capsys, 10, "plan", "simulated", "--set", "tests=[{kind: search, preset: x}]")
+    assert "unknown preset" in refused_command(
+        capsys, 10, "plan", "simulated", "--set", "tests=[{kind: search, preset: x}]"
+    )
 
 
 def test_no_command_but_report_imports_what_takes_long_and_is_rarely_needed():

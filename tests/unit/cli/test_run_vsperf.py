@@ -9,6 +9,7 @@ import pytest
 
 from nfvbed.cli.main import main
 from nfvbed.store import Store
+from tests.refusals import refused_command
 from tests.unit.vsperf.driver.vsperf_double import make_double
 
 ROOT = Path(__file__).parents[3]
@@ -23,13 +24,6 @@ def store_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     monkeypatch.setenv("NFVBED_ROOT", str(ROOT))
     monkeypatch.delenv("VSPERF_DIR", raising=False)
     return path
-
-
-def refused(capsys: Captured, code: int, *arguments: str) -> str:
-    assert main(arguments) == code
-    captured = capsys.readouterr()
-    assert "Traceback" not in captured.err
-    return captured.err
 
 
 def test_a_test_is_planned_without_being_run(capsys: Captured, store_path: Path):
@@ -57,8 +51,8 @@ def test_a_test_runs_into_the_store_and_is_gone_on_with(capsys: Captured, store_
     with Store.open(store_path, read_only=True) as store:
         run = store.run("latest")
         assert (run.experiment, run.status) == ("vsperf-phy2phy-cont", "ok")
-    assert "no run to resume" in refused(capsys, 2, "run", "--vsperf", "phy2phy_cont", "--resume", "latest")
-    again = refused(capsys, 2, "run", "--vsperf", "phy2phy_cont", "--resume", "latest", "--conf", "x.conf")
+    assert "no run to resume" in refused_command(capsys, 2, "run", "--vsperf", "phy2phy_cont", "--resume", "latest")
+    again = refused_command(capsys, 2, "run", "--vsperf", "phy2phy_cont", "--resume", "latest", "--conf", "x.conf")
     assert "keeps its plan" in again
 
 
@@ -87,7 +81,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("code", "arguments", "message"), REFUSALS, ids=lambda value: str(value)[:40])
 def test_what_is_wrong_is_reported(capsys: Captured, code: int, arguments: list[str], message: str):
-    assert message in refused(capsys, code, "run", *arguments, "--dry-run")
+    assert message in refused_command(capsys, code, "run", *arguments, "--dry-run")
 
 
 LAB = """\
@@ -112,7 +106,7 @@ def test_notes_of_files_are_printed_and_defaults_are_counted(tmp_path: Path, cap
 def test_a_refusal_names_all_that_is_missing_beside_the_notes(tmp_path: Path, capsys: Captured):
     file = tmp_path / "10_custom.conf"
     file.write_text(LAB + "WHITELIST_NICS = ['0000:03:00.0']\nGUEST_NIC_QUEUES = [2]\nGUEST_SMP = ['3']\n")
-    said = refused(capsys, 11, "run", "--vsperf", "pvp_cont", "--conf", str(file), "--dry-run")
+    said = refused_command(capsys, 11, "run", "--vsperf", "pvp_cont", "--conf", str(file), "--dry-run")
     assert f"not used: TRAFFICGEN ({file}:1)" in said
     for text in (f"WHITELIST_NICS = ['0000:03:00.0'], {file}:5", f"GUEST_SMP = '3', {file}:7"):
         assert text in said
@@ -132,12 +126,12 @@ def test_a_vsperf_of_the_users_own_has_its_own_settings(
     assert "trafficgen: NfvGen" in capsys.readouterr().out
     own = tmp_path / "10_own.conf"
     own.write_text("SETTING_OF_TOMORROW = 6\nSETTING_OF_YESTERDAY = 7\n")
-    assert "SETTING_OF_YESTERDAY" in refused(capsys, 10, *arguments, "--conf", str(own))
+    assert "SETTING_OF_YESTERDAY" in refused_command(capsys, 10, *arguments, "--conf", str(own))
 
 
 def test_unknown_names_are_reported_with_file_and_line(tmp_path: Path, capsys: Captured):
     file = tmp_path / "05_own.conf"
     file.write_text("TRAFFIC = {}\n\nTRAFFICGEN_DURATIO = 5\n")
-    said = refused(capsys, 10, "run", "--vsperf", "phy2phy_cont", "--conf", str(file))
+    said = refused_command(capsys, 10, "run", "--vsperf", "phy2phy_cont", "--conf", str(file))
     assert f"{file}:3" in said
     assert "did you mean 'TRAFFICGEN_DURATION'?" in said

@@ -1,5 +1,6 @@
 """CPU time by role and by kind: what is known by kind adds up to the cores, and what is not stays whole."""
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -8,7 +9,10 @@ from nfvbed.compare.cost import cpu_use
 from nfvbed.records import NOT_SEPARABLE, CpuTime, Role, TrialRecord
 from tests.sample_records import OVS, Scenario, build
 
-TRIAL = build(Scenario(systems=(OVS,))).trials[0].model_copy(update={"duration_ns": 1000})
+
+@cache
+def built():
+    return build(Scenario(systems=(OVS,))).trials[0].model_copy(update={"duration_ns": 1000})
 
 
 def time(role: Role, **ns: Any) -> CpuTime:
@@ -16,7 +20,7 @@ def time(role: Role, **ns: Any) -> CpuTime:
 
 
 def trial(*times: CpuTime) -> TrialRecord:
-    return TRIAL.model_copy(update={"cpu": times})
+    return built().model_copy(update={"cpu": times})
 
 
 def test_kinds_add_up_to_the_cores_of_their_role():

@@ -1,5 +1,6 @@
 """Advice depends on what was done: the host's cores, who shared one, the governor, the VNF, how the run ended."""
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -11,7 +12,12 @@ from nfvbed.compare.rowwarnings import WarningCount
 from nfvbed.records import QualityWarning, Status
 from tests.sample_records import BRIDGE, PVP, Scenario, build
 
-ROW = compare([build(Scenario(systems=(BRIDGE, *PVP[:1]), far_rounds=(), changing=()))]).rows[-1]
+
+@cache
+def row():
+    return compare([build(Scenario(systems=(BRIDGE, *PVP[:1]), far_rounds=(), changing=()))]).rows[-1]
+
+
 ARRANGEMENT = {"switch_cores": [0], "generator_core": 1, "control_cores": [1]}
 SHARED = {"kind": "process", "cores": [[1]], "shares_core": [True]}
 
@@ -21,7 +27,7 @@ def host(cores: int, **more: Any) -> dict[str, Any]:
 
 
 def what(cores: int = 2, vnf: dict[str, Any] | None = None, status: Status | None = Status.OK, **more: Any) -> Done:
-    return done(ROW, host(cores, **more), {"arrangement": ARRANGEMENT, "vnf": vnf or SHARED}, status)
+    return done(row(), host(cores, **more), {"arrangement": ARRANGEMENT, "vnf": vnf or SHARED}, status)
 
 
 def remedy(kind: QualityWarning, *carriers: Done) -> str:
@@ -38,7 +44,7 @@ def test_unsent_frames_where_a_vnf_sat_on_the_generators_core():
     assert "core 1 and kept it from sending" in remedy(QualityWarning.UNSENT, what())
     own = what(4, {"kind": "process", "cores": [[2]], "shares_core": [False]})
     assert "isolcpus=1" in remedy(QualityWarning.UNSENT, own)
-    alone = done(ROW, host(2), {"arrangement": ARRANGEMENT}, Status.OK)
+    alone = done(row(), host(2), {"arrangement": ARRANGEMENT}, Status.OK)
     assert "also serves the switch's management" in remedy(QualityWarning.UNSENT, alone)
 
 
@@ -80,14 +86,14 @@ def test_too_few_repetitions_by_how_the_run_ended():
 
 def test_scatter_that_another_warning_explains():
     stolen = WarningCount(kind=QualityWarning.CPU_STOLEN, trials=1, of=5)
-    carrier = what().model_copy(update={"row": ROW.model_copy(update={"warnings": (stolen,)})})
+    carrier = what().model_copy(update={"row": row().model_copy(update={"warnings": (stolen,)})})
     assert "carries cpu-stolen" in remedy(QualityWarning.UNSTABLE, carrier)
     assert remedy(QualityWarning.UNSTABLE, what()) == advice_for(QualityWarning.UNSTABLE).remedy
 
 
 @pytest.mark.parametrize("kind", list(QualityWarning))
 def test_where_nothing_is_known_the_advice_is_the_general_one_or_a_whole_sentence(kind: QualityWarning):
-    bare = done(ROW, {}, {"arrangement": "simulated"}, None)
+    bare = done(row(), {}, {"arrangement": "simulated"}, None)
     assert advise(kind, ()) == ADVICE[kind]
     assert advise(kind, [bare]).meaning == ADVICE[kind].meaning
     assert advise(kind, [bare]).remedy.endswith(".")

@@ -1,6 +1,7 @@
 """How Horizon's panel asks the dashboard, and what it says where that fails."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -194,7 +195,7 @@ def test_what_the_panel_needs_is_in_its_own_folder_and_the_standard_library(tmp_
     source = f"import nfvbed_horizon.looking, sys; print([name for name in sys.modules if {foreign}])"
     done = subprocess.run(
         [sys.executable, "-S", "-c", source],
-        env={"PYTHONPATH": str(plugin)},
+        env={**os.environ, "PYTHONPATH": str(plugin)},
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import io
+from functools import cache
 
 import pytest
 
@@ -18,6 +19,7 @@ from tests.sample_results import with_tests
 CARRIED = (QualityWarning.CPU_STOLEN, QualityWarning.UNSENT)
 
 
+@cache
 def marked() -> RunData:
     """Return a run in which trials of every kind, and every result, carry the same two warnings."""
     carried = tuple(("", kind) for kind in CARRIED)
@@ -26,20 +28,17 @@ def marked() -> RunData:
     return dataclasses.replace(data, results=results)
 
 
-DATA = marked()
-
-
 def rows_of(comparison: Comparison) -> dict[str, str]:
     return {
         "rows": to_csv(comparison),
         "tests": csv_of_tests.tests_to_csv(comparison),
-        "VSPERF": to_vsperf_csv(comparison, [DATA]),
+        "VSPERF": to_vsperf_csv(comparison, [marked()]),
     }
 
 
 @pytest.mark.parametrize("form", ["rows", "tests", "VSPERF"])
 def test_no_field_says_a_warning_or_a_limit_twice(form: str):
-    lines = list(csv.DictReader(io.StringIO(rows_of(compare([DATA]))[form])))
+    lines = list(csv.DictReader(io.StringIO(rows_of(compare([marked()]))[form])))
     fields = [name for name in lines[0] if name.removeprefix("nfvbed_") in ("warnings", "limits", "possible_limits")]
     assert len(fields) > 0 and len(lines) > 0
     for line in lines:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import io
+from functools import cache
 
 import pytest
 from rich.console import Console
@@ -17,13 +18,18 @@ from nfvbed.report.terminal.screen import About, screen
 from nfvbed.report.terminal.table import render
 from tests.sample_records import BRIDGE, OVS, Scenario, build
 
-DATA = build(Scenario(systems=(BRIDGE, dataclasses.replace(OVS, doubled=True))))
+
+@cache
+def data():
+    return build(Scenario(systems=(BRIDGE, dataclasses.replace(OVS, doubled=True))))
+
+
 SENT = "more frames back than were sent"
 
 
 @pytest.fixture(scope="module", name="comparison")
 def _comparison() -> Comparison:
-    return compare([DATA], Options(baseline="best"))
+    return compare([data()], Options(baseline="best"))
 
 
 def test_no_verdict_and_no_order_rests_on_them(comparison):
@@ -39,13 +45,13 @@ def test_no_verdict_and_no_order_rests_on_them(comparison):
 def test_every_screen_says_so(comparison):
     out = io.StringIO()
     Console(file=out, width=200, color_system=None).print(render(comparison, 200))
-    page = render_page(ReportContext(comparison=comparison, runs=(DATA.run,), rigs=DATA.rigs, title="Doubled"))
+    page = render_page(ReportContext(comparison=comparison, runs=(data().run,), rigs=data().rigs, title="Doubled"))
     last = "\n".join(line.plain for line in screen(comparison, About()))
     for shown in (out.getvalue(), page, last):
         assert "≤ " in shown and "≥ 0" in shown and QualityWarning.LOSS_AT_LEAST.value in shown
 
 
 def test_a_trial_says_so():
-    table = trial_table([trial for trial in DATA.trials if trial.has_surplus][:1], "")
+    table = trial_table([trial for trial in data().trials if trial.has_surplus][:1], "")
     (row,) = table.rows
     assert any(cell.text == "≥ 0" for cell in row) and "loss-at-least" in row[-1].text

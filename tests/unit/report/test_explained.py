@@ -1,5 +1,7 @@
 """A row taken apart, in text: every trial with what became of it, then visits, rate, limits and verdict."""
 
+from functools import cache
+
 import pytest
 
 from nfvbed.compare.comparison import Options
@@ -10,20 +12,24 @@ from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, build
 from tests.sample_results import with_tests
 
 OPTIONS = Options(baseline="linux-bridge")
-DATA = build(
-    Scenario(
-        systems=(BRIDGE, OVS, *CEILINGS, *PVP),
-        rounds=8,
-        common_load=True,
-        warnings=(("ovs", QualityWarning.CPU_STOLEN),),
-        blocked=(("linux-bridge/p2p/1518", Status.FAILED, "the switch died"),),
+
+
+@cache
+def stored():
+    return build(
+        Scenario(
+            systems=(BRIDGE, OVS, *CEILINGS, *PVP),
+            rounds=8,
+            common_load=True,
+            warnings=(("ovs", QualityWarning.CPU_STOLEN),),
+            blocked=(("linux-bridge/p2p/1518", Status.FAILED, "the switch died"),),
+        )
     )
-)
 
 
 @pytest.fixture(scope="module", name="found")
 def _found() -> Explanation:
-    return explain([DATA], "ovs-dpdk/p2p/64", OPTIONS)
+    return explain([stored()], "ovs-dpdk/p2p/64", OPTIONS)
 
 
 def text_of(found: Explanation, width: int = 100) -> list[str]:
@@ -58,7 +64,7 @@ def test_visits_rate_limits_and_verdict_follow(found: Explanation) -> None:
 
 @pytest.mark.parametrize("width", [80, 140])
 def test_searches_have_a_line_for_each_goal_and_say_what_they_leave_out(width: int) -> None:
-    data = with_tests(DATA)
+    data = with_tests(stored())
     lines = text_of(explain([data], "ovs-dpdk/p2p/64", OPTIONS), width)
     at = lines.index("Throughput searches")
     searches = [line for line in lines[at + 2 : lines.index("Searches leave out")] if line]
@@ -73,12 +79,12 @@ def test_searches_have_a_line_for_each_goal_and_say_what_they_leave_out(width: i
 
 
 def test_the_baseline_names_who_is_judged_against_it() -> None:
-    text = " ".join(text_of(explain([DATA], "linux-bridge/pvp+native/64", OPTIONS)))
+    text = " ".join(text_of(explain([stored()], "linux-bridge/pvp+native/64", OPTIONS)))
     assert "ovs-dpdk is judged against this row: higher: ×" in text
 
 
 def test_a_row_that_was_not_measured_says_why() -> None:
-    text = " ".join(text_of(explain([DATA], "linux-bridge/p2p/1518", OPTIONS)))
+    text = " ".join(text_of(explain([stored()], "linux-bridge/p2p/1518", OPTIONS)))
     assert "failed: the switch died" in text
 
 

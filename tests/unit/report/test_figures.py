@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import io
+from functools import cache
 from typing import Any
 
 import pytest
@@ -21,12 +22,16 @@ from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, build
 from tests.sample_results import with_tests
 
 OPTIONS = Options(baseline="linux-bridge", rules=Rules(needed=3))
-DATA = with_tests(build(Scenario(systems=(BRIDGE, OVS, *CEILINGS, *PVP), rounds=8)))
+
+
+@cache
+def stored():
+    return with_tests(build(Scenario(systems=(BRIDGE, OVS, *CEILINGS, *PVP), rounds=8)))
 
 
 @pytest.fixture(scope="module", name="comparison")
 def _comparison() -> Comparison:
-    return compare([DATA], OPTIONS)
+    return compare([stored()], OPTIONS)
 
 
 def rows_of(drawing: Drawing | None) -> list[dict[str, str]]:
@@ -51,14 +56,14 @@ def test_one_number_of_flows_is_no_line(comparison: Comparison):
 
 
 def test_rates_are_drawn_over_flows_that_differ():
-    cells, trials = list(DATA.cells), list(DATA.trials)
-    for cell in DATA.cells:
+    cells, trials = list(stored().cells), list(stored().trials)
+    for cell in stored().cells:
         if cell.id.endswith("/p2p/64"):
             more = f"{cell.id}/1000"
             cells.append(cell.model_copy(update={"id": more, "flows": 1000}))
-            trials += [t.model_copy(update={"cell": more, "sequence": t.sequence + 10_000}) for t in DATA.trials
+            trials += [t.model_copy(update={"cell": more, "sequence": t.sequence + 10_000}) for t in stored().trials
                        if t.cell == cell.id]  # fmt: skip
-    data = dataclasses.replace(DATA, cells=tuple(cells), trials=tuple(trials))
+    data = dataclasses.replace(stored(), cells=tuple(cells), trials=tuple(trials))
     rows = rows_of(by_flows_figure(compare([data], OPTIONS)))
     assert {(row["panel"], row["at"]) for row in rows} == {("MRR, p2p, 64 B", "1"), ("MRR, p2p, 64 B", "1000")}
 

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from functools import cache
 
 import pytest
 from rich.console import Console
@@ -17,17 +18,20 @@ from nfvbed.report.page.page import render_page
 from nfvbed.report.terminal.table import render
 from tests.sample_many import EMULATED, KERNEL, UNSUPPORTED, USERSPACE, many_variants
 
-DATA = many_variants()
+
+@cache
+def data():
+    return many_variants()
 
 
 @pytest.fixture(scope="module", name="comparison")
 def _comparison() -> Comparison:
-    return compare([DATA], Options(baseline="best", rules=Rules(needed=4)))
+    return compare([data()], Options(baseline="best", rules=Rules(needed=4)))
 
 
 @pytest.fixture(scope="module", name="page")
 def _page(comparison: Comparison) -> str:
-    return render_page(ReportContext(comparison=comparison, runs=(DATA.run,), rigs=DATA.rigs, title="All"))
+    return render_page(ReportContext(comparison=comparison, runs=(data().run,), rigs=data().rigs, title="All"))
 
 
 def terminal(comparison: Comparison, width: int) -> str:

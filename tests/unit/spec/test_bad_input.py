@@ -14,6 +14,7 @@ from nfvbed.errors import ConfigurationError
 from nfvbed.spec.document import Document
 from nfvbed.spec.loader import Project
 from nfvbed.spec.validate import build
+from tests.refusals import misconfigured
 
 ROOT = Path(__file__).parents[3]
 
@@ -48,18 +49,12 @@ def project(tmp_path: Path) -> Project:
 
 def refused_variant(project: Project, text: str) -> ConfigurationError:
     (project.variants_folder / "ovs.yml").write_text(text)
-    with pytest.raises(ConfigurationError) as caught:
-        project.load_variant("ovs")
-    assert caught.value.exit_code == 10
-    return caught.value
+    return misconfigured(lambda: project.load_variant("ovs"))
 
 
 def refused_experiment(project: Project, text: str) -> ConfigurationError:
     (project.experiments_folder / "trial.yml").write_text(text)
-    with pytest.raises(ConfigurationError) as caught:
-        project.load_study("trial")
-    assert caught.value.exit_code == 10
-    return caught.value
+    return misconfigured(lambda: project.load_study("trial"))
 
 
 # what is changed, line and key, what was seen, what would be right

@@ -12,6 +12,7 @@ from nfvbed.spec.document import parse_document
 from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec
 from nfvbed.spec.site import AnySite, KollaSiteSpec
 from nfvbed.spec.validate import build, build_one_of
+from tests.refusals import misconfigured
 
 PROJECT = open_project()
 TEXT = (PROJECT.sites_folder / "rack.yml").read_text()
@@ -20,11 +21,8 @@ TEXT = (PROJECT.sites_folder / "rack.yml").read_text()
 def refused(change):
     data = yaml.safe_load(TEXT)
     change(data)
-    with pytest.raises(ConfigurationError) as failure:
-        build_one_of(parse_document(Path("rack.yml"), yaml.safe_dump(data, sort_keys=False)), AnySite)
-    assert "rack.yml:" in failure.value.where
-    assert failure.value.observed and failure.value.fix
-    return failure.value
+    document = parse_document(Path("rack.yml"), yaml.safe_dump(data, sort_keys=False))
+    return misconfigured(lambda: build_one_of(document, AnySite), where="rack.yml:")
 
 
 def compute(data):

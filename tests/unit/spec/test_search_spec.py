@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.errors import ConfigurationError
 from nfvbed.spec.document import read_document
 from nfvbed.spec.search import GoalSpec, SearchSpec
 from nfvbed.spec.searchpresets import PRESETS, Goal
 from nfvbed.spec.validate import build
+from tests.refusals import misconfigured
 
 
 def load(tmp_path: Path, text: str) -> SearchSpec:
@@ -18,9 +18,7 @@ def load(tmp_path: Path, text: str) -> SearchSpec:
 
 
 def refused(tmp_path: Path, text: str) -> str:
-    with pytest.raises(ConfigurationError) as error:
-        load(tmp_path, text)
-    return str(error.value)
+    return str(misconfigured(lambda: load(tmp_path, text)))
 
 
 @pytest.mark.parametrize(

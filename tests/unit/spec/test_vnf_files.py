@@ -13,6 +13,7 @@ from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.spec.vnf import VnfUse
+from tests.refusals import misconfigured
 
 ROOT = Path(__file__).parents[3]
 
@@ -41,10 +42,7 @@ def load(project: Project, text: str) -> Study:
 
 
 def refused(project: Project, text: str) -> ConfigurationError:
-    with pytest.raises(ConfigurationError) as caught:
-        load(project, text)
-    assert caught.value.exit_code == 10
-    return caught.value
+    return misconfigured(lambda: load(project, text))
 
 
 def test_every_vnf_and_flavor_of_the_project_is_valid() -> None:

@@ -19,6 +19,7 @@ from nfvbed.host.owner import this_process
 from nfvbed.host.topology import CpuTopology
 from nfvbed.records import PortKind, QualityWarning
 from nfvbed.spec.pci import CableSpec
+from tests.refusals import refusal
 
 NEAR, FAR = ("0000:3b:00.0", "0000:3b:00.1"), ("0000:af:00.0", "0000:af:00.1")
 MELLANOX, DISK = "0000:5e:00.0", "0000:00:17.0"
@@ -85,10 +86,8 @@ def _ledger(tmp_path):
 
 
 def refused(tree, cables=CABLES):
-    with pytest.raises(UnsupportedError) as caught:
-        require(cables, tree.machine)
-    assert caught.value.fix
-    return f"{caught.value.what}: {caught.value.observed}"
+    error = refusal(lambda: require(cables, tree.machine), UnsupportedError)
+    return f"{error.what}: {error.observed}"
 
 
 def with_switch(address):

@@ -11,6 +11,7 @@ import pytest
 from nfvbed.errors import ConfigurationError
 from nfvbed.vnfs.descriptors import archive, csar, model, parsing, sol
 from nfvbed.vnfs.descriptors.typefiles import etsi_types
+from tests.refusals import misconfigured
 from tests.unit.vnfs.descriptors.requests import request
 
 META = "TOSCA-Metadata/TOSCA.meta"
@@ -35,13 +36,9 @@ def meta(*lines, entry="top.yaml"):
 
 def refused(path):
     before = sorted(path.parent.rglob("*"))
-    with pytest.raises(ConfigurationError) as failure:
-        csar.read(path)
-    assert failure.value.where.startswith(str(path))
-    assert failure.value.observed
-    assert failure.value.fix
+    failure = misconfigured(lambda: csar.read(path), where=str(path))
     assert sorted(path.parent.rglob("*")) == before
-    return failure.value
+    return failure
 
 
 def special(name, mode=stat.S_IFREG | 0o644):

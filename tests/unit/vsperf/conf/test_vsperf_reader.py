@@ -9,13 +9,12 @@ from nfvbed.errors import ConfigurationError
 from nfvbed.vsperf.conf import read_settings
 from nfvbed.vsperf.conf.treatment import SETTINGS
 from nfvbed.vsperf.conf.unknown import close_name
+from tests.refusals import misconfigured
 from tests.unit.vsperf.conf.conf_files import COMMON, SWITCH, TESTS, reported, settings_of, write
 
 
 def refused(folder: Path, text: str, *parts: str) -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        settings_of(folder, n05_bad=text)
-    reported(caught.value, "05_bad.conf", *parts)
+    misconfigured(lambda: settings_of(folder, n05_bad=text), "05_bad.conf", *parts)
 
 
 def test_forms_of_stock_files(tmp_path: Path):

@@ -6,6 +6,7 @@ import pytest
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.vsperf.conf import read_results
+from tests.refusals import misconfigured
 from tests.unit.vsperf.conf.conf_files import reported
 
 HEADER = (
@@ -28,9 +29,8 @@ def write(folder: Path, text: str) -> Path:
 
 
 def refused(folder: Path, text: str, *parts: str) -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        read_results(write(folder, text))
-    reported(caught.value, "result_0_pvvp_cont_pvvp.csv", *parts)
+    file = write(folder, text)
+    misconfigured(lambda: read_results(file), "result_0_pvvp_cont_pvvp.csv", *parts)
 
 
 def test_a_whole_line(tmp_path: Path):

@@ -10,6 +10,7 @@ from nfvbed.spec.layout import layout
 from nfvbed.vsperf.conf import TEST_IDS, Selection, TestKind, read_settings, require_native, select, study_of
 from nfvbed.vsperf.conf import known_tests as names_of
 from nfvbed.vsperf.conf.testids import topology_of
+from tests.refusals import misconfigured
 from tests.unit.vsperf.conf.conf_files import COMMON, PROJECT, ROOT, SWITCH, TESTS, reported, settings_of
 
 NOTHING = read_settings([])
@@ -20,9 +21,7 @@ def chosen(folder: Path, test: str = "phy2phy_cont", **files: str) -> Selection:
 
 
 def refused(folder: Path, text: str, *parts: str, test: str = "phy2phy_cont") -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        chosen(folder, test, n09_bad=text)
-    reported(caught.value, *parts)
+    misconfigured(lambda: chosen(folder, test, n09_bad=text), *parts)
 
 
 def differing(selection: Selection) -> set[str]:

@@ -3,17 +3,14 @@
 import sys
 from pathlib import Path
 
-import pytest
-
 from nfvbed.errors import PrerequisiteError
 from nfvbed.vsperf.driver.installation import find_vsperf
+from tests.refusals import refusal
 from tests.unit.vsperf.driver.vsperf_double import make_double
 
 
 def refused(environment: dict[str, str], *parts: str) -> None:
-    with pytest.raises(PrerequisiteError) as caught:
-        find_vsperf(environment)
-    assert [part for part in parts if part not in str(caught.value)] == []
+    refusal(lambda: find_vsperf(environment), PrerequisiteError, *parts)
 
 
 def test_a_vsperf_that_starts_is_found(tmp_path: Path):
