@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 
 def main() -> None:
@@ -12,7 +13,7 @@ def main() -> None:
     print("\n".join(sorted(lines, key=str.lower)))
 
 
-def _line(entry: dict[str, dict[str, dict[str, str]]]) -> str:
+def _line(entry: dict[str, Any]) -> str:
     digest = entry["download_info"]["archive_info"]["hashes"]["sha256"]
     return f"{entry['metadata']['name']}=={entry['metadata']['version']} --hash=sha256:{digest}"
 

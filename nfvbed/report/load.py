@@ -170,7 +170,7 @@ def _read(
     configurations = {digest: read(digest) for digest in {cell.config_hash for cell in cells}}
     ports, paths = (_reported(configurations, key) for key in ("ports", "io_path"))
     trials = tuple(store.trials(run.id, latency_of=latency_of))
-    _require_cells(run, cells, {row.cell for row in (*trials, *results)})
+    _require_cells(run, cells, {trial.cell for trial in trials} | {result.cell for result in results})
     tracking = frozenset(digest for digest, value in configurations.items() if _tracks(value))
     return RunData(run, cells, trials, known, host, results, supports, ports, paths, tracking)
 
