@@ -100,6 +100,7 @@ def test_the_usual_folder_of_results_is_tightened(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NFVBED_STORE", raising=False)
+    monkeypatch.setenv("NFVBED_ROOT", "")  # The verb sets it.
     for name in ("deploy", "vsperf-conf", "vnfd", "flavors"):
         (tmp_path / name).symlink_to(Path(__file__).parents[3] / name)
     (tmp_path / "results").mkdir(mode=0o755)
