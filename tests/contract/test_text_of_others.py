@@ -85,7 +85,7 @@ def test_the_dashboards_server_prints_no_colours():
     calls = [
         node
         for path in OWN
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Call) and "uvicorn" in str(_modules(path)) and ast.unparse(node.func).endswith("Config")
     ]
     assert calls
