@@ -16,6 +16,7 @@ from hdrh.codec import (
 )
 from hdrh.histogram import HdrHistogram
 
+from nfvbed.errors import DamagedError
 from nfvbed.records import Record
 
 HIGHEST_NS: Final = 60_000_000_000
@@ -92,7 +93,7 @@ def due_latency(encoded: Iterable[str], due: int) -> DueLatency | None:
         due: frames that were due; fewer than came count as these.
 
     Raises:
-        ValueError: something that is not such a histogram.
+        DamagedError: something that is not such a histogram.
     """
     totals = np.cumsum(_merge(encoded))
     came = int(totals[-1]) if len(totals) else 0
@@ -111,7 +112,7 @@ def merge_latency(encoded: Iterable[str]) -> LatencySummary | None:
     """Merge base64 HdrHistograms (V2, compressed); None when there is none or they are empty.
 
     Raises:
-        ValueError: something that is not such a histogram.
+        DamagedError: something that is not such a histogram.
     """
     return _summary(_merge(encoded))
 
@@ -164,7 +165,7 @@ def mean_latency_ns(encoded: Iterable[str]) -> float | None:
     For formats that ask for it; a mean says little of a distribution with a long tail.
 
     Raises:
-        ValueError: something that is not such a histogram.
+        DamagedError: something that is not such a histogram.
     """
     merged = HdrHistogram(1, HIGHEST_NS, SIGNIFICANT_FIGURES)
     for text in encoded:
@@ -187,7 +188,12 @@ def _refused() -> Iterator[None]:
     try:
         yield
     except _NO_HISTOGRAM as error:
-        raise ValueError(f"not an HdrHistogram (V2, compressed, base64): {error}") from error
+        raise DamagedError(
+            "the latency of a trial cannot be read",
+            where="table histogram, column encoded",
+            observed=f"not an HdrHistogram (V2, compressed, base64): {error}",
+            fix="import the run again where it was exported, or leave it out",
+        ) from error
 
 
 def _add(merged: Counts, text: str) -> int:

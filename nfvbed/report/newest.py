@@ -66,14 +66,15 @@ def examine_runs(
     for run in runs:
         try:
             loaded = load(store, (run.id,), variant_model, latency_of)
+            options = make_options(loaded, {**AS_STORED, "margin": margin})
+            comparison = compare(loaded.data, options)
         except DamagedError as error:
             store.leave_out(run.id, error)
             continue
-        options = make_options(loaded, {**AS_STORED, "margin": margin})
         found.append(
             Examined(
                 data=loaded.data[0],
-                comparison=compare(loaded.data, options),
+                comparison=comparison,
                 variants=loaded.variants,
                 doctor=described(store, run.doctor_hash),
             )

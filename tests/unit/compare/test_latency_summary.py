@@ -9,6 +9,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from nfvbed.compare.latency import both_and_each, by_direction, merge_latency
+from nfvbed.errors import DamagedError
 
 
 def encoded(value_ns: int, count: int) -> str:
@@ -81,12 +82,12 @@ def repacked(change):
     ],
 )
 def test_rubbish_is_named(text):
-    with pytest.raises(ValueError, match="not an HdrHistogram"):
+    with pytest.raises(DamagedError, match="not an HdrHistogram"):
         merge_latency([text])
 
 
 def test_latency_beyond_what_is_counted_is_named():
     longer = HdrHistogram(1, 10**14, 3)
     longer.record_value(10**13)
-    with pytest.raises(ValueError, match="not an HdrHistogram"):
+    with pytest.raises(DamagedError, match="not an HdrHistogram"):
         merge_latency([longer.encode().decode()])

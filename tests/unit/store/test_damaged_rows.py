@@ -140,6 +140,7 @@ CASES = {
     "a result": ("result", "payload", "9", f"table result, run {RUN}"),
     "a time": ("run", "started_at", "yesterday", f"table run, id {RUN}"),
     "an annotation": ("annotation", "mark", "x", f"table annotation, run {RUN}"),
+    "latency": ("histogram", "encoded", "x", "table histogram, column encoded"),
     "a description": ("blob", "json", '{"changed": 1}', "table blob, sha256"),
 }
 
