@@ -65,7 +65,7 @@ def cell_of(row: RowMapping) -> CellRecord:
 
 def run_of(row: RowMapping) -> RunRecord:
     """Rebuild a run from its row."""
-    return rebuilt(RunRecord, row, "run", ("id",))
+    return rebuilt(RunRecord, dict(row), "run", ("id",))
 
 
 def fact_of(row: RowMapping) -> FactRecord:

@@ -163,7 +163,7 @@ def coverage(connection: Connection, selection: Selection, tell: Tell) -> list[C
 
 
 def _covered(row: RowMapping) -> Covered:
-    return rebuilt(Covered, row, "cell", ("run", "variant", "topology"))
+    return rebuilt(Covered, dict(row), "cell", ("run", "variant", "topology"))
 
 
 def _own_status() -> ColumnElement[str | None]:

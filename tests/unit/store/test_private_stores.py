@@ -100,6 +100,7 @@ def test_the_usual_folder_of_results_is_tightened(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NFVBED_STORE", raising=False)
+    monkeypatch.setenv("NFVBED_ROOT", "")  # The verb sets it.
     for name in ("deploy", "vsperf-conf", "vnfd", "flavors"):
         (tmp_path / name).symlink_to(Path(__file__).parents[3] / name)
     (tmp_path / "results").mkdir(mode=0o755)
@@ -200,3 +201,24 @@ def test_a_copy_that_cannot_be_written_leaves_the_old_one(folder: Path, monkeypa
 )
 def test_a_copy_is_of_all_runs_into_a_file(arguments: tuple[str, ...]) -> None:
     assert main(["export", "--format", "sqlite", *arguments]) == 2
+
+
+def test_an_export_that_cannot_be_written_leaves_the_old_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NFVBED_STORE", str(folder / "x.sqlite"))
+    with Store.open(folder / "x.sqlite") as store:
+        digest = store.put_blob("host", {"cpu": "x"})
+        store.start_run(run_record(host_hash=digest, plan_hash=digest))
+    (folder / "e.json").write_text("before")
+
+    def fails(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(Path, "rename", fails)
+        assert main(["export", RUN_ID, "--output", str(folder / "e.json")]) == 30
+    assert "No space left" in capsys.readouterr().err
+    assert (folder / "e.json").read_text() == "before" and not list(folder.glob(".e.json*"))
+    assert main(["export", RUN_ID, "--output", str(folder / "e.json")]) == 0
+    assert RUN_ID in (folder / "e.json").read_text()
