@@ -1,9 +1,14 @@
 """Text that others wrote is drawn, printed and made into paths in one place each."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
-from tests.contract.source import nodes, python_files
+import pytest
+
+from tests.contract.source import ROOT, assert_none, nodes, python_files
+
+pytestmark = pytest.mark.xdist_group("syntax")
 
 DRAWING = Path("nfvbed/report/drawing_program.py")
 CONSOLE = Path("nfvbed/cli/console.py")
@@ -27,6 +32,7 @@ GUARDED = {"nfvbed/sites/openstack/devcloud/lines.py"}
 OWN = [path for path in python_files("nfvbed") if path.parts[0] == "nfvbed"]
 
 
+@cache
 def _modules(path: Path) -> set[str]:
     """Name what a module imports."""
     found = set()
@@ -38,6 +44,7 @@ def _modules(path: Path) -> set[str]:
     return found
 
 
+@cache
 def _calls(path: Path) -> set[str]:
     return {ast.unparse(node.func) for node in nodes(path) if isinstance(node, ast.Call)}
 
@@ -47,26 +54,26 @@ def test_one_program_draws():
 
 
 def test_nothing_imports_the_program_that_draws():
-    assert [path for path in OWN if "nfvbed.report.drawing_program" in _modules(path)] == []
+    assert_none(str(path) for path in OWN if "nfvbed.report.drawing_program" in _modules(path))
 
 
 def test_one_console_prints_tables():
     direct = {"rich.print", "rich.console.Console", "rich.get_console", "rich.live.Console"}
-    assert [path for path in OWN if path != CONSOLE and _modules(path) & direct] == []
+    assert_none(str(path) for path in OWN if path != CONSOLE and _modules(path) & direct)
 
 
 def test_nothing_is_printed_past_the_guarded_streams():
     printing = {str(path) for path in OWN if {"print", "sys.stdout.write", "sys.stderr.write"} & _calls(path)}
-    assert printing - PROGRAMS - GUARDED == set()
-    assert [path for path in OWN if {"sys.__stdout__.write", "sys.__stderr__.write"} & _calls(path)] == []
+    assert_none(printing - PROGRAMS - GUARDED)
+    assert_none(str(path) for path in OWN if {"sys.__stdout__.write", "sys.__stderr__.write"} & _calls(path))
 
 
 def test_no_colour_is_printed_that_the_guarded_streams_would_show_as_an_escape():
-    assert [path for path in OWN if {"click.secho", "click.style"} & _calls(path)] == []
+    assert_none(str(path) for path in OWN if {"click.secho", "click.style"} & _calls(path))
 
 
 def test_the_programs_are_there():
-    assert {name for name in PROGRAMS | GUARDED if not Path(name).is_file()} == set()
+    assert_none(name for name in PROGRAMS | GUARDED if not (ROOT / name).is_file())
 
 
 def test_no_path_is_made_of_an_identifier_without_a_look():
@@ -78,7 +85,7 @@ def test_no_path_is_made_of_an_identifier_without_a_look():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
         if isinstance(node.right, ast.Attribute) and node.right.attr == "id"
     ]
-    assert found == []
+    assert_none(found)
 
 
 def test_the_dashboards_server_prints_no_colours():

@@ -128,18 +128,20 @@ AVAILABLE = doctor(PROJECT.variant_names)
 """Of a host on which every file could be measured, simulations and guests' NICs too."""
 CLEAR = (plane("linux-bridge", 1e6), plane("ovs-dpdk", 9e6))
 CASES = {
-    "nothing is stored": (),
-    "undecided port to port": (examined(run_of(*REAL.values(), rounds=8)),),
-    "undecided through a VNF": (examined(run_of(*(through(system) for system in REAL.values()), rounds=8)),),
-    "undecided without offloads": (
+    "nothing is stored": lambda: (),
+    "undecided port to port": lambda: (examined(run_of(*REAL.values(), rounds=8)),),
+    "undecided through a VNF": lambda: (examined(run_of(*(through(system) for system in REAL.values()), rounds=8)),),
+    "undecided without offloads": lambda: (
         examined(run_of(*(through(system, "process-io-no-offloads") for system in REAL.values()), rounds=8)),
     ),
-    "one native": (examined(run_of(NATIVE[0])),),
-    "others are available port to port": (examined(run_of(*CLEAR), doctor=AVAILABLE),),
-    "others are available through a VNF": (examined(run_of(*map(through, CLEAR)), doctor=AVAILABLE),),
-    "one, and others are available": (examined(run_of(through(CLEAR[0])), doctor=AVAILABLE),),
-    "variants of another project": (examined(run_of(THEIRS, CLEAR[0]), doctor=AVAILABLE),),
-    "a VNF that is not known any more": (examined(run_of(*(through(system, "vm-theirs") for system in CLEAR))),),
+    "one native": lambda: (examined(run_of(NATIVE[0])),),
+    "others are available port to port": lambda: (examined(run_of(*CLEAR), doctor=AVAILABLE),),
+    "others are available through a VNF": lambda: (examined(run_of(*map(through, CLEAR)), doctor=AVAILABLE),),
+    "one, and others are available": lambda: (examined(run_of(through(CLEAR[0])), doctor=AVAILABLE),),
+    "variants of another project": lambda: (examined(run_of(THEIRS, CLEAR[0]), doctor=AVAILABLE),),
+    "a VNF that is not known any more": lambda: (
+        examined(run_of(*(through(system, "vm-theirs") for system in CLEAR))),
+    ),
 }
 IMPOSSIBLE = ("a VNF that is not known any more", "variants of another project")
 ASKED = [{"topology": name, "frame_size": 1518} for name in ("p2p", "pv3p", "v2v", "pcp", "vepc", "ring")] + [
@@ -166,7 +168,7 @@ def require_runnable(found: Recommendation, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("need", [Need.THROUGHPUT, Need.RAW_ETHERNET])
 def test_every_proposed_command_can_be_run(case: str, need: Need, capsys: pytest.CaptureFixture[str]):
-    found = recommend(CASES[case], Wanted(need=need), HOST, measures_in(PROJECT))
+    found = recommend(CASES[case](), Wanted(need=need), HOST, measures_in(PROJECT))
     assert bool(found.proposals) is (case not in IMPOSSIBLE or need is Need.RAW_ETHERNET)
     require_runnable(found, capsys)
 
@@ -181,7 +183,7 @@ def test_no_command_is_proposed_that_would_be_refused(asked: dict[str, Any], cap
 
 def test_what_a_variant_has_not_is_not_asked_of_it():
     through_a_process = recommend(
-        CASES["others are available through a VNF"], Wanted(need=Need.THROUGHPUT), HOST, measures_in(PROJECT)
+        CASES["others are available through a VNF"](), Wanted(need=Need.THROUGHPUT), HOST, measures_in(PROJECT)
     )
     (proposal,) = [entry for entry in through_a_process.proposals if entry.why == "not-measured"]
     assert "emulated-nic" in through_a_process.not_measured, "it is available, for guests"

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nfvbed.compare.placement import FAR, MIXED, NEAR, ONLY, analyse, classify
 from nfvbed.records import CoreDistance
@@ -27,25 +29,22 @@ def test_two_modes_of_the_host_it_was_found_on():
     assert found.ends[-2:] == ((NEAR, FAR), None)
 
 
-@pytest.mark.parametrize("scale", [0.2, 1.0, 20.0])
-def test_the_rule_knows_no_fixed_threshold(scale: float):
-    near, far = CoreDistance(before=30 * scale, after=32 * scale), CoreDistance(before=150 * scale, after=155 * scale)
-    found = analyse([near, far] * 3)
-    assert found.labels == (NEAR, FAR) * 3
+NANOSECONDS = {NEAR: st.floats(25, 45), FAR: st.floats(140, 175)}
+ENDS = st.tuples(st.sampled_from((NEAR, FAR)), st.sampled_from((NEAR, FAR)))
+SEEN_OFTEN = [(NEAR, NEAR), (FAR, FAR)] * 3
+
+
+@given(st.lists(ENDS, max_size=30).flatmap(lambda more: st.permutations(SEEN_OFTEN + more)), st.data())
+@settings(deadline=None)
+def test_two_states_are_told_apart_in_any_order_and_share_and_on_hosts_of_any_speed(ends, data):
+    scale = data.draw(st.floats(0.05, 50))
+    distances = [[scale * data.draw(NANOSECONDS[state]) for state in pair] for pair in ends]
+    found = analyse([CoreDistance(before=before, after=after) for before, after in distances])
+    assert found.classes == (NEAR, FAR)
+    assert found.labels == tuple(one if one == other else MIXED for one, other in ends)
+    assert found.ends == tuple(ends)
     (boundary_ns,) = found.boundaries_ns
-    assert 32 * scale < boundary_ns < 150 * scale
-
-
-@pytest.mark.parametrize("near_share", [0.05, 0.5, 0.95])
-@pytest.mark.parametrize("trials", [20, 100])
-def test_simulated_hosts_with_two_states_are_split_without_error(near_share: float, trials: int):
-    rng = np.random.default_rng(7)
-    for _ in range(50):
-        is_near = rng.random(trials) < near_share
-        is_near[:6] = [True, False] * 3
-        low, high = rng.uniform(25, 45, (trials, 2)), rng.uniform(140, 175, (trials, 2))
-        labels = classify(pairs(np.where(is_near[:, None], low, high)))
-        assert labels == [NEAR if state else FAR for state in is_near]
+    assert 45 * scale < boundary_ns < 140 * scale
 
 
 @pytest.mark.parametrize("spread", [0.03, 0.1, 0.2, 0.3])

@@ -4,7 +4,10 @@ from dataclasses import replace
 from math import exp, inf, isfinite
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from nfvbed.compare.placement import MIXED
 from nfvbed.compare.visits import LabelledTrial, pair, visits_of
 from nfvbed.records import DirectionCounts, Engine, Preset, Renewed, Status, TrialRecord
 from tests.sample_records import RUN
@@ -57,26 +60,36 @@ def test_failed_trials_and_other_presets_are_in_no_visit():
     assert visits_of([trial(1, "near", 1, Status.FAILED), paced], CLASSES) == ()
 
 
-def test_rounds_that_both_have_are_paired_in_order():
-    left = visits_of([trial(number, "near", 2000) for number in (3, 1, 2)], CLASSES)
-    right = visits_of([trial(number, "near", 1000) for number in (2, 3, 4)], CLASSES)
-    pairs = pair(left, right)
-    assert [entry.round for entry in pairs] == [2, 3]
-    assert [exp(entry.log_ratio) for entry in pairs] == pytest.approx([2, 2])
+TRIALS = st.lists(st.tuples(st.integers(1, 4), st.sampled_from((*CLASSES, MIXED)), st.integers(1, 9)), max_size=40)
 
 
-def test_a_round_is_matched_in_the_class_of_which_the_poorer_side_has_most():
-    left = visits_of([*[trial(1, "near", 8000)] * 2, *[trial(1, "far", 2000)] * 2], CLASSES)
+def class_matched(left, right):
+    """Return the class of which the poorer side has most trials, of equals the nearest; empty where none is in both."""
+    counts = {name: min(left.count(name), right.count(name)) for name in CLASSES}
+    most = max(counts.values())
+    return next(name for name in CLASSES if counts[name] == most) if most else ""
+
+
+@given(TRIALS, TRIALS)
+@settings(deadline=None)
+def test_rounds_that_both_have_are_paired_in_order_in_the_class_that_fits_best(left, right):
+    sides = [visits_of([trial(at, label, 1000 * rate) for at, label, rate in side], CLASSES) for side in (left, right)]
+    pairs, swapped = pair(*sides), pair(*reversed(sides))
+    labels = [
+        {number: [label for at, label, _ in side if at == number] for number, *_ in side} for side in (left, right)
+    ]
+    assert [entry.round for entry in pairs] == sorted(labels[0].keys() & labels[1].keys())
+    for entry, other in zip(pairs, swapped, strict=True):
+        assert entry.placement == class_matched(*(side[entry.round] for side in labels))
+        assert (other.round, other.placement) == (entry.round, entry.placement)
+        assert other.log_ratio == pytest.approx(-entry.log_ratio), "neither side is favoured"
+
+
+def test_a_round_is_compared_by_the_medians_of_its_class():
+    left = visits_of([trial(1, "near", 8000), *(trial(1, "far", rate) for rate in (1000, 2000, 9000))], CLASSES)
     right = visits_of([trial(1, "near", 4000), *[trial(1, "far", 4000)] * 2], CLASSES)
     (found,) = pair(left, right)
     assert (found.placement, exp(found.log_ratio)) == ("far", pytest.approx(0.5))
-
-
-def test_of_equals_the_nearest_class_is_matched():
-    left = visits_of([trial(1, "far", 2000), trial(1, "near", 8000)], CLASSES)
-    right = visits_of([trial(1, "near", 4000), trial(1, "far", 4000)], CLASSES)
-    (found,) = pair(left, right)
-    assert (found.placement, exp(found.log_ratio)) == ("near", pytest.approx(2))
 
 
 def test_sides_without_a_common_class_are_compared_over_all_states():
