@@ -153,7 +153,8 @@ LEDGER = """
 import sys
 from pathlib import Path
 from nfvbed.host.entries import DirectoryEntry
-from nfvbed.host.ledger import Ledger, this_process
+from nfvbed.host.ledger import Ledger
+from nfvbed.host.owner import this_process
 
 folder = Path(sys.argv[1])
 ledger = Ledger.create(folder / "ledger", this_process())

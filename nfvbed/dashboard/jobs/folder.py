@@ -20,6 +20,7 @@ from nfvbed.dashboard.jobs.processes import is_alive, send
 from nfvbed.dashboard.jobs.records import (
     CANCELLED,
     ENDED,
+    INTERRUPTED,
     LOG,
     OUTPUT,
     RUNNING,
@@ -36,7 +37,6 @@ from nfvbed.errors import BusyError, InternalError, NfvbedError, UsageError
 KEEPER: Final = "nfvbed.dashboard.jobs.keeper"
 OWN_LOG: Final = "keeper"
 """What the keeper itself had to complain of."""
-INTERRUPTED: Final = 130
 START_S: Final = 10.0
 """How long a job may take until its process is known; one that is older and has none is lost."""
 _TICK_S: Final = 0.02

@@ -14,7 +14,18 @@ from pathlib import Path
 from nfvbed.dashboard.audit import Audit, Outcome
 from nfvbed.dashboard.jobs import files
 from nfvbed.dashboard.jobs.processes import process_of, send
-from nfvbed.dashboard.jobs.records import CANCELLED, ENDED, LOG, OUTPUT, RUNNING, SPEC, Ended, JobSpec, Running
+from nfvbed.dashboard.jobs.records import (
+    CANCELLED,
+    ENDED,
+    INTERRUPTED,
+    LOG,
+    OUTPUT,
+    RUNNING,
+    SPEC,
+    Ended,
+    JobSpec,
+    Running,
+)
 from nfvbed.errors import InternalError
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -44,6 +55,8 @@ def main(arguments: list[str]) -> None:
 
 
 def _run(folder: Path, spec: JobSpec) -> int:
+    if (folder / CANCELLED).exists():  # before it began
+        return INTERRUPTED
     with (folder / LOG).open("ab") as log, (folder / OUTPUT).open("ab") as output:
         command = subprocess.Popen(
             [sys.executable, "-m", "nfvbed", *spec.arguments],

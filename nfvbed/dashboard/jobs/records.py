@@ -9,6 +9,8 @@ from nfvbed.records import Record
 SPEC: Final = "job.json"
 RUNNING: Final = "running.json"
 CANCELLED: Final = "cancelled.json"
+INTERRUPTED: Final = 130
+"""Exit status of a command that an interrupt ended."""
 ENDED: Final = "ended.json"
 LOG: Final = "log"
 """What the command wrote: errors, and its output where that is no document."""

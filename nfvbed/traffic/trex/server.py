@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nfvbed.errors import ConfigurationError
-from nfvbed.spec.textfile import read_text
 from nfvbed.traffic.trex import guard
 
 START_S = 90.0
@@ -52,6 +50,15 @@ def client_module(folder: Path) -> Any:
         raise StartFailed(f"TRex's client in {folder / CLIENT} does not load with Python {version}: {error}") from error
 
 
+def _bounded(configuration: Path) -> str:
+    """Read TRex's file; this program has the standard library alone."""
+    with configuration.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"it has more than {MOST_BYTES} bytes")
+    return content.decode()
+
+
 def endpoints(configuration: Path) -> Endpoints:
     """Read from TRex's file where its server will be. TRex's module has been imported: with it comes its own YAML.
 
@@ -60,8 +67,8 @@ def endpoints(configuration: Path) -> Endpoints:
     """
     yaml = importlib.import_module("yaml")
     try:
-        read = yaml.safe_load(read_text(configuration, most=MOST_BYTES))[0]
-    except (ConfigurationError, LookupError, TypeError, ValueError, RecursionError, yaml.YAMLError) as error:
+        read = yaml.safe_load(_bounded(configuration))[0]
+    except (OSError, LookupError, TypeError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise StartFailed(f"TRex's file {configuration} cannot be read: {error}") from error
     found = Endpoints(read.get("zmq_rpc_port", 4501), read.get("zmq_pub_port", 4500))
     for port in (found.requests, found.reports):

@@ -1,6 +1,5 @@
 """The page's templates: they escape, they decide nothing, they are strict, and they are shipped."""
 
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -52,10 +51,3 @@ def test_every_section_has_a_template(root: Path):
     data = build()
     sections = page_values(ReportContext(compare([data]), (data.run,)), {}).sections
     assert {f"{section.key}.html.j2" for section in sections} <= set(templates(root))
-
-
-def test_what_the_page_reads_is_shipped(root: Path):
-    declared = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
-    shipped = {path for pattern in declared["nfvbed.report.page"] for path in (root / PAGE).glob(pattern)}
-    there = {path for path in (root / PAGE).rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
-    assert shipped == there
