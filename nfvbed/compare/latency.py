@@ -1,5 +1,6 @@
 """Latency of paced trials: HdrHistograms merged, never percentiles averaged."""
 
+import base64
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,13 @@ SIGNIFICANT_FIGURES: Final = 3
 CURVE: Final = (0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.995, 99.999)
 FRAMES_ABOVE: Final = 10
 """A percentile is drawn when at least so many frames lie above it; else it is one frame's chance."""
+
+SURELY_SMALL: Final = 8_192
+"""Characters: what they unfold into is 6 MB at most."""
+MOST_UNFOLDED: Final = 1_000_000
+"""Bytes; a histogram with a count in each of its buckets has a quarter."""
+_COOKIE_BYTES: Final = 8
+"""Before what is compressed: a cookie and a length."""
 
 Counts = npt.NDArray[np.int64]
 """Frames by bucket from the lowest on, of histograms with the limits above."""
@@ -170,6 +178,7 @@ def mean_latency_ns(encoded: Iterable[str]) -> float | None:
     merged = HdrHistogram(1, HIGHEST_NS, SIGNIFICANT_FIGURES)
     for text in encoded:
         with _refused():
+            _require_small(text)
             merged.decode_and_add(text)
     return float(merged.get_mean_value()) if merged.get_total_count() else None
 
@@ -196,11 +205,26 @@ def _refused() -> Iterator[None]:
         ) from error
 
 
+def _require_small(text: str) -> None:
+    """Unfold a long text within a bound, before hdrh unfolds it without one.
+
+    Raises:
+        ValueError: it becomes more than any histogram has.
+    """
+    if len(text) <= SURELY_SMALL:
+        return
+    unfolding = zlib.decompressobj()
+    unfolding.decompress(base64.b64decode(text)[_COOKIE_BYTES:], MOST_UNFOLDED)
+    if unfolding.unconsumed_tail:
+        raise ValueError(f"it unfolds into more than {MOST_UNFOLDED:,} bytes")
+
+
 def _add(merged: Counts, text: str) -> int:
     """Decode a histogram, add its counts, and return how many buckets they take.
 
     No object is made of it, which takes longer and is freed late.
     """
+    _require_small(text)
     payload = HdrHistogramEncoder.decode(text)
     header = payload.payload
     limits = header.lowest_trackable_value, header.highest_trackable_value, header.significant_figures

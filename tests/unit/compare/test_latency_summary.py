@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from nfvbed.compare.latency import both_and_each, by_direction, merge_latency
+from nfvbed.compare.latency import (
+    HIGHEST_NS,
+    SIGNIFICANT_FIGURES,
+    SURELY_SMALL,
+    both_and_each,
+    by_direction,
+    mean_latency_ns,
+    merge_latency,
+)
 from nfvbed.errors import DamagedError
 
 
@@ -91,3 +99,22 @@ def test_latency_beyond_what_is_counted_is_named():
     longer.record_value(10**13)
     with pytest.raises(DamagedError, match="not an HdrHistogram"):
         merge_latency([longer.encode().decode()])
+
+
+def test_a_histogram_that_unfolds_without_end_is_refused_before_it_does():
+    packed = zlib.compress(bytes(50_000_000))
+    bomb = base64.b64encode(struct.pack(">II", 0x1C849314, len(packed)) + packed).decode()
+    assert len(bomb) < 70_000
+    for read in (merge_latency, mean_latency_ns):
+        with pytest.raises(DamagedError, match="unfolds into more than"):
+            read([bomb])
+
+
+def test_a_histogram_with_a_count_in_every_bucket_is_within_the_bound():
+    histogram = HdrHistogram(1, HIGHEST_NS, SIGNIFICANT_FIGURES)
+    for bucket in range(histogram.counts_len):
+        histogram.record_value(histogram.get_value_from_index(bucket), bucket * 2_654_435_761 % 2**31 + 1)
+    encoded = histogram.encode().decode()
+    summary = merge_latency([encoded])
+    assert len(encoded) > SURELY_SMALL and summary is not None
+    assert summary.frames == histogram.get_total_count()
