@@ -62,6 +62,7 @@ def open_generator(site, deployment):
     """Open it as a measurement does: a link that is up may take a moment until its rings are in use."""
     generator = site.open_generator(deployment)
     wait_for_links(generator)
+    site.wait_for_generator(deployment)
     generator.run(TrafficRequest(duration_ns=100_000_000, frame_size=64, rate_pps=10_000))
     return generator
 

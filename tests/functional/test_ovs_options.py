@@ -54,6 +54,7 @@ def test_the_running_switch_has_every_setting(lab):
     assert "isolated : true" in unixctl.command(socket, "dpif-netdev/pmd-rxq-show"), "it has queues of its own"
     generator = lab.open_generator(deployment)
     wait_for_links(generator)
+    lab.wait_for_generator(deployment)
     request = TrafficRequest(duration_ns=100_000_000, frame_size=64, rate_pps=1_000)
     generator.run(request)  # a link that is up may take a moment until its rings are in use
     pass_all(generator, request)

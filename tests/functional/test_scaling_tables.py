@@ -100,6 +100,7 @@ def table_of(
     deployment = site.deploy(chosen, topology, vnf=choice)
     generator = site.open_generator(deployment)
     wait_for_links(generator)
+    site.wait_for_generator(deployment)
     with contextlib.closing(site.forwarding_table(deployment, chosen)) as table:
         yield table, generator
     assert came_through(generator, Filling(entries=0, flows=40), 40), "the path is as before"

@@ -34,6 +34,7 @@ VARIANTS = [name for name in WITHOUT_NICS if name.startswith("vpp")]
 def open_generator(site, deployment):
     generator = site.open_generator(deployment)
     wait_for_links(generator)
+    site.wait_for_generator(deployment)
     generator.run(TrafficRequest(duration_ns=100_000_000, frame_size=64, rate_pps=10_000))
     return generator
 
