@@ -2,18 +2,23 @@
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 NOBODY = 65534
+PLACE = "/tmp"
+"""Whoever runs the tests may have the checkout in a folder of their own, into which nobody else comes."""
+PYTHON = os.path.realpath(sys.executable)
+"""The machine's own, which all may run; it has the standard library alone."""
 
 
 @contextmanager
 def seen_by_all() -> Iterator[Path]:
     """Make a folder that every user may look into: pytest's own are their user's alone."""
-    folder = Path(tempfile.mkdtemp(prefix="nfvbed-test-"))
+    folder = Path(tempfile.mkdtemp(prefix="nfvbed-test-", dir=PLACE))
     folder.chmod(0o755)
     try:
         yield folder
@@ -30,7 +35,7 @@ def may_only_read() -> Iterator[None]:
     if os.geteuid() != 0:
         yield
         return
-    usual, own = tempfile.tempdir, tempfile.mkdtemp(prefix="nfvbed-nobody-")
+    usual, own = tempfile.tempdir, tempfile.mkdtemp(prefix="nfvbed-nobody-", dir=PLACE)
     os.chown(own, NOBODY, NOBODY)
     tempfile.tempdir = own
     os.setegid(NOBODY)

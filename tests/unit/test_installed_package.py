@@ -3,13 +3,16 @@
 import json
 import subprocess
 import sys
+import tempfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from nfvbed import __version__
 from nfvbed.cli.extras import EXTRA_OF
+from tests.another_user import PLACE
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_EXTRAS = f"""
@@ -50,6 +53,13 @@ def _store(tmp_path_factory) -> Path:
     return copy
 
 
+@pytest.fixture(name="elsewhere")
+def _elsewhere() -> Iterator[Path]:
+    """A folder that is not below a checkout: one above would be the root."""
+    with tempfile.TemporaryDirectory(prefix="nfvbed-test-", dir=PLACE) as folder:
+        yield Path(folder)
+
+
 def _nfvbed(wheel: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run what is installed in a folder where nothing else is."""
     environment = {"PYTHONPATH": str(wheel), "PATH": "/usr/bin:/bin", "HOME": str(folder), "COLUMNS": "120"}
@@ -72,41 +82,46 @@ def test_the_wheel_has_the_manual_page_where_man_looks_for_it(wheel: Path):
     assert page.read_text() == (ROOT / "docs" / "reference" / "nfvbed.1").read_text()
 
 
-def test_viewing_verbs_need_no_extra(wheel: Path, store: Path, tmp_path: Path):
-    listed = _nfvbed(wheel, tmp_path, "--store", str(store), "runs", "--all", "--json")
+def test_viewing_verbs_need_no_extra(wheel: Path, store: Path, elsewhere: Path):
+    listed = _nfvbed(wheel, elsewhere, "--store", str(store), "runs", "--all", "--json")
     run = json.loads(listed.stdout)[0]["id"]
     verbs = (
         ("compare", run),
         ("explain", run, "simulated/p2p/64"),
-        ("report", run, "--output", str(tmp_path / "page")),
-        ("export", run, "--output", str(tmp_path / "run.json")),
+        ("report", run, "--output", str(elsewhere / "page")),
+        ("export", run, "--output", str(elsewhere / "run.json")),
         ("trend",),
         ("variants",),
         ("plan", "simulated"),
     )
-    told = {verb: _nfvbed(wheel, tmp_path, "--store", str(store), verb, *words) for verb, *words in verbs}
+    told = {verb: _nfvbed(wheel, elsewhere, "--store", str(store), verb, *words) for verb, *words in verbs}
     assert {verb: ended.stderr for verb, ended in told.items() if ended.returncode} == {}
-    assert (tmp_path / "page" / "index.html").stat().st_size > 100_000
-    other = str(tmp_path / "other.sqlite")
-    assert _nfvbed(wheel, tmp_path, "--store", other, "import", str(tmp_path / "run.json")).returncode == 0
+    assert (elsewhere / "page" / "index.html").stat().st_size > 100_000
+    other = str(elsewhere / "other.sqlite")
+    assert _nfvbed(wheel, elsewhere, "--store", other, "import", str(elsewhere / "run.json")).returncode == 0
     # Nothing is measured here, so it is the newest run's host that is asked for; the store has no measured run.
-    asked = _nfvbed(wheel, tmp_path, "--store", str(store), "recommend", "--need", "throughput")
+    asked = _nfvbed(wheel, elsewhere, "--store", str(store), "recommend", "--need", "throughput")
     assert (asked.returncode, "no measured runs" in asked.stderr) == (2, True)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.sqlite", "other.sqlite.lock", "page", "run.json"]
+    assert sorted(path.name for path in elsewhere.iterdir()) == [
+        "other.sqlite",
+        "other.sqlite.lock",
+        "page",
+        "run.json",
+    ]
 
 
-def test_the_dashboard_is_there_without_extras(wheel: Path, tmp_path: Path):
+def test_the_dashboard_is_there_without_extras(wheel: Path, elsewhere: Path):
     script = WITHOUT_EXTRAS.replace("from nfvbed.cli.main import main", "import nfvbed.dashboard.app").partition(
         "sys.exit"
     )[0]
     ended = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, env={"PYTHONPATH": str(wheel)}, capture_output=True, text=True
+        [sys.executable, "-c", script], cwd=elsewhere, env={"PYTHONPATH": str(wheel)}, capture_output=True, text=True
     )
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(("verb", "extra"), [("doctor", "lab"), ("onboard vloop", "lab"), ("devcloud status", "lab")])
-def test_verbs_of_extras_say_which_one(wheel: Path, tmp_path: Path, verb: str, extra: str):
-    ended = _nfvbed(wheel, tmp_path, *verb.split())
+def test_verbs_of_extras_say_which_one(wheel: Path, elsewhere: Path, verb: str, extra: str):
+    ended = _nfvbed(wheel, elsewhere, *verb.split())
     assert ended.returncode == 12
     assert f"install nfvbed[{extra}]" in ended.stderr

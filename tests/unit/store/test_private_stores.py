@@ -4,7 +4,6 @@ import fcntl
 import os
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 from nfvbed.cli.main import main
 from nfvbed.errors import StoreError
 from nfvbed.store import Store
-from tests.another_user import NOBODY, may_only_read, seen_by_all
+from tests.another_user import NOBODY, PYTHON, may_only_read, seen_by_all
 from tests.unit.store.store_records import RUN_ID, cell_record, run_record, trial_record
 
 FILES = ("x.sqlite", "x.sqlite-shm", "x.sqlite-wal", "x.sqlite.lock")
@@ -74,7 +73,7 @@ def test_another_user_can_lock_none_of_its_files(folder: Path, shared: bool) -> 
     with Store.open(place / "x.sqlite") as store:
         fill(store)
         tried = subprocess.run(
-            [sys.executable, "-c", LOCKS, *(str(place / name) for name in FILES)],
+            [PYTHON, "-c", LOCKS, *(str(place / name) for name in FILES)],
             user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True, text=True, check=True,
         )  # fmt: skip
         assert tried.stdout.splitlines() == ["Permission denied"] * len(FILES)

@@ -9,6 +9,7 @@ from hdrh.histogram import HdrHistogram
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.compare.latency import mean_latency_ns
 from nfvbed.compare.rundata import RunData
+from nfvbed.errors import DamagedError
 from nfvbed.records import Status
 from nfvbed.spec.layout import layout
 from nfvbed.vsperf.conf.columns import COLUMNS, COUNTS
@@ -131,5 +132,5 @@ def test_mean_of_histograms():
     encoded = [histogram.encode().decode() for histogram in (first, second)]
     assert mean_latency_ns(encoded) == pytest.approx(250, rel=0.01)
     assert mean_latency_ns([]) is None
-    with pytest.raises(ValueError, match="HdrHistogram"):
+    with pytest.raises(DamagedError, match="HdrHistogram"):
         mean_latency_ns(["nonsense"])
