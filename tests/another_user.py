@@ -13,6 +13,8 @@ PLACE = "/tmp"
 """Whoever runs the tests may have the checkout in a folder of their own, into which nobody else comes."""
 PYTHON = os.path.realpath(sys.executable)
 """The machine's own, which all may run; it has the standard library alone."""
+ALL_SEE_THE_CHECKOUT = all(folder.stat().st_mode & 0o001 for folder in Path(__file__).resolve().parents)
+"""Else another user cannot read what of the package is read late, as the store's migrations are."""
 
 
 @contextmanager
