@@ -73,7 +73,8 @@ class PackageSource:
             raise PrerequisiteError(
                 f"apt knows no mirror of {self.suite}",
                 observed=targets.strip() or "apt knows no suite at all",
-                fix="give apt an entry of this machine's own suite, and run apt-get update",
+                fix="give apt an entry of Debian's main (with `Pin-Priority: -1` where it is another system's),"
+                " and run apt-get update",
             )
         signed = f"[signed-by={_KEYRING}] " if _KEYRING.exists() else ""
         return "".join(f"deb {signed}{uri} {release} {COMPONENTS}\n" for uri, release in wanted)

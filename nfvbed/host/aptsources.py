@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Final
 
-DEBIAN: Final = "http://deb.debian.org/debian"
-"""Of a machine whose own archive is not Debian's."""
 OS_RELEASE: Final = Path("/etc/os-release")
 FORMAT: Final = "$(REPO_URI)|$(RELEASE)|$(CODENAME)"
 """What `apt-get indextargets --format` is asked to print."""
@@ -12,6 +10,9 @@ FORMAT: Final = "$(REPO_URI)|$(RELEASE)|$(CODENAME)"
 
 def mirrors_of(suite: str, targets: str, os_release: Path = OS_RELEASE) -> set[tuple[str, str]]:
     """Return addresses with their releases: of the suite and of what belongs to it, as updates and security.
+
+    None where apt knows no mirror: a system that is only like Debian has another archive, and needs an entry of
+    Debian's.
 
     Args:
         suite: a suite's code name, as `bookworm`.
@@ -23,6 +24,6 @@ def mirrors_of(suite: str, targets: str, os_release: Path = OS_RELEASE) -> set[t
         return there
     said = dict(line.partition("=")[::2] for line in os_release.read_text().splitlines())
     if said.get("ID") != "debian":
-        return {(DEBIAN, suite)}
+        return set()
     own = said.get("VERSION_CODENAME", "").strip('"')
     return {(address, suite + name.removeprefix(own)) for address, name in rows if own and name.startswith(own)}

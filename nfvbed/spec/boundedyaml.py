@@ -31,11 +31,11 @@ _FAULTS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
-class PastBounds(yaml.composer.ComposerError):  # type: ignore[misc]  # PyYAML has no types
+class PastBounds(yaml.composer.ComposerError):
     """A text that is well-formed as far as it was read, and passes one of the bounds."""
 
 
-class BoundedLoader(Composer, CParser, SafeConstructor, Resolver):  # type: ignore[misc]  # PyYAML has no types
+class BoundedLoader(Composer, CParser, SafeConstructor, Resolver):
     """A loader of one text.
 
     Args:

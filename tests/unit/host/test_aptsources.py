@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.host.aptsources import DEBIAN, mirrors_of
+from nfvbed.host.aptsources import mirrors_of
 
 TRIXIE = """\
 http://deb.example/debian|trixie|trixie
@@ -37,4 +37,7 @@ def test_a_suite_that_apt_knows_is_taken_from_where_it_says(debian_13: Path):
 def test_a_system_that_is_only_like_debian_has_another_archive(tmp_path: Path):
     path = tmp_path / "os-release"
     path.write_text("ID=ubuntu\nVERSION_CODENAME=noble\n")
-    assert mirrors_of("bookworm", "http://ubuntu.example/ubuntu|noble|noble\n", path) == {(DEBIAN, "bookworm")}
+    ubuntu = "http://ubuntu.example/ubuntu|noble|noble\n"
+    assert mirrors_of("bookworm", ubuntu, path) == set()
+    given = "http://deb.example/debian|bookworm|bookworm\n"
+    assert mirrors_of("bookworm", ubuntu + given, path) == {("http://deb.example/debian", "bookworm")}

@@ -35,7 +35,8 @@ def entries(targets: str) -> str:
         raise PrerequisiteError(
             f"apt knows no mirror of {SUITE}",
             observed=targets.strip() or "apt knows no suite at all",
-            fix="give apt an entry of this machine's own suite, and run apt-get update",
+            fix="give apt an entry of Debian's main (with `Pin-Priority: -1` where it is another system's),"
+            " and run apt-get update",
         )
     # Backports lie beside the suite itself, whether the machine uses them or not.
     wanted.add((mirrors[0], BACKPORTS))
