@@ -10,6 +10,7 @@ import click
 
 from nfvbed.cli.rack_options import EVICT
 from nfvbed.cli.settings import json_option
+from nfvbed.cloud.tacker import journal, others
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnknownNameError
 from nfvbed.sites.openstack.devcloud.access import NAME
@@ -22,7 +23,6 @@ from nfvbed.sites.openstack.devcloud.services.computes import KINDS
 from nfvbed.sites.openstack.devcloud.status import CloudStatus, look
 from nfvbed.sites.openstack.devcloud.target import OwnCloud
 from nfvbed.sites.openstack.given import owners_of
-from nfvbed.sites.openstack.tacker import journal, others
 
 _ENVIRONMENT = ("/usr/bin/env", f"OS_CLOUD={NAME}", "HOME=/root", "TERM=" + os.environ.get("TERM", "dumb"))
 _TOOLS = ("PATH=/opt/tacker/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",)

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from nfvbed.cli.vnf_options import asked_for
+from nfvbed.cloud.novaflavor import PREFIX, extra_specs
 from nfvbed.errors import ConfigurationError, OnboardError, PrerequisiteError, UnsupportedError, UsageError
 from nfvbed.records import VnfKind
 from nfvbed.sites.catalogue import open_site
@@ -22,7 +23,6 @@ from nfvbed.vnfs.descriptors import givenfit
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
 from nfvbed.vnfs.descriptors.given import ReadDescriptor
 from nfvbed.vnfs.descriptors.givenfit import Fit
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 
 WITHOUT_NOVA = ("lab", "guest", "simulated")
 """Kinds of sites on which nfvbed itself starts VNFs."""

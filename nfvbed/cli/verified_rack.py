@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Callable
 from functools import partial
 
+from nfvbed.cloud.tacker.connection import connect, connect_as_named
 from nfvbed.errors import UsageError
 from nfvbed.findings import Finding, State
 from nfvbed.sites.kolla.executor.takeover import KOLLAS_NAME
@@ -13,7 +14,6 @@ from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.render import order_pinned
 from nfvbed.sites.kolla.site import RackSite, keep
 from nfvbed.sites.kolla.verify.rack import verify_rack
-from nfvbed.sites.openstack.tacker.connection import connect, connect_as_named
 from nfvbed.sites.verify.path import TOPIC, verify_with_path
 from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.loader import Project

@@ -4,12 +4,12 @@ import subprocess
 
 import pytest
 
+from nfvbed.cloud.verify.commands import Answer, MachineCommands
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.findings import State
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.sites.verify.checks import ExpectedMachine, check_switch
-from nfvbed.sites.verify.commands import Answer, MachineCommands
 from nfvbed.sites.verify.readings import read_machine, read_switch
 from tests.functional.declared import validated
 from tests.functional.disturbed import wait_until

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nfvbed.cloud.tacker import left
+from nfvbed.cloud.tacker.connection import connect, tacker_client
+from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.sites.openstack import remembered
 from nfvbed.sites.openstack.devcloud import enable
 from nfvbed.sites.openstack.devcloud.access import NAME
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
-from nfvbed.sites.openstack.tacker import left
-from nfvbed.sites.openstack.tacker.connection import connect, tacker_client
-from nfvbed.sites.openstack.tacker.journal import Journal
 from tests.openstack.cloud_driver import HUGEPAGES_MIB, ROOT, Cloud, nfvbed, wait
 from tests.openstack.onboarding import owner
 

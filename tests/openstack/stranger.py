@@ -9,11 +9,11 @@ from pathlib import Path
 
 import yaml
 
+from nfvbed.cloud.tacker.connection import connect, tacker_client
 from nfvbed.sites.openstack.devcloud import enable
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.computes.linux_bridge import LinuxBridgeCompute
 from nfvbed.sites.openstack.devcloud.links import generator_space
-from nfvbed.sites.openstack.tacker.connection import connect, tacker_client
 from tests.openstack.cloud_driver import HUGEPAGES_MIB, IMAGES, ROOT, verb, wait
 
 PROJECT = "stranger"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host import napi
 from nfvbed.host.arrangement import Arrangement
@@ -17,7 +18,6 @@ from nfvbed.sites.openstack.devcloud.cloud import SWITCH_MIB, DevCloud
 from nfvbed.sites.openstack.devcloud.computes.linux_bridge import LinuxBridgeCompute
 from nfvbed.sites.openstack.devcloud.computes.macvtap import MacvtapCompute
 from nfvbed.sites.openstack.devcloud.nodes.channel import Command
-from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.spec.layout import layout
 from tests import footprint
 from tests.openstack.cloud_driver import ROOT, Cloud, nfvbed, wait

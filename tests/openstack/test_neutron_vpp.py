@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from nfvbed.dataplanes.vpp import binaries
+from nfvbed.dataplanes.vpp.neutron_vpp.names import AgentSettings, Uplink, socket_name
 from nfvbed.errors import PrerequisiteError
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
-from nfvbed.sites.openstack.devcloud.neutron_vpp.names import AgentSettings, Uplink, socket_name
 from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.devcloud.places import CONTROLLER
 from nfvbed.sites.openstack.devcloud.services import library
@@ -25,7 +25,7 @@ from tests.openstack.test_site import VNF, ok
 pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(1800)]
 HOST = "recorded-vpp"
 AGENT_FOLDER = "/tmp/agent-on-double"
-DOUBLE = ROOT / "tests/unit/sites/openstack/vpp_double.py"
+DOUBLE = ROOT / "tests/unit/dataplanes/vpp/vpp_double.py"
 ON_DOUBLE = Path(__file__).with_name("agent_on_double.py")
 REPORT = Path(__file__).with_name("report_vpp_agent.py")
 

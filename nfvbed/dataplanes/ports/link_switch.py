@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
-from nfvbed.dataplanes.ports import kernel_checks, kernel_links, veth
+from nfvbed.dataplanes.ports import kernel_checks, kernel_links
 from nfvbed.dataplanes.ports.kernel_cores import place
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces, GuestSide
 from nfvbed.dataplanes.ports.link_state import LinkState, outside
 from nfvbed.dataplanes.wiring import require_vnf
-from nfvbed.host import coredistance, napi
+from nfvbed.host import coredistance, napi, veth
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace

@@ -7,15 +7,15 @@ services of all others are disabled meanwhile: no descriptor has to name a host.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+from nfvbed.cloud.instances import PlacedInstance
+from nfvbed.cloud.verify.commands import MachineCommands
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
-from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.sites.verify.checks import ExpectedMachine
-from nfvbed.sites.verify.commands import MachineCommands
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import Generator

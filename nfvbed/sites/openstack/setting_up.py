@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from nfvbed.cloud.tacker import journal
+from nfvbed.cloud.tacker.connection import asking
 from nfvbed.errors import DeployError, InternalError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.timing import Steps
@@ -19,8 +21,6 @@ from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
 from nfvbed.sites.openstack.given import GivenVnfs
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.remembered import Remembered
-from nfvbed.sites.openstack.tacker import journal
-from nfvbed.sites.openstack.tacker.connection import asking
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from nfvbed.cloud.tacker import journal, others
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, DeployError, OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.findings import Finding, PlainReport, SiteReport
@@ -27,7 +28,6 @@ from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
 from nfvbed.sites.openstack.given import owners_of
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.setting_up import SettingUp
-from nfvbed.sites.openstack.tacker import journal, others
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.sites.openstack.target import Target
 from nfvbed.sites.site import NOTHING_DEPLOYED, misfits_of_path

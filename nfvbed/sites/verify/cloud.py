@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.verify.commands import MachineCommands
 from nfvbed.errors import NfvbedError
 from nfvbed.findings import Finding, State
 from nfvbed.sites.verify.checks import ExpectedMachine, check_cloud, check_machine, check_switch
-from nfvbed.sites.verify.commands import MachineCommands
 from nfvbed.sites.verify.readings import read_cloud, read_machine, read_switch
 
 

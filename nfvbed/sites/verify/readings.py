@@ -8,10 +8,10 @@ from keystoneauth1.exceptions import ClientException
 from openstack.connection import Connection
 from openstack.exceptions import SDKException
 
+from nfvbed.cloud.verify.commands import MachineCommands
 from nfvbed.dataplanes.ovs.rxq import COMMAND, QueueLoad, parse_loads
 from nfvbed.errors import DeployError, InternalError
 from nfvbed.records import Record
-from nfvbed.sites.verify.commands import MachineCommands
 
 _SAID = 600
 """Characters of an API's answer that go into a message."""

@@ -26,7 +26,7 @@ def refuse(site, connect, journal, owners):
 @pytest.fixture(autouse=True)
 def _others(monkeypatch):
     monkeypatch.setenv("NFVBED_ROOT", str(ROOT))
-    monkeypatch.setattr("nfvbed.sites.openstack.tacker.others.require_none", refuse)
+    monkeypatch.setattr("nfvbed.cloud.tacker.others.require_none", refuse)
 
 
 class Cloud:

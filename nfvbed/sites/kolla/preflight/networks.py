@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.sites.kolla.pinning import Pinning
 from nfvbed.sites.kolla.placement import Placement
 from nfvbed.sites.kolla.preflight.finding import Finding
@@ -9,7 +10,6 @@ from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.rack import MIB_PER_GIB, NicRole, RackHostSpec
 from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 
 _OF_VARIANT: dict[str, tuple[NicRole, ...]] = {"sriov": ("sriov",)}
 """Roles of NICs by which a compute's instances reach networks; of most data planes it is `dpdk` and `external`."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nfvbed.cloud.novaflavor import PREFIX, extra_specs
 from nfvbed.sites.openstack.devcloud.flavors import body
 from nfvbed.sites.openstack.devcloud.rest import CloudApi
 from nfvbed.sites.openstack.devcloud.services.settings import LOOPBACK, PORTS
 from nfvbed.spec.flavor import Flavor
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 
 CIRROS = "cirros"
 CIRROS_FILE = Path(

@@ -1,7 +1,7 @@
 """The project's flavors as Nova's: one file for lab and cloud."""
 
+from nfvbed.cloud.novaflavor import PREFIX
 from nfvbed.spec.flavor import Flavor
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX
 
 
 def body(flavor: Flavor) -> dict[str, object]:

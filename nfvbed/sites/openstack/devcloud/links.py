@@ -8,12 +8,11 @@ import hashlib
 
 from pyroute2 import IPRoute
 
-from nfvbed.dataplanes.ports import veth
-from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS, MACS, SWITCH_LINKS
-from nfvbed.host import links, namespaces
+from nfvbed.host import links, namespaces, veth
 from nfvbed.host.entries import DirectoryEntry, NetnsEntry
 from nfvbed.host.ledger import Ledger
 from nfvbed.host.namespaces import inside
+from nfvbed.host.veth import GENERATOR_LINKS, MACS, SWITCH_LINKS
 from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.places import NodePlaces

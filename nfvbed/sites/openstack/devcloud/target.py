@@ -6,6 +6,8 @@ from pathlib import Path
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.novaflavor import PREFIX, extra_specs
+from nfvbed.cloud.tacker.connection import connect
 from nfvbed.findings import Finding, State
 from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.devcloud import access, contents, enable
@@ -15,11 +17,9 @@ from nfvbed.sites.openstack.devcloud.lines import StageLines
 from nfvbed.sites.openstack.devcloud.rest import CloudApi
 from nfvbed.sites.openstack.devcloud.services.settings import Secrets
 from nfvbed.sites.openstack.devcloud.status import look
-from nfvbed.sites.openstack.tacker.connection import connect
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.variant import Variant
 from nfvbed.vnfs.descriptors.naming import CloudNames
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 
 
 class OwnCloud(Target):

@@ -12,6 +12,7 @@ from pathlib import Path
 from nfvbed.dataplanes.vpp import binaries
 from nfvbed.dataplanes.vpp.adapter import buffer_mib
 from nfvbed.dataplanes.vpp.api import VppApi
+from nfvbed.dataplanes.vpp.neutron_vpp.names import API, FOLDER, SETTINGS, AgentSettings, Uplink
 from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.dataplanes.vpp.startup import API_SOCKET, CLI_SOCKET, FILE_NAME, STATISTICS_SOCKET, StartupSettings, render
 from nfvbed.host.entries import ProcessEntry, SharedMemoryEntry
@@ -21,7 +22,6 @@ from nfvbed.host.processes import ManagedProcess, check_alive
 from nfvbed.host.spawn import spawn
 from nfvbed.host.topology import read_topology
 from nfvbed.sites.openstack.devcloud.links import generator_space, space
-from nfvbed.sites.openstack.devcloud.neutron_vpp.names import API, FOLDER, SETTINGS, AgentSettings, Uplink
 from nfvbed.sites.openstack.devcloud.nodes.inside import file_in
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.places import write_private

@@ -4,10 +4,10 @@ import os
 import re
 from collections.abc import Sequence
 
+from nfvbed.cloud.instances import PlacedInstance
 from nfvbed.records import Role, WorkThread
 from nfvbed.sites.openstack.devcloud.nodes.inside import NodeProcess, processes
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
-from nfvbed.sites.openstack.instances import PlacedInstance
 
 _VCPU = re.compile(r"^CPU \d+/(TCG|KVM)$")
 

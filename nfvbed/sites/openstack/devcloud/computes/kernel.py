@@ -3,19 +3,18 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from nfvbed.dataplanes.ports import veth
+from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.dataplanes.ports.kernel_cores import place_generator, place_links
-from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS
-from nfvbed.host import coredistance, links, napi
+from nfvbed.host import coredistance, links, napi, veth
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.links import LinkCounters
 from nfvbed.host.namespaces import inside
+from nfvbed.host.veth import GENERATOR_LINKS
 from nfvbed.records import NOT_SEPARABLE, Hop, HopKind, Role, SwitchCounters, WorkThread
 from nfvbed.sites.openstack.devcloud.computes import guests
 from nfvbed.sites.openstack.devcloud.computes.linked import LinkedCompute, Notes
 from nfvbed.sites.openstack.devcloud.links import space
 from nfvbed.sites.openstack.devcloud.services.computes import DATA
-from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.spec.layout import End
 from nfvbed.spec.options import CoreUse
 from nfvbed.spec.variant import Variant

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeVar
 
-from nfvbed.dataplanes.ports import kernel_checks, veth
-from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS
+from nfvbed.cloud.instances import PlacedInstance
+from nfvbed.dataplanes.ports import kernel_checks
 from nfvbed.errors import DeployError
-from nfvbed.host import links, napi
+from nfvbed.host import links, napi, veth
 from nfvbed.host.namespaces import inside
+from nfvbed.host.veth import GENERATOR_LINKS
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import GeneratorPort, Hop, Record, WorkThread
 from nfvbed.sites.openstack.devcloud.computes import packages
@@ -18,7 +19,6 @@ from nfvbed.sites.openstack.devcloud.computes.own_node import OwnNodeCompute
 from nfvbed.sites.openstack.devcloud.links import generator_space, space
 from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.sites.openstack.devcloud.services.computes import DATA
-from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.spec.variant import Variant
 
 _NOTES = "applied.json"

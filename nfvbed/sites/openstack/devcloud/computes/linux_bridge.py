@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.dataplanes.linux_bridge.options import LinuxBridgeOptions
-from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.veth_probe import require_sender
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import fixes, links
+from nfvbed.host import fixes, links, veth
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.namespaces import inside
 from nfvbed.records import CounterSource, Hop, PortKind
@@ -17,7 +17,6 @@ from nfvbed.sites.openstack.devcloud.computes.kernel import KernelCompute, port_
 from nfvbed.sites.openstack.devcloud.links import space
 from nfvbed.sites.openstack.devcloud.services import computes
 from nfvbed.sites.openstack.devcloud.services.computes import DATA
-from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from functools import partial
 
+from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.dataplanes.macvtap.options import MacvtapOptions
-from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.veth_probe import Attempt, require_sender, try_out
 from nfvbed.errors import DeployError, SwitchDiedError
-from nfvbed.host import fixes, links, macvlans
+from nfvbed.host import fixes, links, macvlans, veth
 from nfvbed.host.macvlans import MacvlanDevice
 from nfvbed.host.namespaces import inside
 from nfvbed.host.workspace import Workspace
@@ -18,7 +18,6 @@ from nfvbed.sites.openstack.devcloud.computes.kernel import KernelCompute, port_
 from nfvbed.sites.openstack.devcloud.links import space
 from nfvbed.sites.openstack.devcloud.services import computes
 from nfvbed.sites.openstack.devcloud.services.computes import DATA
-from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of
 

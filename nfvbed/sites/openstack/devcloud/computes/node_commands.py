@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from nfvbed.cloud.verify.commands import Answer, MachineCommands
 from nfvbed.sites.openstack.devcloud.computes.ovs_switch import NodeSwitch
 from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
-from nfvbed.sites.verify.commands import Answer, MachineCommands
 
 COMPUTE_SERVICE = "nova-compute"
 

@@ -7,16 +7,16 @@ packet sockets. Here the taps of what was onboarded, and the generator's links, 
 import os
 from collections.abc import Sequence
 
+from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.dataplanes.ovs.afxdp import modes
 from nfvbed.dataplanes.ovs.afxdp import probe as afxdp_probe
 from nfvbed.dataplanes.ovs.afxdp import threads as afxdp_threads
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
-from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.kernel_cores import place_generator, place_links
-from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS
-from nfvbed.host import coredistance, napi
+from nfvbed.host import coredistance, napi, veth
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.topology import read_topology
+from nfvbed.host.veth import GENERATOR_LINKS
 from nfvbed.records import Hop, PortKind, Role, SwitchCounters, WorkThread
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.computes import guests, ovs_options, packages, refusals
@@ -26,7 +26,6 @@ from nfvbed.sites.openstack.devcloud.links import space
 from nfvbed.sites.openstack.devcloud.services import computes
 from nfvbed.sites.openstack.devcloud.services.computes import DATA
 from nfvbed.sites.openstack.devcloud.services.openvswitch import BRIDGES
-from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.verify.checks import ExpectedMachine
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of

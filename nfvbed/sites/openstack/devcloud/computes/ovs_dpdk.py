@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from nfvbed.cloud.instances import DATA_NETWORKS, PlacedInstance
+from nfvbed.cloud.verify.commands import MachineCommands
 from nfvbed.dataplanes.ovs import reading
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.dataplanes.ports import vhost_user
@@ -18,9 +20,7 @@ from nfvbed.sites.openstack.devcloud.computes.ovs_switch import INTEGRATION, Nod
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.places import CONTROLLER
 from nfvbed.sites.openstack.devcloud.services.openvswitch import BRIDGES
-from nfvbed.sites.openstack.instances import DATA_NETWORKS, PlacedInstance
 from nfvbed.sites.verify.checks import ExpectedMachine
-from nfvbed.sites.verify.commands import MachineCommands
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of
 

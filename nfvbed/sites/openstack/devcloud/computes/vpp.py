@@ -3,10 +3,13 @@
 import time
 from collections.abc import Sequence
 
+from nfvbed.cloud.instances import DATA_NETWORKS, PlacedInstance
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.dataplanes.vpp import binaries, calls, reading
 from nfvbed.dataplanes.vpp.api import VppApi
 from nfvbed.dataplanes.vpp.connection import Connection
+from nfvbed.dataplanes.vpp.neutron_vpp import plumbing
+from nfvbed.dataplanes.vpp.neutron_vpp.names import API
 from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.dataplanes.vpp.ports import memif_port
 from nfvbed.dataplanes.vpp.startup import STATISTICS_SOCKET
@@ -21,13 +24,10 @@ from nfvbed.sites.openstack.devcloud.computes import guests, packages, refusals
 from nfvbed.sites.openstack.devcloud.computes.ovs_options import GUEST_RING_SIZE
 from nfvbed.sites.openstack.devcloud.computes.own_node import OwnNodeCompute
 from nfvbed.sites.openstack.devcloud.computes.refusals import Others
-from nfvbed.sites.openstack.devcloud.neutron_vpp import plumbing
-from nfvbed.sites.openstack.devcloud.neutron_vpp.names import API
 from nfvbed.sites.openstack.devcloud.nodes.inside import file_in
 from nfvbed.sites.openstack.devcloud.services import computes
 from nfvbed.sites.openstack.devcloud.services.computes import MGMT
 from nfvbed.sites.openstack.devcloud.vpp_process import UPLINK_SOCKETS, VppSetup
-from nfvbed.sites.openstack.instances import DATA_NETWORKS, PlacedInstance
 from nfvbed.spec.layout import End, Layout, layout
 from nfvbed.spec.variant import Variant, options_of
 

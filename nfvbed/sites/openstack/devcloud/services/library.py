@@ -9,18 +9,17 @@ import importlib.util
 from pathlib import Path
 
 import nfvbed
+from nfvbed.dataplanes.vpp.neutron_vpp import names
 from nfvbed.errors import InternalError
-from nfvbed.sites.openstack.devcloud.neutron_vpp import names
 from nfvbed.sites.openstack.devcloud.services.service import Copy
 
 FOLDER = "/usr/lib/nfvbed"
 """In a node."""
 ENVIRONMENT = (("PYTHONPATH", FOLDER),)
 AGENT_BINARY = names.BINARY
-AGENT_MODULE = "nfvbed.sites.openstack.devcloud.neutron_vpp.agent"
+AGENT_MODULE = "nfvbed.dataplanes.vpp.neutron_vpp.agent"
 _HERE = Path(nfvbed.__file__).parent
-_PLUGIN = ("sites", "sites/openstack", "sites/openstack/devcloud", "sites/openstack/devcloud/neutron_vpp")
-_VPP = ("dataplanes", "dataplanes/vpp")
+_PLUGIN = ("dataplanes", "dataplanes/vpp", "dataplanes/vpp/neutron_vpp")
 _PAPI = "vpp_papi"
 _PANEL = _HERE.parent / "horizon-plugin" / "nfvbed_horizon"
 _ENABLED = "/usr/lib/python3/dist-packages/openstack_dashboard/local/enabled"
@@ -54,12 +53,12 @@ def _panel() -> tuple[Copy, ...]:
     )
 
 
-_OWN = "sites/openstack/devcloud/neutron_vpp"
+_OWN = "dataplanes/vpp/neutron_vpp"
 DRIVER = _modules(_PLUGIN, (f"{_OWN}/driver.py", f"{_OWN}/names.py"))
 """Of Neutron's server."""
 AGENT = (
     *_modules(
-        (*_PLUGIN, *_VPP),
+        _PLUGIN,
         (
             "errors.py",
             "patience.py",

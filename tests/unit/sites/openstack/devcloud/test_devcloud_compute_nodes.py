@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.entries import ProcessEntry
@@ -19,7 +20,6 @@ from nfvbed.sites.openstack.devcloud.nodes.node import names_of
 from nfvbed.sites.openstack.devcloud.places import CloudPlaces
 from nfvbed.sites.openstack.devcloud.services.catalogue import SERVICES
 from nfvbed.sites.openstack.devcloud.services.computes import DATA, KINDS, MGMT
-from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.spec.layout import layout
 
 PORTS = (

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from nfvbed.cloud import novaflavor
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.sites.openstack.devcloud import flavors
 from nfvbed.sites.openstack.devcloud.contents import SMALL
@@ -11,7 +12,6 @@ from nfvbed.sites.openstack.devcloud.services import keystone, mariadb
 from nfvbed.sites.openstack.devcloud.services.catalogue import OPENSTACK, SERVICES
 from nfvbed.sites.openstack.devcloud.services.settings import PORTS, CloudSettings, Secrets
 from nfvbed.spec.flavor import Flavor
-from nfvbed.vnfs.descriptors import novaflavor
 
 
 def test_a_password_is_made_once_and_kept_for_its_owner_alone(tmp_path):

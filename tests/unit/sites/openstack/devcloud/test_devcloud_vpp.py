@@ -8,17 +8,17 @@ from types import SimpleNamespace
 
 import pytest
 
+from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.dataplanes.vpp.neutron_vpp.names import AgentSettings, Uplink, socket_name
+from nfvbed.dataplanes.vpp.neutron_vpp.plumbing import Plumbing, Port, interfaces
 from nfvbed.errors import DeployError, PrerequisiteError, SwitchDiedError, UnsupportedError
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.computes.vpp import VppCompute
-from nfvbed.sites.openstack.devcloud.neutron_vpp.names import AgentSettings, Uplink, socket_name
-from nfvbed.sites.openstack.devcloud.neutron_vpp.plumbing import Plumbing, Port, interfaces
 from nfvbed.sites.openstack.devcloud.services import library
 from nfvbed.sites.openstack.devcloud.vpp_process import VppSetup
-from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.spec.layout import layout
-from tests.unit.sites.openstack.vpp_double import VppDouble
+from tests.unit.dataplanes.vpp.vpp_double import VppDouble
 
 MGMT, DATA0 = Port("p-mgmt", "n-mgmt", "mgmt"), Port("p-data0", "n-data0", "data0")
 UPLINKS = {
@@ -263,8 +263,8 @@ def test_what_a_node_gets_of_nfvbed_needs_nothing_else_of_it(tmp_path):
         target.write_bytes(copy.source.read_bytes())
     names = (
         "dataplanes.vpp.api",
-        "sites.openstack.devcloud.neutron_vpp.plumbing",
-        "sites.openstack.devcloud.neutron_vpp.names",
+        "dataplanes.vpp.neutron_vpp.plumbing",
+        "dataplanes.vpp.neutron_vpp.names",
     )
     source = "; ".join(f"import nfvbed.{name}" for name in names) + "; print(nfvbed.__file__)"
     # -S: without the libraries that nfvbed has here.

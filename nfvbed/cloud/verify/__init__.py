@@ -1,0 +1,1 @@
+"""What is read of a machine of a cloud, and how."""
