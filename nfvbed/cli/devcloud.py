@@ -15,11 +15,11 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnknownNameError
 from nfvbed.sites.openstack.devcloud.access import NAME
 from nfvbed.sites.openstack.devcloud.cloud import HUGEPAGES_MIB, DevCloud
+from nfvbed.sites.openstack.devcloud.computes.catalogue import open_cloud
 from nfvbed.sites.openstack.devcloud.lines import StageLines
 from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.places import CONTROLLER, CloudPlaces
-from nfvbed.sites.openstack.devcloud.services.computes import KINDS
 from nfvbed.sites.openstack.devcloud.status import CloudStatus, look
 from nfvbed.sites.openstack.devcloud.target import OwnCloud
 from nfvbed.sites.openstack.given import owners_of
@@ -100,7 +100,7 @@ def logs(service: str | None, lines: int) -> None:
     """
     places = CloudPlaces.of(open_project().root)
     found = {path.stem: path for path in sorted(places.node(CONTROLLER).logs.glob("*.log"))}
-    for host in KINDS:
+    for host in _cloud().kinds:
         found |= {f"{host}/{path.stem}": path for path in sorted(places.node(host).logs.glob("*.log"))}
     if service is None:
         for name, path in found.items():
@@ -164,7 +164,7 @@ def _show(found: CloudStatus) -> None:
 
 def _cloud(hugepages_mib: int = HUGEPAGES_MIB) -> DevCloud:
     project = open_project()
-    return DevCloud(project.root, [project.load_flavor(name) for name in project.flavor_names], hugepages_mib)
+    return open_cloud(project.root, [project.load_flavor(name) for name in project.flavor_names], hugepages_mib)
 
 
 def _node() -> Node:

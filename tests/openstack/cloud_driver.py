@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 from nfvbed.sites.openstack.devcloud.access import NAME
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.computes.catalogue import open_cloud
 from nfvbed.sites.openstack.devcloud.contents import CIRROS_FILE
 from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.devcloud.places import CloudPlaces
@@ -62,7 +62,7 @@ class Cloud:
     @property
     def channel(self):
         """The controller's first process."""
-        return DevCloud(ROOT).find_node().channel
+        return open_cloud(ROOT).find_node().channel
 
     def network(self, name: str) -> str:
         """Return a network's id."""

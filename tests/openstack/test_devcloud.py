@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.computes.catalogue import open_cloud
 from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.devcloud.places import CloudPlaces
 from tests import footprint
@@ -25,7 +25,7 @@ LAB_AT_WORK = Path("/run/nfvbed")
 @pytest.fixture(scope="module", name="before")
 def _before():
     """What this machine had before."""
-    assert DevCloud(ROOT).find_node() is None, "a devcloud of this checkout runs: nfvbed devcloud stop"
+    assert open_cloud(ROOT).find_node() is None, "a devcloud of this checkout runs: nfvbed devcloud stop"
     return footprint.take()
 
 

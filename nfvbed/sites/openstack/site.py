@@ -21,7 +21,7 @@ from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import mobilecore, paths, remembered, vnfs
 from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.computes.catalogue import open_cloud
 from nfvbed.sites.openstack.devcloud.target import OwnCloud
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
@@ -49,7 +49,7 @@ def open_site(spec: DevcloudSiteSpec, root: Path) -> "OpenstackSite":
     """Open the site of a file; nothing is changed yet, and no cloud is started."""
     project = open_project(root)
     flavors = [project.load_flavor(name) for name in project.flavor_names]
-    target = OwnCloud(DevCloud(root, flavors, spec.hugepages_mib))
+    target = OwnCloud(open_cloud(root, flavors, spec.hugepages_mib))
     provider = TackerVnfs(spec.name, spec.onboarding, target, root)
     return OpenstackSite(spec.name, LabMachine(spec, root), target, provider)
 

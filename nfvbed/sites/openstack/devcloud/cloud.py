@@ -1,7 +1,7 @@
 """One cloud from start to stop."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from nfvbed.host.owner import this_process
 from nfvbed.host.places import LEDGER_NAME
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.signals import end_like_interrupt
-from nfvbed.sites.openstack.devcloud import access, contents, vpp_process
+from nfvbed.sites.openstack.devcloud import access, contents
 from nfvbed.sites.openstack.devcloud.bringup import BringUp
 from nfvbed.sites.openstack.devcloud.compute_node import ComputeNode
 from nfvbed.sites.openstack.devcloud.nodes.node import Node, NodeSpec, names_of
@@ -22,10 +22,9 @@ from nfvbed.sites.openstack.devcloud.places import CONTROLLER, CloudPlaces, writ
 from nfvbed.sites.openstack.devcloud.root import prechecks
 from nfvbed.sites.openstack.devcloud.root.build import PrivateRoot
 from nfvbed.sites.openstack.devcloud.seed import Seed
-from nfvbed.sites.openstack.devcloud.services.computes import KINDS
+from nfvbed.sites.openstack.devcloud.services.computes import ComputeKind
 from nfvbed.sites.openstack.devcloud.services.settings import LOOPBACK, PORTS, SWITCH_PAGES, CloudSettings, Secrets
 from nfvbed.sites.openstack.devcloud.stages import Progress, Stage, StageRecord, run_stages
-from nfvbed.sites.openstack.devcloud.vpp_process import VppSetup
 from nfvbed.spec.flavor import Flavor
 
 HUGEPAGES_MIB = 1280
@@ -39,10 +38,24 @@ GUESTS_MIB = HUGEPAGES_MIB - SWITCH_MIB
 
 
 class DevCloud:
-    """The cloud of a project; it outlives the commands that work on it."""
+    """The cloud of a project; it outlives the commands that work on it.
 
-    def __init__(self, project_root: Path, flavors: Sequence[Flavor] = (), hugepages_mib: int = HUGEPAGES_MIB) -> None:
+    Args:
+        project_root: of the project.
+        kinds: of the compute nodes that it can have.
+        flavors: that it is filled with.
+        hugepages_mib: that it is started with.
+    """
+
+    def __init__(
+        self,
+        project_root: Path,
+        kinds: Iterable[ComputeKind],
+        flavors: Sequence[Flavor] = (),
+        hugepages_mib: int = HUGEPAGES_MIB,
+    ) -> None:
         self.places = CloudPlaces.of(project_root)
+        self.kinds = {kind.host: kind for kind in kinds}
         self.flavors = flavors
         self._hugepages_mib = hugepages_mib
         self.record = StageRecord(self.places.run / "stages.json")
@@ -78,7 +91,7 @@ class DevCloud:
         """Start a compute node beside the controller, or what has ended of it; return the seconds of each stage.
 
         Args:
-            host: one of `services.computes.KINDS`.
+            host: of one of its kinds.
             progress: shows the stages.
             guests_mib: hugepage memory for its guests; of one that runs it stays as it is.
 
@@ -117,22 +130,21 @@ class DevCloud:
         states = [(s, "done already" if s.lasting and s.name in done else "to do") for s in stages]
         return tuple(f"{stage.name:21} {state:13} {stage.summary}" for stage, state in states)
 
-    def find_vpp(self, host: str) -> ManagedProcess | None:
-        """Return the VPP of a compute node, if it runs."""
-        ledger, node = self._open_ledger(), self.find_compute(host)
-        return None if ledger is None or node is None else vpp_process.find(node, ledger.entries)
+    def find_outside(self, host: str) -> ManagedProcess | None:
+        """Return the switch that is no service of a compute node, if there is such a one and it runs."""
+        switch, ledger, node = self.kinds[host].outside, self._open_ledger(), self.find_compute(host)
+        return None if switch is None or ledger is None or node is None else switch.find(node, ledger.entries)
 
-    def set_up_vpp(self, host: str, setup: VppSetup) -> None:
-        """Start the VPP of a compute node otherwise than it runs; nothing to do where it runs so.
+    def require_compute(self, host: str) -> tuple[Node, Ledger]:
+        """Return a compute node, and where that is written down which is started beside it.
 
         Raises:
-            DeployError: the node does not run.
-            PrerequisiteError, SwitchDiedError: it does not start.
+            DeployError: it does not run.
         """
         ledger, node = self._open_ledger(), self.find_compute(host)
         if ledger is None or node is None:
             raise DeployError(f"node {host} does not run", where=host, fix="nfvbed devcloud start")
-        vpp_process.start(node, ledger, setup)
+        return node, ledger
 
     def relay_runs(self, host: str = "") -> bool:
         """Whether the APIs are relayed to this machine's loopback, or to that of a compute node."""
@@ -221,7 +233,8 @@ class DevCloud:
             guests = int((self.places.run / _GUEST_PAGES).read_text())
             # Nova sees the whole machine's pool, in which compute nodes and labs have pages, too.
             reserved = max(SWITCH_PAGES, HugepagePool().total - guests)
-            settings = CloudSettings(Secrets.open(self.places.secrets), reserved_pages=reserved)
+            mechanisms = tuple(kind.mechanism for kind in self.kinds.values())
+            settings = CloudSettings(Secrets.open(self.places.secrets), reserved_pages=reserved, mechanisms=mechanisms)
             seeded = bool((self.places.run / "seeded").read_text())
             self._bring_up = BringUp(node, settings, self._seed, seeded)
         return self._bring_up
@@ -232,7 +245,7 @@ class DevCloud:
             raise DeployError(
                 f"there is no cloud that compute node {host} could join", where=host, fix="nfvbed devcloud start"
             )
-        return ComputeNode(KINDS[host], self.places, ledger, controller)
+        return ComputeNode(self.kinds[host], self.places, ledger, controller)
 
     def _relay(self) -> str:
         """Start the relays, where none run: from here to the APIs, and from Horizon to nfvbed's dashboard."""

@@ -7,17 +7,16 @@ from nfvbed.errors import DeployError
 from nfvbed.host.hugepages import PAGE_KIB, HugepagePool
 from nfvbed.host.ledger import Ledger
 from nfvbed.host.topology import read_topology
-from nfvbed.sites.openstack.devcloud import access, enable, links, vpp_process
+from nfvbed.sites.openstack.devcloud import access, enable, links
 from nfvbed.sites.openstack.devcloud.nodes.node import Node, NodeSpec
 from nfvbed.sites.openstack.devcloud.places import CONTROLLER, CloudPlaces
 from nfvbed.sites.openstack.devcloud.processes import NodeProcesses
 from nfvbed.sites.openstack.devcloud.rest import CloudApi
 from nfvbed.sites.openstack.devcloud.services import libvirt, nova, openvswitch
-from nfvbed.sites.openstack.devcloud.services.computes import MGMT, ComputeKind
+from nfvbed.sites.openstack.devcloud.services.computes import MGMT, ComputeKind, OutsideSwitch
 from nfvbed.sites.openstack.devcloud.services.settings import LOOPBACK, CloudSettings, Secrets
 from nfvbed.sites.openstack.devcloud.stages import Stage
 from nfvbed.sites.openstack.devcloud.switch_start import start_switch
-from nfvbed.sites.openstack.devcloud.vpp_process import VppSetup
 from nfvbed.sites.openstack.devcloud.waiting import wait_until
 
 _PAGE_MIB = PAGE_KIB // 1024
@@ -48,7 +47,7 @@ class ComputeNode:
             guests_mib: hugepage memory for its guests; of a node that runs it stays as it is. None: as it was when the
                 node was started before.
         """
-        host = self.kind.host
+        host, outside = self.kind.host, self.kind.outside
 
         def stage(name: str, summary: str, work: Callable[[], str]) -> Stage:
             return Stage(f"{host}/{name}", summary, work, lasting=False)
@@ -56,7 +55,7 @@ class ComputeNode:
         return [
             stage("node", "namespaces, memory", lambda: self._start_node(guests_mib)),
             stage("links", "links to the generator and to the controller, relay", self._lay),
-            *([stage("switch", "VPP", self._start_vpp)] if self.kind.outside else ()),
+            *([] if outside is None else [stage("switch", outside.title, lambda: self._start_outside(outside))]),
             stage("services", "libvirt, Nova's compute service, Neutron's agent", self._start_services),
             stage("seen", "Nova and Neutron have it", self._await_seen),
         ]
@@ -89,11 +88,11 @@ class ComputeNode:
         links.lay(node, self._controller, self._ledger)
         return ""
 
-    def _start_vpp(self) -> str:
+    def _start_outside(self, switch: OutsideSwitch) -> str:
         node = self._node()
-        if vpp_process.find(node, self._ledger.entries) is not None:
+        if switch.find(node, self._ledger.entries) is not None:
             return "runs"
-        vpp_process.start(node, self._ledger, VppSetup.last(node))
+        switch.start_again(node, self._ledger)
         return ""
 
     def _start_services(self) -> str:

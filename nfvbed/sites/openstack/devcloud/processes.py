@@ -33,6 +33,9 @@ class NodeProcesses:
                 count += 1
             for copy in service.copies:
                 self._channel.write(copy.path, copy.source.read_bytes())
+        for mechanism in settings.mechanisms:
+            for copy in mechanism.copies:
+                self._channel.write(copy.path, copy.source.read_bytes())
         return count
 
     def start(self, processes: Sequence[Process]) -> None:

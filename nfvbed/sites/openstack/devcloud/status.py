@@ -10,7 +10,6 @@ from nfvbed.sites.openstack.devcloud.nodes.channel import ServiceState
 from nfvbed.sites.openstack.devcloud.nodes.inside import processes
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.services.catalogue import SERVICES
-from nfvbed.sites.openstack.devcloud.services.computes import KINDS
 
 _MIB = 1024
 
@@ -27,7 +26,7 @@ class CloudStatus:
     """Whether the APIs are relayed to this machine's loopback."""
     services: tuple[ServiceState, ...] = ()
     missing: tuple[str, ...] = ()
-    """Processes that were never started, or have ended; those of compute nodes as `macvtap/libvirtd`."""
+    """Processes that were never started, or have ended; those of compute nodes as `NODE/libvirtd`."""
     memory_mib: int = 0
     """Of all its processes, memory that is shared by several counted once, without hugepages."""
     hugepages_mib: int = 0
@@ -74,10 +73,10 @@ def _look_at(cloud: DevCloud, host: str) -> tuple[tuple[ServiceState, ...], tupl
     if node is None:
         return (), (f"{host}/node",)
     services = node.channel.services()
-    missing = list(_missing([process.name for process in KINDS[host].processes], services))
-    outside = KINDS[host].outside
-    if outside and cloud.find_vpp(host) is None:
-        missing.append(outside)
+    kind = cloud.kinds[host]
+    missing = list(_missing([process.name for process in kind.processes], services))
+    if kind.outside is not None and cloud.find_outside(host) is None:
+        missing.append(kind.outside.name)
     if not cloud.relay_runs(host):
         missing.append("relay")
     named = tuple(replace(one, name=f"{host}/{one.name}") for one in services)

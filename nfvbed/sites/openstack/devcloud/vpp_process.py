@@ -25,7 +25,7 @@ from nfvbed.sites.openstack.devcloud.links import generator_space, space
 from nfvbed.sites.openstack.devcloud.nodes.inside import file_in
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.places import write_private
-from nfvbed.sites.openstack.devcloud.services.computes import DATA, MGMT
+from nfvbed.sites.openstack.devcloud.services.computes import DATA, MGMT, OutsideSwitch
 
 NAME = "vpp"
 """Of its log, and in what the cloud says of its processes."""
@@ -88,6 +88,21 @@ class VppSetup:
     def agent(self, folder: Path) -> AgentSettings:
         """Return what the agent is given; the folder of sockets as VPP sees it."""
         return AgentSettings(str(folder), self.uplinks, self.forwarding, self.mac_table_size)
+
+
+class NodeVpp(OutsideSwitch):
+    """VPP, for a node that starts."""
+
+    name = NAME
+    title = "VPP"
+
+    def find(self, node: Node, entries: Sequence[object]) -> ManagedProcess | None:
+        """Return the node's."""
+        return find(node, entries)
+
+    def start_again(self, node: Node, ledger: Ledger) -> None:
+        """Start it as it was."""
+        start(node, ledger, VppSetup.last(node))
 
 
 def find(node: Node, entries: Sequence[object]) -> ManagedProcess | None:

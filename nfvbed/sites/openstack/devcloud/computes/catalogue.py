@@ -1,16 +1,18 @@
 """Which computes a devcloud has: one for each kind of data plane that Neutron can run instances on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.sites.openstack.compute import Compute
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.cloud import HUGEPAGES_MIB, DevCloud
 from nfvbed.sites.openstack.devcloud.computes.linux_bridge import LinuxBridgeCompute
 from nfvbed.sites.openstack.devcloud.computes.macvtap import MacvtapCompute
 from nfvbed.sites.openstack.devcloud.computes.ovs_afxdp import OvsAfxdpCompute
 from nfvbed.sites.openstack.devcloud.computes.ovs_dpdk import OvsDpdkCompute
 from nfvbed.sites.openstack.devcloud.computes.sriov import no_functions
 from nfvbed.sites.openstack.devcloud.computes.vpp import VppCompute
+from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.variant import Variant
 
 COMPUTES: dict[str, Callable[[DevCloud], Compute]] = {
@@ -21,6 +23,13 @@ COMPUTES: dict[str, Callable[[DevCloud], Compute]] = {
     "vpp": VppCompute,
 }
 """By the data plane's kind, as a variant's options have it."""
+KINDS = (LinuxBridgeCompute.kind, MacvtapCompute.kind, OvsAfxdpCompute.kind, VppCompute.kind)
+"""Of the compute nodes beside the controller."""
+
+
+def open_cloud(project_root: Path, flavors: Sequence[Flavor] = (), hugepages_mib: int = HUGEPAGES_MIB) -> DevCloud:
+    """Return the cloud of a project, which can have a compute of each of these data planes."""
+    return DevCloud(project_root, KINDS, flavors, hugepages_mib)
 
 
 def compute_of(variant: Variant, cloud: DevCloud) -> Compute:

@@ -15,8 +15,9 @@ from nfvbed.records import CounterSource, Hop, PortKind
 from nfvbed.sites.openstack.devcloud.computes import kernel_options, refusals
 from nfvbed.sites.openstack.devcloud.computes.kernel import KernelCompute, port_hop
 from nfvbed.sites.openstack.devcloud.links import space
-from nfvbed.sites.openstack.devcloud.services import computes
-from nfvbed.sites.openstack.devcloud.services.computes import DATA
+from nfvbed.sites.openstack.devcloud.services import libvirt, neutron, nova
+from nfvbed.sites.openstack.devcloud.services.computes import DATA, ComputeKind
+from nfvbed.sites.openstack.devcloud.services.service import Mechanism
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of
 
@@ -33,7 +34,13 @@ _ID = 11
 class LinuxBridgeCompute(KernelCompute):
     """Bridges that Neutron's agent makes when a network gets its first port on the node."""
 
-    kind = computes.LINUX_BRIDGE
+    dataplane = "linux-bridge"
+    kind = ComputeKind(
+        "linux-bridge",
+        "neutron-linuxbridge-agent",
+        (libvirt.SERVICE, nova.COMPUTE, neutron.agent("linuxbridge")),
+        Mechanism("linuxbridge"),
+    )
     vnf_port_kind = PortKind.TAP
     called = "bridge"
     tap = "tap"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.dataplanes.macvtap.options import MacvtapOptions
@@ -16,8 +17,10 @@ from nfvbed.sites.openstack.devcloud.cloud import GUESTS_MIB
 from nfvbed.sites.openstack.devcloud.computes import kernel_options, refusals
 from nfvbed.sites.openstack.devcloud.computes.kernel import KernelCompute, port_hop
 from nfvbed.sites.openstack.devcloud.links import space
-from nfvbed.sites.openstack.devcloud.services import computes
-from nfvbed.sites.openstack.devcloud.services.computes import DATA
+from nfvbed.sites.openstack.devcloud.nodes import tapdevices
+from nfvbed.sites.openstack.devcloud.services import libvirt, neutron, nova
+from nfvbed.sites.openstack.devcloud.services.computes import DATA, ComputeKind
+from nfvbed.sites.openstack.devcloud.services.service import Copy, Mechanism, Process, Service
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of
 
@@ -28,6 +31,12 @@ _OTHERS: dict[str, tuple[object, str]] = {
     "offloads": kernel_options.OFFLOADS,
     "vhost": kernel_options.VHOST,
 }
+_PROGRAM = "/run/nfvbed/tapdevices.py"
+_TAPS = Service(
+    "taps",
+    copies=(Copy(_PROGRAM, Path(tapdevices.__file__)),),
+    processes=(Process("tap-devices", ("/usr/bin/python3", "-I", _PROGRAM)),),
+)
 _NO_CHAIN = (
     "VNFs of a chain are joined by networks of type local, and Neutron's macvtap agent has ports on flat and VLAN"
     " networks alone"
@@ -37,7 +46,13 @@ _NO_CHAIN = (
 class MacvtapCompute(KernelCompute):
     """Devices that libvirt makes on the generator's links; frames reach those whose MAC address they have."""
 
-    kind = computes.MACVTAP
+    dataplane = "macvtap"
+    kind = ComputeKind(
+        "macvtap",
+        "neutron-macvtap-agent",
+        (_TAPS, libvirt.SERVICE, nova.COMPUTE, neutron.agent("macvtap")),
+        Mechanism("macvtap"),
+    )
     vnf_port_kind = PortKind.MACVTAP
     called = "lower link"
     tap = "macvtap"

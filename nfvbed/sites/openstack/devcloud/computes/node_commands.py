@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from nfvbed.cloud.verify.commands import Answer, MachineCommands
-from nfvbed.sites.openstack.devcloud.computes.ovs_switch import NodeSwitch
 from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
+from nfvbed.sites.openstack.devcloud.services.openvswitch import control_socket
 
 COMPUTE_SERVICE = "nova-compute"
 
@@ -28,5 +28,4 @@ class NodeCommands(MachineCommands):
 
     def appctl(self, *words: str) -> str:
         """Ask the daemon, whose socket is named after its own program."""
-        control = f"/run/openvswitch/{NodeSwitch(self._node).control.name}"
-        return self.asked(("ovs-appctl", "--timeout=20", f"--target={control}", *words))
+        return self.asked(("ovs-appctl", "--timeout=20", f"--target={control_socket(self._node)}", *words))

@@ -22,14 +22,22 @@ from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.computes import guests, ovs_options, packages, refusals
 from nfvbed.sites.openstack.devcloud.computes.linked import LinkedCompute, Notes
 from nfvbed.sites.openstack.devcloud.computes.ovs_switch import INTEGRATION, NodeSwitch, SwitchPort
+from nfvbed.sites.openstack.devcloud.computes.refusals import Others
 from nfvbed.sites.openstack.devcloud.links import space
-from nfvbed.sites.openstack.devcloud.services import computes
-from nfvbed.sites.openstack.devcloud.services.computes import DATA
+from nfvbed.sites.openstack.devcloud.services import libvirt, neutron, nova, openvswitch
+from nfvbed.sites.openstack.devcloud.services.computes import DATA, ComputeKind
 from nfvbed.sites.openstack.devcloud.services.openvswitch import BRIDGES
+from nfvbed.sites.openstack.devcloud.services.settings import OWN_MECHANISM
 from nfvbed.sites.verify.checks import ExpectedMachine
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of
 
+_OTHERS: Others = {
+    "vnf_ports": ("kernel", "the compute's switch runs without DPDK, so Neutron gives instances taps"),
+    "n_rxq": (1, "the generator's links and the instances' taps have one queue each"),
+    "socket_memory_mib": (ovs_options.SOCKET_MEMORY_MIB, "the compute's switch runs without DPDK"),
+    "rx_queue_size": (1024, "rings of AF_XDP sockets have the size that Open vSwitch gives them"),
+}
 _PREFIX = "tap"
 _ID = 11
 """Characters of a port's id in the name of its tap (Nova)."""
@@ -46,7 +54,13 @@ class AfxdpNotes(Notes):
 class OvsAfxdpCompute(LinkedCompute):
     """Open vSwitch of a node of its own."""
 
-    kind = computes.OVS_AFXDP
+    dataplane = "ovs-afxdp"
+    kind = ComputeKind(
+        "ovs-afxdp",
+        "neutron-openvswitch-agent",
+        (openvswitch.SERVICE, libvirt.SERVICE, nova.COMPUTE, neutron.agent("openvswitch")),
+        OWN_MECHANISM,
+    )
     vnf_port_kind = PortKind.TAP
     called = "switch"
     noted = AfxdpNotes
@@ -71,7 +85,7 @@ class OvsAfxdpCompute(LinkedCompute):
 
     def check(self, variant: Variant, plan: Layout) -> None:
         """Refuse what Nova and Neutron decide, and paths that are no chain."""
-        ovs_options.check_afxdp(variant)
+        check_options(variant)
         refusals.require_chain(plan, refusals.LONGEST, refusals.JOINED)
 
     def apply(self, variant: Variant, arrangement: Arrangement) -> None:
@@ -147,6 +161,15 @@ class OvsAfxdpCompute(LinkedCompute):
     def device(self, port: InstancePort) -> str:
         """Name its tap."""
         return f"{_PREFIX}{port.id[:_ID]}"
+
+
+def check_options(variant: Variant) -> None:
+    """Refuse what does not reach a switch on AF_XDP sockets.
+
+    Raises:
+        UnsupportedError: with the option's key, its value and what it would have to be.
+    """
+    ovs_options.check(variant, options_of(variant, OvsAfxdpOptions), _OTHERS)
 
 
 def _settings(name: str, options: OvsAfxdpOptions) -> list[str]:

@@ -17,13 +17,20 @@ from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.computes import guests, ovs_options, packages
 from nfvbed.sites.openstack.devcloud.computes.node_commands import COMPUTE_SERVICE, NodeCommands
 from nfvbed.sites.openstack.devcloud.computes.ovs_switch import INTEGRATION, NodeSwitch, SwitchPort
+from nfvbed.sites.openstack.devcloud.computes.refusals import Others
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.places import CONTROLLER
+from nfvbed.sites.openstack.devcloud.services.nova import GUEST_RING_SIZE
 from nfvbed.sites.openstack.devcloud.services.openvswitch import BRIDGES
 from nfvbed.sites.verify.checks import ExpectedMachine
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of
 
+_OTHERS: Others = {
+    "port_type": ("vhost-user", "instances have vhost-user sockets, and the generator too"),
+    "socket_memory_mib": (ovs_options.SOCKET_MEMORY_MIB, "the cloud's switch has been started with that"),
+    "rx_queue_size": (GUEST_RING_SIZE, "Nova gives guests rings of that size (rx_queue_size)"),
+}
 _NODE_FOLDER = "/run/nfvbed"
 _PREFIX = "vhu"
 _ID = 11
@@ -39,6 +46,7 @@ _PORTS = {"gen0": BRIDGES[DATA_NETWORKS[0]], "gen1": BRIDGES[DATA_NETWORKS[1]]}
 class OvsDpdkCompute(Compute):
     """Open vSwitch of the controller."""
 
+    dataplane = "ovs-dpdk"
     host = CONTROLLER
     vnf_port_kind = PortKind.VHOST_USER
 
@@ -64,12 +72,12 @@ class OvsDpdkCompute(Compute):
 
     def probe(self, variant: Variant) -> Fitness:
         """It is there wherever the cloud is."""
-        ovs_options.check_dpdk(variant)
+        check_options(variant)
         return Fitness()
 
     def check(self, variant: Variant, plan: Layout) -> None:
         """Refuse options that Nova and Neutron decide."""
-        ovs_options.check_dpdk(variant)
+        check_options(variant)
 
     def start(self) -> None:
         """Nothing is missing: the cloud's own start has brought it up."""
@@ -157,6 +165,15 @@ class OvsDpdkCompute(Compute):
     def verify(self) -> None:
         """Check that the switch's daemon runs."""
         self._switch.verify()
+
+
+def check_options(variant: Variant) -> None:
+    """Refuse what does not reach a switch with DPDK.
+
+    Raises:
+        UnsupportedError: with the option's key, its value and what it would have to be.
+    """
+    ovs_options.check(variant, options_of(variant, OvsDpdkOptions), _OTHERS)
 
 
 def device_name(port_id: str) -> str:

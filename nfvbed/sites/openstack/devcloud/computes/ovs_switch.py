@@ -15,13 +15,13 @@ from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.devcloud.nodes.inside import file_in, process
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.places import CONTROLLER
+from nfvbed.sites.openstack.devcloud.services.openvswitch import PROGRAM, control_socket
 from nfvbed.sites.verify.readings import rows
 from nfvbed.spec.layout import End
 
 INTEGRATION = "br-int"
 """Neutron's bridge, with the instances' ports."""
 _DAEMON = "ovs-vswitchd"
-_PROGRAM = "ovs-vswitchd-dpdk"
 _SAID = 4
 """Lines of its log that a message shows, the last of its errors."""
 _RESTING_US = 300
@@ -47,13 +47,12 @@ class NodeSwitch:
     @property
     def pid(self) -> int:
         """The daemon's id on this machine."""
-        return process(self._node, _PROGRAM).pid
+        return process(self._node, PROGRAM).pid
 
     @property
     def control(self) -> Path:
-        """The daemon's control socket: its name has the id that the daemon has in the node."""
-        pid = file_in(self._node, "/run/openvswitch/ovs-vswitchd.pid").read_text().strip()
-        return file_in(self._node, f"/run/openvswitch/{_PROGRAM}.{pid}.ctl")
+        """The daemon's control socket."""
+        return file_in(self._node, control_socket(self._node))
 
     def vsctl(self, *words: str) -> str:
         """Run ovs-vsctl; it waits until the switch has done what it says.

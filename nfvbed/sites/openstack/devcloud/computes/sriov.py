@@ -4,7 +4,9 @@ The files are rendered and checked from the NICs that a machine has; a node that
 nfvbed yet, so the variant is not supported by a devcloud, and says why.
 """
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.dataplanes.sriov import choice
@@ -12,12 +14,49 @@ from nfvbed.dataplanes.sriov.options import SriovOptions
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.host.nics import pf
 from nfvbed.host.nics.pf import SYSFS, PfPort
-from nfvbed.sites.openstack.devcloud.services import neutron, nova
 from nfvbed.sites.openstack.devcloud.services.computes import DATA
-from nfvbed.sites.openstack.devcloud.services.settings import CloudSettings, PhysicalNic
+from nfvbed.sites.openstack.devcloud.services.service import File, Mechanism
+from nfvbed.sites.openstack.devcloud.services.settings import CloudSettings
 from nfvbed.spec.variant import Variant, options_of
 
-FILES = (*nova.PCI.files, *neutron.SRIOV.files)
+MECHANISM = Mechanism("sriovnicswitch")
+"""By which Neutron would bind ports there."""
+FILES = (
+    # Nova's, beside those that each compute has.
+    File("/etc/nova/nova-pci.conf", "nova-pci.conf.j2", "root:nova"),
+    # Those of Neutron's agent.
+    File("/etc/neutron/neutron.conf", "neutron-of-agent.conf.j2", "root:neutron"),
+    File("/etc/neutron/plugins/ml2/sriov_agent.ini", "sriov_agent.ini.j2", "root:neutron"),
+)
+
+
+@dataclass(frozen=True)
+class PhysicalNic:
+    """A port of a NIC whose virtual functions are given to instances."""
+
+    network: str
+    """Neutron's name of the physical network that it leads to."""
+    interface: str
+    """Its network device."""
+    vendor: int
+    product: int
+    """PCI ids of its virtual functions."""
+
+    @property
+    def mapping(self) -> str:
+        """As Neutron's SR-IOV agent reads it."""
+        return f"{self.network}:{self.interface}"
+
+    @property
+    def device_spec(self) -> str:
+        """As Nova's compute service reads it: which functions it may give away, and where they lead to."""
+        return json.dumps({"devname": self.interface, "physical_network": self.network})
+
+    @property
+    def alias(self) -> str:
+        """As Nova's API reads it: a name for such functions that flavors can ask for."""
+        ids = {"vendor_id": f"{self.vendor:04x}", "product_id": f"{self.product:04x}"}
+        return json.dumps({"name": f"vf-{self.vendor:04x}-{self.product:04x}", "device_type": "type-VF", **ids})
 
 
 def no_functions(variant: Variant, sysfs: Path = SYSFS) -> UnsupportedError:
@@ -60,15 +99,20 @@ def nics(ports: Sequence[PfPort], product: int) -> tuple[PhysicalNic, ...]:
     )
 
 
-def configuration(settings: CloudSettings) -> dict[str, str]:
+def configuration(settings: CloudSettings, given: Sequence[PhysicalNic]) -> dict[str, str]:
     """Return the files of such a node that others do not have, by path.
 
+    Args:
+        settings: of the cloud.
+        given: the NICs whose functions instances get.
+
     Raises:
-        ConfigurationError: the settings name no NICs.
+        ConfigurationError: there are none.
     """
-    if not settings.nics:
+    if not given:
         raise ConfigurationError("a compute with virtual functions has no NIC", where=settings.host, fix="name two")
-    return {file.path: settings.render(file) for file in FILES}
+    aliases = tuple(dict.fromkeys(nic.alias for nic in given))
+    return {file.path: settings.render(file, nics=given, aliases=aliases) for file in FILES}
 
 
 def _require_functions(chosen: PfPort) -> None:

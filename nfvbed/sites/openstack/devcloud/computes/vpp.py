@@ -19,14 +19,15 @@ from nfvbed.host.processes import ManagedProcess, tail
 from nfvbed.host.workspace import Workspace
 from nfvbed.patience import patient
 from nfvbed.records import GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
+from nfvbed.sites.openstack.devcloud import vpp_process
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from nfvbed.sites.openstack.devcloud.computes import guests, packages, refusals
-from nfvbed.sites.openstack.devcloud.computes.ovs_options import GUEST_RING_SIZE
 from nfvbed.sites.openstack.devcloud.computes.own_node import OwnNodeCompute
 from nfvbed.sites.openstack.devcloud.computes.refusals import Others
+from nfvbed.sites.openstack.devcloud.computes.vpp_node import KIND
 from nfvbed.sites.openstack.devcloud.nodes.inside import file_in
-from nfvbed.sites.openstack.devcloud.services import computes
 from nfvbed.sites.openstack.devcloud.services.computes import MGMT
+from nfvbed.sites.openstack.devcloud.services.nova import GUEST_RING_SIZE
 from nfvbed.sites.openstack.devcloud.vpp_process import UPLINK_SOCKETS, VppSetup
 from nfvbed.spec.layout import End, Layout, layout
 from nfvbed.spec.variant import Variant, options_of
@@ -47,7 +48,8 @@ _LAST_LINES = 12
 class VppCompute(OwnNodeCompute):
     """VPP in the network namespace of a node of its own."""
 
-    kind = computes.VPP
+    dataplane = "vpp"
+    kind = KIND
     vnf_port_kind = PortKind.VHOST_USER
 
     def __init__(self, cloud: DevCloud) -> None:
@@ -70,7 +72,7 @@ class VppCompute(OwnNodeCompute):
         options = options_of(variant, VppOptions)
         cores = (arrangement.control_cores[0], arrangement.switch_cores)
         self._close()
-        self._cloud.set_up_vpp(self.host, VppSetup.of(options, cores))
+        vpp_process.start(*self._cloud.require_compute(self.host), VppSetup.of(options, cores))
         wanted = {f"{plumbing.UPLINK}{name}" for name in DATA_NETWORKS}
         deadline = time.monotonic() + _UPLINKS_S
         while missing := wanted - self._numbers().keys():
@@ -86,7 +88,7 @@ class VppCompute(OwnNodeCompute):
 
     def rest(self, resting: bool) -> None:
         """Let workers sleep until frames come, or poll; an interface that nobody is joined to has nothing to poll."""
-        if self._cloud.find_vpp(self.host) is None:
+        if self._cloud.find_outside(self.host) is None:
             return
         mode = "interrupt" if resting else "polling"
         for tag, number in plumbing.interfaces(self._connection.api, linked=True).items():
@@ -152,7 +154,7 @@ class VppCompute(OwnNodeCompute):
             opened.close()
 
     def _vpp(self) -> ManagedProcess:
-        found = self._cloud.find_vpp(self.host)
+        found = self._cloud.find_outside(self.host)
         if found is None:
             raise SwitchDiedError(
                 "the cloud's VPP has ended",

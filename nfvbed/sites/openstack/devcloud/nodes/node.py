@@ -14,7 +14,7 @@ from nfvbed.host.ledger import Ledger
 from nfvbed.host.processes import ManagedProcess
 from nfvbed.host.spawn import spawn
 from nfvbed.patience import patient
-from nfvbed.sites.openstack.devcloud.nodes import supervisor, tapdevices
+from nfvbed.sites.openstack.devcloud.nodes import supervisor
 from nfvbed.sites.openstack.devcloud.nodes.channel import Channel
 from nfvbed.sites.openstack.devcloud.places import NodePlaces
 
@@ -72,8 +72,7 @@ class Node:
             folder.mkdir(parents=True, exist_ok=True, mode=0o755)
         places.merged.mkdir(exist_ok=True)
         places.socket.unlink(missing_ok=True)
-        for program in (supervisor.__file__, tapdevices.__file__):
-            shutil.copy(program, places.exchange)
+        shutil.copy(supervisor.__file__, places.exchange)
         document = places.exchange / "spec.json"
         document.write_text(json.dumps(spec.document()))
         argv = ["unshare", *_NAMESPACES, "--fork", "--kill-child", "--"]

@@ -1,13 +1,38 @@
-"""The kinds of compute node: their services as values, as those of the controller are."""
+"""What a compute node is: its services as values, as those of the controller are."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nfvbed.sites.openstack.devcloud.services import library, libvirt, neutron, nova, openvswitch
-from nfvbed.sites.openstack.devcloud.services.service import Process, Service
+from nfvbed.host.ledger import Ledger
+from nfvbed.host.processes import ManagedProcess
+from nfvbed.sites.openstack.devcloud.nodes.node import Node
+from nfvbed.sites.openstack.devcloud.services.service import Mechanism, Process, Service
 
 MGMT = "mgmt"
 DATA = ("data0", "data1")
 """Physical networks by their names in Neutron; a compute node's links to them are named so, too."""
+
+
+class OutsideSwitch(ABC):
+    """A switch that is a process of this machine, in the network namespace of a node."""
+
+    name: str
+    """Of its log, and in what the cloud says of its processes."""
+    title: str
+    """As the progress display says it."""
+
+    @abstractmethod
+    def find(self, node: Node, entries: Sequence[object]) -> ManagedProcess | None:
+        """Return that of a node from a ledger's entries, if it runs."""
+
+    @abstractmethod
+    def start_again(self, node: Node, ledger: Ledger) -> None:
+        """Start it as it was started before; the first time, as a variant without options has it.
+
+        Raises:
+            PrerequisiteError, SwitchDiedError: it does not start.
+        """
 
 
 @dataclass(frozen=True)
@@ -20,26 +45,12 @@ class ComputeKind:
     """Neutron's agent there: its program."""
     services: tuple[Service, ...]
     """In the order in which they are started."""
-    outside: str = ""
-    """A switch that is a process of this machine, in the node's network namespace: its name. Empty: none is."""
+    mechanism: Mechanism
+    """By which Neutron binds ports there."""
+    outside: OutsideSwitch | None = None
+    """None: its switch is the kernel's, or one of its services."""
 
     @property
     def processes(self) -> tuple[Process, ...]:
         """All that has to run."""
         return tuple(process for service in self.services for process in service.processes)
-
-
-LINUX_BRIDGE = ComputeKind(
-    "linux-bridge", "neutron-linuxbridge-agent", (libvirt.SERVICE, nova.COMPUTE, neutron.agent("linuxbridge"))
-)
-_TAPS = Service("taps", processes=(Process("tap-devices", ("/usr/bin/python3", "-I", "/run/nfvbed/tapdevices.py")),))
-MACVTAP = ComputeKind(
-    "macvtap", "neutron-macvtap-agent", (_TAPS, libvirt.SERVICE, nova.COMPUTE, neutron.agent("macvtap"))
-)
-OVS_AFXDP = ComputeKind(
-    "ovs-afxdp",
-    "neutron-openvswitch-agent",
-    (openvswitch.SERVICE, libvirt.SERVICE, nova.COMPUTE, neutron.agent("openvswitch")),
-)
-VPP = ComputeKind("vpp", library.AGENT_BINARY, (libvirt.SERVICE, nova.COMPUTE, neutron.VPP), outside="vpp")
-KINDS = {kind.host: kind for kind in (LINUX_BRIDGE, MACVTAP, OVS_AFXDP, VPP)}

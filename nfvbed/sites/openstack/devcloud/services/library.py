@@ -1,44 +1,46 @@
-"""The part of nfvbed's Python that runs in nodes: beside Neutron its mechanism driver and its agent for VPP, in Horizon
-its panel.
+"""The part of nfvbed's Python that runs in nodes: in Horizon its panel, and beside Neutron what data planes bring.
 
 A node has the Python and the libraries of the private root, and none of nfvbed's own: modules that are named here
-import the standard library, each other, `vpp_papi`, and what Neutron has.
+import the standard library, each other, what `installed` copies, and what Neutron has.
 """
 
 import importlib.util
 from pathlib import Path
 
 import nfvbed
-from nfvbed.dataplanes.vpp.neutron_vpp import names
 from nfvbed.errors import InternalError
 from nfvbed.sites.openstack.devcloud.services.service import Copy
 
 FOLDER = "/usr/lib/nfvbed"
 """In a node."""
 ENVIRONMENT = (("PYTHONPATH", FOLDER),)
-AGENT_BINARY = names.BINARY
-AGENT_MODULE = "nfvbed.dataplanes.vpp.neutron_vpp.agent"
 _HERE = Path(nfvbed.__file__).parent
-_PLUGIN = ("dataplanes", "dataplanes/vpp", "dataplanes/vpp/neutron_vpp")
-_PAPI = "vpp_papi"
 _PANEL = _HERE.parent / "horizon-plugin" / "nfvbed_horizon"
 _ENABLED = "/usr/lib/python3/dist-packages/openstack_dashboard/local/enabled"
 
 
-def _modules(packages: tuple[str, ...], files: tuple[str, ...]) -> tuple[Copy, ...]:
-    """Return modules of nfvbed, with the packages that they are in."""
+def modules(packages: tuple[str, ...], files: tuple[str, ...]) -> tuple[Copy, ...]:
+    """Return modules of nfvbed, with the packages that they are in; all by their paths in `nfvbed`."""
     names = ("__init__.py", *(f"{package}/__init__.py" for package in packages), *files)
     return tuple(Copy(f"{FOLDER}/nfvbed/{name}", _HERE / name) for name in names)
 
 
-def _papi() -> tuple[Copy, ...]:
-    """Return VPP's API for Python, with the definitions by which it asks VPP for all others."""
-    found = importlib.util.find_spec(_PAPI)
+def installed(package: str, patterns: tuple[str, ...]) -> tuple[Copy, ...]:
+    """Return files of a Python package that nfvbed itself has.
+
+    Args:
+        package: its name.
+        patterns: of its files.
+
+    Raises:
+        InternalError: it is not installed.
+    """
+    found = importlib.util.find_spec(package)
     if found is None or found.origin is None:
-        raise InternalError(f"{_PAPI} is not installed", fix="make setup")
+        raise InternalError(f"{package} is not installed", fix="make setup")
     folder = Path(found.origin).parent
-    files = sorted([*folder.glob("*.py"), *folder.glob("data/*.py"), *folder.glob("data/*.json")])
-    return tuple(Copy(f"{FOLDER}/{_PAPI}/{path.relative_to(folder)}", path) for path in files)
+    files = sorted(path for pattern in patterns for path in folder.glob(pattern))
+    return tuple(Copy(f"{FOLDER}/{package}/{path.relative_to(folder)}", path) for path in files)
 
 
 def _panel() -> tuple[Copy, ...]:
@@ -53,24 +55,5 @@ def _panel() -> tuple[Copy, ...]:
     )
 
 
-_OWN = "dataplanes/vpp/neutron_vpp"
-DRIVER = _modules(_PLUGIN, (f"{_OWN}/driver.py", f"{_OWN}/names.py"))
-"""Of Neutron's server."""
-AGENT = (
-    *_modules(
-        _PLUGIN,
-        (
-            "errors.py",
-            "patience.py",
-            "dataplanes/vpp/api.py",
-            "dataplanes/vpp/calls.py",
-            f"{_OWN}/agent.py",
-            f"{_OWN}/names.py",
-            f"{_OWN}/plumbing.py",
-        ),
-    ),
-    *_papi(),
-)
-"""Of the agent."""
 PANEL = _panel()
 """Of Horizon."""

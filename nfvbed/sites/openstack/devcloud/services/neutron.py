@@ -5,7 +5,7 @@ from nfvbed.sites.openstack.devcloud.services import library
 from nfvbed.sites.openstack.devcloud.services.service import Endpoint, File, Folder, Process, Service
 from nfvbed.sites.openstack.devcloud.services.settings import PORTS
 
-_SERVER = ("--config-file", "/etc/neutron/neutron.conf")
+SERVER = ("--config-file", "/etc/neutron/neutron.conf")
 _ML2 = "/etc/neutron/plugins/ml2/ml2_conf.ini"
 _AGENT = "/etc/neutron/plugins/ml2/openvswitch_agent.ini"
 _DHCP = "/etc/neutron/dhcp_agent.ini"
@@ -21,12 +21,11 @@ SERVICE = Service(
         File(f"{_DRIVER}/entry_points.txt", "neutron-entry-points.txt.j2", "root:neutron"),
         File(f"{_DRIVER}/METADATA", "neutron-metadata.txt.j2", "root:neutron"),
     ),
-    copies=library.DRIVER,
     folders=(Folder("/var/lib/neutron", "neutron:neutron", 0o755),),
     databases=("neutron",),
     migrations=(
         Command(
-            ("/usr/bin/neutron-db-manage", *_SERVER, "--config-file", _ML2, "upgrade", "heads"),
+            ("/usr/bin/neutron-db-manage", *SERVER, "--config-file", _ML2, "upgrade", "heads"),
             "neutron",
             library.ENVIRONMENT,
             timeout_s=300.0,
@@ -35,47 +34,30 @@ SERVICE = Service(
     processes=(
         Process(
             "neutron-server",
-            ("/usr/bin/neutron-server", *_SERVER, "--config-file", _ML2),
+            ("/usr/bin/neutron-server", *SERVER, "--config-file", _ML2),
             "neutron",
             library.ENVIRONMENT,
         ),
         Process(
             "neutron-openvswitch-agent",
-            ("/usr/bin/neutron-openvswitch-agent", *_SERVER, "--config-file", _AGENT),
+            ("/usr/bin/neutron-openvswitch-agent", *SERVER, "--config-file", _AGENT),
             after_apis=True,
         ),
         Process(
-            "neutron-dhcp-agent", ("/usr/bin/neutron-dhcp-agent", *_SERVER, "--config-file", _DHCP), after_apis=True
+            "neutron-dhcp-agent", ("/usr/bin/neutron-dhcp-agent", *SERVER, "--config-file", _DHCP), after_apis=True
         ),
     ),
     endpoints=(Endpoint("network", PORTS["neutron"]),),
     user=True,
 )
-SRIOV = Service(
-    "neutron",
-    files=(
-        File("/etc/neutron/neutron.conf", "neutron-of-agent.conf.j2", "root:neutron"),
-        File("/etc/neutron/plugins/ml2/sriov_agent.ini", "sriov_agent.ini.j2", "root:neutron"),
-    ),
-    folders=(Folder("/var/lib/neutron", "neutron:neutron", 0o755),),
-    processes=(
-        Process(
-            "neutron-sriov-nic-agent",
-            (
-                "/usr/bin/neutron-sriov-nic-agent",
-                *_SERVER,
-                "--config-file",
-                "/etc/neutron/plugins/ml2/sriov_agent.ini",
-            ),
-            after_apis=True,
-        ),
-    ),
-)
-"""The agent of a node whose NICs have virtual functions."""
 
 
 def agent(kind: str) -> Service:
-    """Return the agent of a node that has a compute service and no server: `linuxbridge` or `macvtap`."""
+    """Return one of Neutron's own agents, for a node that has a compute service and no server.
+
+    Args:
+        kind: `X` of `neutron-X-agent`.
+    """
     program, file = f"neutron-{kind}-agent", f"/etc/neutron/plugins/ml2/{kind}_agent.ini"
     return Service(
         "neutron",
@@ -84,22 +66,5 @@ def agent(kind: str) -> Service:
             File(file, f"{kind}_agent.ini.j2", "root:neutron"),
         ),
         folders=(Folder("/var/lib/neutron", "neutron:neutron", 0o755),),
-        processes=(Process(program, (f"/usr/bin/{program}", *_SERVER, "--config-file", file), after_apis=True),),
+        processes=(Process(program, (f"/usr/bin/{program}", *SERVER, "--config-file", file), after_apis=True),),
     )
-
-
-VPP = Service(
-    "neutron",
-    files=(File("/etc/neutron/neutron.conf", "neutron-of-agent.conf.j2", "root:neutron"),),
-    copies=library.AGENT,
-    folders=(Folder("/var/lib/neutron", "neutron:neutron", 0o755),),
-    processes=(
-        Process(
-            library.AGENT_BINARY,
-            ("/usr/bin/python3", "-m", library.AGENT_MODULE, *_SERVER),
-            environment=library.ENVIRONMENT,
-            after_apis=True,
-        ),
-    ),
-)
-"""nfvbed's own agent, for VPP."""

@@ -4,6 +4,8 @@ from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.sites.openstack.devcloud.services.service import Endpoint, File, Folder, Process, Service
 from nfvbed.sites.openstack.devcloud.services.settings import PORTS
 
+GUEST_RING_SIZE = 1024
+"""Of guests' vhost-user ports (`rx_queue_size`)."""
 _MANAGE = "/usr/bin/nova-manage"
 _CONTROL = ("--config-file", "/etc/nova/nova.conf")
 _COMPUTE = (*_CONTROL, "--config-file", "/etc/nova/nova-compute.conf")
@@ -46,8 +48,6 @@ COMPUTE = Service(
     processes=(_COMPUTE_PROCESS,),
 )
 """On a node of its own."""
-PCI = Service("nova-pci", files=(File("/etc/nova/nova-pci.conf", "nova-pci.conf.j2", "root:nova"),))
-"""Beside it, where instances get virtual functions."""
 
 
 def discover_hosts() -> Command:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 
 from nfvbed.sites.openstack.devcloud.nodes.channel import Command
+from nfvbed.sites.openstack.devcloud.nodes.inside import file_in
+from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.services.service import Folder, Process, Service
 
 DATABASE = "/var/lib/openvswitch/conf.db"
@@ -22,19 +24,24 @@ _SERVER = Process(
         "--pidfile=/run/openvswitch/ovsdb-server.pid",
     ),
 )
+PROGRAM = "ovs-vswitchd-dpdk"
+"""Of the daemon."""
+_PID_FILE = "/run/openvswitch/ovs-vswitchd.pid"
 _SWITCH = Process(
     "ovs-vswitchd",
-    (
-        "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk",
-        _SOCKET,
-        "--pidfile=/run/openvswitch/ovs-vswitchd.pid",
-    ),
+    (f"/usr/lib/openvswitch-switch-dpdk/{PROGRAM}", _SOCKET, f"--pidfile={_PID_FILE}"),
 )
 SERVICE = Service(
     "openvswitch",
     folders=(Folder("/run/openvswitch", "root:root", 0o755), Folder("/var/lib/openvswitch", "root:root", 0o755)),
     processes=(_SERVER, _SWITCH),
 )
+
+
+def control_socket(node: Node) -> str:
+    """Return the path, in a node, of the daemon's control socket: its name has the id that the daemon has there."""
+    pid = file_in(node, _PID_FILE).read_text().strip()
+    return f"/run/openvswitch/{PROGRAM}.{pid}.ctl"
 
 
 def create_database() -> Command:

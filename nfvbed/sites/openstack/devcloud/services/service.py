@@ -32,6 +32,18 @@ class Copy:
 
 
 @dataclass(frozen=True)
+class Mechanism:
+    """A mechanism driver of Neutron's server, which binds the ports of a data plane's instances."""
+
+    name: str
+    """In Neutron's configuration."""
+    entry_point: str = ""
+    """`module:Class` of one that Neutron does not bring."""
+    copies: tuple[Copy, ...] = ()
+    """What such a one needs beside Neutron's server."""
+
+
+@dataclass(frozen=True)
 class Folder:
     """A folder that the service expects."""
 

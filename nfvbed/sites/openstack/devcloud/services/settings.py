@@ -9,7 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from nfvbed.sites.openstack.devcloud.places import write_private
-from nfvbed.sites.openstack.devcloud.services.service import File
+from nfvbed.sites.openstack.devcloud.services.service import File, Mechanism
 
 REGION = "RegionOne"
 LOOPBACK = "127.0.0.1"
@@ -44,37 +44,8 @@ _TEMPLATES = Environment(
 )
 
 
-MECHANISMS = ("openvswitch", "linuxbridge", "macvtap", "vpp")
-"""Neutron's mechanism drivers, in the order in which they are asked to bind a port."""
-
-
-@dataclass(frozen=True)
-class PhysicalNic:
-    """A port of a NIC whose virtual functions are given to instances."""
-
-    network: str
-    """Neutron's name of the physical network that it leads to."""
-    interface: str
-    """Its network device."""
-    vendor: int
-    product: int
-    """PCI ids of its virtual functions."""
-
-    @property
-    def mapping(self) -> str:
-        """As Neutron's SR-IOV agent reads it."""
-        return f"{self.network}:{self.interface}"
-
-    @property
-    def device_spec(self) -> str:
-        """As Nova's compute service reads it: which functions it may give away, and where they lead to."""
-        return json.dumps({"devname": self.interface, "physical_network": self.network})
-
-    @property
-    def alias(self) -> str:
-        """As Nova's API reads it: a name for such functions that flavors can ask for."""
-        ids = {"vendor_id": f"{self.vendor:04x}", "product_id": f"{self.product:04x}"}
-        return json.dumps({"name": f"vf-{self.vendor:04x}-{self.product:04x}", "device_type": "type-VF", **ids})
+OWN_MECHANISM = Mechanism("openvswitch")
+"""Of the controller's own switch."""
 
 
 @dataclass
@@ -106,19 +77,13 @@ class CloudSettings:
     host: str = "controller"
     reserved_pages: int = SWITCH_PAGES
     """Hugepages of 2 MiB of this machine that no guest on this host is promised."""
-
-    nics: tuple[PhysicalNic, ...] = ()
-    """Those whose virtual functions instances get."""
+    mechanisms: tuple[Mechanism, ...] = ()
+    """Those of the computes beside the controller."""
 
     @property
     def mechanism_drivers(self) -> tuple[str, ...]:
-        """Neutron's, with the one for virtual functions where there are such NICs."""
-        return (*MECHANISMS, "sriovnicswitch") if self.nics else MECHANISMS
-
-    @property
-    def pci_aliases(self) -> tuple[str, ...]:
-        """Names of kinds of virtual functions, each once."""
-        return tuple(dict.fromkeys(nic.alias for nic in self.nics))
+        """Neutron's, in the order in which they are asked to bind a port."""
+        return tuple(dict.fromkeys(one.name for one in (OWN_MECHANISM, *self.mechanisms)))
 
     @property
     def auth_url(self) -> str:
@@ -134,8 +99,19 @@ class CloudSettings:
         """Return the URL of RabbitMQ, as oslo.messaging reads it."""
         return f"rabbit://nfvbed:{self.secret('rabbitmq')}@{LOOPBACK}:{MESSAGES_PORT}/"
 
-    def render(self, file: File) -> str:
-        """Return a file's content."""
+    def render(self, file: File, **more: object) -> str:
+        """Return a file's content.
+
+        Args:
+            file: which one.
+            more: what its template is given beside what all are.
+        """
         return _TEMPLATES.get_template(file.template).render(
-            cloud=self, secret=self.secret, ports=PORTS, address=LOOPBACK, region=REGION, dashboard_port=DASHBOARD_PORT
+            cloud=self,
+            secret=self.secret,
+            ports=PORTS,
+            address=LOOPBACK,
+            region=REGION,
+            dashboard_port=DASHBOARD_PORT,
+            **more,
         )

@@ -9,8 +9,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.entries import ProcessEntry
 from nfvbed.sites.openstack.devcloud import links
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
-from nfvbed.sites.openstack.devcloud.computes.catalogue import compute_of
+from nfvbed.sites.openstack.devcloud.computes.catalogue import KINDS, compute_of, open_cloud
 from nfvbed.sites.openstack.devcloud.computes.linux_bridge import LinuxBridgeCompute
 from nfvbed.sites.openstack.devcloud.computes.macvtap import MacvtapCompute
 from nfvbed.sites.openstack.devcloud.computes.ovs_afxdp import OvsAfxdpCompute
@@ -19,7 +18,7 @@ from nfvbed.sites.openstack.devcloud.contents import NETWORKS
 from nfvbed.sites.openstack.devcloud.nodes.node import names_of
 from nfvbed.sites.openstack.devcloud.places import CloudPlaces
 from nfvbed.sites.openstack.devcloud.services.catalogue import SERVICES
-from nfvbed.sites.openstack.devcloud.services.computes import DATA, KINDS, MGMT
+from nfvbed.sites.openstack.devcloud.services.computes import DATA, MGMT
 from nfvbed.spec.layout import layout
 
 PORTS = (
@@ -31,7 +30,7 @@ GUEST = PlacedInstance("1", "vnf", "linux-bridge", PORTS)
 
 @pytest.fixture(name="cloud")
 def _cloud(tmp_path):
-    return DevCloud(tmp_path)
+    return open_cloud(tmp_path)
 
 
 @pytest.fixture(name="variant")
@@ -67,7 +66,7 @@ def test_variants_on_afxdp_reach_it(cloud, variant, name, topology):
     ("compute", "mib"), [(LinuxBridgeCompute, 1536), (OvsAfxdpCompute, 1536), (VppCompute, 1536), (MacvtapCompute, 768)]
 )
 def test_a_chain_of_two_has_room_on_each_node_that_has_chains(tmp_path, compute, mib):
-    assert compute(DevCloud(tmp_path, hugepages_mib=2048)).guests_mib == mib
+    assert compute(open_cloud(tmp_path, hugepages_mib=2048)).guests_mib == mib
 
 
 @pytest.mark.parametrize("name", ["macvtap-private", "macvtap-vepa", "macvtap-passthru"])
@@ -112,9 +111,8 @@ def test_a_variant_has_the_compute_of_its_data_plane(cloud, variant):
 
 def test_every_compute_node_has_the_agent_that_it_names():
     own = {process.name for service in SERVICES for process in service.processes}
-    for host, kind in KINDS.items():
+    for kind in KINDS:
         names = [process.name for process in kind.processes]
-        assert kind.host == host
         assert kind.agent in names
         assert len(set(names)) == len(names)
         assert own >= set(names) - {kind.agent, "tap-devices"}
@@ -138,4 +136,4 @@ def test_two_clouds_have_different_namespaces_for_the_generator(tmp_path):
     first, second = (CloudPlaces.of(tmp_path / name).node("linux-bridge") for name in "ab")
     assert links.generator_space(first) != links.generator_space(second)
     assert len(Path(links.generator_space(first)).name) < 64
-    assert all(len(links.mgmt_port(host)) <= 15 for host in KINDS)
+    assert all(len(links.mgmt_port(kind.host)) <= 15 for kind in KINDS)

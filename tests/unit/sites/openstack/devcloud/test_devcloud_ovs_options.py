@@ -4,7 +4,7 @@ import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError
-from nfvbed.sites.openstack.devcloud.computes import ovs_options
+from nfvbed.sites.openstack.devcloud.computes import ovs_afxdp, ovs_dpdk, ovs_options
 
 DPDK, AFXDP, INTERRUPT = (open_project().load_variant(n) for n in ("ovs-dpdk", "ovs-afxdp", "ovs-afxdp-interrupt"))
 
@@ -16,7 +16,7 @@ def with_options(variant, **values):
 
 @pytest.mark.parametrize(
     ("variant", "check"),
-    [(DPDK, ovs_options.check_dpdk), (AFXDP, ovs_options.check_afxdp), (INTERRUPT, ovs_options.check_afxdp)],
+    [(DPDK, ovs_dpdk.check_options), (AFXDP, ovs_afxdp.check_options), (INTERRUPT, ovs_afxdp.check_options)],
 )
 def test_variants_as_shipped_reach_the_switch(variant, check):
     check(variant)
@@ -49,7 +49,7 @@ def test_options_become_settings_that_a_later_variant_takes_back():
     ],
 )
 def test_what_does_not_reach_a_switch_with_dpdk_is_refused_by_name(key, value):
-    _is_refused(ovs_options.check_dpdk, with_options(DPDK, **{key: value}), key)
+    _is_refused(ovs_dpdk.check_options, with_options(DPDK, **{key: value}), key)
 
 
 @pytest.mark.parametrize(
@@ -66,14 +66,14 @@ def test_what_does_not_reach_a_switch_with_dpdk_is_refused_by_name(key, value):
     ],
 )
 def test_what_does_not_reach_a_switch_on_afxdp_is_refused_by_name(key, value):
-    _is_refused(ovs_options.check_afxdp, with_options(AFXDP, **{key: value}), key)
+    _is_refused(ovs_afxdp.check_options, with_options(AFXDP, **{key: value}), key)
 
 
 @pytest.mark.parametrize(
     "values", [{"xdp_mode": "native"}, {"need_wakeup": False}, {"core_use": "threaded-napi"}, {"pmd_maxsleep_us": 50}]
 )
 def test_options_of_afxdp_ports_and_of_their_threads_are_taken(values):
-    ovs_options.check_afxdp(with_options(AFXDP, **values))
+    ovs_afxdp.check_options(with_options(AFXDP, **values))
 
 
 def _is_refused(check, variant, key):

@@ -49,12 +49,6 @@ def test_a_port_without_functions_is_named_with_the_command():
     assert raised.value.fix.startswith("echo 4 > /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs (at most")
 
 
-def test_the_mechanism_driver_comes_with_the_nics(tmp_path):
-    secrets = Secrets.open(tmp_path / "secrets.json")
-    plain = CloudSettings(secrets)
-    assert "sriovnicswitch" not in plain.mechanism_drivers
-    assert (
-        CloudSettings(secrets, nics=sriov.nics([_port("a"), _port("b")], 1)).mechanism_drivers[-1] == "sriovnicswitch"
-    )
+def test_no_file_is_rendered_without_a_nic(tmp_path):
     with pytest.raises(ConfigurationError, match="has no NIC"):
-        sriov.configuration(plain)
+        sriov.configuration(CloudSettings(Secrets.open(tmp_path / "secrets.json")), ())

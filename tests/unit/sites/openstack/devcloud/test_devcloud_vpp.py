@@ -14,6 +14,8 @@ from nfvbed.dataplanes.vpp.neutron_vpp.names import AgentSettings, Uplink, socke
 from nfvbed.dataplanes.vpp.neutron_vpp.plumbing import Plumbing, Port, interfaces
 from nfvbed.errors import DeployError, PrerequisiteError, SwitchDiedError, UnsupportedError
 from nfvbed.sites.openstack.devcloud.cloud import DevCloud
+from nfvbed.sites.openstack.devcloud.computes import vpp_node
+from nfvbed.sites.openstack.devcloud.computes.catalogue import open_cloud
 from nfvbed.sites.openstack.devcloud.computes.vpp import VppCompute
 from nfvbed.sites.openstack.devcloud.services import library
 from nfvbed.sites.openstack.devcloud.vpp_process import VppSetup
@@ -164,7 +166,7 @@ def _program(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["vpp", "vpp-memif"])
 @pytest.mark.parametrize("topology", ["pvp", "pvvp", "pv3p", "p2p"])
 def test_variants_of_vpp_reach_it(tmp_path, variant, name, topology):
-    VppCompute(DevCloud(tmp_path)).check(variant(name), layout(topology))
+    VppCompute(open_cloud(tmp_path)).check(variant(name), layout(topology))
 
 
 @pytest.mark.usefixtures("program")
@@ -182,13 +184,13 @@ def test_what_does_not_reach_vpp_is_refused_by_name(tmp_path, variant, name, key
     found = variant(name)
     options = type(found.options).model_validate(found.options.model_dump(exclude_unset=True) | values)
     with pytest.raises(UnsupportedError, match=f"^{key} of {name}"):
-        VppCompute(DevCloud(tmp_path)).check(found.model_copy(update={"options": options}), layout("pvp"))
+        VppCompute(open_cloud(tmp_path)).check(found.model_copy(update={"options": options}), layout("pvp"))
 
 
 def test_without_vpp_nothing_is_started(tmp_path, variant, monkeypatch):
     monkeypatch.setenv("VPP_BIN", str(tmp_path / "none"))
     with pytest.raises(PrerequisiteError, match="VPP is not there"):
-        VppCompute(DevCloud(tmp_path)).check(variant("vpp"), layout("pvp"))
+        VppCompute(open_cloud(tmp_path)).check(variant("vpp"), layout("pvp"))
 
 
 def test_a_variants_options_are_how_vpp_is_started(variant):
@@ -226,8 +228,8 @@ def _compute(tmp_path, vpp, monkeypatch):
     entries |= {"/if/rx": counted, "/if/tx": counted, "/if/drops": [[0 for _ in numbers]]}
     connection = SimpleNamespace(api=vpp, read=lambda *, errors: entries)
     monkeypatch.setattr(VppCompute, "_connection", connection)
-    monkeypatch.setattr(DevCloud, "find_vpp", lambda cloud, host: SimpleNamespace(pid=1))
-    return VppCompute(DevCloud(tmp_path))
+    monkeypatch.setattr(DevCloud, "find_outside", lambda cloud, host: SimpleNamespace(pid=1))
+    return VppCompute(open_cloud(tmp_path))
 
 
 def test_hops_are_the_interfaces_of_the_path(compute, vpp):
@@ -257,7 +259,7 @@ def test_workers_poll_measured_interfaces_alone_and_only_while_something_is_meas
 
 def test_what_a_node_gets_of_nfvbed_needs_nothing_else_of_it(tmp_path):
     """The agent's and the driver's own imports are Neutron's, which are tried in a cloud."""
-    for copy in library.AGENT:
+    for copy in vpp_node.AGENT:
         target = tmp_path / Path(copy.path).relative_to(library.FOLDER)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(copy.source.read_bytes())
@@ -279,6 +281,6 @@ def test_what_a_node_gets_of_nfvbed_needs_nothing_else_of_it(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(tmp_path))
-    own = {copy.path for copy in library.AGENT}
-    missing = [copy.path for copy in library.DRIVER if copy.path not in own]
+    own = {copy.path for copy in vpp_node.AGENT}
+    missing = [copy.path for copy in vpp_node.DRIVER if copy.path not in own]
     assert [Path(path).name for path in missing] == ["driver.py"]
