@@ -1,1 +1,1 @@
-"""What is read of a machine of a cloud, and how."""
+"""What is read of a cloud and of its machines, and pure checks of it."""

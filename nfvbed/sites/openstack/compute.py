@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from nfvbed.cloud.instances import PlacedInstance
+from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.cloud.verify.commands import MachineCommands
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.arrangement import Arrangement
@@ -15,7 +16,6 @@ from nfvbed.host.fitness import Fitness
 from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
-from nfvbed.sites.verify.checks import ExpectedMachine
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import Generator

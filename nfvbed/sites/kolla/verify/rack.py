@@ -6,13 +6,13 @@ from pathlib import Path
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.errors import ConfigurationError
 from nfvbed.findings import Finding
 from nfvbed.host.remote.connection import SshHost
 from nfvbed.sites.kolla.model import Order
 from nfvbed.sites.kolla.switching import uplinks
 from nfvbed.sites.kolla.verify.containers import KollaCommands
-from nfvbed.sites.verify.checks import ExpectedMachine
 from nfvbed.sites.verify.cloud import verify
 
 _AGENTS = {"linux-bridge": "neutron-linuxbridge-agent", "macvtap": "neutron-macvtap-agent"}

@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 
 from nfvbed.cloud.instances import InstancePort, PlacedInstance
+from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.dataplanes.ovs.afxdp import modes
 from nfvbed.dataplanes.ovs.afxdp import probe as afxdp_probe
 from nfvbed.dataplanes.ovs.afxdp import threads as afxdp_threads
@@ -28,7 +29,6 @@ from nfvbed.sites.openstack.devcloud.services import libvirt, neutron, nova, ope
 from nfvbed.sites.openstack.devcloud.services.computes import DATA, ComputeKind
 from nfvbed.sites.openstack.devcloud.services.openvswitch import BRIDGES
 from nfvbed.sites.openstack.devcloud.services.settings import OWN_MECHANISM
-from nfvbed.sites.verify.checks import ExpectedMachine
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from nfvbed.cloud.instances import DATA_NETWORKS, PlacedInstance
+from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.cloud.verify.commands import MachineCommands
 from nfvbed.dataplanes.ovs import reading
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
@@ -22,7 +23,6 @@ from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.places import CONTROLLER
 from nfvbed.sites.openstack.devcloud.services.nova import GUEST_RING_SIZE
 from nfvbed.sites.openstack.devcloud.services.openvswitch import BRIDGES
-from nfvbed.sites.verify.checks import ExpectedMachine
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of
 

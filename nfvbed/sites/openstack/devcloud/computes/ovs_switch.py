@@ -8,6 +8,7 @@ from pathlib import Path
 from nfvbed.dataplanes.ovs import pmd, reading, unixctl
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import PortCounters
+from nfvbed.dataplanes.ovs.switchreading import rows
 from nfvbed.errors import DeployError, SwitchDiedError
 from nfvbed.records import CounterSource, Hop, SwitchCounters
 from nfvbed.sites.openstack.devcloud.computes.ovs_options import MANAGED
@@ -16,7 +17,6 @@ from nfvbed.sites.openstack.devcloud.nodes.inside import file_in, process
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.places import CONTROLLER
 from nfvbed.sites.openstack.devcloud.services.openvswitch import PROGRAM, control_socket
-from nfvbed.sites.verify.readings import rows
 from nfvbed.spec.layout import End
 
 INTEGRATION = "br-int"

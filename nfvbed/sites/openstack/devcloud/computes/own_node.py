@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 
+from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.cloud.verify.commands import MachineCommands
 from nfvbed.errors import SwitchDiedError
 from nfvbed.host.arrangement import Arrangement
@@ -12,7 +13,6 @@ from nfvbed.sites.openstack.devcloud.computes.node_commands import COMPUTE_SERVI
 from nfvbed.sites.openstack.devcloud.nodes.node import Node
 from nfvbed.sites.openstack.devcloud.services.computes import ComputeKind
 from nfvbed.sites.openstack.devcloud.stages import Silent
-from nfvbed.sites.verify.checks import ExpectedMachine
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 

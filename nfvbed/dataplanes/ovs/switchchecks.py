@@ -1,11 +1,9 @@
-"""Pure checks: what was read beside what a variant says. One finding a topic, with all that is wrong in it."""
+"""Pure checks of the Open vSwitch of a machine of a cloud: what was read beside what a variant says."""
 
-from collections.abc import Iterable, Mapping
-
+from nfvbed.cloud.verify.checks import ExpectedMachine, judged
 from nfvbed.cpulist import format_cpu_list
+from nfvbed.dataplanes.ovs.switchreading import SwitchReading
 from nfvbed.findings import Finding, State
-from nfvbed.records import Record
-from nfvbed.sites.verify.readings import CloudReading, MachineReading, SwitchReading
 
 VHOST_USER = ("dpdkvhostuserclient", "dpdkvhostuser")
 POLLED = (*VHOST_USER, "dpdk", "afxdp", "afxdp-nonpmd")
@@ -15,67 +13,10 @@ _FAR_FIX = (
     "poll each port from its own node: cores of that node in the variant's pmd-cpu-mask (pmd-rxq-affinity may force"
     " another); of a guest, memory and vCPUs on the node of the switch's cores (hw:numa_nodes, the flavor)"
 )
-_PAGES_FIX = (
-    "remove instances of yours, or have more pages, of the flavors' size and on that node: echo N >"
-    " /sys/devices/system/node/nodeK/hugepages/hugepages-SIZEkB/nr_hugepages there (N: those of now and those that"
-    " lack), or at boot hugepagesz=SIZE hugepages=0:N,1:N with every node's number"
-)
 _UNUSED_FIX = (
     "in the guest: ethtool -L DEVICE combined N, in a driver of DPDK its number of queues; or fewer vCPUs, or a flavor"
     " without hw:vif_multiqueue_enabled"
 )
-_BAD_BINDINGS = ("binding_failed", "unbound")
-
-
-class ExpectedMachine(Record):
-    """What a variant says of one machine."""
-
-    host: str
-    agents: tuple[str, ...]
-    """Programs of Neutron's agents that report from there."""
-    services: tuple[str, ...] = ()
-    """Programs of Nova's services there."""
-    datapath_type: str | None = None
-    """Of all bridges; None: it has no Open vSwitch that is read."""
-    polling: tuple[int, ...] = ()
-    """Cores of polling threads."""
-    functions: dict[str, int] = {}
-    """Virtual functions by PCI address."""
-    takes_hugepages: bool = False
-    """Whether instances come there whose memory is of hugepages."""
-
-
-def check_cloud(read: CloudReading, expected: Iterable[ExpectedMachine]) -> tuple[Finding, ...]:
-    """Check agents, services and instances' ports."""
-    machines = tuple(expected)
-    agents = {(one.host, one.binary): one for one in read.agents}
-    services = {(one.host, one.binary): one for one in read.services}
-    wanted = {
-        "agents": [(agents, (one.host, name)) for one in machines for name in one.agents],
-        "compute services": [(services, (one.host, name)) for one in machines for name in one.services],
-    }
-    found = []
-    for topic, entries in wanted.items():
-        wrong = []
-        for known, (host, binary) in entries:
-            one = known.get((host, binary))
-            if one is None:
-                wrong.append(f"{binary} on {host} has never reported")
-            elif not one.alive:
-                wrong.append(f"{binary} on {host} does not report any more")
-            elif not one.enabled:
-                wrong.append(f"{binary} on {host} is disabled")
-        fix = "read its log, and start it again where it should run"
-        found.append(_judged(topic, wrong, f"{len(entries)} alive", "asked the API", fix))
-    hosts = {one.host for one in machines}
-    ports = [port for port in read.ports if port.host in hosts or not port.host]
-    wrong = [
-        f"port {port.id} on {port.host or 'no host'} is {port.status}, {port.vif_type}"
-        for port in ports
-        if port.status != "ACTIVE" or port.vif_type in _BAD_BINDINGS
-    ]
-    fix = "read the log of the agent on that host; with binding_failed, of Neutron's server"
-    return (*found, _judged("instances' ports", wrong, f"{len(ports)} active", "asked Neutron", fix))
 
 
 def check_switch(read: SwitchReading, expected: ExpectedMachine) -> tuple[Finding, ...]:
@@ -88,7 +29,7 @@ def check_switch(read: SwitchReading, expected: ExpectedMachine) -> tuple[Findin
     ]
     errors = [f"{one.name}: {one.error}" for one in read.interfaces if one.error]
     return (
-        _judged(
+        judged(
             f"{host}: datapath",
             datapath,
             f"{len(read.bridges)} bridges of {expected.datapath_type or 'system'}",
@@ -97,7 +38,7 @@ def check_switch(read: SwitchReading, expected: ExpectedMachine) -> tuple[Findin
             f" NAME datapath_type={expected.datapath_type}, which makes the bridge's ports anew: their"
             " instances are cut off for that time",
         ),
-        _judged(
+        judged(
             f"{host}: switch's ports",
             errors,
             f"{len(read.interfaces)} without an error",
@@ -119,7 +60,7 @@ def _check_vhost(read: SwitchReading, host: str) -> Finding:
         for one in ports
         if one.status.get("status") != "connected"
     ]
-    return _judged(topic, wrong, f"{len(ports)} sockets connected", "asked ovsdb", fix)
+    return judged(topic, wrong, f"{len(ports)} sockets connected", "asked ovsdb", fix)
 
 
 def _check_polling(read: SwitchReading, expected: ExpectedMachine) -> tuple[Finding, Finding]:
@@ -141,7 +82,7 @@ def _check_polling(read: SwitchReading, expected: ExpectedMachine) -> tuple[Find
     missing = tuple(sorted(wanted - set(read.threads)))
     if missing and read.threads:
         wrong.append(f"no thread runs on cores {format_cpu_list(missing)}")
-    threads = _judged(f"{host}: PMD threads", wrong, f"on cores {shown}", "asked the switch", fix)
+    threads = judged(f"{host}: PMD threads", wrong, f"on cores {shown}", "asked the switch", fix)
     return threads, _check_queues(read, expected)
 
 
@@ -210,54 +151,9 @@ def _unused_queues(read: SwitchReading) -> list[str]:
     return found
 
 
-def check_machine(read: MachineReading, expected: ExpectedMachine) -> tuple[Finding, ...]:
-    """Check a machine's virtual functions and hugepages."""
-    found = []
-    if expected.functions:
-        wrong = [
-            f"{pci} has {read.functions.get(pci, 0)}, and not {count}"
-            for pci, count in expected.functions.items()
-            if read.functions.get(pci, 0) != count
-        ]
-        holds = ", ".join(f"{pci}: {count}" for pci, count in expected.functions.items())
-        fix = "make them again, as nfvbed's role does; they are gone after a boot without it"
-        found.append(_judged(f"{expected.host}: virtual functions", wrong, holds, "read sysfs", fix))
-    if expected.takes_hugepages:
-        found.append(_check_pages(read.pages, expected.host))
-    return tuple(found)
-
-
-def _check_pages(pages: Mapping[int, Mapping[int, tuple[int, int]]], host: str) -> Finding:
-    shown = [
-        f"node {node}: {free} of {count} pages of {size} KiB free"
-        for node, sizes in sorted(pages.items())
-        for size, (count, free) in sorted(sizes.items())
-    ]
-    empty = [f"node {node}" for node, sizes in pages.items() if not any(free for _, free in sizes.values())]
-    state = State.ABSENT if not shown else State.LIMITED if empty else State.PRESENT
-    full = f"; none left on {', '.join(empty)}" if empty else ""
-    return Finding(
-        topic=f"{host}: hugepages",
-        state=state,
-        summary=("; ".join(shown) or "no hugepages") + full,
-        probed="read sysfs",
-        fix="" if state is State.PRESENT else _PAGES_FIX,
-    )
-
-
 def _cores_of(mask: str) -> set[int]:
     try:
         bits = int(mask, 16)
     except ValueError:
         return set()
     return {core for core in range(bits.bit_length()) if bits >> core & 1}
-
-
-def _judged(topic: str, wrong: list[str], holds: str, probed: str, fix: str) -> Finding:
-    return Finding(
-        topic=topic,
-        state=State.ABSENT if wrong else State.PRESENT,
-        summary="; ".join(wrong) or holds,
-        probed=probed,
-        fix=fix if wrong else "",
-    )
