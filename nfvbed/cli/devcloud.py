@@ -10,19 +10,19 @@ import click
 
 from nfvbed.cli.rack_options import EVICT
 from nfvbed.cli.settings import json_option
+from nfvbed.cloud.devcloud.access import NAME
+from nfvbed.cloud.devcloud.cloud import HUGEPAGES_MIB, DevCloud
+from nfvbed.cloud.devcloud.lines import StageLines
+from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.devcloud.nodes.node import Node
+from nfvbed.cloud.devcloud.places import CONTROLLER, CloudPlaces
+from nfvbed.cloud.devcloud.status import CloudStatus, look
 from nfvbed.cloud.tacker import journal, others
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.errors import DeployError, UnknownNameError
-from nfvbed.sites.openstack.devcloud.access import NAME
-from nfvbed.sites.openstack.devcloud.cloud import HUGEPAGES_MIB, DevCloud
-from nfvbed.sites.openstack.devcloud.computes.catalogue import open_cloud
-from nfvbed.sites.openstack.devcloud.lines import StageLines
-from nfvbed.sites.openstack.devcloud.nodes.channel import Command
-from nfvbed.sites.openstack.devcloud.nodes.node import Node
-from nfvbed.sites.openstack.devcloud.places import CONTROLLER, CloudPlaces
-from nfvbed.sites.openstack.devcloud.status import CloudStatus, look
-from nfvbed.sites.openstack.devcloud.target import OwnCloud
 from nfvbed.sites.openstack.given import owners_of
+from nfvbed.sites.openstack.owncloud import OwnCloud
 
 _ENVIRONMENT = ("/usr/bin/env", f"OS_CLOUD={NAME}", "HOME=/root", "TERM=" + os.environ.get("TERM", "dumb"))
 _TOOLS = ("PATH=/opt/tacker/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",)

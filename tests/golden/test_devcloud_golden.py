@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nfvbed.sites.openstack.devcloud.computes import sriov
-from nfvbed.sites.openstack.devcloud.computes.catalogue import KINDS
-from nfvbed.sites.openstack.devcloud.computes.sriov import PhysicalNic
-from nfvbed.sites.openstack.devcloud.services.catalogue import SERVICES
-from nfvbed.sites.openstack.devcloud.services.service import File
-from nfvbed.sites.openstack.devcloud.services.settings import CloudSettings, Secrets
+from nfvbed.cloud.devcloud.services.catalogue import SERVICES
+from nfvbed.cloud.devcloud.services.service import File
+from nfvbed.cloud.devcloud.services.settings import CloudSettings, Secrets
+from nfvbed.dataplanes.devcloud import KINDS
+from nfvbed.dataplanes.sriov import compute as sriov
+from nfvbed.dataplanes.sriov.compute import PhysicalNic
 from tests.golden.kept import check
 
 FOLDER = Path(__file__).parent / "devcloud"
@@ -77,7 +77,7 @@ def test_every_golden_file_is_rendered():
 
 
 def test_every_template_belongs_to_a_file():
-    folder = Path("nfvbed/sites/openstack/devcloud/services/templates")
+    folder = Path("nfvbed/cloud/devcloud/services/templates")
     parts = {"sections.j2", "uwsgi.j2"}
     used = {file.template for file in (*FILES.values(), *OF_COMPUTES.values(), *sriov.FILES)}
     assert {path.name for path in folder.iterdir()} - parts == used

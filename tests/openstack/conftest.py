@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nfvbed.cloud.devcloud import enable
+from nfvbed.cloud.devcloud.access import NAME
 from nfvbed.cloud.tacker import left
 from nfvbed.cloud.tacker.connection import connect, tacker_client
 from nfvbed.cloud.tacker.journal import Journal
+from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.sites.openstack import remembered
-from nfvbed.sites.openstack.devcloud import enable
-from nfvbed.sites.openstack.devcloud.access import NAME
-from nfvbed.sites.openstack.devcloud.computes.catalogue import open_cloud
 from tests.openstack.cloud_driver import HUGEPAGES_MIB, ROOT, Cloud, nfvbed, wait
 from tests.openstack.onboarding import owner
 

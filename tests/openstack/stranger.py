@@ -9,11 +9,11 @@ from pathlib import Path
 
 import yaml
 
+from nfvbed.cloud.devcloud import enable
+from nfvbed.cloud.devcloud.links import generator_space
 from nfvbed.cloud.tacker.connection import connect, tacker_client
-from nfvbed.sites.openstack.devcloud import enable
-from nfvbed.sites.openstack.devcloud.computes.catalogue import open_cloud
-from nfvbed.sites.openstack.devcloud.computes.linux_bridge import LinuxBridgeCompute
-from nfvbed.sites.openstack.devcloud.links import generator_space
+from nfvbed.dataplanes.devcloud import open_cloud
+from nfvbed.dataplanes.linux_bridge.compute import LinuxBridgeCompute
 from tests.openstack.cloud_driver import HUGEPAGES_MIB, IMAGES, ROOT, verb, wait
 
 PROJECT = "stranger"

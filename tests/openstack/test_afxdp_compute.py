@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.dataplanes.ovs import unixctl
 from nfvbed.dataplanes.ovs.afxdp import modes
-from nfvbed.sites.openstack.devcloud.computes.catalogue import open_cloud
-from nfvbed.sites.openstack.devcloud.computes.ovs_switch import NodeSwitch
+from nfvbed.dataplanes.ovs.nodeswitch import NodeSwitch
 from tests.openstack.cloud_driver import ROOT
 from tests.openstack.test_site import VNF, ok
 

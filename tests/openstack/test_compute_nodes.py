@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.cloud.devcloud import enable
+from nfvbed.cloud.devcloud.cloud import SWITCH_MIB
+from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.dataplanes.devcloud import open_cloud
+from nfvbed.dataplanes.linux_bridge.compute import LinuxBridgeCompute
+from nfvbed.dataplanes.macvtap.compute import MacvtapCompute
 from nfvbed.host import napi
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.records import Role
-from nfvbed.sites.openstack.devcloud import enable
-from nfvbed.sites.openstack.devcloud.cloud import SWITCH_MIB
-from nfvbed.sites.openstack.devcloud.computes.catalogue import open_cloud
-from nfvbed.sites.openstack.devcloud.computes.linux_bridge import LinuxBridgeCompute
-from nfvbed.sites.openstack.devcloud.computes.macvtap import MacvtapCompute
-from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from nfvbed.spec.layout import layout
 from tests import footprint
 from tests.openstack.cloud_driver import ROOT, Cloud, nfvbed, wait

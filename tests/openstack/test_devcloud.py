@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nfvbed.sites.openstack.devcloud.computes.catalogue import open_cloud
-from nfvbed.sites.openstack.devcloud.nodes.channel import Command
-from nfvbed.sites.openstack.devcloud.places import CloudPlaces
+from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.devcloud.places import CloudPlaces
+from nfvbed.dataplanes.devcloud import open_cloud
 from tests import footprint
 from tests.openstack.cloud_driver import CIRROS, HUGEPAGES_MIB, ROOT, Cloud, argv, command_lines, nfvbed, package, wait
 

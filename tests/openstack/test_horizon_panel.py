@@ -13,13 +13,13 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from demo.horizon import CHROMIUM, FLAGS, HORIZON, STACKS, log_in
+from nfvbed.cloud.devcloud import access
+from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.devcloud.services.settings import DASHBOARD_PORT, LOOPBACK
+from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.host.entries import ProcessEntry
 from nfvbed.host.ledger import Ledger
 from nfvbed.sites.openstack import remembered
-from nfvbed.sites.openstack.devcloud import access
-from nfvbed.sites.openstack.devcloud.computes.catalogue import open_cloud
-from nfvbed.sites.openstack.devcloud.nodes.channel import Command
-from nfvbed.sites.openstack.devcloud.services.settings import DASHBOARD_PORT, LOOPBACK
 from nfvbed.sites.openstack.vnfs import CloudVnfState
 from tests.dashboard_runs import two_variants
 from tests.openstack.cloud_driver import ROOT, nfvbed, verb

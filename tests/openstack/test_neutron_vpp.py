@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.devcloud.places import CONTROLLER
+from nfvbed.cloud.devcloud.services import library
+from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.dataplanes.vpp import binaries
+from nfvbed.dataplanes.vpp import node as vpp_node
 from nfvbed.dataplanes.vpp.neutron_vpp import names
 from nfvbed.dataplanes.vpp.neutron_vpp.names import AgentSettings, Uplink, socket_name
 from nfvbed.errors import PrerequisiteError
-from nfvbed.sites.openstack.devcloud.computes import vpp_node
-from nfvbed.sites.openstack.devcloud.computes.catalogue import open_cloud
-from nfvbed.sites.openstack.devcloud.nodes.channel import Command
-from nfvbed.sites.openstack.devcloud.places import CONTROLLER
-from nfvbed.sites.openstack.devcloud.services import library
 from tests.functional.brought_vpp import with_vpp
 from tests.openstack.cloud_driver import ROOT, nfvbed, verb, wait
 from tests.openstack.test_site import VNF, ok

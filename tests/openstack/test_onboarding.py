@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
+from nfvbed.cloud.devcloud.access import NAME
 from nfvbed.cloud.tacker import left
 from nfvbed.cloud.tacker.legacy import LegacyApi
 from nfvbed.cloud.tacker.sol import SolApi
 from nfvbed.errors import UnsupportedError
-from nfvbed.sites.openstack.devcloud.access import NAME
 from tests.openstack.cloud_driver import ROOT, command_lines, wait
 from tests.openstack.onboarding import legacy, owner, sol
 

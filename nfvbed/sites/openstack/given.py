@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.cloud.tacker import console, left
 from nfvbed.cloud.tacker.api import OnboardingApi, OnboardRequest, TackerVnf, Tell
 from nfvbed.cloud.tacker.connection import asking
@@ -19,7 +20,6 @@ from nfvbed.cloud.tacker.waits import wait
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.host.timing import Steps
 from nfvbed.sites.openstack import images, remembered
-from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.sites.openstack.seeds import seed_of
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.document import Document

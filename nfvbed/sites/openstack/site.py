@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.tacker import journal, others
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.errors import ConfigurationError, DeployError, OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.findings import Finding, PlainReport, SiteReport
 from nfvbed.host import coredistance
@@ -19,13 +21,11 @@ from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import mobilecore, paths, remembered, vnfs
-from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
-from nfvbed.sites.openstack.devcloud.computes.catalogue import open_cloud
-from nfvbed.sites.openstack.devcloud.target import OwnCloud
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
 from nfvbed.sites.openstack.given import owners_of
+from nfvbed.sites.openstack.owncloud import OwnCloud
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.setting_up import SettingUp
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs

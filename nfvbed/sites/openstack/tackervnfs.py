@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.cloud.tacker import journal, left
 from nfvbed.cloud.tacker.api import OnboardingApi
@@ -22,7 +23,6 @@ from nfvbed.host.qemu.images import Image
 from nfvbed.host.timing import Steps
 from nfvbed.records import PortKind, VnfHandle
 from nfvbed.sites.openstack import images, mobilecore, paths, requests, vnfs
-from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.requests import VnfPlace

@@ -6,12 +6,12 @@ import pytest
 
 from nfvbed.cli import verified_rack
 from nfvbed.cli.main import main
+from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.findings import Finding, State
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
-from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.spec.kollarelease import NEWEST
 
 PROJECT = open_project()

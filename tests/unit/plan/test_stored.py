@@ -1,8 +1,8 @@
 """A run that was stored by an older nfvbed is read with the names that keys have now."""
 
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
+from nfvbed.dataplanes.ovs.dpdk.compute import check_options
 from nfvbed.plan.stored import stored_study
-from nfvbed.sites.openstack.devcloud.computes.ovs_dpdk import check_options
 from nfvbed.spec.validate import RENAMED
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.novaflavor import PREFIX, extra_specs
 from nfvbed.cloud.tacker.connection import connect_as_named
 from nfvbed.cloud.tacker.legacy import require_admin
 from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError
 from nfvbed.findings import Finding, State
 from nfvbed.records import Accelerator, GeneratorPlace, VnfHandle
-from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
 from nfvbed.sites.openstack.existing.ends import Ends, ends_of
 from nfvbed.sites.openstack.existing.path import ExistingPath

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nfvbed.cloud.devcloud.services import library
+from nfvbed.dataplanes.vpp import node as vpp_node
 from nfvbed.sites.kolla.combinations import combinations
 from nfvbed.sites.kolla.rolevariables import of_machine
-from nfvbed.sites.openstack.devcloud.computes import vpp_node
-from nfvbed.sites.openstack.devcloud.services import library
 from tests.unit.sites.kolla.orders import PROJECT, order, rendering
 
 ROLES = PROJECT.root / "deploy" / "roles"

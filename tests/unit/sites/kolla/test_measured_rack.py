@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 
+from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.host.qemu.images import Image
@@ -17,7 +18,6 @@ from nfvbed.sites.kolla.measured.cloud import DeployedRack, RackCloud, RackCompu
 from nfvbed.sites.kolla.measured.described import described
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.site import open_site
-from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.sites.openstack.requests import VnfPlace, request
 from nfvbed.sites.openstack.tackervnfs import has_functions
 from nfvbed.spec.kollarelease import NEWEST

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.cloud.instances import PlacedInstance
 from nfvbed.errors import ConfigurationError, DeployError, UnsupportedError
 from nfvbed.sites.kolla.executor import journal
@@ -15,7 +16,6 @@ from nfvbed.sites.kolla.measured.cloud import RackCloud
 from nfvbed.sites.kolla.measured.described import described
 from nfvbed.sites.kolla.measured.opened import deployed_rack
 from nfvbed.sites.kolla.site import RackSite
-from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.spec.kollarelease import NEWEST
 from tests.unit.sites.kolla.orders import PROJECT, pinned
 
