@@ -96,6 +96,11 @@ class Catalogue:
             raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"it has {known}")
         return found()
 
+    def modules(self, name: str) -> dict[str, ModuleType]:
+        """Return a module of the rooms that have one of this name, by data plane."""
+        names = {plane: f"{room}.{name}" for plane, room in self._rooms.items()}
+        return {plane: import_module(one) for plane, one in names.items() if find_spec(one) is not None}
+
     def _options(self, name: str) -> type[DataPlaneOptions]:
         module = import_module(f"{self._rooms[name]}.options")
         for thing in vars(module).values():

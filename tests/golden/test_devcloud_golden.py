@@ -10,12 +10,13 @@ import yaml
 from nfvbed.cloud.devcloud.services.catalogue import SERVICES
 from nfvbed.cloud.devcloud.services.service import File
 from nfvbed.cloud.devcloud.services.settings import CloudSettings, Secrets
-from nfvbed.dataplanes.devcloud import KINDS
+from nfvbed.dataplanes.devcloud import kinds
 from nfvbed.dataplanes.sriov import compute as sriov
 from nfvbed.dataplanes.sriov.compute import PhysicalNic
 from tests.golden.kept import check
 
 FOLDER = Path(__file__).parent / "devcloud"
+KINDS = kinds()
 FILES = {file.template.removesuffix(".j2"): file for service in SERVICES for file in service.files}
 COMPUTES = FOLDER.with_name("devcloud_computes")
 OF_COMPUTES = {
@@ -77,10 +78,14 @@ def test_every_golden_file_is_rendered():
 
 
 def test_every_template_belongs_to_a_file():
-    folder = Path("nfvbed/cloud/devcloud/services/templates")
     parts = {"sections.j2", "uwsgi.j2"}
-    used = {file.template for file in (*FILES.values(), *OF_COMPUTES.values(), *sriov.FILES)}
-    assert {path.name for path in folder.iterdir()} - parts == used
+    used: dict[str, set[str]] = {}
+    for file in (*FILES.values(), *OF_COMPUTES.values(), *sriov.FILES):
+        used.setdefault(file.package, set()).add(file.template)
+    assert len(used) == 4
+    for package, names in used.items():
+        folder = Path(package.replace(".", "/")) / "templates"
+        assert {path.name for path in folder.iterdir()} - parts == names
 
 
 @pytest.mark.parametrize("host", sorted(kind.host for kind in KINDS))

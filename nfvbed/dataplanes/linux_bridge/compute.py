@@ -38,7 +38,7 @@ class LinuxBridgeCompute(KernelCompute):
     kind = ComputeKind(
         "linux-bridge",
         "neutron-linuxbridge-agent",
-        (libvirt.SERVICE, nova.COMPUTE, neutron.agent("linuxbridge")),
+        (libvirt.SERVICE, nova.COMPUTE, neutron.agent("linuxbridge", __package__)),
         Mechanism("linuxbridge"),
     )
     vnf_port_kind = PortKind.TAP

@@ -50,7 +50,7 @@ class MacvtapCompute(KernelCompute):
     kind = ComputeKind(
         "macvtap",
         "neutron-macvtap-agent",
-        (_TAPS, libvirt.SERVICE, nova.COMPUTE, neutron.agent("macvtap")),
+        (_TAPS, libvirt.SERVICE, nova.COMPUTE, neutron.agent("macvtap", __package__)),
         Mechanism("macvtap"),
     )
     vnf_port_kind = PortKind.MACVTAP

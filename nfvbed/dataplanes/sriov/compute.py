@@ -23,10 +23,10 @@ MECHANISM = Mechanism("sriovnicswitch")
 """By which Neutron would bind ports there."""
 FILES = (
     # Nova's, beside those that each compute has.
-    File("/etc/nova/nova-pci.conf", "nova-pci.conf.j2", "root:nova"),
+    File("/etc/nova/nova-pci.conf", "nova-pci.conf.j2", "root:nova", package=__package__),
     # Those of Neutron's agent.
     File("/etc/neutron/neutron.conf", "neutron-of-agent.conf.j2", "root:neutron"),
-    File("/etc/neutron/plugins/ml2/sriov_agent.ini", "sriov_agent.ini.j2", "root:neutron"),
+    File("/etc/neutron/plugins/ml2/sriov_agent.ini", "sriov_agent.ini.j2", "root:neutron", package=__package__),
 )
 
 
@@ -59,7 +59,7 @@ class PhysicalNic:
         return json.dumps({"name": f"vf-{self.vendor:04x}-{self.product:04x}", "device_type": "type-VF", **ids})
 
 
-def no_functions(variant: Variant, sysfs: Path = SYSFS) -> UnsupportedError:
+def no_compute(variant: Variant, sysfs: Path = SYSFS) -> UnsupportedError:
     """Return why there is no compute with virtual functions here: what this machine lacks, or what a devcloud does."""
     try:
         _require_functions(choice.choose(options_of(variant, SriovOptions), pf.discover(sysfs)))

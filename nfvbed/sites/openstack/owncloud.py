@@ -15,7 +15,7 @@ from nfvbed.cloud.devcloud.services.settings import Secrets
 from nfvbed.cloud.devcloud.status import look
 from nfvbed.cloud.novaflavor import PREFIX, extra_specs
 from nfvbed.cloud.tacker.connection import connect
-from nfvbed.dataplanes.devcloud import COMPUTES, compute_of
+from nfvbed.dataplanes.devcloud import compute_of, computes
 from nfvbed.findings import Finding, State
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.variant import Variant
@@ -90,5 +90,5 @@ class OwnCloud(Target):
         return (
             Finding(topic="cloud", state=state, summary=runs, probed="asked it", fix="make devcloud"),
             Finding(topic="packages", state=State.PRESENT, summary=root, probed="read"),
-            Finding(topic="computes", state=State.PRESENT, summary=", ".join(COMPUTES), probed="read"),
+            Finding(topic="computes", state=State.PRESENT, summary=", ".join(computes()), probed="read"),
         )

@@ -52,18 +52,19 @@ SERVICE = Service(
 )
 
 
-def agent(kind: str) -> Service:
+def agent(kind: str, package: str = __package__) -> Service:
     """Return one of Neutron's own agents, for a node that has a compute service and no server.
 
     Args:
         kind: `X` of `neutron-X-agent`.
+        package: with the template of its file.
     """
     program, file = f"neutron-{kind}-agent", f"/etc/neutron/plugins/ml2/{kind}_agent.ini"
     return Service(
         "neutron",
         files=(
             File("/etc/neutron/neutron.conf", "neutron-of-agent.conf.j2", "root:neutron"),
-            File(file, f"{kind}_agent.ini.j2", "root:neutron"),
+            File(file, f"{kind}_agent.ini.j2", "root:neutron", package=package),
         ),
         folders=(Folder("/var/lib/neutron", "neutron:neutron", 0o755),),
         processes=(Process(program, (f"/usr/bin/{program}", *SERVER, "--config-file", file), after_apis=True),),

@@ -19,6 +19,8 @@ class File:
     owner: str = "root"
     """`user:group`."""
     mode: int = OWN_USERS_FILE
+    package: str = __package__
+    """Which has that folder: this one, or a data plane's room."""
 
 
 @dataclass(frozen=True)

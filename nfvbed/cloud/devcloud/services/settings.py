@@ -4,6 +4,7 @@ import json
 import os
 import secrets
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -34,14 +35,6 @@ PORTS = {name: port + _ABOVE for name, port in _USUAL.items()}
 one machine have different ones, by the environment variable NFVBED_DEVCLOUD_PORTS_ABOVE."""
 SWITCH_PAGES = 256
 """Hugepages of 2 MiB that Open vSwitch may take: 256 MiB to begin with, more where there are many ports."""
-_TEMPLATES = Environment(
-    loader=PackageLoader("nfvbed.cloud.devcloud.services", "templates"),
-    undefined=StrictUndefined,
-    keep_trailing_newline=True,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    autoescape=False,
-)
 
 
 OWN_MECHANISM = Mechanism("openvswitch")
@@ -106,12 +99,28 @@ class CloudSettings:
             file: which one.
             more: what its template is given beside what all are.
         """
-        return _TEMPLATES.get_template(file.template).render(
-            cloud=self,
-            secret=self.secret,
-            ports=PORTS,
-            address=LOOPBACK,
-            region=REGION,
-            dashboard_port=DASHBOARD_PORT,
-            **more,
+        return (
+            _templates(file.package)
+            .get_template(file.template)
+            .render(
+                cloud=self,
+                secret=self.secret,
+                ports=PORTS,
+                address=LOOPBACK,
+                region=REGION,
+                dashboard_port=DASHBOARD_PORT,
+                **more,
+            )
         )
+
+
+@cache
+def _templates(package: str) -> Environment:
+    return Environment(
+        loader=PackageLoader(package, "templates"),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )

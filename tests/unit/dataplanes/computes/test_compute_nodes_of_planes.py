@@ -12,7 +12,7 @@ from nfvbed.cloud.devcloud.services.catalogue import SERVICES
 from nfvbed.cloud.devcloud.services.computes import DATA, MGMT
 from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.dataplanes.devcloud import KINDS, compute_of, open_cloud
+from nfvbed.dataplanes.devcloud import compute_of, kinds, open_cloud
 from nfvbed.dataplanes.linux_bridge.compute import LinuxBridgeCompute
 from nfvbed.dataplanes.macvtap.compute import MacvtapCompute
 from nfvbed.dataplanes.ovs.afxdp.compute import OvsAfxdpCompute
@@ -111,7 +111,7 @@ def test_a_variant_has_the_compute_of_its_data_plane(cloud, variant):
 
 def test_every_compute_node_has_the_agent_that_it_names():
     own = {process.name for service in SERVICES for process in service.processes}
-    for kind in KINDS:
+    for kind in kinds():
         names = [process.name for process in kind.processes]
         assert kind.agent in names
         assert len(set(names)) == len(names)
@@ -136,4 +136,4 @@ def test_two_clouds_have_different_namespaces_for_the_generator(tmp_path):
     first, second = (CloudPlaces.of(tmp_path / name).node("linux-bridge") for name in "ab")
     assert links.generator_space(first) != links.generator_space(second)
     assert len(Path(links.generator_space(first)).name) < 64
-    assert all(len(links.mgmt_port(kind.host)) <= 15 for kind in KINDS)
+    assert all(len(links.mgmt_port(kind.host)) <= 15 for kind in kinds())

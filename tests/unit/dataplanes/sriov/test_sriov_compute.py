@@ -25,7 +25,7 @@ def _port(name, functions=4):
 
 
 def test_without_a_nic_the_reason_is_the_probes(root, tmp_path):
-    found = sriov.no_functions(open_project(root).load_variant("sriov"), tmp_path)
+    found = sriov.no_compute(open_project(root).load_variant("sriov"), tmp_path)
     assert found.what == "no NIC here can have virtual functions"
     assert found.observed == "no network device with sriov_totalvfs above 0"
     assert "SR-IOV" in found.fix
