@@ -96,7 +96,7 @@ def status(as_json: bool) -> int:
 def logs(service: str | None, lines: int) -> None:
     """Show the last lines of a service's log; without a name, list the logs.
 
-    Those of a compute node beside the controller have its name before theirs: linux-bridge/nova-compute.
+    Those of a compute node beside the controller have its name before theirs: NODE/nova-compute.
     """
     places = CloudPlaces.of(open_project().root)
     found = {path.stem: path for path in sorted(places.node(CONTROLLER).logs.glob("*.log"))}

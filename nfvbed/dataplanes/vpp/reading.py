@@ -5,7 +5,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from nfvbed.dataplanes.vpp.runtime import SOURCE, runtime_of
+from nfvbed.dataplanes.vpp.options import CYCLES_FROM
+from nfvbed.dataplanes.vpp.runtime import runtime_of
 from nfvbed.dataplanes.vpp.statistics import Entries, InterfaceCounters, errors_of, interface_counters
 from nfvbed.records import CounterSource, Hop, HopKind, Role, SwitchCounters, WorkThread
 from nfvbed.spec.layout import End, Layout
@@ -28,7 +29,7 @@ def counters(entries: Entries, numbers: Mapping[str, int], busy_cycles: int) -> 
     return SwitchCounters(
         packets=sum(interface.rx_packets for interface in counted.values()),
         busy_cycles=busy_cycles,
-        source=SOURCE,
+        source=CYCLES_FROM,
         raw={
             "nodes": [dataclasses.asdict(node) for node in nodes if node.vectors],
             "ports": {name: _port(interface) for name, interface in counted.items()},
