@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from nfvbed.dataplanes.wiring import vnf_port_kind
+from nfvbed.drops import Meanings
 from nfvbed.errors import InternalError, PrerequisiteError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.loader import Project
@@ -72,6 +73,11 @@ class Catalogue:
     def variant_file_model(self) -> type[VariantFile]:
         """The model of their files."""
         return variant_model(self.options, VariantFile)
+
+    @cached_property
+    def drop_counters(self) -> Meanings:
+        """What drop counters mean: those that are of no data plane, and `TABLE` of the rooms' modules `drops`."""
+        return Meanings(module.TABLE for module in self.modules("drops").values())
 
     def project(self, root: Path | None = None) -> Project:
         """Open the data folders below a root, whose variants are of these data planes; None: found."""

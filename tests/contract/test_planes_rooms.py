@@ -41,7 +41,6 @@ MAY = {
     **dict.fromkeys(HINTS, "an error says which variant would do"),
     **dict.fromkeys(EXAMPLES, "an example of a cell's name, or of a message"),
     "nfvbed/dataplanes/catalogue.py": "the one list of the rooms",
-    "nfvbed/drops.py": "names of sources of counters, which stored trials have",
     "nfvbed/compare/costs.py": "the doctor's topic of a machine's SR-IOV",
     "nfvbed/compare/recommend.py": "variants that are compared unless others are named",
     "nfvbed/host/probes/findings.py": "the doctor's topic of a machine's SR-IOV",

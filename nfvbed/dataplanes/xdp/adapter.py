@@ -10,6 +10,7 @@ from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.link_switch import LinkSwitch
 from nfvbed.dataplanes.ports.veth_probe import Attempt, receive_by, require_sender, try_out
 from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.xdp.drops import SOURCE
 from nfvbed.dataplanes.xdp.options import XdpOptions
 from nfvbed.dataplanes.xdp.process import DIED, PROGRAM, XdpSwitch, XdpSwitchSpec
 from nfvbed.errors import DeployError
@@ -41,6 +42,7 @@ class Xdp(LinkSwitch):
     kind = "xdp"
     works_in = "the sender's softirq"
     drops = ("no_way",)
+    counts_as = SOURCE
 
     def probe(self, variant: Variant) -> Fitness:
         """Make two ports, attach the programs in the variant's mode, and remove it all."""
