@@ -4,11 +4,11 @@ A variant counts ports of the generator's side (`p0`, `p1`): here they are the m
 of the site's file. Threads are counted among those of the NIC's NUMA node.
 """
 
+from nfvbed.cloud.kolla.uplinks import Uplink
 from nfvbed.dataplanes.ovs.tuning import interface_settings
 from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
 from nfvbed.errors import UnsupportedError
 from nfvbed.sites.kolla.model import Order
-from nfvbed.sites.kolla.switching import Uplink
 from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant
 

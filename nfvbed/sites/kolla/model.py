@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from nfvbed.cloud.kolla.placement import Placement
 from nfvbed.sites.kolla.pinning import Pinning
-from nfvbed.sites.kolla.placement import Placement
 from nfvbed.spec.kollarelease import DataPlaneSupportSpec, KollaReleaseSpec
 from nfvbed.spec.rack import RackHostSpec
 from nfvbed.spec.site import KollaSiteSpec

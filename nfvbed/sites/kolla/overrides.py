@@ -7,10 +7,11 @@ expression.
 import json
 from collections.abc import Mapping
 
+from nfvbed.cloud.kolla.nicnames import device
+from nfvbed.cloud.kolla.uplinks import bridge_mappings
 from nfvbed.cpulist import format_cpu_list
 from nfvbed.sites.kolla.model import Options, Order
-from nfvbed.sites.kolla.nicnames import device
-from nfvbed.sites.kolla.switching import bridge_mappings, uplinks
+from nfvbed.sites.kolla.switching import uplinks
 from nfvbed.spec.rack import RackHostSpec
 
 VHOST_USER_DIRECTORY = "/run/openvswitch"

@@ -7,8 +7,8 @@ is restarted for none.
 from collections.abc import Iterator
 from typing import Any
 
+from nfvbed.cloud.kolla import nicnames
 from nfvbed.cpulist import format_cpu_list
-from nfvbed.sites.kolla import nicnames
 from nfvbed.sites.kolla.model import Order
 from nfvbed.spec.rack import RackHostSpec
 

@@ -1,14 +1,15 @@
 """A variant, a site and a release in, the files out that kolla-ansible takes. Nothing is read or run here."""
 
+from nfvbed.cloud.kolla import nicnames
+from nfvbed.cloud.kolla.placement import Placement, Polling, place_with_polling, place_without_polling
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
 from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.sites.kolla import affinity, guests, inventory, nicnames, overrides, variables
+from nfvbed.sites.kolla import affinity, guests, inventory, overrides, variables
 from nfvbed.sites.kolla.model import Options, Order, Rendering
 from nfvbed.sites.kolla.options import check_options
 from nfvbed.sites.kolla.pinning import Pinning, check_together
-from nfvbed.sites.kolla.placement import Placement, Polling, place_with_polling, place_without_polling
 from nfvbed.sites.kolla.switching import NO_UPLINK
 from nfvbed.sites.kolla.vppsetup import memory_mib
 from nfvbed.spec.flavor import Flavor

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+from nfvbed.cloud.kolla import nicnames
+from nfvbed.cloud.kolla.nicnames import device
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.dataplanes.ovs.afxdp.probe import port_request
 from nfvbed.dataplanes.ovs.instance import core_mask
 from nfvbed.dataplanes.ovs.tuning import userspace_settings
 from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
-from nfvbed.sites.kolla import affinity, nicnames, vppsetup
+from nfvbed.sites.kolla import affinity, vppsetup
 from nfvbed.sites.kolla.model import Order
-from nfvbed.sites.kolla.nicnames import device
 from nfvbed.sites.kolla.switching import uplinks
 from nfvbed.spec.variant import options_of
 

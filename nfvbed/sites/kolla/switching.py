@@ -1,25 +1,11 @@
 """Which NICs of a machine the switch of Open vSwitch or Linux bridge has, and on which physical networks."""
 
-from dataclasses import dataclass
-
+from nfvbed.cloud.kolla.uplinks import Uplink
 from nfvbed.sites.kolla.model import Order
-from nfvbed.spec.rack import NicRole, RackNicSpec
+from nfvbed.spec.rack import NicRole
 
 NO_UPLINK = ("macvtap", "vpp")
 """Data planes whose NICs on computes neither Open vSwitch nor Linux bridge has."""
-
-
-@dataclass(frozen=True)
-class Uplink:
-    """A NIC of a switch, and its bridge."""
-
-    nic: RackNicSpec
-    network: str
-
-    @property
-    def bridge(self) -> str:
-        """The bridge's name."""
-        return f"br-{self.network}"
 
 
 def uplinks(order: Order, name: str) -> tuple[Uplink, ...]:
@@ -34,8 +20,3 @@ def uplinks(order: Order, name: str) -> tuple[Uplink, ...]:
     if host.is_compute:
         roles = () if order.plane_on(name) in NO_UPLINK else ("dpdk",) if order.polls(name) else ("external", "dpdk")
     return tuple(Uplink(nic, nic.network) for nic in host.nics_of(*roles) if nic.network is not None)
-
-
-def bridge_mappings(links: tuple[Uplink, ...]) -> str:
-    """Return Neutron's list: physical network, bridge."""
-    return ",".join(f"{link.network}:{link.bridge}" for link in links)

@@ -7,12 +7,14 @@ must not be in there.
 import ipaddress
 from typing import Any
 
+from nfvbed.cloud.kolla import nicnames
+from nfvbed.cloud.kolla.nicnames import device
+from nfvbed.cloud.kolla.uplinks import Uplink, bridge_mappings
 from nfvbed.errors import InternalError
-from nfvbed.sites.kolla import nicnames, rolevariables
+from nfvbed.sites.kolla import rolevariables
 from nfvbed.sites.kolla.model import Order
-from nfvbed.sites.kolla.nicnames import device
 from nfvbed.sites.kolla.preparation import of_preparation
-from nfvbed.sites.kolla.switching import Uplink, bridge_mappings, uplinks
+from nfvbed.sites.kolla.switching import uplinks
 
 _AGENTS = {"linux-bridge": "linuxbridge"}
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from nfvbed.cloud.kolla.placement import Placement
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.sites.kolla.options import check_options
 from nfvbed.sites.kolla.pinning import Pinning, check_together
-from nfvbed.sites.kolla.placement import Placement
 from nfvbed.sites.kolla.preflight.cores import check_cores
 from nfvbed.sites.kolla.preflight.facts import MachineFacts
 from nfvbed.sites.kolla.preflight.finding import Finding

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+from nfvbed.cloud.kolla.placement import Placement
 from nfvbed.sites.kolla.pinning import Pinning
-from nfvbed.sites.kolla.placement import Placement
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.rack import MIB_PER_GIB, NicRole, RackHostSpec

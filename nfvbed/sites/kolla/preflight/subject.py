@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nfvbed.sites.kolla.placement import Placement
+from nfvbed.cloud.kolla.placement import Placement
 from nfvbed.sites.kolla.preflight.facts import MachineFacts, NicFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.sites.kolla.rolevariables import PREPARES_HOST
