@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from nfvbed.cloud.kolla.placement import Placement
 from nfvbed.sites.kolla.pinning import Pinning
 from nfvbed.sites.kolla.preflight.finding import Finding
+from nfvbed.sites.kolla.preflight.subject import POLLING_PLANES
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.rack import MIB_PER_GIB, NicRole, RackHostSpec
 from nfvbed.spec.site import KollaSiteSpec
@@ -79,7 +80,7 @@ def check_flavors(
     site: KollaSiteSpec, variant: Variant, placements: Mapping[str, Placement], flavors: tuple[Flavor, ...]
 ) -> Iterator[Finding]:
     """Find flavors whose memory is on no compute's hugepages beside the switch's share; all of them stop everything."""
-    shared = variant.options.dataplane == "ovs-dpdk"
+    shared = variant.options.dataplane in POLLING_PLANES
     wanting = [flavor for flavor in flavors if "hw:mem_page_size" in extra_specs(flavor, shared_pages=shared)]
     rooms = {name: _rooms(site.hosts[name], placement) for name, placement in placements.items()}
     lacking = [flavor for flavor in wanting if not any(_fits(flavor, room) for room in rooms.values())]
