@@ -31,7 +31,7 @@ def global_variables(order: Order) -> dict[str, Any]:
     found["neutron_tenant_network_types"] = order.network_types
     if len(order.planes) == 1:
         found |= order.planes[0].variables.everywhere
-    absent = [plane for name, plane in CATALOGUE.kolla.items() if name not in {one.name for one in order.planes}]
+    absent = (plane for plane in CATALOGUE.kolla.values() if plane not in order.planes)
     found |= {plane.variables.enabled_by: False for plane in absent if plane.variables.enabled_by}
     return found | rolevariables.of_all(order)
 
@@ -61,8 +61,7 @@ def host_variables(order: Order, name: str) -> dict[str, Any]:
         found["neutron_physical_networks"] = ",".join(link.network for link in links)
     # Else Kolla tells the agents of computes nothing of bridges to physical networks, and leaves their NICs out.
     found["enable_neutron_provider_networks"] = bool(links)
-    enabling = {one.name: one.variables.enabled_by for one in order.planes if one.variables.enabled_by}
-    found |= {key: plane.name == name_of_plane for name_of_plane, key in enabling.items()}
+    found |= {one.variables.enabled_by: one is plane for one in order.planes if one.variables.enabled_by}
     found |= plane.variables.fixed
     for one in order.planes:
         found |= one.variables.of_rack(order.machine(name))
