@@ -1,1 +1,1 @@
-"""One module per data plane, and the ceilings that bound them."""
+"""Data planes, each in a room with all that is its own, the interface that they answer, and the ceilings that bound them."""

@@ -60,3 +60,10 @@ def test_a_data_plane_without_a_record_is_possible_on_no_release():
 def test_a_record_is_of_its_room_s_data_plane():
     with pytest.raises(InternalError, match="not of 'vale'"):
         _ = Catalogue({"vale": ROOMS["vpp"]}).kolla
+
+
+def test_the_how_to_shows_a_record_as_it_is():
+    page = (PROJECT.root / "docs/howto/add-a-variant.md").read_text().partition("## Its record for Kolla")[2]
+    shown = page.partition("```python\n")[2].partition("```")[0].splitlines()
+    has = (PROJECT.root / "nfvbed/dataplanes/macvtap/kolla.py").read_text().splitlines()
+    assert shown and [line for line in shown if line not in has] == []
