@@ -1,1 +1,1 @@
-"""Data planes, each in a room with all that is its own, the interface that they answer, and the ceilings that bound them."""
+"""Data planes: the interface that they answer, a room for each with all that is its own, and what bounds them."""
