@@ -38,7 +38,7 @@ ARROWS = {
         ("spec",),
         (OWN,),
     ),
-    "nfvbed.cloud": (("devcloud",), ("compute",), ("tacker", "verify"), (OWN,)),
+    "nfvbed.cloud": (("devcloud",), ("compute",), ("kolla", "tacker", "verify"), (OWN,)),
     "nfvbed.cloud.devcloud": (
         (OWN,),
         ("root",),

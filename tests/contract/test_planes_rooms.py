@@ -55,7 +55,6 @@ MAY = {
 }
 """Files that may, and why."""
 FOLDERS = {
-    "nfvbed/sites/kolla/": "what a release of Kolla Ansible takes for a data plane",
     "nfvbed/spec/publications/": "what others have published",
     "nfvbed/vsperf/conf/": "VSPERF's names of switches and tests, and what is measured for them",
 }
@@ -94,7 +93,7 @@ def _asks_for_a_name(node: ast.AST) -> bool:
 
 
 def test_nothing_branches_on_the_name_of_a_data_plane():
-    paths = [path for path in python_files("nfvbed") if not str(path).startswith((*ROOM_PATHS, "nfvbed/sites/kolla/"))]
+    paths = [path for path in python_files("nfvbed") if not str(path).startswith(ROOM_PATHS)]
     assert_none(f"{path}:{node.lineno}" for path in paths for node in nodes(path) if _asks_for_a_name(node))
 
 
