@@ -59,6 +59,8 @@ class SiteSpec(SpecModel):
 
     is_whole_cloud: ClassVar[bool] = False
     """Whether to destroy takes a whole cloud down, with all that anybody has in it."""
+    in_stages: ClassVar[bool] = False
+    """Whether variants are deployed on its machines in stages, which make one cloud of them."""
     names_before_destroy: ClassVar[bool] = False
     """Whether the command that takes it down has to be told the site's name."""
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")
@@ -392,6 +394,7 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     """Machines that kolla-ansible deploys an OpenStack on."""
 
     is_whole_cloud = True
+    in_stages = True
     names_before_destroy = True
     kind: Literal["kolla"]
     """Kind of site: machines that kolla-ansible deploys."""
