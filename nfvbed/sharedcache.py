@@ -193,8 +193,11 @@ class SharedCache:
     def _made(self, kind: str) -> Path:
         """Return a kind's folder, which its user alone may enter, as all that had to be made above it."""
         folder = self._kind(kind)
-        for path in reversed((folder, *folder.parents)):
-            path.mkdir(mode=0o700, exist_ok=True)
+        try:
+            for path in reversed((folder, *folder.parents)):
+                path.mkdir(mode=0o700, exist_ok=True)
+        except OSError as failure:
+            raise _not_kept(folder, failure.strerror or str(failure)) from failure
         return folder
 
     def _kind(self, kind: str) -> Path:

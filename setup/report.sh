@@ -57,8 +57,11 @@ is_made() {
     taken "$1" "$2" "$3" "$(dirname "$4")" && "$5" "$4" && mark_done "$2" "$3"
 }
 
-# made KIND NAME STAMP TARGET: it is complete; NFVBED_CACHE gets it.
+# keep KIND NAME STAMP TARGET: NFVBED_CACHE gets it.
+keep() { if [ -n "${NFVBED_CACHE:-}" ]; then "$ROOT/setup/cache" put "$1" "$2 $3" "$4"; fi; }
+
+# made KIND NAME STAMP TARGET: it is complete.
 made() {
     mark_done "$2" "$3"
-    if [ -n "${NFVBED_CACHE:-}" ]; then "$ROOT/setup/cache" put "$1" "$2 $3" "$4"; fi
+    keep "$@"
 }
