@@ -15,10 +15,11 @@ fail() {
     exit "$1"
 }
 
-# debian: the Debian whose packages this machine has; 13 for systems that are like Debian (setup/check-host says so).
+# debian [OS-RELEASE]: the Debian whose packages this machine has; 13 for newer ones and for systems that are like Debian
+# (setup/check-host says so).
 debian() {
-    # shellcheck disable=SC1091
-    (. /etc/os-release 2>/dev/null; if [ "${ID:-}" = debian ]; then echo "${VERSION_ID:-}"; else echo 13; fi)
+    # shellcheck disable=SC1090
+    (. "${1:-/etc/os-release}" 2>/dev/null; if [ "${ID:-}${VERSION_ID:-}" = debian12 ]; then echo 12; else echo 13; fi)
 }
 
 # section NAME...: the packages of sections of the list, as this machine's Debian names them.

@@ -62,9 +62,13 @@ class Builder:
 
     def key(self, packages: tuple[Package, ...]) -> str:
         """Return the hash of all that decides the image: recipe, builder, package contents, QEMU's version."""
-        extra = (*sorted((ROOT / "images" / "builder").glob("*.py")), *pythonparts.files(self.recipe).values())
+        extra = (*sorted((ROOT / "images" / "builder").glob("*.py")), *self.python(packages).values())
         lines = [f"{package.name} {package.version}\n" for package in packages]
         return Sidecar.hash("".join([self.recipe.digest(extra), "\n", *lines, self.qemu.version]))
+
+    def python(self, packages: tuple[Package, ...]) -> dict[str, Path]:
+        """Return the files of Python beside the packages, for the version that they bring."""
+        return pythonparts.files(self.recipe, pythonparts.version_of(packages), self.tool)
 
     def build(self, packages: tuple[Package, ...], sidecar: Sidecar) -> None:
         """Build in a folder of its own and put the files in place, the sidecar last."""
@@ -74,7 +78,8 @@ class Builder:
         key = self.key(packages)
         version = f"{self.recipe.version}-{key[:12]}"
         _say(f"{self.recipe.name}: unpacking {len(packages)} packages")
-        root, ramdisk, kernel = RootFs(work / "root", self.recipe, self.tool), work / "ramdisk", work / "vmlinuz"
+        root = RootFs(work / "root", self.recipe, self.tool, self.python(packages))
+        ramdisk, kernel = work / "ramdisk", work / "vmlinuz"
         acquire = work / "apt.conf"
         acquire.write_text(self.source.acquire_options())
         root.unpack(packages, self.source.sources(), acquire)
