@@ -24,9 +24,6 @@ from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
 from nfvbed.vnfs.descriptors.given import ReadDescriptor
 from nfvbed.vnfs.descriptors.givenfit import Fit
 
-WITHOUT_NOVA = ("lab", "guest", "simulated")
-"""Kinds of sites on which nfvbed itself starts VNFs."""
-
 
 def check_fit(
     project: Project, site: SiteSpec, topology: str, asked: tuple[str, str | None, dict[str, Any]], *, as_json: bool
@@ -45,7 +42,7 @@ def check_fit(
         ConfigurationError: a file is not valid.
     """
     vnf, variant_name, options = asked
-    if site.kind not in WITHOUT_NOVA and options.get("kind") is None:
+    if site.has_nova and options.get("kind") is None:
         options = options | {"kind": VnfKind.VM.value}
     variant = project.load_variant(named_variant(variant_name), site)
     choice, own = asked_for(project, variant, topology, vnf, options)

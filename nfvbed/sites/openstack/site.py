@@ -30,9 +30,8 @@ from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.setting_up import SettingUp
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.sites.openstack.target import Target
-from nfvbed.sites.site import NOTHING_DEPLOYED, misfits_of_path
+from nfvbed.sites.site import NOTHING_DEPLOYED, Site, misfits_of_path
 from nfvbed.sites.verify.cloud import verify
-from nfvbed.sites.verify.verifiable import VerifiableSite
 from nfvbed.spec.layout import Layout, layout
 from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec
 from nfvbed.spec.variant import Variant
@@ -65,7 +64,7 @@ def open_existing(spec: CloudSiteSpec, root: Path) -> "OpenstackSite":
     return OpenstackSite(spec.name, LabMachine(spec, root), target, provider)
 
 
-class OpenstackSite(VerifiableSite):
+class OpenstackSite(Site):
     """An OpenStack; one data plane is deployed at a time, that is: takes instances.
 
     Args:
@@ -74,6 +73,8 @@ class OpenstackSite(VerifiableSite):
         target: the OpenStack; started when something is deployed, where it is ours.
         provider: where its VNFs come from.
     """
+
+    has_cloud = True
 
     def __init__(self, name: str, machine: LabMachine, target: Target, provider: VnfProvider) -> None:
         self.name = name

@@ -181,7 +181,7 @@ def _alike(monkeypatch):
 
 def test_a_round_has_the_twins_as_it_wants_them(root, alike):
     doing = Exchanging(root)
-    place = RackSite(deployed_rack(pinned_site(swap="abba"), root), root, doing)
+    place = RackSite(deployed_rack(pinned_site(swap="abba"), root), root, None, doing)
     for number in range(1, 5):
         place.begin_round(number)
     there, turned = "ovs-dpdk on compute1, ovs-kernel on compute2", "ovs-kernel on compute1, ovs-dpdk on compute2"
@@ -191,7 +191,7 @@ def test_a_round_has_the_twins_as_it_wants_them(root, alike):
 def test_a_rack_that_swaps_never_is_left_alone(root, monkeypatch):
     monkeypatch.setattr(twins, "describe", lambda *_: pytest.fail("it was asked"))
     doing = Exchanging(root)
-    RackSite(deployed_rack(pinned_site(), root), root, doing).begin_round(2)
+    RackSite(deployed_rack(pinned_site(), root), root, None, doing).begin_round(2)
     assert doing.asked == []
 
 

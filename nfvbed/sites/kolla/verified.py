@@ -1,4 +1,4 @@
-"""What `nfvbed verify` finds on a site that kolla-ansible deploys."""
+"""What comparing a rack with its variants finds: by what its deployment wrote down, else by what is said of it."""
 
 import contextlib
 from collections.abc import Callable
@@ -7,13 +7,15 @@ from functools import partial
 from nfvbed.cloud.tacker.connection import connect, connect_as_named
 from nfvbed.errors import UsageError
 from nfvbed.findings import Finding, State
+from nfvbed.sites.kolla.executor import journal
+from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.takeover import KOLLAS_NAME
-from nfvbed.sites.kolla.measured.cloud import DeployedRack
 from nfvbed.sites.kolla.measured.opened import bare, deployed_rack
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.render import order_pinned
 from nfvbed.sites.kolla.site import RackSite, keep
 from nfvbed.sites.kolla.verify.rack import verify_rack
+from nfvbed.sites.stages import StagedCloud, VerifiedCloud
 from nfvbed.sites.verify.path import TOPIC, verify_with_path
 from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.loader import Project
@@ -25,19 +27,38 @@ Found = tuple[Finding, ...]
 Choose = Callable[[Variant], VnfChoice | None]
 
 
+def verify(
+    project: Project,
+    stages: StagedCloud,
+    site: KollaSiteSpec,
+    asked: tuple[str | None, Choose | None],
+    named: tuple[str | None, str | None],
+) -> VerifiedCloud:
+    """Verify a rack: one that nfvbed has deployed by its journal, unless it is said what is on it.
+
+    Args:
+        project: the project.
+        stages: that have made its cloud, if any have.
+        site: the rack.
+        asked: variant and choice, as of `verify_deployed`.
+        named: as of `verify_unknown`.
+    """
+    if any(named) or journal.read(RackPlaces.of(project.root, site.name)) is None:
+        return verify_unknown(project, site, asked[0], named)
+    return verify_deployed(project, stages, site, *asked)
+
+
 def verify_deployed(
-    project: Project, site: KollaSiteSpec, variant: str | None, choose: Choose | None
-) -> tuple[str, str, Found]:
+    project: Project, stages: StagedCloud, site: KollaSiteSpec, variant: str | None, choose: Choose | None
+) -> VerifiedCloud:
     """Verify a rack by its journal; what was found is written down there.
 
     Args:
         project: the project.
+        stages: that have made its cloud.
         site: the rack.
         variant: name of the variant that is to be there, and through whose instances frames are sent; None: all.
         choose: returns the VNF that is booted where none runs; None: no frame is sent.
-
-    Returns:
-        The variants' name, the deployment's, and what was found.
 
     Raises:
         UnsupportedError: the deployment is not complete.
@@ -57,9 +78,9 @@ def verify_deployed(
         reading = verify_rack(rack.order, connect(site.name, rack.places.clouds))
         found = (*reading, Finding(topic=TOPIC, state=State.UNKNOWN, summary=untold, probed="not tried"))
     else:
-        found = _with_paths(project, rack, named, choose)
+        found = _with_paths(partial(RackSite, rack, project.root, stages), named, choose)
     keep(rack, found)
-    return rack.pinning.name, bare(rack, named[0]).deployment.id, found
+    return VerifiedCloud(rack.pinning.name, bare(rack, named[0]).deployment.id, found)
 
 
 def _without_generator(site: KollaSiteSpec) -> str:
@@ -70,11 +91,11 @@ def _without_generator(site: KollaSiteSpec) -> str:
     return ""
 
 
-def _with_paths(project: Project, rack: DeployedRack, variants: list[Variant], choose: Choose) -> Found:
+def _with_paths(opened: Callable[[], RackSite], variants: list[Variant], choose: Choose) -> Found:
     """Verify, and send frames through an instance of each variant, one after the other: each has the networks alone."""
     found: dict[str, Finding] = {}
     for variant in variants:
-        with contextlib.closing(RackSite(rack, project.root)) as place:
+        with contextlib.closing(opened()) as place:
             for one in verify_with_path(place, place.to_verify(variant), variant, partial(choose, variant)):
                 topic = f"{one.topic}: {variant.name}" if one.topic == TOPIC and len(variants) > 1 else one.topic
                 found[topic] = one.model_copy(update={"topic": topic})
@@ -82,9 +103,15 @@ def _with_paths(project: Project, rack: DeployedRack, variants: list[Variant], c
 
 
 def verify_unknown(
-    project: Project, site: KollaSiteSpec, variant: str | None, options: dict[str, str | None]
-) -> tuple[str, Found]:
+    project: Project, site: KollaSiteSpec, variant: str | None, named: tuple[str | None, str | None]
+) -> VerifiedCloud:
     """Read a rack that nfvbed has not deployed: the variant that is on it is an argument.
+
+    Args:
+        project: the project.
+        site: the rack.
+        variant: name of the variant.
+        named: the release, and the cloud's name in `clouds.yaml`; None: the usual ones.
 
     Raises:
         UsageError: no variant is named.
@@ -93,8 +120,10 @@ def verify_unknown(
         raise UsageError(
             f"say which variant is deployed on site {site.name}", fix=f"nfvbed verify VARIANT --site {site.name}"
         )
+    release, os_cloud = named
     pinning = pinning_of(project, site, variant)
-    order = order_pinned(pinning, site, project.load_kolla_release(options["release"] or NEWEST))
-    found = verify_rack(order, connect_as_named(options["os_cloud"] or KOLLAS_NAME, None))
+    order = order_pinned(pinning, site, project.load_kolla_release(release or NEWEST))
+    found = verify_rack(order, connect_as_named(os_cloud or KOLLAS_NAME, None))
     reason = "no frame is sent on a rack that nfvbed did not deploy"
-    return pinning.name, (*found, Finding(topic=TOPIC, state=State.UNKNOWN, summary=reason, probed="not tried"))
+    untried = Finding(topic=TOPIC, state=State.UNKNOWN, summary=reason, probed="not tried")
+    return VerifiedCloud(pinning.name, "", (*found, untried))
