@@ -85,9 +85,12 @@ def test_what_may_name_one_still_does():
 
 def _asks_for_a_name(node: ast.AST) -> bool:
     """Whether a comparison has the name of a data plane on one side and what a variant has on the other."""
-    if not isinstance(node, ast.Compare):
+    if isinstance(node, ast.Match):
+        sides = [node.subject, *(case.pattern for case in node.cases)]
+    elif isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+    else:
         return False
-    sides = [node.left, *node.comparators]
     words = {part.value for side in sides for part in ast.walk(side) if isinstance(part, ast.Constant)}
     return bool(words & set(ROOMS)) and any("dataplane" in ast.unparse(side) for side in sides)
 
@@ -97,6 +100,13 @@ def test_nothing_branches_on_the_name_of_a_data_plane():
     assert_none(f"{path}:{node.lineno}" for path in paths for node in nodes(path) if _asks_for_a_name(node))
 
 
-@pytest.mark.parametrize("source", ["variant.options.dataplane == 'vpp'", "plane.dataplane in ('xdp', 'vale')"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "variant.options.dataplane == 'vpp'",
+        "plane.dataplane in ('xdp', 'vale')",
+        "match a.dataplane:\n case 'macvtap': pass",
+    ],
+)
 def test_such_a_branch_is_found(source):
     assert any(_asks_for_a_name(node) for node in ast.walk(ast.parse(source)))

@@ -11,8 +11,8 @@ from nfvbed.cloud.devcloud.places import CloudPlaces
 from nfvbed.cloud.devcloud.services.catalogue import SERVICES
 from nfvbed.cloud.devcloud.services.computes import DATA, MGMT
 from nfvbed.cloud.instances import InstancePort, PlacedInstance
-from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.dataplanes.devcloud import compute_of, kinds, open_cloud
+from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
+from nfvbed.dataplanes.devcloud import compute_of, computes, kinds, open_cloud
 from nfvbed.dataplanes.linux_bridge.compute import LinuxBridgeCompute
 from nfvbed.dataplanes.macvtap.compute import MacvtapCompute
 from nfvbed.dataplanes.ovs.afxdp.compute import OvsAfxdpCompute
@@ -107,6 +107,14 @@ def test_a_variant_has_the_compute_of_its_data_plane(cloud, variant):
         assert type(compute_of(variant(name), cloud)) is compute
     with pytest.raises(UnsupportedError, match="vale is no data plane of a devcloud"):
         compute_of(variant("vale"), cloud)
+
+
+def test_computes_are_found_in_their_rooms():
+    assert set(computes()) == {"linux-bridge", "macvtap", "ovs-afxdp", "ovs-dpdk", "vpp"}
+    without = set(CATALOGUE.modules("compute")) - set(computes())
+    assert without == {"sriov"}
+    assert all(hasattr(CATALOGUE.modules("compute")[name], "no_compute") for name in without)
+    assert [kind.host for kind in kinds()] == ["linux-bridge", "macvtap", "ovs-afxdp", "vpp"]
 
 
 def test_every_compute_node_has_the_agent_that_it_names():
