@@ -88,3 +88,11 @@ def test_what_a_site_has_to_have_is_named_and_the_rest_has_a_default():
     assert optional == {"host_view", "staged_cloud", "own_machine", "has_cloud", "inspect"}
     assert [name for name in verbs | optional if not hasattr(Site, name)] == []
     assert not (verbs | optional) & Site.__abstractmethods__
+
+
+def test_what_a_data_plane_needs_is_told_of_every_kind_of_site():
+    text = PAGE.with_name("add-a-variant.md").read_text().split("## What each site takes")[1].split("\n## ")[0]
+    first = [row.split("|")[1] for row in text.splitlines() if row.startswith("| `")]
+    assert sorted(re.findall(r"`(\w+)`", " ".join(first))) == sorted(catalogue.SITES)
+    for module in set(re.findall(r"`(\w+\.py)`", text)):
+        assert list((ROOT / "nfvbed" / "dataplanes").glob(f"*/{module}")), module
