@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nfvbed.sites.openstack.instances import PlacedInstance
+from nfvbed.vnfs.descriptors.written import WrittenDescriptor
 
 Tell = Callable[[str], None]
 """Takes a sentence on what goes on."""
@@ -31,6 +32,25 @@ class OnboardRequest:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """SOL: the request's additionalParams. A package that has a HOT of its own (BaseHOT) is instantiated with it where
     they name its user data: `lcm-operation-user-data` and `lcm-operation-user-data-class`."""
+
+    @classmethod
+    def of(cls, identity: tuple[str, str], written: WrittenDescriptor) -> "OnboardRequest":
+        """Return the request for a VNF, of which the descriptor is written.
+
+        Args:
+            identity: the deployment that owns it, and its name there.
+            written: its descriptor.
+        """
+        owner, name = identity
+        return cls(
+            name,
+            owner,
+            written.content,
+            written.networks,
+            written.flavour,
+            written.level,
+            written.parameters,
+        )
 
 
 @dataclass(frozen=True)

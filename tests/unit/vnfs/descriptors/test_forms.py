@@ -1,22 +1,22 @@
 """Both forms of a descriptor say the same: they come from one `vnf.yml`."""
 
-from dataclasses import replace
-
 import pytest
 import yaml
 
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.vnfs.descriptors import asked, basehot, csar, legacy, sol, solvnfd
-from nfvbed.vnfs.descriptors.model import CloudImage, checksums, request_of, version_of
+from nfvbed.vnfs.descriptors import asked, csar, legacy, sol, solvnfd, written
+from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums, version_of
 from nfvbed.vnfs.descriptors.novaflavor import extra_specs
+from nfvbed.vnfs.descriptors.onemachine import descriptor_of
 from tests.unit.vnfs.descriptors.requests import IMAGE, NETWORKS, PROJECT, choice_of, request
 
+NESTED = "BaseHOT/default/nested/VDU1.yaml"
 VARIATIONS = {
     "plain": {},
     "management": {"management": True},
     "bridge": {"forwarding": "bridge"},
     "virtual functions": {"direct": True},
-    "zone and scaling": {"availability_zone": "rack-1", "most_instances": 3},
+    "zone and scaling": {"zone": "rack-1", "most_instances": 3},
     **{name: {"flavor": name} for name in PROJECT.flavor_names},
 }
 
@@ -27,7 +27,7 @@ def nodes(template):
 
 def legacy_says(made):
     found = nodes(legacy.template(made))
-    inputs = legacy.parameters(legacy.template(made))
+    inputs = {name: one["default"] for name, one in legacy.inputs(made.only).items()}
     machine = found["VDU1"]["properties"]
     links = {name: node["properties"]["network_name"] for name, node in found.items() if name.startswith("VL_")}
     points = {name: node for name, node in found.items() if node["type"].endswith("CP.Tacker")}
@@ -37,7 +37,7 @@ def legacy_says(made):
         "flavor": inputs[machine["flavor"]["get_input"]],
         "user data": machine.get("user_data", ""),
         "config drive": machine.get("config_drive", False),
-        "zone": machine.get("availability_zone", ""),
+        "zone": inputs[machine["availability_zone"]["get_input"]] if "availability_zone" in machine else "",
         "ports": {
             name: (
                 node["properties"]["order"],
@@ -55,7 +55,7 @@ def sol_says(made):
     members = {name: content for name, content in sol.files(made).items() if name.endswith(".yaml")}
     flavour = yaml.safe_load(members["Definitions/vloop_flavour.yaml"])
     stack = yaml.safe_load(members["BaseHOT/default/vloop.yaml"])["resources"]
-    hot = yaml.safe_load(members[f"BaseHOT/default/nested/{basehot.NESTED}"])["resources"]
+    hot = yaml.safe_load(members[NESTED])["resources"]
     described, server = nodes(flavour)["VDU1"], hot["VDU1"]["properties"]
     compute = described["capabilities"]["virtual_compute"]["properties"]
     wanted = compute["requested_additional_capabilities"]["properties"]
@@ -77,7 +77,7 @@ def sol_says(made):
                 one.get("port_security_enabled", True),
                 one["binding:vnic_type"],
                 # The network is the request's to name: by the connection point.
-                {port.name: port.network for port in made.ports}[name],
+                {port.name: port.network for port in made.only.ports}[name],
             )
             for name, one in ports.items()
         },
@@ -97,16 +97,15 @@ def test_package_asks_for_what_the_flavor_has(keys, tmp_path):
     path = tmp_path / "vloop.csar"
     path.write_bytes(csar.write(sol.files(made)))
     found = asked.of_document(csar.read(path).definitions["Definitions/vloop_flavour.yaml"])
-    assert found.vcpus == made.flavor.vcpus
-    assert found.memory_mib == made.flavor.memory_mib
-    assert dict(found.specs) == extra_specs(made.flavor)
-    assert found.vnics == {port.name: port.vnic for port in made.ports if not port.management} | {
-        port.name: "normal" for port in made.ports if port.management
-    }
+    flavor = made.only.machines[0].flavor
+    assert found.vcpus == flavor.vcpus
+    assert found.memory_mib == flavor.memory_mib
+    assert dict(found.specs) == extra_specs(flavor)
+    assert found.vnics == {port.name: port.vnic for port in made.only.ports}
 
 
 def test_ports_of_the_path_come_first():
-    ports = request(management=True).ports
+    ports = request(management=True).only.ports
     assert [(port.name, port.order, port.management) for port in ports] == [
         ("in", 0, False),
         ("out", 1, False),
@@ -125,25 +124,27 @@ def test_anti_spoofing_is_off_on_every_data_port_and_on_no_other():
 
 
 def test_ports_say_nothing_of_port_security_where_their_networks_have_none():
-    plain, made = request(management=True), replace(request(management=True), inherits_port_security=True)
+    plain, made = request(management=True), request(management=True, inherits_port_security=True)
     files = sol.files(made)
-    hot = yaml.safe_load(files[f"BaseHOT/default/nested/{basehot.NESTED}"])["resources"]
+    hot = yaml.safe_load(files[NESTED])["resources"]
     ports = [one["properties"] for one in hot.values() if one["type"] == "OS::Neutron::Port"]
+    template = nodes(legacy.template(made))
+    assert not any("anti_spoofing_protection" in one["properties"] for one in template.values())
     assert len(ports) == 3 and not any("port_security_enabled" in one for one in ports)
     assert made.descriptor_id != plain.descriptor_id, "Tacker takes an id once"
 
 
 def test_two_ports_on_one_network_share_its_link():
     choice = choice_of()
-    made = request_of(choice, {"in": "data0", "out": "data0"}, IMAGE, {})
+    made = descriptor_of(choice, {"in": "data0", "out": "data0"}, IMAGE, {})
     assert [name for name in nodes(legacy.template(made)) if name.startswith("VL_")] == ["VL_0"]
 
 
 def test_image_without_an_agent_is_told_nothing():
     choice = choice_of(forwarding="image")
     own = choice.model_copy(update={"image": choice.image.model_copy(update={"agent": False})})
-    made = request_of(own, NETWORKS, IMAGE, {})
-    assert made.user_data == ""
+    made = descriptor_of(own, NETWORKS, IMAGE, {})
+    assert made.only.machines[0].user_data == ""
     assert "config_drive" not in nodes(legacy.template(made))["VDU1"]["properties"]
 
 
@@ -178,14 +179,14 @@ def test_version_is_the_one_beside_the_image(tmp_path):
 
 
 def test_request_to_instantiate_names_flavour_level_and_script():
-    said = sol.instantiation()
-    members = sol.files(request())
-    script = said["additionalParams"]["lcm-operation-user-data"].removeprefix("./")
-    assert f"class {said['additionalParams']['lcm-operation-user-data-class']}:" in members[script].decode()
-    assert said["flavourId"] == solvnfd.FLAVOUR
+    asked_for, members = written.for_api(request(), "sol"), sol.files(request())
+    script = asked_for.parameters["lcm-operation-user-data"].removeprefix("./")
+    assert f"class {asked_for.parameters['lcm-operation-user-data-class']}:" in members[script].decode()
+    assert asked_for.flavour == solvnfd.FLAVOUR
+    assert asked_for.networks == (("in", "data0"), ("out", "data1"))
     flavour = yaml.safe_load(members["Definitions/vloop_flavour.yaml"])
     levels = next(p["levels"] for p in flavour["topology_template"]["policies"] if "levels" in p)["properties"]
-    assert said["instantiationLevelId"] in levels["levels"]
+    assert asked_for.level in levels["levels"]
     assert all("scale_info" in level for level in levels["levels"].values())
 
 
@@ -198,7 +199,7 @@ def test_request_to_instantiate_names_flavour_level_and_script():
 )
 def test_networks_must_be_those_of_its_ports(networks, words):
     with pytest.raises(ConfigurationError, match=words) as failure:
-        request_of(choice_of(), networks, IMAGE, {})
+        descriptor_of(choice_of(), networks, IMAGE, {})
     assert failure.value.where
     assert failure.value.fix
 
@@ -206,7 +207,7 @@ def test_networks_must_be_those_of_its_ports(networks, words):
 @pytest.mark.parametrize("forwarding", ["router", "xdp"])
 def test_what_no_descriptor_can_carry_is_refused(forwarding):
     with pytest.raises(UnsupportedError, match="cannot be asked to forward"):
-        request_of(choice_of(forwarding=forwarding), NETWORKS, IMAGE, {})
+        descriptor_of(choice_of(forwarding=forwarding), NETWORKS, IMAGE, {})
 
 
 def test_image_without_digest_or_file_is_refused(tmp_path):

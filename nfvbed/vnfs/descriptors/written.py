@@ -1,0 +1,75 @@
+"""What Tacker is asked for, whatever it comes from: a descriptor in the form of one API, and what the request says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nfvbed.vnfs.descriptors import csar, hot, legacy, sol
+from nfvbed.vnfs.descriptors.model import Flavour, VnfDescriptor
+from nfvbed.vnfs.descriptors.solvnfd import LEVEL
+from nfvbed.vnfs.descriptors.yamltext import dump
+
+
+@dataclass(frozen=True)
+class WrittenDescriptor:
+    """A descriptor as an API of Tacker's takes it."""
+
+    content: Mapping[str, Any] | bytes
+    """A legacy template, or a VNF package (SOL004)."""
+    networks: tuple[tuple[str, str], ...] = ()
+    """Connection points and the networks they are on, in the order of the path."""
+    flavour: str = "simple"
+    """SOL: the deployment flavour."""
+    level: str = ""
+    """SOL: the instantiation level; empty: the descriptor's default."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """SOL: the request's additionalParams."""
+
+
+def for_api(
+    descriptor: VnfDescriptor,
+    form: str,
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> WrittenDescriptor:
+    """Write the only flavour of a descriptor for one of Tacker's APIs.
+
+    Args:
+        descriptor: what it is written from.
+        form: `legacy` or `sol`.
+        inputs: legacy: values of inputs; None: inputs stay with their defaults.
+        parameters: SOL: what the request says beside that by which the base HOT is read.
+
+    Raises:
+        ConfigurationError: an image cannot be read, or its SHA-512 is not known.
+        PrerequisiteError: ETSI's type files are missing.
+    """
+    flavour = descriptor.only
+    return WrittenDescriptor(
+        content=legacy.template(descriptor, flavour, inputs) if form == "legacy" else csar.write(sol.files(descriptor)),
+        networks=tuple((port.name, port.network) for port in flavour.outer),
+        flavour=flavour.name,
+        level=LEVEL if flavour.most_instances is not None else "",
+        parameters={**sol.SCRIPT, **(parameters or {})},
+    )
+
+
+def as_file(descriptor: VnfDescriptor, form: str, flavour: Flavour | None = None) -> bytes:
+    """Return what is kept of a descriptor in a file.
+
+    Args:
+        descriptor: what it is written from.
+        form: `legacy`, `sol` or `hot`.
+        flavour: of a template; None: the descriptor's only one. A package has all.
+
+    Raises:
+        ConfigurationError, PrerequisiteError: as `for_api`.
+    """
+    if form == "sol":
+        return csar.write(sol.files(descriptor))
+    if form == "legacy":
+        return dump(legacy.template(descriptor, flavour)).encode()
+    stack = hot.stack(descriptor, flavour or descriptor.only)
+    nested = [f"# {name}\n{dump(one)}" for name, one in stack.nested.items()]
+    return "---\n".join([dump(stack.template), *nested]).encode()
