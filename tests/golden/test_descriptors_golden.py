@@ -1,10 +1,11 @@
 """Descriptors of vloop, byte by byte."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from nfvbed.vnfs.descriptors import csar, legacy, sol
+from nfvbed.vnfs.descriptors import csar, legacy, sol, written
 from nfvbed.vnfs.descriptors.typefiles import ETSI_TYPES, USER_DATA
 from nfvbed.vnfs.descriptors.yamltext import dump
 from tests import heattranslator
@@ -26,6 +27,11 @@ def test_legacy_descriptor():
 
 def test_legacy_descriptor_with_a_management_port_and_scaling():
     check(GOLDEN / "legacy-management.yaml", dump(legacy.template(request(management=True, most_instances=2))))
+
+
+@pytest.mark.parametrize(("name", "keys"), [("stack", {}), ("stack-scaled", {"management": True, "most_instances": 2})])
+def test_hot_of_its_own(name: str, keys: dict[str, Any]):
+    check(GOLDEN / f"{name}.hot.yaml", written.as_file(request(**keys), "hot").decode())
 
 
 @pytest.mark.parametrize("name", members())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfvbed.vnfs.descriptors import sol
+from nfvbed.vnfs.descriptors import sol, written
 from nfvbed.vnfs.descriptors.typefiles import ETSI_TYPES, USER_DATA
 from nfvbed.vnfs.descriptors.yamltext import dump
 from tests import heattranslator
@@ -31,6 +31,13 @@ def test_hot_of_the_legacy_descriptor(flavour):
         GOLDEN / f"{SEVERAL}/{flavour}.hot.yaml",
         heattranslator.legacy_hot(legacy_document(flavour, zones=ZONES)).template,
     )
+
+
+@pytest.mark.parametrize("flavour", [EIGHT, TWO])
+def test_hot_of_its_own(flavour):
+    made = request(zones=ZONES)
+    stack = written.as_file(made, "hot", made.flavour(flavour)).decode()
+    check(GOLDEN / f"{SEVERAL}/{flavour}.stack.hot.yaml", stack)
 
 
 @pytest.mark.parametrize("name", members())

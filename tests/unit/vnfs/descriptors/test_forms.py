@@ -1,13 +1,18 @@
 """Both forms of a descriptor say the same: they come from one `vnf.yml`."""
 
+from pathlib import Path
+
 import pytest
 import yaml
 
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.vnfs.descriptors import asked, csar, legacy, sol, solvnfd, written
+from nfvbed.spec.document import parse_document
+from nfvbed.vnfs.descriptors import asked, csar, hot, legacy, sol, solvnfd, written
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums, version_of
 from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from nfvbed.vnfs.descriptors.onemachine import descriptor_of
+from nfvbed.vnfs.descriptors.yamltext import dump
+from tests import heattranslator
 from tests.unit.vnfs.descriptors.requests import IMAGE, NETWORKS, PROJECT, choice_of, request
 
 NESTED = "BaseHOT/default/nested/VDU1.yaml"
@@ -55,11 +60,11 @@ def sol_says(made):
     members = {name: content for name, content in sol.files(made).items() if name.endswith(".yaml")}
     flavour = yaml.safe_load(members["Definitions/vloop_flavour.yaml"])
     stack = yaml.safe_load(members["BaseHOT/default/vloop.yaml"])["resources"]
-    hot = yaml.safe_load(members[NESTED])["resources"]
-    described, server = nodes(flavour)["VDU1"], hot["VDU1"]["properties"]
+    nested = yaml.safe_load(members[NESTED])["resources"]
+    described, server = nodes(flavour)["VDU1"], nested["VDU1"]["properties"]
     compute = described["capabilities"]["virtual_compute"]["properties"]
     wanted = compute["requested_additional_capabilities"]["properties"]
-    ports = {name: one["properties"] for name, one in hot.items() if one["type"] == "OS::Neutron::Port"}
+    ports = {name: one["properties"] for name, one in nested.items() if one["type"] == "OS::Neutron::Port"}
     order = [entry["port"]["get_resource"] for entry in server["networks"]]
     assert described["properties"].get("boot_data", "") == server.get("user_data", "")
     assert {name: nodes(flavour)[name]["properties"]["order"] for name in ports} == {
@@ -89,6 +94,45 @@ def sol_says(made):
 def test_both_forms_say_the_same(keys):
     made = request(**keys)
     assert legacy_says(made) == sol_says(made)
+
+
+def of_hot(template):
+    """Return the resources of a HOT; without what heat-translator leaves to Heat and Neutron."""
+    for one in template["resources"].values():
+        if one["type"] == "OS::Nova::Server":
+            one["properties"].pop("name", None)
+        else:
+            one["properties"].setdefault("binding:vnic_type", "normal")
+    return template["parameters"], template["resources"]
+
+
+@pytest.mark.parametrize("keys", VARIATIONS.values(), ids=VARIATIONS)
+def test_hot_says_what_heat_translator_makes_of_the_template(keys):
+    made = request(**{**keys, "most_instances": 1})
+    document = parse_document(Path("vloop.yaml"), dump(legacy.template(made)))
+    theirs = yaml.safe_load(heattranslator.legacy_hot(document).template)
+    stack = hot.stack(made, made.only)
+    assert of_hot(stack.template) == of_hot(theirs)
+    assert stack.nested == {}
+
+
+def test_scaled_hot_gives_each_instance_what_the_template_of_one_has():
+    one, several = (request(most_instances=most) for most in (1, 3))
+    stack = hot.stack(several, several.only)
+    (inner,) = stack.nested.values()
+    group = stack.template["resources"]["machines"]["properties"]
+    assert (group["min_size"], group["max_size"], group["resource"]["type"]) == (1, 3, *stack.nested)
+    given = group["resource"]["properties"]
+    assert set(given) == set(inner["parameters"])
+
+    def filled(value):
+        return given.get(value["get_param"], value) if isinstance(value, dict) and "get_param" in value else value
+
+    resources = {
+        name: {**found, "properties": {key: filled(value) for key, value in found["properties"].items()}}
+        for name, found in inner["resources"].items()
+    }
+    assert resources == hot.stack(one, one.only).template["resources"]
 
 
 @pytest.mark.parametrize("keys", VARIATIONS.values(), ids=VARIATIONS)
@@ -126,8 +170,8 @@ def test_anti_spoofing_is_off_on_every_data_port_and_on_no_other():
 def test_ports_say_nothing_of_port_security_where_their_networks_have_none():
     plain, made = request(management=True), request(management=True, inherits_port_security=True)
     files = sol.files(made)
-    hot = yaml.safe_load(files[NESTED])["resources"]
-    ports = [one["properties"] for one in hot.values() if one["type"] == "OS::Neutron::Port"]
+    nested = yaml.safe_load(files[NESTED])["resources"]
+    ports = [one["properties"] for one in nested.values() if one["type"] == "OS::Neutron::Port"]
     template = nodes(legacy.template(made))
     assert not any("anti_spoofing_protection" in one["properties"] for one in template.values())
     assert len(ports) == 3 and not any("port_security_enabled" in one for one in ports)
