@@ -100,7 +100,6 @@ def _project_vnf(
     """
     site, variant = on
     form = Form.PACKAGE if site.descriptor_form == "sol" else Form.TEMPLATE
-    declared = vnf.form(options["flavour"])
     values = parameters_of(options["parameters"])
     made = ProjectVnf(
         name=options["called"] or vnf.name,
@@ -115,22 +114,35 @@ def _project_vnf(
         _require_inputs(values, legacy.inputs(made.descriptor().only), made.source)
     made = _renamed(made, pairs("--name", options["names"]))
     images = {legacy.input_name("image", one) for one in made.descriptor().only.machines}
-    if form is Form.TEMPLATE and images & set(values):
+    is_named = form is Form.TEMPLATE and bool(images & set(values))
+    return made if is_named else _with_image(project, made, variant, options)
+
+
+def _with_image(project: Project, made: ProjectVnf, variant: Variant, options: Mapping[str, Any]) -> ProjectVnf:
+    """Return it with the flavour's own image, and with the console that says when that is ready.
+
+    Raises:
+        UnsupportedError, PrerequisiteError, OnboardError: as `_project_vnf`.
+    """
+    vnf, declared = made.vnf, made.vnf.form(made.flavour)
+    if declared.image is None and made.form is Form.TEMPLATE:
         return made
     if declared.image is None:
-        if form is Form.TEMPLATE:
-            return made
         raise UnsupportedError(
-            f"flavour {options['flavour']} of VNF {vnf.name} has no image of its own",
+            f"flavour {made.flavour} of VNF {vnf.name} has no image of its own",
             where=made.source,
             observed="a package (SOL001) names an image with its digest",
             fix=f"nfvbed package {vnf.name} --image-file FILE, and onboard that package",
         )
     file = image_files.find(declared.image, project.root, made.source)
     named = {"image": cloud_images.name_of(vnf.name, file), "image_file": str(file.path)}
-    given = _given(project, vnf, variant, {**options, **named}, digests=form is Form.PACKAGE)
-    given = replace(given, networks=made.given.networks)
-    return replace(made, given=given, image=BroughtImage(vnf.name, file), console=declared.console)
+    given = _given(project, vnf, variant, {**options, **named}, digests=made.form is Form.PACKAGE)
+    return replace(
+        made,
+        given=replace(given, networks=made.given.networks),
+        image=BroughtImage(vnf.name, file),
+        console=declared.console,
+    )
 
 
 def _require_inputs(values: Mapping[str, Any], known: Mapping[str, Any], source: str) -> None:
