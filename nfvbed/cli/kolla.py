@@ -15,7 +15,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.sites.kolla import inventory, output
 from nfvbed.sites.kolla.options import check_options
-from nfvbed.sites.kolla.pinning import pinning_of
+from nfvbed.sites.kolla.pinning import pinning_of, plane_of
 from nfvbed.sites.kolla.render import check_release, order_pinned, render
 from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec
 from nfvbed.spec.loader import Project
@@ -115,7 +115,8 @@ def _support(project: Project, variant: Variant, release: KollaReleaseSpec) -> d
         check_options(variant)
     except NfvbedError as failure:
         return {"rendered": False, "reason": failure.observed, "fix": failure.fix}
-    roles = release.dataplanes[variant.options.dataplane].roles
+    known = plane_of(variant).on(release)
+    roles = known.roles if known else ()
     found = {"rendered": True, "asserted_by": release.asserted_by, "needs_roles": list(roles)}
     missing = _missing(project, roles)
     untested = [role for role in roles if role not in (*missing, *release.converged)]

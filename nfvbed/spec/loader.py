@@ -199,17 +199,16 @@ class Project:
         return _load(self._file(self.flavors_folder, name, "flavor"), Flavor)
 
     def load_kolla_release(self, name: str) -> KollaReleaseSpec:
-        """Load one release profile of kolla-ansible; releases and data planes that it names are checked to be there.
+        """Load one release profile of kolla-ansible; a release that it names is checked to be there.
 
         Raises:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
         """
         path = self._file(self.kolla_releases_folder, name, "release")
         release = _load(path, KollaReleaseSpec)
-        named = {support.possible_on: plane for plane, support in release.dataplanes.items() if support.possible_on}
-        for other, plane in named.items():
-            place = ("dataplanes", plane, "possible_on")
-            rules.release_is_known(read_document(path), place, other, self.kolla_release_names)
+        if release.planes_as is not None:
+            known = self.kolla_release_names
+            rules.release_is_known(read_document(path), ("planes_as",), release.planes_as, known)
         return release
 
     def load_study(self, name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> Study:

@@ -32,11 +32,13 @@ ARROWS = {
         ("sites",),
         ("vnfs",),
         ("dataplanes",),
+        ("cloud",),
         ("host",),
         ("traffic", "plan", "search", "store", "compare"),
         ("spec",),
         (OWN,),
     ),
+    "nfvbed.cloud": (("kolla",),),
     "nfvbed.dashboard": ((OWN,), ("jobs",), ("audit",)),
     "nfvbed.dataplanes": (
         ("catalogue",),

@@ -50,7 +50,7 @@ def _read(monkeypatch):
     asked = []
 
     def double(order, connection):
-        asked.append({name: order.plane_on(name) for name in order.hosts})
+        asked.append({name: order.plane_on(name).name for name in order.hosts})
         return (finding(),)
 
     monkeypatch.setattr(verified_rack, "verify_rack", double)

@@ -1,7 +1,7 @@
 """Which cores and hugepages of a machine are the switch's, and which the guests'.
 
-Kolla's role for OVS-DPDK has one mask for all machines (0x2 for polling threads, 0x1 for all others), whatever NUMA
-node the NIC is on, and whether or not the kernel schedules there. Here they come of what the site's file says.
+Kolla's role for a switch on DPDK has one mask for all machines (0x2 for polling threads, 0x1 for all others), whatever
+NUMA node the NIC is on, and whether or not the kernel schedules there. Here they come of what the site's file says.
 """
 
 from collections.abc import Iterable

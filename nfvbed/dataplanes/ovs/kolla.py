@@ -1,30 +1,49 @@
-"""Which thread polls which queue of a machine's NICs: a variant's `rxq_affinity`, on a machine of a site.
+"""Open vSwitch's userspace datapath in a cloud that kolla-ansible deploys: options, and which thread polls which queue.
 
 A variant counts ports of the generator's side (`p0`, `p1`): here they are the machine's NICs of role dpdk, in the order
 of the site's file. Threads are counted among those of the NIC's NUMA node.
 """
 
+from nfvbed.cloud.kolla.agent import ServiceOptions
+from nfvbed.cloud.kolla.machine import KollaCompute
+from nfvbed.cloud.kolla.uplinks import Uplink
 from nfvbed.dataplanes.ovs.tuning import interface_settings
 from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
 from nfvbed.errors import UnsupportedError
-from nfvbed.sites.kolla.model import Order
-from nfvbed.sites.kolla.switching import Uplink
-from nfvbed.spec.site import KollaSiteSpec
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.rack import RackHostSpec
+from nfvbed.spec.variant import Variant, options_of
 
-KEY = "pmd-rxq-affinity"
+OPTIONS = frozenset(
+    {
+        "pmd_cores",
+        "n_rxq",
+        "rxq_affinity",
+        "rxq_assignment",
+        "auto_load_balance",
+        "pmd_maxsleep_us",
+        "emc",
+        "smc",
+        "flow_limit",
+        "max_idle_ms",
+        "max_revalidator_ms",
+    }
+)
+"""Those of threads, queues and caches."""
+FIREWALL: ServiceOptions = {"securitygroup": {"firewall_driver": "openvswitch"}}
+"""Of the agent: Kolla's needs a Linux bridge between instance and switch, which the userspace datapath cannot have."""
+_KEY = "pmd-rxq-affinity"
 
 
-def check(variant: Variant, site: KollaSiteSpec, name: str) -> None:
+def check_affinity(variant: Variant, name: str, host: RackHostSpec) -> None:
     """Make sure that a machine has the ports that a variant names, and a thread that polls guests' ports.
 
     Raises:
         UnsupportedError: it names others, or leaves no thread of a node for guests.
     """
-    options = variant.options
-    if not isinstance(options, OvsUserspaceOptions) or not options.rxq_affinity:
+    options = options_of(variant, OvsUserspaceOptions)
+    if not options.rxq_affinity:
         return
-    nics = site.hosts[name].nics_of("dpdk")
+    nics = host.nics_of("dpdk")
     ports = {f"p{place}": nic for place, nic in enumerate(nics)}
     others = sorted(set(options.rxq_affinity) - set(ports))
     if others:
@@ -51,15 +70,15 @@ def check(variant: Variant, site: KollaSiteSpec, name: str) -> None:
             )
 
 
-def of_uplink(order: Order, name: str, link: Uplink, options: OvsUserspaceOptions) -> str:
+def affinity_of(compute: KollaCompute, link: Uplink, options: OvsUserspaceOptions) -> str:
     """Return the cores of a NIC's queues as Open vSwitch reads them (`0:2,1:3`); empty: it decides.
 
     `rxq_affinity` names NICs of role dpdk; those of other roles, as a controller's external one, have none.
     """
-    host = order.site.hosts[name]
-    named = host.nics_of("dpdk")
+    named = compute.host.nics_of("dpdk")
     if link.nic not in named:
         return ""
-    cores = [one for one in order.placements[name].polling if one in host.numa[link.nic.numa_node].all_cores]
+    node = compute.host.numa[link.nic.numa_node].all_cores
+    cores = [one for one in compute.placement.polling if one in node]
     port = f"p{named.index(link.nic)}"
-    return interface_settings(port, options, cores).get(KEY, "")
+    return interface_settings(port, options, cores).get(_KEY, "")

@@ -2,9 +2,9 @@
 
 import pytest
 
+from nfvbed.cloud.kolla.placement import Polling, place_with_polling, place_without_polling
 from nfvbed.dataplanes.ovs.instance import core_mask
 from nfvbed.errors import ConfigurationError
-from nfvbed.sites.kolla.placement import Polling, place_with_polling, place_without_polling
 from nfvbed.spec.rack import NumaSpec, RackHostSpec, RackNicSpec, cores_of
 
 
