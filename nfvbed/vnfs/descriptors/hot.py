@@ -11,8 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from nfvbed.vnfs.descriptors import legacy
-from nfvbed.vnfs.descriptors.model import ConnectionPoint, Flavour, Group, Link, Machine, VnfDescriptor
-from nfvbed.vnfs.descriptors.nodenames import SCALING, group_name, link_name
+from nfvbed.vnfs.descriptors.model import (
+    SCALING,
+    ConnectionPoint,
+    Flavour,
+    Group,
+    Link,
+    Machine,
+    VnfDescriptor,
+    group_name,
+    link_name,
+)
 
 VERSION = "2018-08-31"
 """Of HOT: Queens, older than all that has Tacker's SOL API."""

@@ -7,8 +7,18 @@ is a template of its own.
 from collections.abc import Mapping
 from typing import Any
 
-from nfvbed.vnfs.descriptors.model import VENDOR, ConnectionPoint, Flavour, Group, Link, Machine, VnfDescriptor
-from nfvbed.vnfs.descriptors.nodenames import SCALING, group_name, link_name
+from nfvbed.vnfs.descriptors.model import (
+    SCALING,
+    VENDOR,
+    ConnectionPoint,
+    Flavour,
+    Group,
+    Link,
+    Machine,
+    VnfDescriptor,
+    group_name,
+    link_name,
+)
 
 VERSION = "tosca_simple_profile_for_nfv_1_0_0"
 _INPUTS = {

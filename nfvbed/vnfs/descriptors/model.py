@@ -17,8 +17,20 @@ from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.novaflavor import PREFIX
 
 VENDOR = "nfvbed"
+SCALING = "machines"
+"""What a VNF is scaled by: name of the policy (legacy) and of the aspect (SOL001)."""
 _IDENTIFIERS = uuid.UUID("6f0f7b0c-4f0d-5c0e-9c3a-0e5b1a6e8a11")
 """Name space of descriptors' ids."""
+
+
+def link_name(link: str) -> str:
+    """Return the name of a link's node in all forms, and of its network in a stack."""
+    return f"VL_{link}"
+
+
+def group_name(group: str) -> str:
+    """Return the name of a placement group's policy, and of its server group."""
+    return f"PG_{group}"
 
 
 @dataclass(frozen=True)

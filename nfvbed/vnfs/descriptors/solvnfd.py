@@ -8,6 +8,7 @@ from nfvbed.errors import ConfigurationError
 from nfvbed.spec.machines import DEFAULT_FLAVOUR
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.model import (
+    SCALING,
     VENDOR,
     ConnectionPoint,
     Flavour,
@@ -15,8 +16,9 @@ from nfvbed.vnfs.descriptors.model import (
     Link,
     Machine,
     VnfDescriptor,
+    group_name,
+    link_name,
 )
-from nfvbed.vnfs.descriptors.nodenames import SCALING, group_name, link_name
 from nfvbed.vnfs.descriptors.typefiles import ETSI_TYPES
 
 VERSION = "tosca_simple_yaml_1_2"
