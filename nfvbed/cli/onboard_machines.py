@@ -19,7 +19,7 @@ from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.openstack import images as cloud_images
 from nfvbed.sites.openstack.paths import BARE
 from nfvbed.sites.site import Site
-from nfvbed.spec.document import Document, read_document
+from nfvbed.spec.document import read_document
 from nfvbed.spec.loader import VNF_FILE, Project
 from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.spec.site import SiteSpec
@@ -29,7 +29,7 @@ from nfvbed.vnfs.descriptors import hostfit, legacy, written
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of, require_fit
 from nfvbed.vnfs.descriptors.givenfit import Fit
 from nfvbed.vnfs.descriptors.machines import check
-from nfvbed.vnfs.descriptors.machines.descriptor import Given, descriptor_of
+from nfvbed.vnfs.descriptors.machines.descriptor import Given, descriptor_of, guests_of
 from nfvbed.vnfs.descriptors.machines.projectvnf import ProjectVnf
 from nfvbed.vnfs.descriptors.model import Flavour
 from nfvbed.vnfs.descriptors.onboardable import BroughtImage, Form
@@ -216,21 +216,22 @@ def _mismatches(
         subjects = {"placement": "placement", "config": "network"}
         subject = next((name for word, name in subjects.items() if word in failure.where), "ports")
         return [mismatch_of(failure, subject)]
-    found = check.check(vnf, flavour, check.Checked(document, variant))
-    return found if site is None else found + _on_host((vnf, flavour), document, variant, site)
+    against = check.Checked(document, variant, given.flavors)
+    found = check.check(vnf, flavour, against)
+    return found if site is None else found + _on_host((vnf, flavour), against, site)
 
 
-def _on_host(of: tuple[MachinesVnfSpec, Flavour], document: Document, variant: Variant, site: Site) -> list[Mismatch]:
+def _on_host(of: tuple[MachinesVnfSpec, Flavour], against: check.Checked, site: Site) -> list[Mismatch]:
     """Compare with the one compute that a cloud on this machine has; on another one nothing is known."""
     vnf, flavour = of
     try:
-        host = site.guest_host(variant, 1)
+        host = site.guest_host(against.variant, 1)
     except (UnsupportedError, ConfigurationError) as failure:
         return [mismatch_of(failure, "cores")]
     if host is None:
         return []
-    found, deployed = check.unplaced(vnf, flavour, document), site.find_deployed()
+    found, deployed = check.unplaced(vnf, flavour, against.document), site.find_deployed()
     if deployed is None or deployed.vnf is None:
-        sizes = {one.name: hostfit.with_pages(one.flavor) for one in flavour.machines}
+        sizes = {one.name: hostfit.with_pages(against.flavors[one.flavor]) for one in guests_of(vnf, flavour.name)}
         found += hostfit.check_together(sizes, host)
     return found

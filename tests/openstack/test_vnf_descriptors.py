@@ -163,7 +163,7 @@ def several_templates(tmp_path, flavour, keys):
     networks = {port.name: port.network for port in chosen.outer}
     images = {one.name: one.image.name for one in chosen.machines}
     yield "package", heattranslator.package_hot(csar.read(path), flavour, networks | images).template, {}
-    vdus = {one.name: {"flavor": f"nfvbed.{one.flavor.name}", "image": one.image.name} for one in chosen.machines}
+    vdus = {one.name: {"flavor": one.flavor, "image": one.image.name} for one in chosen.machines}
     points = {name: {"network": network} for name, network in networks.items()}
     given = {"nfv": {"VDU": vdus, "CP": points}}
     yield BASE_HOT, members[f"BaseHOT/{flavour}/vepc.yaml"].decode(), given

@@ -48,12 +48,13 @@ class Asked:
 
 
 def of_machine(machine: Machine) -> Asked:
-    """Return what a machine of a descriptor of nfvbed's asks."""
+    """Return what a machine of a descriptor asks."""
     return Asked(
-        vcpus=machine.flavor.vcpus,
-        memory_mib=machine.flavor.memory_mib,
+        vcpus=machine.size.vcpus,
+        memory_mib=machine.size.memory_mib,
         specs=dict(machine.extra_specs),
         vnics={port.name: port.vnic for port in machine.ports if not port.management},
+        places=machine.places,
     )
 
 
@@ -79,7 +80,7 @@ def of_document(document: Document, machine: str | None = None) -> Asked:
             below, reader = _READERS[kind]
             _read(document, (*shape.NODES, name, *below), reader, (size, specs, places))
         elif kind in POINTS and not properties.get("management"):
-            vnics[name] = _vnic(properties)
+            vnics[name] = vnic_of(properties)
             places[name] = document.where((*shape.NODES, name, "properties"))
     return Asked(size.get("vcpus"), size.get("memory_mib"), specs, vnics, places)
 
@@ -89,7 +90,8 @@ def _machine_of(node: Mapping[str, Any]) -> str:
     return shape.bound(node, "virtualBinding", "virtual_binding")
 
 
-def _vnic(properties: Mapping[str, Any]) -> str:
+def vnic_of(properties: Mapping[str, Any]) -> str:
+    """Return Neutron's `binding:vnic_type` that a connection point asks for."""
     wanted = [one.get("network_interface_requirements") for one in _interfaces(properties)]
     if any("sr-iov" in map(str, one.values()) for one in wanted if isinstance(one, dict)):
         return "direct"

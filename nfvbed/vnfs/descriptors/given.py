@@ -11,15 +11,15 @@ from nfvbed.errors import ConfigurationError, UsageError
 from nfvbed.spec.document import Document, KeyPath, parse_document
 from nfvbed.spec.textfile import require_file
 from nfvbed.spec.validate import suggestion
-from nfvbed.vnfs.descriptors import csar, foreign, imports, legacy, naming, parsing, shape
+from nfvbed.vnfs.descriptors import csar, foreign, imports, legacy, naming, parsing, reading, shape
 from nfvbed.vnfs.descriptors.archive import MOST_BYTES
-from nfvbed.vnfs.descriptors.asked import MACHINES, of_document
 from nfvbed.vnfs.descriptors.csar import Package
 from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.imports import Definitions, Folder
 from nfvbed.vnfs.descriptors.manifest import BASE_HOT
+from nfvbed.vnfs.descriptors.model import Machine
 from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
-from nfvbed.vnfs.descriptors.onboardable import DescribedMachine, Form, Onboardable
+from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
 from nfvbed.vnfs.descriptors.seedword import with_seed
 from nfvbed.vnfs.descriptors.written import WrittenDescriptor
 
@@ -89,14 +89,9 @@ class ReadDescriptor(Onboardable):
         members = self.package.archive.sizes if self.package else ()
         return _BY_SCRIPT in self.given.parameters and any(name.startswith(BASE_HOT) for name in members)
 
-    def machines(self) -> Sequence[DescribedMachine]:
+    def machines(self) -> Sequence[Machine]:
         """Return its virtual machines, with the lines of what they ask."""
-        names = [name for name, node in shape.nodes(self.document) if node["type"] in MACHINES]
-        return [self._machine(name) for name in names]
-
-    def _machine(self, name: str) -> DescribedMachine:
-        flavors = (one for one in naming.names_of(self.document, name) if one.kind == "flavor")
-        return DescribedMachine(name, of_document(self.document, name), next(flavors, None))
+        return reading.machines_of(self.document)
 
     def names(self) -> Sequence[NamedThing]:
         """Return what it names, with the lines."""

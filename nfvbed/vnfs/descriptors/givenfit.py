@@ -10,8 +10,10 @@ from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import ImageSpec, VnfChoice, VnfPortSpec, VnfSpec
 from nfvbed.vnfs.descriptors import epa
+from nfvbed.vnfs.descriptors.asked import of_machine
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
-from nfvbed.vnfs.descriptors.onboardable import DescribedMachine, Form, Onboardable
+from nfvbed.vnfs.descriptors.model import Machine
+from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
 
 Flavors = Mapping[str, Mapping[str, str]]
 """Extra specs by Nova's name of the flavor."""
@@ -61,29 +63,22 @@ def _form(found: Onboardable) -> Iterator[Mismatch]:
         )
 
 
-def _of_machine(machine: DescribedMachine, on: tuple[PortKind, Variant], flavors: Flavors) -> Fit:
-    (kind, variant), name, asked, flavor = on, machine.name, machine.asked, machine.flavor
+def _of_machine(machine: Machine, on: tuple[PortKind, Variant], flavors: Flavors) -> Fit:
+    (kind, variant), name, places = on, machine.name, machine.places
+    asked = of_machine(machine)
     notes: list[str] = []
-    specs, advice = (
-        asked.specs,
-        (f"let {name} ask for {epa.PAGES}=2048, or another variant", asked.places.get(epa.PAGES, "")),
-    )
-    if flavor is not None:
-        if asked.specs or asked.vcpus or asked.memory_mib:
-            notes.append(
-                f"{flavor.where}: {name} names flavor {flavor.name}, and Tacker takes that alone: no size that it asks "
-                "for"
-            )
-        known = flavors.get(flavor.name)
-        if known is None:
-            notes.append(f"{flavor.where}: flavor {flavor.name} is not known here: its hugepages are not compared")
-            return Fit(tuple(epa.of_vnics(asked, kind, variant)), tuple(notes))
-        specs = known
-        advice = (
-            f"a flavor with {epa.PAGES}=large in the place of {flavor.name}, or another variant",
-            flavor.where,
-        )
-    found = [*epa.of_memory(specs, kind, variant, advice), *epa.of_vnics(asked, kind, variant)]
+    specs, place = asked.specs, places.get(epa.PAGES, "")
+    fix = f"let {name} ask for {epa.PAGES}=2048, or another variant"
+    if machine.flavor:
+        specs, place = flavors.get(machine.flavor, {}), places.get("flavor", "")
+        fix = f"a flavor with {epa.PAGES}=large in the place of {machine.flavor}, or another variant"
+        if any(key in places for key in ("vcpus", "memory_mib", *asked.specs)):
+            said = f"{name} names flavor {machine.flavor}, and Tacker takes that alone: no size that it asks for"
+            notes.append(f"{place}: {said}")
+    if machine.flavor and machine.flavor not in flavors:
+        notes.append(f"{place}: flavor {machine.flavor} is not known here: its hugepages are not compared")
+        return Fit(tuple(epa.of_vnics(asked, kind, variant)), tuple(notes))
+    found = [*epa.of_memory(specs, kind, variant, (fix, place)), *epa.of_vnics(asked, kind, variant)]
     return Fit(tuple(_of(name, one) for one in found), tuple(notes))
 
 

@@ -4,7 +4,6 @@ Tacker 8.0.0 adds the types itself, translates with heat-translator, and makes a
 is a template of its own.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from nfvbed.vnfs.descriptors.model import (
@@ -30,25 +29,20 @@ _OF_SEVERAL = {"image": "image of", "flavor": "flavor of", "zone": "availability
 """Descriptions of the inputs where each machine has its own."""
 
 
-def template(
-    descriptor: VnfDescriptor, flavour: Flavour | None = None, values: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+def template(descriptor: VnfDescriptor, flavour: Flavour | None = None, *, has_inputs: bool = True) -> dict[str, Any]:
     """Return the template of a deployment flavour.
 
     Args:
         descriptor: what it is written from.
         flavour: which of its flavours; None: its only one.
-        values: of inputs, in whose place they come, with the defaults of all others; None: image and flavor of each
-            machine, and its zone, stay inputs with defaults.
+        has_inputs: whether image, flavor and zone of each machine are inputs with defaults, or are in their places.
     """
     chosen = flavour or descriptor.only
-    known = inputs(chosen)
-    given = None if values is None else {name: one["default"] for name, one in known.items()} | dict(values)
-    nodes: dict[str, Any] = {one.name: _machine(one, given) for one in chosen.machines}
+    nodes: dict[str, Any] = {one.name: _machine(one, has_inputs) for one in chosen.machines}
     for one in chosen.machines:
         nodes |= {port.name: _point(port, one, descriptor.inherits_port_security) for port in one.ports}
     nodes |= {link_name(link.name): _link(link) for link in chosen.links}
-    topology: dict[str, Any] = {"inputs": known} if given is None else {}
+    topology: dict[str, Any] = {"inputs": inputs(chosen)} if has_inputs else {}
     topology["node_templates"] = nodes
     policies = [*_scaling(chosen), *({group_name(one.name): _group(one)} for one in chosen.groups)]
     if policies:
@@ -65,11 +59,15 @@ def inputs(flavour: Flavour) -> dict[str, Any]:
     """Return the inputs of a flavour's template with their defaults: what `param_values` of a request may replace."""
     found: dict[str, Any] = {}
     for one in flavour.machines:
-        said = {"image": one.image.name, "flavor": one.flavor_name} | ({"zone": one.zone} if one.zone else {})
-        for key, value in said.items():
+        for key, value in named(one).items():
             text = _INPUTS[key] if one.is_only else f"{_OF_SEVERAL[key]} {one.name}"
             found[input_name(key, one)] = {"type": "string", "description": text, "default": value}
     return found
+
+
+def named(one: Machine) -> dict[str, str]:
+    """Return what a machine names of the cloud's: image, flavor, and zone where it has one."""
+    return {"image": one.image.name, "flavor": one.flavor} | ({"zone": one.zone} if one.zone else {})
 
 
 def input_name(key: str, one: Machine) -> str:
@@ -77,14 +75,11 @@ def input_name(key: str, one: Machine) -> str:
     return key if one.is_only else f"{key}_{one.name.replace('-', '_')}"
 
 
-def _machine(one: Machine, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    def value(key: str) -> Any:
-        name = input_name(key, one)
-        return {"get_input": name} if given is None else given[name]
-
-    properties: dict[str, Any] = {"image": value("image"), "flavor": value("flavor"), "mgmt_driver": "noop"}
+def _machine(one: Machine, has_inputs: bool) -> dict[str, Any]:
+    values = {key: {"get_input": input_name(key, one)} if has_inputs else value for key, value in named(one).items()}
+    properties: dict[str, Any] = {"image": values["image"], "flavor": values["flavor"], "mgmt_driver": "noop"}
     if one.zone:
-        properties["availability_zone"] = value("zone")
+        properties["availability_zone"] = values["zone"]
     if one.user_data:
         properties |= {"config_drive": True, "user_data_format": "RAW", "user_data": one.user_data}
     return {"type": "tosca.nodes.nfv.VDU.Tacker", "properties": properties}

@@ -1,20 +1,19 @@
-"""What a VNF's descriptor says, of one virtual machine or of several.
+"""What a VNF's descriptor says, of one virtual machine or of several, nfvbed's own or someone's.
 
-All three writers (`legacy`, `sol`, `hot`) read this and nothing else, so that their forms cannot drift.
+All three writers (`legacy`, `sol`, `hot`) read this and nothing else, so that their forms cannot drift. A file of
+someone's is read into machines, connection points and links too (`reading`), and passed on as it is.
 """
 
 import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Literal
 
-from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.vnf import VnfSpec
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX
 
 VENDOR = "nfvbed"
 SCALING = "machines"
@@ -47,10 +46,19 @@ class ConnectionPoint:
     management: bool
     data: bool
     """Whether the path goes over the link, so that frames with foreign addresses must pass."""
-    vnic: Literal["normal", "direct"] = "normal"
-    """Neutron's `binding:vnic_type`; direct: a virtual function."""
+    vnic: str = "normal"
+    """Neutron's `binding:vnic_type`; direct: a virtual function. A file of someone's may have others."""
     address: str = ""
     """Fixed address; empty: Neutron's choice, also where the network is the cloud's and the guest sets its own."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a virtual machine has of its compute; None: nothing is said of it."""
+
+    vcpus: int | None = None
+    memory_mib: int | None = None
+    disk_gib: int | None = None
 
 
 @dataclass(frozen=True)
@@ -59,12 +67,15 @@ class Machine:
 
     name: str
     title: str
-    flavor: Flavor
+    flavor: str
+    """Nova's name of the flavor; empty: none is named, and Tacker makes one of what is asked for."""
+    size: Size
     extra_specs: Mapping[str, str]
-    """Nova's, of the flavor."""
+    """Nova's, that are asked for: of the flavor."""
     image: CloudImage
+    """With an empty name: none is named, or it is in a package of someone's."""
     ports: tuple[ConnectionPoint, ...]
-    user_data: str
+    user_data: str = ""
     """What the image reads at its boot; empty: nothing.
 
     One line of plain words: Tacker passes descriptors on as texts, and heat-translator writes HOT without quotes.
@@ -73,11 +84,8 @@ class Machine:
     """Nova's availability zone; empty: any."""
     is_only: bool = False
     """Whether its VNF has no other machine in any flavour, so that inputs need no machine's name."""
-
-    @property
-    def flavor_name(self) -> str:
-        """Nova's name of the flavor."""
-        return PREFIX + self.flavor.name
+    places: Mapping[str, str] = field(default_factory=dict)
+    """File and line of what someone's file says of it: by field, extra spec, and connection point."""
 
 
 @dataclass(frozen=True)

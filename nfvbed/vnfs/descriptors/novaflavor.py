@@ -1,10 +1,21 @@
 """The project's flavors in Nova's words: one file for lab, cloud and descriptors."""
 
 from nfvbed.spec.flavor import Flavor
+from nfvbed.vnfs.descriptors.model import Size
 
 PREFIX = "nfvbed."
 """Of the names of Nova's flavors that are made from `flavors/`."""
 PAGE_KIB = "2048"
+
+
+def nova_name(flavor: Flavor) -> str:
+    """Return Nova's name of a flavor."""
+    return PREFIX + flavor.name
+
+
+def size_of(flavor: Flavor) -> Size:
+    """Return what a machine of a flavor has."""
+    return Size(flavor.vcpus, flavor.memory_mib, flavor.disk_gib)
 
 
 def extra_specs(flavor: Flavor, *, shared_pages: bool = True) -> dict[str, str]:

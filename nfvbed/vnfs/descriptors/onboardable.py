@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from nfvbed.spec.machines import ConsoleSpec
-from nfvbed.vnfs.descriptors.asked import Asked
 from nfvbed.vnfs.descriptors.epa import Mismatch
+from nfvbed.vnfs.descriptors.model import Machine
 from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
 from nfvbed.vnfs.descriptors.written import WrittenDescriptor
 
@@ -38,16 +38,6 @@ class BroughtImage:
     file: "Image"
 
 
-@dataclass(frozen=True)
-class DescribedMachine:
-    """What a descriptor says of a virtual machine, as far as it says it."""
-
-    name: str
-    asked: Asked
-    flavor: NamedThing | None = None
-    """None: it names none, and Tacker makes one of what it asks."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Onboardable(ABC):
     """One such VNF."""
@@ -70,7 +60,7 @@ class Onboardable(ABC):
         return False
 
     @abstractmethod
-    def machines(self) -> Sequence[DescribedMachine]:
+    def machines(self) -> Sequence[Machine]:
         """Return its virtual machines.
 
         Raises:

@@ -10,6 +10,7 @@ from nfvbed.spec.validate import suggestion
 from nfvbed.spec.vnf import AS_THE_IMAGE, Forwarding, VnfChoice, VnfSpec
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.model import ConnectionPoint, Flavour, Link, Machine, VnfDescriptor
+from nfvbed.vnfs.descriptors.novaflavor import nova_name, size_of
 
 VDU = "VDU1"
 """Name of the virtual machine in all forms."""
@@ -52,7 +53,8 @@ def descriptor_of(
     machine = Machine(
         name=VDU,
         title=vnf.title,
-        flavor=choice.flavor,
+        flavor=nova_name(choice.flavor),
+        size=size_of(choice.flavor),
         extra_specs=dict(extra_specs),
         image=image,
         ports=_ports(vnf, links, networks, "direct" if direct else "normal"),

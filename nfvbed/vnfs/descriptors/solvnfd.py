@@ -194,15 +194,15 @@ def _compute(one: Machine) -> dict[str, Any]:
         # Tacker reads the flavor's name here, also when it heals; the key of the map is the one that it looks for.
         "requested_additional_capabilities": {
             "properties": {
-                "requested_additional_capability_name": one.flavor_name,
+                "requested_additional_capability_name": one.flavor,
                 "support_mandatory": True,
-                "target_performance_parameters": {"flavor": one.flavor_name},
+                "target_performance_parameters": {"flavor": one.flavor},
             }
         },
         # MiB: Tacker makes 244 MiB of 256 MB.
-        "virtual_memory": {"virtual_mem_size": f"{one.flavor.memory_mib} MiB"},
-        "virtual_cpu": {"num_virtual_cpu": one.flavor.vcpus},
-        "virtual_local_storage": [{"size_of_storage": f"{one.flavor.disk_gib} GiB"}],
+        "virtual_memory": {"virtual_mem_size": f"{one.size.memory_mib} MiB"},
+        "virtual_cpu": {"num_virtual_cpu": one.size.vcpus},
+        "virtual_local_storage": [{"size_of_storage": f"{one.size.disk_gib} GiB"}],
     }
     if one.extra_specs:
         asked["compute_requirements"] = {"nova_extra_specs": json.dumps(dict(one.extra_specs))}

@@ -30,7 +30,7 @@ def for_api(
     descriptor: VnfDescriptor,
     form: str,
     *,
-    inputs: Mapping[str, Any] | None = None,
+    has_inputs: bool = True,
     parameters: Mapping[str, Any] | None = None,
 ) -> WrittenDescriptor:
     """Write the only flavour of a descriptor for one of Tacker's APIs.
@@ -38,7 +38,7 @@ def for_api(
     Args:
         descriptor: what it is written from.
         form: `legacy` or `sol`.
-        inputs: legacy: values of inputs; None: inputs stay with their defaults.
+        has_inputs: legacy: whether image, flavor and zone of each machine are inputs with defaults.
         parameters: SOL: what the request says beside that by which the base HOT is read.
 
     Raises:
@@ -46,8 +46,9 @@ def for_api(
         PrerequisiteError: ETSI's type files are missing.
     """
     flavour = descriptor.only
+    template = legacy.template(descriptor, flavour, has_inputs=has_inputs) if form == "legacy" else None
     return WrittenDescriptor(
-        content=legacy.template(descriptor, flavour, inputs) if form == "legacy" else csar.write(sol.files(descriptor)),
+        content=csar.write(sol.files(descriptor)) if template is None else template,
         networks=tuple((port.name, port.network) for port in flavour.outer),
         flavour=flavour.name,
         level=LEVEL if flavour.most_instances is not None else "",

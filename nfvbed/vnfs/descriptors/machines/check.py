@@ -1,6 +1,6 @@
 """What each machine asks of flavor and variant: every mismatch in one line with its place in the VNF's file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from nfvbed.records import VnfKind
@@ -26,6 +26,8 @@ class Checked:
     """The VNF's file."""
     variant: Variant
     """The data plane."""
+    flavors: Mapping[str, Flavor]
+    """Of the machines, by name."""
 
 
 def check(vnf: MachinesVnfSpec, flavour: Flavour, against: Checked) -> list[Mismatch]:
@@ -64,6 +66,7 @@ def _place(vnf: MachinesVnfSpec, flavour: str, number: int) -> KeyPath:
 
 def _of_machine(of: tuple[MachinesVnfSpec, Machine, Guest], place: KeyPath, against: Checked) -> Iterator[Mismatch]:
     vnf, machine, guest = of
+    flavor = against.flavors[guest.flavor]
     specs: dict[str, str] = {}
     places: dict[str, str] = {}
     for held in guest.holds:
@@ -78,13 +81,13 @@ def _of_machine(of: tuple[MachinesVnfSpec, Machine, Guest], place: KeyPath, agai
                     where,
                 )
             places[spec] = where
-    yield from epa.of_flavor(Asked(specs=specs, places=places), machine.flavor)
+    yield from epa.of_flavor(Asked(specs=specs, places=places), flavor)
     size = against.document.where((*place, "flavor"))
     wanted = _vnics(vnf, machine, guest)
     for vnic, ports in wanted.items():
         asked = Asked(specs=machine.extra_specs, vnics=ports, places=dict.fromkeys(ports, size) | {_PAGES: size})
-        choice = _choice(vnf, machine.flavor, vnic)
-        yield from epa.of_variant(asked, machine.flavor, against.variant, choice)
+        choice = _choice(vnf, flavor, vnic)
+        yield from epa.of_variant(asked, flavor, against.variant, choice)
 
 
 def _vnics(vnf: MachinesVnfSpec, machine: Machine, guest: Guest) -> dict[Vnic, dict[str, str]]:

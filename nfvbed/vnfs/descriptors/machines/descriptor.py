@@ -20,7 +20,7 @@ from nfvbed.vnfs.descriptors.model import (
     Subnet,
     VnfDescriptor,
 )
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
+from nfvbed.vnfs.descriptors.novaflavor import extra_specs, nova_name, size_of
 from nfvbed.vnfs.descriptors.seedword import with_seed
 
 
@@ -83,7 +83,7 @@ def descriptor_of(vnf: MachinesVnfSpec, given: Given, flavours: Sequence[str] = 
     version = given.image.version
     said = {
         "vnf": vnf.model_dump(mode="json"),
-        "flavours": [_said(vnf, flavour) for flavour in made],
+        "flavours": [_said(vnf, flavour, given) for flavour in made],
         "version": version,
         "inherits_port_security": False,
     }
@@ -142,7 +142,8 @@ def _machine(
     return Machine(
         name=guest.name,
         title=guest.title or guest.name,
-        flavor=flavor,
+        flavor=nova_name(flavor),
+        size=size_of(flavor),
         extra_specs=extra_specs(flavor),
         image=given.own_images.get(guest.name, given.image) if guest.image else given.image,
         ports=_ports(vnf, guest, links, given),
@@ -172,14 +173,17 @@ def _ports(vnf: MachinesVnfSpec, guest: Guest, links: Mapping[str, Link], given:
     return tuple(found)
 
 
-def _said(vnf: MachinesVnfSpec, flavour: Flavour) -> dict[str, Any]:
+def _said(vnf: MachinesVnfSpec, flavour: Flavour, given: Given) -> dict[str, Any]:
     """Return a flavour in JSON's words."""
     declared = next((one for one in vnf.flavours if one.name == flavour.name), None)
     placement = {one.name: one for one in (vnf.placement if declared is None else declared.placement)}
     return {
         "name": flavour.name,
         "title": flavour.title,
-        "machines": [_said_of_machine(one) for one in flavour.machines],
+        "machines": [
+            _said_of_machine(one, given.flavors[guest.flavor])
+            for one, guest in zip(flavour.machines, guests_of(vnf, flavour.name), strict=True)
+        ],
         "links": [
             {"spec": vnf.link(one.name).model_dump(mode="json"), "network": one.network, "made": one.made}
             for one in flavour.links
@@ -190,12 +194,12 @@ def _said(vnf: MachinesVnfSpec, flavour: Flavour) -> dict[str, Any]:
     }
 
 
-def _said_of_machine(one: Machine) -> dict[str, Any]:
+def _said_of_machine(one: Machine, flavor: Flavor) -> dict[str, Any]:
     image = one.image
     return {
         "name": one.name,
         "title": one.title,
-        "flavor": one.flavor.model_dump(mode="json"),
+        "flavor": flavor.model_dump(mode="json"),
         "extra_specs": dict(one.extra_specs),
         "image": {
             "name": image.name,

@@ -6,12 +6,11 @@ from typing import Any
 
 from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.vnfs.descriptors import legacy, naming, written
-from nfvbed.vnfs.descriptors.asked import Asked, of_machine
 from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.machines.descriptor import Given, descriptor_of
 from nfvbed.vnfs.descriptors.model import Machine, VnfDescriptor
 from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
-from nfvbed.vnfs.descriptors.onboardable import DescribedMachine, Form, Onboardable
+from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
 from nfvbed.vnfs.descriptors.written import WrittenDescriptor
 
 
@@ -38,27 +37,35 @@ class ProjectVnf(Onboardable):
             UnsupportedError: groups are to be apart in a way that Nova has no rule for.
         """
         made = descriptor_of(self.vnf, replace(self.given, seed=seed), (self.flavour,))
+        if self.form is Form.TEMPLATE:
+            machines = tuple(self._with_values(one) for one in made.only.machines)
+            made = replace(made, flavours=(replace(made.only, machines=machines),))
         return replace(made, purpose=" ".join(filter(None, (owner, self.name)))) if owner else made
 
-    def machines(self) -> Sequence[DescribedMachine]:
-        """Return its virtual machines; sizes are their flavors' to have."""
-        flavors = {one.where: one for one in self.names() if one.kind == "flavor"}
-        return [
-            DescribedMachine(one.name, Asked(vnics=of_machine(one).vnics), flavors.get(self._place(one)))
-            for one in self.descriptor().only.machines
-        ]
+    def _with_values(self, one: Machine) -> Machine:
+        """Return a machine with what is given for inputs of its template."""
+        named = legacy.named(one)
+        values = {key: str(self.values.get(legacy.input_name(key, one), name)) for key, name in named.items()}
+        image = replace(one.image, name=values["image"])
+        return replace(one, image=image, flavor=values["flavor"], zone=values.get("zone", ""))
+
+    def machines(self) -> Sequence[Machine]:
+        """Return its virtual machines."""
+        return [replace(one, places=self._places(one)) for one in self.descriptor().only.machines]
 
     def names(self) -> Sequence[NamedThing]:
-        """Return images, flavors, zones and networks of the cloud; what is given for an input stands for it."""
+        """Return images, flavors, zones and networks of the cloud."""
         flavour = self.descriptor().only
-        found = []
-        for one in flavour.machines:
-            named = {"image": one.image.name, "flavor": one.flavor_name, "zone": one.zone}
-            for kind, name in named.items():
-                value = self.values.get(legacy.input_name(kind, one), name)
-                found += [NamedThing(kind, value, self._place(one))] if value and isinstance(value, str) else []
+        found = [
+            NamedThing(kind, name, self._places(one)[kind])
+            for one in flavour.machines
+            for kind, name in legacy.named(one).items()
+        ]
         links = [one for one in flavour.links if not one.made]
         return [*found, *(NamedThing("network", one.network, f"{self.source} link {one.name}") for one in links)]
+
+    def _places(self, one: Machine) -> dict[str, str]:
+        return dict.fromkeys(legacy.named(one), f"{self.source} machine {one.name}")
 
     def lacking(self, known: CloudNames) -> list[Mismatch]:
         """Return what it names and the cloud does not have; its image it gets before."""
@@ -70,7 +77,4 @@ class ProjectVnf(Onboardable):
         made = self.descriptor(owner, seed)
         if self.form is Form.PACKAGE:
             return written.for_api(made, "sol", parameters=self.values)
-        return written.for_api(made, "legacy", inputs=self.values)
-
-    def _place(self, machine: Machine) -> str:
-        return f"{self.source} machine {machine.name}"
+        return written.for_api(made, "legacy", has_inputs=False)

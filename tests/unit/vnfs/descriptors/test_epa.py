@@ -19,8 +19,8 @@ SRIOV = PROJECT.load_variant("sriov")
 def compared(made, variant, forwarding="io"):
     """Compare vloop's machine with its own flavor and a variant."""
     (machine,) = made.only.machines
-    choice = choice_of(machine.flavor.name, forwarding)
-    return epa.compare(asked.of_machine(machine), machine.flavor, variant, choice)
+    choice = choice_of(machine.flavor.removeprefix("nfvbed."), forwarding)
+    return epa.compare(asked.of_machine(machine), choice.flavor, variant, choice)
 
 
 def subjects(found):

@@ -141,10 +141,10 @@ def test_package_asks_for_what_the_flavor_has(keys, tmp_path):
     path = tmp_path / "vloop.csar"
     path.write_bytes(csar.write(sol.files(made)))
     found = asked.of_document(csar.read(path).definitions["Definitions/vloop_flavour.yaml"])
-    flavor = made.only.machines[0].flavor
-    assert found.vcpus == flavor.vcpus
-    assert found.memory_mib == flavor.memory_mib
-    assert dict(found.specs) == extra_specs(flavor)
+    machine = made.only.machines[0]
+    assert found.vcpus == machine.size.vcpus
+    assert found.memory_mib == machine.size.memory_mib
+    assert dict(found.specs) == machine.extra_specs == extra_specs(PROJECT.load_flavor(keys.get("flavor", "hugepages")))
     assert found.vnics == {port.name: port.vnic for port in made.only.ports}
 
 

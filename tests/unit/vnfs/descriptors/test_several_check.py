@@ -6,7 +6,7 @@ from nfvbed.vnfs.descriptors import hostfit
 from nfvbed.vnfs.descriptors.machines import check
 from nfvbed.vnfs.descriptors.machines.check import Checked
 from tests.unit.vnfs.descriptors.requests import PROJECT
-from tests.unit.vnfs.descriptors.several import EIGHT, FILE, TWO, request, vepc
+from tests.unit.vnfs.descriptors.several import EIGHT, FILE, FLAVORS, TWO, request, vepc
 from tests.unit.vnfs.test_numa import host
 
 OVS, BRIDGE = PROJECT.load_variant("ovs-dpdk"), PROJECT.load_variant("linux-bridge")
@@ -19,7 +19,9 @@ def changed(machine, **keys) -> MachinesVnfSpec:
 
 
 def found(variant, flavour=EIGHT, **keys):
-    return check.check(keys.get("vnf") or vepc(), request(soft=True, **keys).flavour(flavour), Checked(FILE, variant))
+    return check.check(
+        keys.get("vnf") or vepc(), request(soft=True, **keys).flavour(flavour), Checked(FILE, variant, FLAVORS)
+    )
 
 
 def test_mobile_core_fits_its_flavors():

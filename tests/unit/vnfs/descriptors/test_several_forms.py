@@ -11,7 +11,7 @@ from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums
 from nfvbed.vnfs.descriptors.naming import CloudNames
 from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from tests import heattranslator
-from tests.unit.vnfs.descriptors.several import EIGHT, TWO, ZONES, legacy_document, request, template, vepc
+from tests.unit.vnfs.descriptors.several import EIGHT, FLAVORS, TWO, ZONES, legacy_document, request, template, vepc
 
 GIVEN = {
     "as a package is by itself": {"soft": True},
@@ -90,7 +90,7 @@ def sol_says(flavour, keys):
             return value
         *_, name, key = value["get_param"]
         one = machines[name]
-        return {"flavor": f"nfvbed.{one.flavor.name}", "image": one.image.name}[key]
+        return {"flavor": one.flavor, "image": one.image.name}[key]
 
     def cloud(reference):
         _, kind, name, key = reference["get_param"]
@@ -146,8 +146,8 @@ def test_each_machine_asks_for_what_its_flavor_has(flavour, tmp_path):
     definitions = csar.read(path).definitions[f"Definitions/vepc_flavour_{flavour}.yaml"]
     for one in made.flavour(flavour).machines:
         found = asked.of_document(definitions, one.name)
-        assert (found.vcpus, found.memory_mib) == (one.flavor.vcpus, one.flavor.memory_mib)
-        assert dict(found.specs) == extra_specs(one.flavor)
+        assert (found.vcpus, found.memory_mib) == (one.size.vcpus, one.size.memory_mib)
+        assert dict(found.specs) == extra_specs(FLAVORS[one.flavor.removeprefix("nfvbed.")])
         assert found.vnics == {port.name: "direct" if port.data else "normal" for port in one.ports}
         assert one.name in found.places["vcpus"]
 
