@@ -19,10 +19,11 @@ from nfvbed.cli.machine_options import (
     several_machines,
 )
 from nfvbed.cli.standard_streams import STANDARD
+from nfvbed.cloud.instances import DATA_NETWORKS
+from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.records import VnfKind
-from nfvbed.sites.openstack.instances import DATA_NETWORKS
 from nfvbed.spec.choices import default_forwarding, possible_forwarding
 from nfvbed.spec.loader import Project
 from nfvbed.spec.machines import MachinesVnfSpec
@@ -31,7 +32,6 @@ from nfvbed.vnfs.descriptors import onemachine, written
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums, version_of
 from nfvbed.vnfs.descriptors.machines import descriptor as several
 from nfvbed.vnfs.descriptors.model import VnfDescriptor
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from nfvbed.wholefile import write_output
 
 _MANAGEMENT = "mgmt"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.dataplanes.wiring import vnf_port_kind
+from nfvbed.drops import Meanings
 from nfvbed.errors import InternalError, PrerequisiteError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.loader import Project
@@ -76,19 +77,21 @@ class Catalogue:
         return variant_model(self.options, VariantFile)
 
     @cached_property
+    def drop_counters(self) -> Meanings:
+        """What drop counters mean: those that are of no data plane, and `TABLE` of the rooms' modules `drops`."""
+        return Meanings(module.TABLE for module in self.modules("drops").values())
+
+    @cached_property
     def kolla(self) -> Mapping[str, KollaPlane]:
         """The records for Kolla of the data planes that have one, by name.
 
         Raises:
             InternalError: a room's is of another.
         """
-        found = dict[str, KollaPlane]()
-        for name, room in self._rooms.items():
-            if find_spec(f"{room}.kolla") is not None:
-                record: KollaPlane = import_module(f"{room}.kolla").KOLLA
-                if record.name != name:
-                    raise InternalError(f"the record for Kolla is not of {name!r}", where=f"{room}.kolla")
-                found[name] = record
+        found: dict[str, KollaPlane] = {name: module.KOLLA for name, module in self.modules("kolla").items()}
+        for name, record in found.items():
+            if record.name != name:
+                raise InternalError(f"the record for Kolla is not of {name!r}", where=f"{self._rooms[name]}.kolla")
         return MappingProxyType(found)
 
     def kolla_plane(self, name: str) -> KollaPlane:
@@ -117,6 +120,11 @@ class Catalogue:
             what = f"the lab has no {role} for ports of kind {kind}"
             raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"it has {known}")
         return found()
+
+    def modules(self, name: str) -> dict[str, ModuleType]:
+        """Return a module of the rooms that have one of this name, by data plane."""
+        names = {plane: f"{room}.{name}" for plane, room in self._rooms.items()}
+        return {plane: import_module(one) for plane, one in names.items() if find_spec(one) is not None}
 
     def _options(self, name: str) -> type[DataPlaneOptions]:
         module = import_module(f"{self._rooms[name]}.options")

@@ -18,7 +18,7 @@ from nfvbed.spec.kollarelease import KollaReleaseSpec
 from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.spec.root import find_root
 from nfvbed.spec.rules import Study
-from nfvbed.spec.site import AnySite, HostSiteSpec, SiteSpec
+from nfvbed.spec.site import AnySite, SiteSpec
 from nfvbed.spec.validate import build, build_one_of, suggestion
 from nfvbed.spec.variant import Variant, VariantFile
 from nfvbed.spec.vnf import VnfSpec
@@ -164,8 +164,8 @@ class Project:
         document = read_document(self._file(self.sites_folder, name, "site"))
         site: SiteSpec = build_one_of(document, AnySite)
         rules.name_is_the_files_name(document, site.name)
-        if isinstance(site, HostSiteSpec):
-            rules.variants_are_known(document, "generator_port_kinds", site.generator_port_kinds, self.variant_names)
+        for key, named in site.named_variants.items():
+            rules.variants_are_known(document, key, named, self.variant_names)
         return site
 
     def load_vnf(self, name: str) -> VnfSpec:

@@ -15,7 +15,8 @@ ENGLISH = {"existing", "simulated"}
 NAMES = sorted({*ROOMS} - ENGLISH | {"afxdp", "ovs"}, key=len, reverse=True)
 NAMED = re.compile(rf"\b(nfvbed)?_?({'|'.join(name.replace('-', '[-_ ]?') for name in NAMES)})(_\w+)?\b", re.IGNORECASE)
 """Also as a module (`linux_bridge`), in prose (`Linux bridge`), and as a role of nfvbed's (`nfvbed_vpp`)."""
-WITHOUT_NAMES = ("nfvbed/cloud/", "nfvbed/sites/kolla/")
+WITHOUT_NAMES = ("nfvbed/cloud/kolla/", "nfvbed/sites/kolla/")
+"""Of the others: `test_planes_rooms.py`."""
 FOREIGN = {
     "SRIOV_EN": "a setting of a NIC's firmware",
     "ovs_agent_file": "key of a release's profile: the file of Neutron's agent of Open vSwitch",

@@ -5,13 +5,13 @@ import json
 
 import pytest
 
+from nfvbed.cloud.devcloud.places import CONTROLLER
+from nfvbed.cloud.tacker import console
 from nfvbed.errors import OnboardError
 from nfvbed.host.qemu import images
 from nfvbed.quality import QualityWarning
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.openstack import images as cloud_images
-from nfvbed.sites.openstack.devcloud.places import CONTROLLER
-from nfvbed.sites.openstack.tacker import console
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.machines.descriptor import Given
 from nfvbed.vnfs.descriptors.machines.projectvnf import ProjectVnf

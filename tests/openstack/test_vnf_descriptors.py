@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nfvbed.cloud.devcloud.places import CloudPlaces
+from nfvbed.cloud.devcloud.rest import ApiError
 from nfvbed.errors import ConfigurationError
-from nfvbed.sites.openstack.devcloud.places import CloudPlaces
-from nfvbed.sites.openstack.devcloud.rest import ApiError
 from nfvbed.spec.document import parse_document
 from nfvbed.vnfs.descriptors import csar, hot, imports, legacy, naming, parsing, sol, written
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
@@ -284,7 +284,7 @@ def instantiation(cloud, asked):
     ]
     (vim,) = cloud.api.get("tacker", "/v1.0/vims")["vims"]
     connection = {"id": "devcloud", "vimId": vim["id"], "vimType": "ETSINFV.OPENSTACK_KEYSTONE.v_2"}
-    asked_for = written.for_api(asked, "sol")
+    asked_for = written.for_api(("abcd", "vnf1"), asked, "sol")
     said = {
         "flavourId": asked_for.flavour,
         "instantiationLevelId": asked_for.level,

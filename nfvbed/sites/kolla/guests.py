@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from nfvbed.cloud.novaflavor import PREFIX, extra_specs
 from nfvbed.errors import UnsupportedError
 from nfvbed.sites.kolla.model import Order
 from nfvbed.spec.flavor import Flavor
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 
 _MULTIQUEUE = "hw:vif_multiqueue_enabled"
 _MULTIQUEUE_IMAGE = "hw_vif_multiqueue_enabled"

@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from nfvbed.cloud.devcloud.places import write_private
+from nfvbed.cloud.tacker import console, left
+from nfvbed.cloud.tacker.api import OnboardingApi, TackerVnf, Tell
+from nfvbed.cloud.tacker.connection import asking
+from nfvbed.cloud.tacker.journal import Journal
+from nfvbed.cloud.tacker.legacy import LegacyApi
+from nfvbed.cloud.tacker.marks import Consoles, Marked
+from nfvbed.cloud.tacker.sol import SolApi
+from nfvbed.cloud.tacker.waits import wait
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.host.timing import Steps
 from nfvbed.sites.openstack import images, remembered
-from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.sites.openstack.seeds import seed_of
-from nfvbed.sites.openstack.tacker import console, left
-from nfvbed.sites.openstack.tacker.api import OnboardingApi, OnboardRequest, TackerVnf, Tell
-from nfvbed.sites.openstack.tacker.connection import asking
-from nfvbed.sites.openstack.tacker.journal import Journal
-from nfvbed.sites.openstack.tacker.legacy import LegacyApi
-from nfvbed.sites.openstack.tacker.marks import Consoles, Marked
-from nfvbed.sites.openstack.tacker.sol import SolApi
-from nfvbed.sites.openstack.tacker.waits import wait
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import Variant
@@ -102,7 +102,7 @@ class GivenVnfs:
                 images.keep(self.target.connection, kept, found.image.vnf, found.image.file)
         if found.form is Form.TEMPLATE:
             epa.require_fit(found.lacking(self._known(found.names())))
-        request = OnboardRequest.of((owner, found.name), found.written(owner, seed_of(self.target.folder, owner)))
+        request = found.request(owner, seed_of(self.target.folder, owner))
         # Should this nfvbed be killed, the next one removes all that this owner has: its name is free again then.
         self._write({name: one for name, one in owners.items() if name != found.name})
         remembered.note(self.target.folder, owner)

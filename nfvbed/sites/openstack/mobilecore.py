@@ -8,14 +8,14 @@ from typing import Any
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.instances import PlacedInstance
+from nfvbed.cloud.tacker import console
+from nfvbed.cloud.tacker.api import OnboardRequest
+from nfvbed.cloud.tacker.connection import asking
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.host.qemu.images import Image
 from nfvbed.records import VnfHandle, VnfKind
 from nfvbed.sites.openstack import images
-from nfvbed.sites.openstack.instances import PlacedInstance
-from nfvbed.sites.openstack.tacker import console
-from nfvbed.sites.openstack.tacker.api import OnboardRequest
-from nfvbed.sites.openstack.tacker.connection import asking
 from nfvbed.spec.bearers import Bearer, BearerTable
 from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.layout import VEPC, Layout
@@ -109,10 +109,10 @@ class MobileCore:
             inherits_port_security=place.inherits_port_security,
             purpose=" ".join(identity),
         )
-        found = written.for_api(made, form)
+        found = written.for_api(identity, made, form)
         # The ports at the ends come first: their networks are the path.
         path = sorted(found.networks, key=lambda point: not point[0].startswith(f"{self._between}_"))
-        return OnboardRequest.of(identity, replace(found, networks=tuple(path)))
+        return replace(found, networks=tuple(path))
 
     def table(self, lines: Sequence[str]) -> BearerTable:
         """Return the bearers that consoles have said.

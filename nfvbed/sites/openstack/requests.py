@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, replace
 
+from nfvbed.cloud.novaflavor import extra_specs
+from nfvbed.cloud.tacker.api import OnboardRequest
 from nfvbed.host.qemu.images import Image
 from nfvbed.sites.openstack import images
-from nfvbed.sites.openstack.tacker.api import OnboardRequest
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.descriptors import written
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from nfvbed.vnfs.descriptors.onemachine import descriptor_of
 
 
@@ -46,4 +46,4 @@ def request(
         direct=place.direct,
     )
     wanted = replace(described, inherits_port_security=place.inherits_port_security, purpose=" ".join(identity))
-    return OnboardRequest.of(identity, written.for_api(wanted, form))
+    return written.for_api(identity, wanted, form)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from nfvbed.cloud.tacker.api import OnboardRequest
 from nfvbed.errors import ConfigurationError, UsageError
 from nfvbed.spec.document import Document, KeyPath, parse_document
 from nfvbed.spec.textfile import require_file
@@ -21,7 +22,6 @@ from nfvbed.vnfs.descriptors.model import Machine
 from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
 from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
 from nfvbed.vnfs.descriptors.seedword import with_seed
-from nfvbed.vnfs.descriptors.written import WrittenDescriptor
 
 _INPUTS = ("topology_template", "inputs")
 _BY_SCRIPT = "lcm-operation-user-data"
@@ -101,13 +101,13 @@ class ReadDescriptor(Onboardable):
         """Return what it names and the cloud does not have; what it calls so can be given another name."""
         return naming.lacking_of(self.document, known, _RENAMED if self.form is Form.TEMPLATE else "")
 
-    def written(self, owner: str, seed: str) -> WrittenDescriptor:
-        """Return the file's own content: a template with what was given for it, a package as `package` has it."""
+    def request(self, owner: str, seed: str) -> OnboardRequest:
+        """Return the request with the file's own content, completed by what was given for it."""
         given = self.given
         if self.package is None:
-            return WrittenDescriptor(with_seed(self.document.data, seed))
+            return OnboardRequest(self.name, owner, with_seed(self.document.data, seed))
         content, networks = package(self.package, owner), tuple(given.networks.items())
-        return WrittenDescriptor(content, networks, self.flavour, given.level, given.parameters)
+        return OnboardRequest(self.name, owner, content, networks, self.flavour, given.level, given.parameters)
 
 
 def read(given: GivenDescriptor) -> ReadDescriptor:

@@ -12,6 +12,7 @@ from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Literal
 
+from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.vnf import VnfSpec
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 
@@ -59,6 +60,11 @@ class Size:
     vcpus: int | None = None
     memory_mib: int | None = None
     disk_gib: int | None = None
+
+    @classmethod
+    def of(cls, flavor: Flavor) -> "Size":
+        """Return what a machine of a flavor has."""
+        return cls(flavor.vcpus, flavor.memory_mib, flavor.disk_gib)
 
 
 @dataclass(frozen=True)

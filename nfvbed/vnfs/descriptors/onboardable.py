@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from nfvbed.cloud.tacker.api import OnboardRequest
 from nfvbed.spec.machines import ConsoleSpec
 from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.model import Machine
 from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
-from nfvbed.vnfs.descriptors.written import WrittenDescriptor
 
 if TYPE_CHECKING:  # The sites' interface imports this, and needs nothing of a host.
     from nfvbed.host.qemu.images import Image
@@ -76,7 +76,7 @@ class Onboardable(ABC):
         """Return what it names and the cloud does not have, each with its place."""
 
     @abstractmethod
-    def written(self, owner: str, seed: str) -> WrittenDescriptor:
+    def request(self, owner: str, seed: str) -> OnboardRequest:
         """Return what Tacker is asked for.
 
         Args:

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from nfvbed.cloud.novaflavor import nova_name
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.machines import DEFAULT_FLAVOUR
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.vnf import AS_THE_IMAGE, Forwarding, VnfChoice, VnfSpec
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
-from nfvbed.vnfs.descriptors.model import ConnectionPoint, Flavour, Link, Machine, VnfDescriptor
-from nfvbed.vnfs.descriptors.novaflavor import nova_name, size_of
+from nfvbed.vnfs.descriptors.model import ConnectionPoint, Flavour, Link, Machine, Size, VnfDescriptor
 
 VDU = "VDU1"
 """Name of the virtual machine in all forms."""
@@ -54,7 +54,7 @@ def descriptor_of(
         name=VDU,
         title=vnf.title,
         flavor=nova_name(choice.flavor),
-        size=size_of(choice.flavor),
+        size=Size.of(choice.flavor),
         extra_specs=dict(extra_specs),
         image=image,
         ports=_ports(vnf, links, networks, "direct" if direct else "normal"),

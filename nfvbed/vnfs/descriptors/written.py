@@ -1,41 +1,27 @@
 """What Tacker is asked for, whatever it comes from: a descriptor in the form of one API, and what the request says."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from nfvbed.cloud.tacker.api import OnboardRequest
 from nfvbed.vnfs.descriptors import csar, hot, legacy, sol
 from nfvbed.vnfs.descriptors.model import Flavour, VnfDescriptor
 from nfvbed.vnfs.descriptors.solvnfd import LEVEL
 from nfvbed.vnfs.descriptors.yamltext import dump
 
 
-@dataclass(frozen=True)
-class WrittenDescriptor:
-    """A descriptor as an API of Tacker's takes it."""
-
-    content: Mapping[str, Any] | bytes
-    """A legacy template, or a VNF package (SOL004)."""
-    networks: tuple[tuple[str, str], ...] = ()
-    """Connection points and the networks they are on, in the order of the path."""
-    flavour: str = "simple"
-    """SOL: the deployment flavour."""
-    level: str = ""
-    """SOL: the instantiation level; empty: the descriptor's default."""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    """SOL: the request's additionalParams."""
-
-
 def for_api(
+    identity: tuple[str, str],
     descriptor: VnfDescriptor,
     form: str,
     *,
     has_inputs: bool = True,
     parameters: Mapping[str, Any] | None = None,
-) -> WrittenDescriptor:
-    """Write the only flavour of a descriptor for one of Tacker's APIs.
+) -> OnboardRequest:
+    """Return the request for the only flavour of a descriptor, written for one of Tacker's APIs.
 
     Args:
+        identity: the deployment that owns the VNF, and its name there.
         descriptor: what it is written from.
         form: `legacy` or `sol`.
         has_inputs: legacy: whether image, flavor and zone of each machine are inputs with defaults.
@@ -46,9 +32,12 @@ def for_api(
         PrerequisiteError: ETSI's type files are missing.
     """
     flavour = descriptor.only
+    owner, name = identity
     template = legacy.template(descriptor, flavour, has_inputs=has_inputs) if form == "legacy" else None
-    return WrittenDescriptor(
-        content=csar.write(sol.files(descriptor)) if template is None else template,
+    return OnboardRequest(
+        name,
+        owner,
+        descriptor=csar.write(sol.files(descriptor)) if template is None else template,
         networks=tuple((port.name, port.network) for port in flavour.outer),
         flavour=flavour.name,
         level=LEVEL if flavour.most_instances is not None else "",

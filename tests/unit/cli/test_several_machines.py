@@ -175,7 +175,7 @@ def test_template_of_a_flavour_is_onboarded(tmp_path, monkeypatch, capsys):
     assert (variant, found.name, dict(found.values)) == ("ovs-dpdk", "vepc", {"image_core": "cirros"})
     kept = yaml.safe_load((tmp_path / "made/vepc-two-guests.yaml").read_text())["topology_template"]
     assert kept["node_templates"]["VL_s1-u"]["properties"]["network_name"] == "left"
-    nodes = found.written("abcd", "5eed").content["topology_template"]["node_templates"]
+    nodes = found.request("abcd", "5eed").descriptor["topology_template"]["node_templates"]
     assert nodes["VL_s1-u"]["properties"]["network_name"] == "left"
     assert [nodes[name]["properties"]["image"] for name in ("core", "edge")] == ["cirros", "vepc"]
     assert "nfvbed offboard vepc" in capsys.readouterr().out
@@ -200,7 +200,7 @@ def test_package_of_a_flavour_is_onboarded_where_the_site_takes_packages(tmp_pat
     assert main([*words, "--network", "sgi=right"]) == 0
     given = cloud.asked[-1][1]
     assert (given.name, given.flavour, given.form) == ("vepc", "two-guests", "package")
-    asked_for = given.written("abcd", "5eed")
+    asked_for = given.request("abcd", "5eed")
     assert dict(asked_for.networks) == {
         "core_s1-u": "data0",
         "core_sgi": "right",

@@ -10,7 +10,6 @@ from nfvbed.errors import BusyError, ConfigurationError, PrerequisiteError
 from nfvbed.sites.kolla import inventory, output
 from nfvbed.sites.kolla.executor import access, inventories, passwords, running, stages, takeover
 from nfvbed.sites.kolla.executor import journal as journals
-from nfvbed.sites.kolla.executor.events import Observer
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.running import Rack
@@ -20,6 +19,7 @@ from nfvbed.sites.kolla.model import Order, Rendering, roles_of
 from nfvbed.sites.kolla.pinning import Pinning
 from nfvbed.sites.kolla.preflight.finding import Finding, blocking
 from nfvbed.sites.kolla.render import order_pinned, render
+from nfvbed.sites.stages import Observer
 from nfvbed.spec.kollarelease import KollaReleaseSpec
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec

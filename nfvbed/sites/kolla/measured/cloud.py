@@ -8,6 +8,10 @@ from typing import Any
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.compute import Compute
+from nfvbed.cloud.instances import PlacedInstance
+from nfvbed.cloud.tacker.connection import connect
+from nfvbed.dataplanes.computes.refusals import require_chain
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.fitness import Fitness
 from nfvbed.records import Accelerator, PortKind, VnfHandle
@@ -17,13 +21,9 @@ from nfvbed.sites.kolla.measured.described import OF_FUNCTIONS, path_networks
 from nfvbed.sites.kolla.model import Order
 from nfvbed.sites.kolla.pinning import Pinning, plane_of
 from nfvbed.sites.kolla.render import order_pinned
-from nfvbed.sites.openstack.compute import Compute
-from nfvbed.sites.openstack.devcloud.computes.refusals import require_chain
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
-from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.sites.openstack.paths import PathNetworks
-from nfvbed.sites.openstack.tacker.connection import connect
 from nfvbed.sites.openstack.vnfs import CloudVnfState
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec

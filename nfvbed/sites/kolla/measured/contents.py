@@ -6,14 +6,14 @@ from typing import Any
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.novaflavor import PREFIX, extra_specs
+from nfvbed.cloud.tacker.connection import asking
 from nfvbed.errors import ConfigurationError
 from nfvbed.sites.kolla.measured.described import OF_FUNCTIONS, OF_NICS
 from nfvbed.sites.kolla.pinning import Pinning, plane_of
 from nfvbed.sites.openstack.paths import PathNetworks
-from nfvbed.sites.openstack.tacker.connection import asking
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.site import KollaSiteSpec
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 
 _MARK = "made by nfvbed"
 _log = logging.getLogger(__name__)

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 
 from nfvbed.cloud.kolla.placement import Placement
+from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.sites.kolla.pinning import Pinning, plane_of
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.rack import MIB_PER_GIB, RackHostSpec, RackNicSpec
 from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 
 
 def check_networks(site: KollaSiteSpec, pinning: Pinning) -> Iterator[Finding]:

@@ -7,12 +7,12 @@ from pathlib import Path
 from openstack.connection import Connection
 
 from nfvbed.cloud.kolla.agent import OPEN_VSWITCH
+from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.errors import ConfigurationError
 from nfvbed.findings import Finding
 from nfvbed.host.remote.connection import SshHost
 from nfvbed.sites.kolla.model import Order
 from nfvbed.sites.kolla.verify.containers import KollaCommands
-from nfvbed.sites.verify.checks import ExpectedMachine
 from nfvbed.sites.verify.cloud import verify
 
 _OF_CONTROLLER = ("neutron-dhcp-agent", "neutron-l3-agent", "neutron-metadata-agent")

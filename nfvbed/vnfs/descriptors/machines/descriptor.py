@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from nfvbed.cloud.novaflavor import extra_specs, nova_name
 from nfvbed.errors import ConfigurationError, InternalError, UnsupportedError
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.machines import DEFAULT_FLAVOUR, LinkSpec, MachineSpec, MachinesVnfSpec, PlacementSpec
@@ -17,10 +18,10 @@ from nfvbed.vnfs.descriptors.model import (
     Group,
     Link,
     Machine,
+    Size,
     Subnet,
     VnfDescriptor,
 )
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs, nova_name, size_of
 from nfvbed.vnfs.descriptors.seedword import with_seed
 
 
@@ -143,7 +144,7 @@ def _machine(
         name=guest.name,
         title=guest.title or guest.name,
         flavor=nova_name(flavor),
-        size=size_of(flavor),
+        size=Size.of(flavor),
         extra_specs=extra_specs(flavor),
         image=given.own_images.get(guest.name, given.image) if guest.image else given.image,
         ports=_ports(vnf, guest, links, given),

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from nfvbed.cloud.tacker.api import OnboardRequest
 from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.vnfs.descriptors import legacy, naming, written
 from nfvbed.vnfs.descriptors.epa import Mismatch
@@ -11,7 +12,6 @@ from nfvbed.vnfs.descriptors.machines.descriptor import Given, descriptor_of
 from nfvbed.vnfs.descriptors.model import Machine, VnfDescriptor
 from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
 from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
-from nfvbed.vnfs.descriptors.written import WrittenDescriptor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +72,9 @@ class ProjectVnf(Onboardable):
         names = [one for one in self.names() if one.kind != "image" or self.image is None]
         return naming.lacking(names, known, "--network LINK=NAME, --param INPUT=NAME say what this cloud calls it")
 
-    def written(self, owner: str, seed: str) -> WrittenDescriptor:
-        """Return its descriptor with the owner's id and the secret."""
-        made = self.descriptor(owner, seed)
+    def request(self, owner: str, seed: str) -> OnboardRequest:
+        """Return the request, with the owner's id and the secret in its descriptor."""
+        identity, made = (owner, self.name), self.descriptor(owner, seed)
         if self.form is Form.PACKAGE:
-            return written.for_api(made, "sol", parameters=self.values)
-        return written.for_api(made, "legacy", has_inputs=False)
+            return written.for_api(identity, made, "sol", parameters=self.values)
+        return written.for_api(identity, made, "legacy", has_inputs=False)

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
+from nfvbed.cloud import novaflavor
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import VnfKind
 from nfvbed.spec.document import parse_document
 from nfvbed.spec.vnf import VnfChoice, VnfPortSpec
-from nfvbed.vnfs.descriptors import legacy, novaflavor
+from nfvbed.vnfs.descriptors import legacy
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.onemachine import descriptor_of
 from nfvbed.vnfs.descriptors.yamltext import dump

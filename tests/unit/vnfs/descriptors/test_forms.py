@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.spec.document import parse_document
 from nfvbed.vnfs.descriptors import asked, csar, hot, legacy, sol, solvnfd, written
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums, version_of
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from nfvbed.vnfs.descriptors.onemachine import descriptor_of
 from nfvbed.vnfs.descriptors.yamltext import dump
 from tests import heattranslator
@@ -223,7 +223,7 @@ def test_version_is_the_one_beside_the_image(tmp_path):
 
 
 def test_request_to_instantiate_names_flavour_level_and_script():
-    asked_for, members = written.for_api(request(), "sol"), sol.files(request())
+    asked_for, members = written.for_api(("abcd", "vnf1"), request(), "sol"), sol.files(request())
     script = asked_for.parameters["lcm-operation-user-data"].removeprefix("./")
     assert f"class {asked_for.parameters['lcm-operation-user-data-class']}:" in members[script].decode()
     assert asked_for.flavour == solvnfd.FLAVOUR

@@ -99,10 +99,10 @@ def descriptor_id(tmp_path, content):
 def test_a_package_has_an_id_of_its_own_for_each_owner(tmp_path):
     one = package(tmp_path, hashed=False)
     found = given.read(one)
-    first = found.written("aaaa", "")
+    first = found.request("aaaa", "")
     assert (found.flavour, first.flavour) == ("default", "default")
-    assert found.written("aaaa", "") == first
-    ids = {descriptor_id(tmp_path, found.written(owner, "").content) for owner in ("aaaa", "bbbb")}
+    assert found.request("aaaa", "") == first
+    ids = {descriptor_id(tmp_path, found.request(owner, "").descriptor) for owner in ("aaaa", "bbbb")}
     assert len(ids | {request().descriptor_id}) == 3
     path = tmp_path / "sent.csar"
     assert request().descriptor_id not in "".join(
@@ -112,7 +112,7 @@ def test_a_package_has_an_id_of_its_own_for_each_owner(tmp_path):
 
 def test_a_package_with_digests_of_its_definitions_is_sent_as_it_is(tmp_path):
     one = package(tmp_path)
-    assert given.read(one).written("aaaa", "").content == one.path.read_bytes()
+    assert given.read(one).request("aaaa", "").descriptor == one.path.read_bytes()
 
 
 @pytest.mark.parametrize(

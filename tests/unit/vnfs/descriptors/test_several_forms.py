@@ -5,11 +5,11 @@ import ipaddress
 import pytest
 import yaml
 
+from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.vnfs.descriptors import asked, csar, hot, imports, naming, parsing, seedword, sol, written
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums
 from nfvbed.vnfs.descriptors.naming import CloudNames
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from tests import heattranslator
 from tests.unit.vnfs.descriptors.several import EIGHT, FLAVORS, TWO, ZONES, legacy_document, request, template, vepc
 
@@ -341,7 +341,7 @@ def test_networks_that_are_made_are_not_looked_for_in_the_cloud():
 
 
 def test_request_to_instantiate_names_the_flavour():
-    asked_for = written.for_api(request(TWO, soft=True), "sol")
+    asked_for = written.for_api(("abcd", "vnf1"), request(TWO, soft=True), "sol")
     assert (asked_for.flavour, asked_for.level) == (TWO, "")
     assert dict(asked_for.networks) == {
         "core_s1-u": "data0",
