@@ -230,7 +230,7 @@ test-paths: setup-test ## one whole path through each room: the dashboard by mou
 	@$(PYTHON) tests/tiers.py dashboard-path openstack-path kolla-path
 
 .PHONY: test-hosts
-test-hosts: setup ## the demo and the lab's tests on the other Debian (13 on 12, 12 on 13), in a private root; 30 minutes
+test-hosts: setup ## the demo, the lab's tests and the mobile core's on the other Debian (13 on 12, 12 on 13), in a private root; 30 minutes
 	@setup/packages devcloud
 	@tests/other-debian
 

@@ -67,6 +67,7 @@ OWN_JSON = {
     "nfvbed/host/qemu/accelerator.py",
     "nfvbed/host/remote/keeper.py",
     "nfvbed/host/trialsign.py",
+    "nfvbed/sharedcache.py",
     "nfvbed/sites/kolla/executor/journal.py",
     "nfvbed/dataplanes/computes/linked.py",
     "nfvbed/dataplanes/computes/packages.py",

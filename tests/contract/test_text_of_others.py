@@ -13,6 +13,7 @@ pytestmark = pytest.mark.xdist_group("syntax")
 DRAWING = Path("nfvbed/report/drawing_program.py")
 CONSOLE = Path("nfvbed/cli/console.py")
 PROGRAMS = {
+    "nfvbed/cachecommand.py",
     "nfvbed/dataplanes/ovs/steering/relay.py",
     "nfvbed/host/probes/stalls.py",
     "nfvbed/host/remote/keeper.py",

@@ -24,6 +24,7 @@ from nfvbed.host.ledger import Ledger
 from nfvbed.host.owner import this_process
 from nfvbed.host.places import LEDGER_NAME
 from nfvbed.host.processes import ManagedProcess
+from nfvbed.sharedcache import SharedCache
 from nfvbed.signals import end_like_interrupt
 from nfvbed.spec.flavor import Flavor
 
@@ -59,8 +60,9 @@ class DevCloud:
         self.flavors = flavors
         self._hugepages_mib = hugepages_mib
         self.record = StageRecord(self.places.run / "stages.json")
-        self.root = PrivateRoot(self.places)
-        self._seed = Seed(self.places)
+        shared = SharedCache.from_environment()
+        self.root = PrivateRoot(self.places, shared)
+        self._seed = Seed(self.places, shared)
         self._ledger: Ledger | None = None
         self._bring_up: BringUp | None = None
 
@@ -212,7 +214,7 @@ class DevCloud:
         # Pages that are free now are about to be used by whoever had them made: the cloud, which stays, brings its own.
         if HugepagePool().enlarge(self._hugepages_mib // _PAGE_MIB, ledger) < self._hugepages_mib // _PAGE_MIB:
             HugepagePool().ensure_free(self._hugepages_mib // _PAGE_MIB, ledger)
-        seeded = self._seed.usable()
+        seeded = self._seed.usable() or self._seed.take()
         lower = (self._seed.layer, self.places.root) if seeded else (self.places.root,)
         node = self.places.node(CONTROLLER)
         spec = NodeSpec(node, lower, self._hugepages_mib, ((CONTROLLER, LOOPBACK),))

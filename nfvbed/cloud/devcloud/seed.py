@@ -1,6 +1,7 @@
 """The seed: databases as they are after the first start's migrations, kept as a layer below later nodes.
 
-Nothing is copied back: a node with a seed has it between the private root and its own layer.
+Nothing is copied back: a node with a seed has it between the private root and its own layer. Its users have the
+passwords that the databases were made with: where a seed goes, they go.
 """
 
 import hashlib
@@ -12,17 +13,27 @@ from pathlib import Path
 from nfvbed.cloud.devcloud.places import CloudPlaces, NodePlaces
 from nfvbed.cloud.devcloud.services.settings import PORTS
 from nfvbed.errors import DeployError
+from nfvbed.sharedcache import SharedCache
 
 _KEPT = ("var/lib/mysql", "etc/keystone/fernet-keys", "etc/keystone/credential-keys")
 _KEY = "key.json"
-_SERVICES = Path(__file__).parent / "services"
+_KIND = "devcloud-seed"
+_HERE = Path(__file__).parent
+_MAKERS = ("bringup.py", "identity.py")
+"""What migrates and registers, beside the services."""
 
 
 class Seed:
-    """The seed of a cloud."""
+    """The seed of a cloud.
 
-    def __init__(self, places: CloudPlaces) -> None:
+    Args:
+        places: of the cloud.
+        shared: where a seed of the same root and services may be, made in another clone.
+    """
+
+    def __init__(self, places: CloudPlaces, shared: SharedCache | None = None) -> None:
         self._places = places
+        self._shared = shared
 
     @property
     def layer(self) -> Path:
@@ -36,6 +47,12 @@ class Seed:
         except (OSError, ValueError):
             return False
         return bool(found == self._key()) and self.layer.is_dir()
+
+    def take(self) -> bool:
+        """Take the one of another clone, with its passwords, where this cloud has none yet; return whether it did."""
+        if self._shared is None or self._places.secrets.exists():
+            return False
+        return self._shared.take(_KIND, self._made_of(), self._places.directory) and self.usable()
 
     def save(self, node: NodePlaces) -> None:
         """Take it from a node whose databases are shut down.
@@ -56,11 +73,17 @@ class Seed:
         if done.returncode != 0:
             raise DeployError("the seed could not be saved", where=str(self.layer), observed=done.stderr[-400:])
         (self._places.seed / _KEY).write_text(json.dumps(self._key()))
+        if self._shared is not None:
+            self._shared.put(_KIND, self._made_of(), self._places.seed, self._places.secrets)
+
+    def _made_of(self) -> str:
+        return json.dumps({name: value for name, value in self._key().items() if name != "secrets"}, sort_keys=True)
 
     def _key(self) -> dict[str, str]:
         return {
             "root": _digest([self._places.stamp]),
-            "services": _digest(sorted(path for path in _SERVICES.rglob("*") if path.suffix in (".py", ".j2"))),
+            "services": _digest(sorted(p for p in (_HERE / "services").rglob("*") if p.suffix in (".py", ".j2"))),
+            "makers": _digest([_HERE / name for name in _MAKERS]),
             "secrets": _digest([self._places.secrets]),
             # Keystone's catalogue has them.
             "ports": " ".join(map(str, PORTS.values())),

@@ -11,6 +11,7 @@ from nfvbed.cloud.devcloud.root.lists import Wheel, read_packages, read_versions
 from nfvbed.cloud.devcloud.root.sources import apt_options, preferences, sources
 from nfvbed.cloud.devcloud.root.tool import Tool
 from nfvbed.errors import InternalError
+from nfvbed.sharedcache import SharedCache
 
 SUITE = "bookworm"
 TACKER = "/opt/tacker"
@@ -20,15 +21,22 @@ _SITE = "usr/local/lib/python3.11/dist-packages"
 _ONE_THREAD = _HERE / "one-thread.pth"
 """Horizon's style sheets are compiled when it is configured, in four threads with a compiler that has state of its own:
 now and then that fails with a syntax error. While the root is built, Python's pools have one thread."""
+_KIND = "devcloud-root"
 _DOWNLOAD_S = 1800.0
 _UNPACK_S = 1800.0
 
 
 class PrivateRoot:
-    """The private root of a cloud, shared by its nodes."""
+    """The private root of a cloud, shared by its nodes.
 
-    def __init__(self, places: CloudPlaces) -> None:
+    Args:
+        places: of the cloud.
+        shared: where a root of the same lists may be, made in another clone.
+    """
+
+    def __init__(self, places: CloudPlaces, shared: SharedCache | None = None) -> None:
         self._places = places
+        self._shared = shared
 
     def ready(self) -> bool:
         """Whether it is built, from these lists."""
@@ -42,13 +50,15 @@ class PrivateRoot:
         return differences(read_versions(), built)
 
     def download(self) -> str:
-        """Download all packages; those that are here already are not downloaded again.
+        """Download all packages, unless a root of them is taken; those that are here already are not downloaded again.
 
         Raises:
             PrerequisiteError: the mirror or the index cannot be reached, or lacks something.
         """
         if self.ready():
             return "built already"
+        if self._take():
+            return "from NFVBED_CACHE"
         places, tool = self._places, self._tool()
         apt = places.build / "apt"
         for folder in ("lists/partial", "cache/archives/partial"):
@@ -64,6 +74,11 @@ class PrivateRoot:
         for wheel in read_wheels():
             self._download(wheel, tool)
         return f"{len(list(places.archives.glob('*.deb')))} packages"
+
+    def _take(self) -> bool:
+        if self._shared is None or not self._shared.take(_KIND, _key(), self._places.directory):
+            return False
+        return self.ready()
 
     def _download(self, wheel: Wheel, tool: Tool) -> None:
         target = self._places.wheels / wheel.file
@@ -94,6 +109,8 @@ class PrivateRoot:
         shutil.rmtree(places.root, ignore_errors=True)
         draft.rename(places.root)
         places.stamp.write_text(json.dumps({"key": _key(), "versions": versions}))
+        if self._shared is not None:
+            self._shared.put(_KIND, _key(), places.root, places.stamp)
         return f"{len(versions)} packages, {len(self.differences())} not of the tested set"
 
     def unpack_argv(self, target: Path) -> list[str]:

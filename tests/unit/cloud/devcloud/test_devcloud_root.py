@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from nfvbed.cloud.devcloud.places import CloudPlaces
+from nfvbed.cloud.devcloud.root import build
 from nfvbed.cloud.devcloud.root.build import PrivateRoot, differences
 from nfvbed.cloud.devcloud.root.lists import Wheel, read_packages, read_versions, read_wheels
 from nfvbed.cloud.devcloud.root.sources import apt_options, entries, preferences
 from nfvbed.cloud.devcloud.root.tool import Tool
 from nfvbed.errors import PrerequisiteError
+from nfvbed.sharedcache import SharedCache
 
 TARGETS = """\
 http://deb.example/debian|bookworm|bookworm
@@ -97,6 +99,37 @@ def test_a_root_of_other_lists_is_not_ready(tmp_path):
     places.root.mkdir()
     places.stamp.write_text('{"key": "of another time", "versions": {}}')
     assert not PrivateRoot(places).ready()
+
+
+class RecordedTool:
+    """Stands for mmdebstrap and what runs in the root: nothing is run, the tools' names are kept."""
+
+    def __init__(self, ran):
+        self._ran = ran
+
+    def run(self, name, argv, timeout_s, environment=None):
+        self._ran.append(name)
+        if name == "mmdebstrap":
+            for folder in ("var/cache/apt/archives", "var/lib/apt/lists", "tmp"):
+                (Path(argv[-2]) / folder).mkdir(parents=True)
+        return "nova-api 2:26\n" if name == "versions" else ""
+
+
+def test_a_root_is_built_once_for_all_clones(tmp_path, monkeypatch):
+    ran, shared = [], SharedCache(tmp_path / "cache")
+    monkeypatch.setattr(build, "Tool", lambda _: RecordedTool(ran))
+    monkeypatch.setattr(build, "read_wheels", lambda: ())
+    first, second = (CloudPlaces(tmp_path / name) for name in ("first", "second"))
+    for places in (first, second):
+        places.make()
+    PrivateRoot(first, shared).build()
+    assert ran[0] == "mmdebstrap"
+    ran.clear()
+    root = PrivateRoot(second, shared)
+    assert root.download() == "from NFVBED_CACHE"
+    assert root.ready() and root.build() == "built already"
+    assert ran == []
+    assert second.stamp.read_text() == first.stamp.read_text() and (second.root / "tmp").is_dir()
 
 
 def test_a_wheel_that_is_another_one_is_refused_and_removed(tmp_path):
