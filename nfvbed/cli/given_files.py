@@ -14,11 +14,11 @@ from nfvbed.errors import UsageError
 from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.loader import Project
 from nfvbed.spec.machines import MachinesVnfSpec
-from nfvbed.vnfs.descriptors import csar, foreign, given, imports, parsing, shape, translate
+from nfvbed.vnfs.descriptors import csar, foreign, given, imports, parsing, shape
 from nfvbed.vnfs.descriptors.csar import Package
 from nfvbed.vnfs.descriptors.epa import require_fit
-from nfvbed.vnfs.descriptors.given import Form
 from nfvbed.vnfs.descriptors.imports import Definitions, Folder
+from nfvbed.vnfs.descriptors.onboardable import Form
 
 
 def vnf_of_file(project: Project, path: str, options: dict[str, Any]) -> tuple[Project, str] | None:
@@ -113,7 +113,7 @@ def _template(path: Path) -> str:
 
 
 def _definitions(path: Path, found: Definitions) -> str:
-    flavours = ", ".join(translate.flavours(found)) or "one, without an id"
+    flavours = ", ".join(imports.flavours(found)) or "one, without an id"
     notes = "".join(f"\n  {note}" for note in found.notes)
     if not isinstance(found, Package):
         return f"{path}: a SOL001 descriptor, flavours: {flavours}; Tacker takes it within a package (CSAR){notes}"

@@ -20,7 +20,8 @@ from nfvbed.spec.textfile import kind_of, read_text
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import Variant
 from nfvbed.units import NS_PER_S
-from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenVnf, ReadDescriptor
+from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenVnf
+from nfvbed.vnfs.descriptors.onboardable import Onboardable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -120,14 +121,23 @@ def descriptor_of(path: str, options: dict[str, Any]) -> GivenDescriptor:
         path=Path(path),
         name=name,
         networks=pairs("--network", options["networks"]),
-        parameters={key: _value(key, text) for key, text in pairs("--param", options["parameters"]).items()},
+        parameters=parameters_of(options["parameters"]),
         names=pairs("--name", options["names"]),
         flavour=options["flavour"] or "",
         level=options["level"] or "",
     )
 
 
-def onboard_given(site: Site, variant: Variant, found: ReadDescriptor, as_json: bool) -> None:
+def parameters_of(texts: tuple[str, ...]) -> dict[str, Any]:
+    """Return what `--param` gives.
+
+    Raises:
+        UsageError: an option is not NAME=VALUE, or a value is not readable.
+    """
+    return {key: _value(key, text) for key, text in pairs("--param", texts).items()}
+
+
+def onboard_given(site: Site, variant: Variant, found: Onboardable, as_json: bool) -> None:
     """Onboard it and print what there is then."""
     try:
         vnf = site.onboard_given(variant, found, lambda line: click.echo(line, err=True))

@@ -1,4 +1,4 @@
-"""The options of VNFs of several machines, and what their descriptors are made from by them."""
+"""The options of VNFs of several machines, and what these give to their descriptors."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,9 +10,8 @@ from nfvbed.cli.given_options import pairs
 from nfvbed.errors import UsageError
 from nfvbed.spec.loader import Project
 from nfvbed.spec.machines import DEFAULT_FLAVOUR, MachinesVnfSpec
-from nfvbed.vnfs.descriptors.machines.model import Given, MachinesRequest
-from nfvbed.vnfs.descriptors.machines.request import guests_of, request_of
-from nfvbed.vnfs.descriptors.model import CloudImage, checksums, version_of
+from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums, version_of
+from nfvbed.vnfs.descriptors.machines.descriptor import Given, guests_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 KEYS = ("zones", "placement")
@@ -77,23 +76,22 @@ def one_flavour(vnf: MachinesVnfSpec, options: Mapping[str, Any]) -> str:
     return options.get("flavour") or DEFAULT_FLAVOUR
 
 
-def made_request(
+def given_of(
     project: Project, vnf: MachinesVnfSpec, options: Mapping[str, Any], *, digests: bool, direct: bool = False
-) -> MachinesRequest:
-    """Return what a descriptor is made from.
+) -> Given:
+    """Return what the command gives to a VNF.
 
     Args:
         project: where flavors and images are.
         vnf: the file.
-        options: `zones`, `placement`, `networks` (by link), `flavour`, `image` (Glance's name), `image_file`,
-            `with_image`; what is not there is not given.
+        options: `zones`, `placement`, `networks` (by link), `image` (Glance's name), `image_file`, `with_image`; what
+            is not there is not given.
         digests: whether the digests of images are wanted.
         direct: whether data ports are virtual functions.
 
     Raises:
-        UsageError, ConfigurationError: an option names what there is not, or an image cannot be read.
-        UnsupportedError: groups are to be apart in a way that Nova has no rule for; or a mobile core is of another
-            network than its image.
+        UsageError, ConfigurationError: an option is not readable, or an image cannot be read.
+        UnsupportedError: a mobile core is of another network than its image.
     """
     project.require_usual_network(vnf)
     zones = pairs("--zone", options.get("zones") or ())
@@ -101,7 +99,7 @@ def made_request(
     given_file = options.get("image_file")
     file = str(Path(given_file).resolve()) if given_file else vnf.image.file if vnf.image else None
     images = _Images(project.root, digests=digests, packed=bool(options.get("with_image")))
-    given = Given(
+    return Given(
         flavors={name: project.load_flavor(name) for name in _flavors(vnf)},
         image=images.of(options.get("image") or vnf.name, file),
         own_images=_own_images(vnf, images),
@@ -110,8 +108,6 @@ def made_request(
         soft=placement == "soft",
         direct=direct,
     )
-    flavours = (options["flavour"],) if options.get("flavour") else ()
-    return request_of(vnf, given, flavours, version=given.image.version)
 
 
 class _Images:

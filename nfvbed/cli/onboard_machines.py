@@ -8,32 +8,31 @@ from typing import Any
 import click
 
 from nfvbed.below import below
-from nfvbed.cli.given_options import descriptor_of, onboard_given
-from nfvbed.cli.machine_options import made_request, one_flavour, refuse_options
+from nfvbed.cli.given_options import onboard_given, pairs, parameters_of
+from nfvbed.cli.machine_options import given_of, one_flavour, refuse_options
 from nfvbed.cli.onboard_check import named_variant, opened, report
 from nfvbed.cli.support import require_deployable, variant_name
 from nfvbed.cli.vnf_options import KEYS as VNF_KEYS
-from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.errors import ConfigurationError, UnsupportedError, UsageError
 from nfvbed.host.qemu import images as image_files
-from nfvbed.host.qemu.images import Image
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.openstack import images as cloud_images
 from nfvbed.sites.openstack.paths import BARE
 from nfvbed.sites.site import Site
-from nfvbed.spec.document import Document, read_document
+from nfvbed.spec.document import read_document
 from nfvbed.spec.loader import VNF_FILE, Project
 from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.spec.site import SiteSpec
+from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import Variant
-from nfvbed.spec.vnf import ImageSpec
-from nfvbed.vnfs.descriptors import csar, hostfit, sol
-from nfvbed.vnfs.descriptors import given as descriptors
+from nfvbed.vnfs.descriptors import hostfit, legacy, written
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of, require_fit
-from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenImage
 from nfvbed.vnfs.descriptors.givenfit import Fit
-from nfvbed.vnfs.descriptors.machines import check, legacy, package
-from nfvbed.vnfs.descriptors.machines.model import MachinesRequest
-from nfvbed.vnfs.descriptors.yamltext import dump
+from nfvbed.vnfs.descriptors.machines import check
+from nfvbed.vnfs.descriptors.machines.descriptor import Given, descriptor_of, guests_of
+from nfvbed.vnfs.descriptors.machines.projectvnf import ProjectVnf
+from nfvbed.vnfs.descriptors.model import Flavour
+from nfvbed.vnfs.descriptors.onboardable import BroughtImage, Form
 from nfvbed.wholefile import write_output
 
 _REFUSED = (*VNF_KEYS, "level", "offload_price", "topology")
@@ -71,15 +70,15 @@ def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, opt
     existing = place.find_deployed()
     variant = project.load_variant(variant_name(name, existing, site), site)
     require_fit(_mismatches(project, vnf, (place, variant), chosen))
-    describe = _package if place.descriptor_form == "sol" else _template
-    given, content = describe(project, vnf, variant, chosen)
+    found = _project_vnf(project, vnf, (place, variant), chosen)
+    path, content = _kept(project, found)
     require_deployable(place, variant, existing)
     if options["dry_run"]:
-        click.echo(f"{vnf.name} (flavour {flavour}) would be onboarded as {given.name} on {variant.name}")
+        click.echo(f"{vnf.name} (flavour {flavour}) would be onboarded as {found.name} on {variant.name}")
         return 0
-    given.path.parent.mkdir(parents=True, exist_ok=True)
-    write_output(given.path, content, "the descriptor", "make room there")
-    onboard_given(place, variant, descriptors.read(given), options["as_json"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_output(path, content, "the descriptor", "make room there")
+    onboard_given(place, variant, found, options["as_json"])
     return 0
 
 
@@ -89,76 +88,116 @@ def _usual_flavour(vnf: MachinesVnfSpec, options: Mapping[str, Any]) -> str:
     return own if own and not options["parameters"] else one_flavour(vnf, options)
 
 
-def _template(
-    project: Project, vnf: MachinesVnfSpec, variant: Variant, options: Mapping[str, Any]
-) -> tuple[GivenDescriptor, bytes]:
-    """Return the legacy template of the flavour, with what is given for it, and its content.
+def _project_vnf(
+    project: Project, vnf: MachinesVnfSpec, on: tuple[Site, Variant], options: Mapping[str, Any]
+) -> ProjectVnf:
+    """Return the deployment flavour with what is given for it, in the form that the site takes.
 
     Raises:
+        UsageError: an input is given that its template does not have.
+        UnsupportedError: it is to be a package, and the flavour has no image: a package names one with its digest.
         PrerequisiteError, OnboardError: the flavour's own image is not there, or is another one.
     """
-    request = _request(project, vnf, variant, options)
-    flavour = request.flavour(options["flavour"])
-    content = dump(legacy.template(request, flavour.name)).encode()
-    given = _given(project, vnf, options, ".yaml")
-    inputs = tuple(legacy.image_input(one) for one in flavour.machines)
-    declared = vnf.form(flavour.name)
-    if declared.image is None or set(inputs) & set(given.parameters):
-        return given, content
-    file = _image_file(project, vnf, declared.image)
-    return replace(given, image=GivenImage(vnf.name, file, inputs), console=declared.console), content
+    site, variant = on
+    form = Form.PACKAGE if site.descriptor_form == "sol" else Form.TEMPLATE
+    values = parameters_of(options["parameters"])
+    made = ProjectVnf(
+        name=options["called"] or vnf.name,
+        form=form,
+        source=f"vnfd/{vnf.name}/{VNF_FILE}",
+        vnf=vnf,
+        flavour=options["flavour"],
+        given=_given(project, vnf, variant, options),
+        values=values,
+    )
+    if form is Form.TEMPLATE:
+        _require_inputs(values, legacy.inputs(made.descriptor().only), made.source)
+    made = _renamed(made, pairs("--name", options["names"]))
+    images = {legacy.input_name("image", one) for one in made.descriptor().only.machines}
+    is_named = form is Form.TEMPLATE and bool(images & set(values))
+    return made if is_named else _with_image(project, made, variant, options)
 
 
-def _package(
-    project: Project, vnf: MachinesVnfSpec, variant: Variant, options: Mapping[str, Any]
-) -> tuple[GivenDescriptor, bytes]:
-    """Return the package of the flavour, with what is given for it, and its content.
+def _with_image(project: Project, made: ProjectVnf, variant: Variant, options: Mapping[str, Any]) -> ProjectVnf:
+    """Return it with the flavour's own image, and with the console that says when that is ready.
 
     Raises:
-        UnsupportedError: the flavour has no image: a package names one with its digest.
-        PrerequisiteError, OnboardError: the image is not there, or is another one.
+        UnsupportedError, PrerequisiteError, OnboardError: as `_project_vnf`.
     """
-    declared = vnf.form(options["flavour"])
+    vnf, declared = made.vnf, made.vnf.form(made.flavour)
+    if declared.image is None and made.form is Form.TEMPLATE:
+        return made
     if declared.image is None:
         raise UnsupportedError(
-            f"flavour {options['flavour']} of VNF {vnf.name} has no image of its own",
-            where=f"vnfd/{vnf.name}/{VNF_FILE}",
+            f"flavour {made.flavour} of VNF {vnf.name} has no image of its own",
+            where=made.source,
             observed="a package (SOL001) names an image with its digest",
             fix=f"nfvbed package {vnf.name} --image-file FILE, and onboard that package",
         )
-    file = _image_file(project, vnf, declared.image)
+    file = image_files.find(declared.image, project.root, made.source)
     named = {"image": cloud_images.name_of(vnf.name, file), "image_file": str(file.path)}
-    request = _request(project, vnf, variant, {**options, **named}, digests=True)
-    given = _given(project, vnf, options, ".csar", flavour=options["flavour"])
-    made = replace(
-        given,
-        networks={port.name: port.network for port in request.flavour(options["flavour"]).outer},
-        parameters={**sol.instantiation()["additionalParams"], **given.parameters},
-        image=GivenImage(vnf.name, file, ()),
+    given = _given(project, vnf, variant, {**options, **named}, digests=made.form is Form.PACKAGE)
+    return replace(
+        made,
+        given=replace(given, networks=made.given.networks),
+        image=BroughtImage(vnf.name, file),
         console=declared.console,
-        made=True,
     )
-    return made, csar.write(package.files(request))
+
+
+def _require_inputs(values: Mapping[str, Any], known: Mapping[str, Any], source: str) -> None:
+    for name in values:
+        if name not in known:
+            raise UsageError(
+                f"the template of {source} has no input {name!r}",
+                where=source,
+                observed=", ".join(known),
+                fix=suggestion(name, list(known)),
+            )
+
+
+def _renamed(made: ProjectVnf, names: Mapping[str, str]) -> ProjectVnf:
+    """Return it with what the cloud calls networks of links, and what inputs name.
+
+    Raises:
+        UsageError: it names nothing so; or it is to be a package, whose names are the request's.
+    """
+    if not names:
+        return made
+    if made.form is Form.PACKAGE:
+        raise UsageError(f"{made.source} becomes a package, which has no names", fix="--network LINK=NAME")
+    flavour = made.descriptor().only
+    networks = {one.name: one.network for one in flavour.links if not one.made}
+    values = {name: one["default"] for name, one in legacy.inputs(flavour).items()} | dict(made.values)
+    there = sorted({*networks.values(), *map(str, values.values())})
+    for name in names:
+        if name not in there:
+            raise UsageError(
+                f"{made.source} names nothing of the cloud's {name!r}",
+                where=made.source,
+                observed=", ".join(there),
+                fix=suggestion(name, there),
+            )
+    given = {link: names[network] for link, network in networks.items() if network in names}
+    return replace(
+        made,
+        given=replace(made.given, networks={**made.given.networks, **given}),
+        values={**made.values, **{key: names[str(one)] for key, one in values.items() if str(one) in names}},
+    )
+
+
+def _kept(project: Project, found: ProjectVnf) -> tuple[Path, bytes]:
+    """Return where its descriptor is kept, and its content; `--network` is of links, and in it already."""
+    form, ending = ("sol", ".csar") if found.form is Form.PACKAGE else ("legacy", ".yaml")
+    path = below(project.root / _MADE, f"{found.vnf.name}-{found.flavour}{ending}")
+    return path, written.as_file(found.descriptor(), form)
 
 
 def _given(
-    project: Project, vnf: MachinesVnfSpec, options: Mapping[str, Any], ending: str, flavour: str | None = None
-) -> GivenDescriptor:
-    """Return a descriptor that is yet to be written; `--network` is of links, and in it already."""
-    path = below(project.root / _MADE, f"{vnf.name}-{options['flavour']}{ending}")
-    called = options["called"] or vnf.name
-    return descriptor_of(str(path), {**options, "networks": (), "flavour": flavour, "called": called})
-
-
-def _image_file(project: Project, vnf: MachinesVnfSpec, declared: ImageSpec) -> Image:
-    return image_files.find(declared, project.root, f"vnfd/{vnf.name}/{VNF_FILE}")
-
-
-def _request(
     project: Project, vnf: MachinesVnfSpec, variant: Variant, options: Mapping[str, Any], *, digests: bool = False
-) -> MachinesRequest:
+) -> Given:
     direct = check.needs_direct(vnf, project.load_flavor(vnf.flavor), variant)
-    return made_request(project, vnf, options, digests=digests, direct=direct)
+    return given_of(project, vnf, options, digests=digests, direct=direct)
 
 
 def _mismatches(
@@ -171,27 +210,28 @@ def _mismatches(
         return list(bare)
     document = read_document(project.vnf_file(vnf.name))
     try:
-        request = _request(project, vnf, variant, options)
+        given = _given(project, vnf, variant, options)
+        flavour = descriptor_of(vnf, given, (options["flavour"],)).only
     except UnsupportedError as failure:
         subjects = {"placement": "placement", "config": "network"}
         subject = next((name for word, name in subjects.items() if word in failure.where), "ports")
         return [mismatch_of(failure, subject)]
-    flavour = options["flavour"]
-    found = check.check(request, flavour, check.Checked(document, variant))
-    return found if site is None else found + _on_host(request, document, (flavour, variant), site)
+    against = check.Checked(document, variant, given.flavors)
+    found = check.check(vnf, flavour, against)
+    return found if site is None else found + _on_host((vnf, flavour), against, site)
 
 
-def _on_host(request: MachinesRequest, document: Document, of: tuple[str, Variant], site: Site) -> list[Mismatch]:
+def _on_host(of: tuple[MachinesVnfSpec, Flavour], against: check.Checked, site: Site) -> list[Mismatch]:
     """Compare with the one compute that a cloud on this machine has; on another one nothing is known."""
-    flavour, variant = of
+    vnf, flavour = of
     try:
-        host = site.guest_host(variant, 1)
+        host = site.guest_host(against.variant, 1)
     except (UnsupportedError, ConfigurationError) as failure:
         return [mismatch_of(failure, "cores")]
     if host is None:
         return []
-    found, deployed = check.unplaced(request, flavour, document), site.find_deployed()
+    found, deployed = check.unplaced(vnf, flavour, against.document), site.find_deployed()
     if deployed is None or deployed.vnf is None:
-        sizes = {one.name: hostfit.with_pages(one.flavor) for one in request.flavour(flavour).machines}
+        sizes = {one.name: hostfit.with_pages(against.flavors[one.flavor]) for one in guests_of(vnf, flavour.name)}
         found += hostfit.check_together(sizes, host)
     return found

@@ -1,7 +1,7 @@
 """`nfvbed package`: write the descriptor of a VNF, its package, or Heat's template; or check someone's package."""
 
 import sys
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,14 @@ import click
 from nfvbed.cli.completion import FLAVOR, VNF_OR_FILE
 from nfvbed.cli.given_files import checked
 from nfvbed.cli.given_options import is_file, pairs
-from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
-from nfvbed.cli.package_machines import hot_of, machines_content
+from nfvbed.cli.machine_options import (
+    given_of,
+    machine_options,
+    one_flavour,
+    refuse_machine_options,
+    refuse_options,
+    several_machines,
+)
 from nfvbed.cli.standard_streams import STANDARD
 from nfvbed.cloud.instances import DATA_NETWORKS
 from nfvbed.cloud.novaflavor import extra_specs
@@ -20,10 +26,12 @@ from nfvbed.errors import UsageError
 from nfvbed.records import VnfKind
 from nfvbed.spec.choices import default_forwarding, possible_forwarding
 from nfvbed.spec.loader import Project
+from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.spec.vnf import VnfChoice, VnfSpec, VnfUse
-from nfvbed.vnfs.descriptors import csar, legacy, sol
-from nfvbed.vnfs.descriptors.model import CloudImage, DescriptorRequest, checksums, request_of, version_of
-from nfvbed.vnfs.descriptors.yamltext import dump
+from nfvbed.vnfs.descriptors import onemachine, written
+from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums, version_of
+from nfvbed.vnfs.descriptors.machines import descriptor as several
+from nfvbed.vnfs.descriptors.model import VnfDescriptor
 from nfvbed.wholefile import write_output
 
 _MANAGEMENT = "mgmt"
@@ -68,10 +76,10 @@ def command(vnf: str, form: str, output: str | None, **options: Any) -> None:
         return
     machines = several_machines(project, vnf)
     if machines is not None:
-        content = machines_content(project, machines, form, options)
+        content = _of_several(project, machines, form, options)
     else:
         _refuse_for_one(options)
-        content = _content(form, _request(project, vnf, options))
+        content = written.as_file(_of_one(project, vnf, options), form)
     if output == STANDARD:
         sys.stdout.buffer.write(content)
         return
@@ -87,7 +95,7 @@ def _refuse_for_one(options: dict[str, Any]) -> None:
             raise UsageError(f"{option} is of a VNF of several machines", fix="leave it out")
 
 
-def _request(project: Project, vnf: str, options: dict[str, Any]) -> DescriptorRequest:
+def _of_one(project: Project, vnf: str, options: dict[str, Any]) -> VnfDescriptor:
     use = VnfUse(vnf=vnf, kind=VnfKind.VM)
     spec = project.load_vnf(vnf)
     known = possible_forwarding(use, spec)
@@ -104,8 +112,24 @@ def _request(project: Project, vnf: str, options: dict[str, Any]) -> DescriptorR
     )
     networks = _networks(spec, options["networks"])
     image = _image(project, spec, options["image"] or vnf, packed=options["with_image"])
-    made = request_of(choice, networks, image, extra_specs(choice.flavor))
-    return replace(made, most_instances=options["most"])
+    return onemachine.descriptor_of(choice, networks, image, extra_specs(choice.flavor), most_instances=options["most"])
+
+
+def _of_several(project: Project, vnf: MachinesVnfSpec, form: str, options: Mapping[str, Any]) -> bytes:
+    """Return a package with its deployment flavours, or the template or HOT of one flavour.
+
+    Raises:
+        UsageError, ConfigurationError: an option names what there is not; a package lacks its image's digest.
+        UnsupportedError: groups are to be apart in a way that Nova has no rule for.
+    """
+    most = None if options["most"] == 1 else options["most"]
+    refuse_options(vnf, {**options, "most": most}, ("forwarding", "flavor", "most"))
+    named = options["flavour"] if form == "sol" else one_flavour(vnf, options)
+    given = given_of(project, vnf, options, digests=form == "sol")
+    made = several.descriptor_of(vnf, given, (named,) if named else ())
+    if any(not group.strict for flavour in made.flavours for group in flavour.groups):
+        click.echo("placement is wished for and not required: --placement strict, --zone GROUP=ZONE", err=True)
+    return written.as_file(made, form)
 
 
 def _networks(spec: VnfSpec, given: tuple[str, ...]) -> dict[str, str]:
@@ -119,10 +143,3 @@ def _image(project: Project, spec: VnfSpec, name: str, *, packed: bool) -> Cloud
         return CloudImage(name)
     file = project.root / spec.image.file
     return CloudImage(name, file if packed else None, checksums(file), version_of(file))
-
-
-def _content(form: str, request: DescriptorRequest) -> bytes:
-    if form == "sol":
-        return csar.write(sol.files(request))
-    text = dump(legacy.template(request))
-    return text.encode() if form == "legacy" else hot_of(request.vnf.name, text)

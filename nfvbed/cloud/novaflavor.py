@@ -7,6 +7,11 @@ PREFIX = "nfvbed."
 PAGE_KIB = "2048"
 
 
+def nova_name(flavor: Flavor) -> str:
+    """Return Nova's name of a flavor."""
+    return PREFIX + flavor.name
+
+
 def extra_specs(flavor: Flavor, *, shared_pages: bool = True) -> dict[str, str]:
     """Return Nova's extra specs of a flavor (Nova 26, `nova.api.validation.extra_specs.hw`).
 

@@ -37,8 +37,9 @@ from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 from nfvbed.units import MIN_FRAME_SIZE_BYTES
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
-from nfvbed.vnfs.descriptors.given import GivenVnf, ReadDescriptor
+from nfvbed.vnfs.descriptors.given import GivenVnf
 from nfvbed.vnfs.descriptors.givenfit import Fit
+from nfvbed.vnfs.descriptors.onboardable import Onboardable
 
 if TYPE_CHECKING:
     # Whoever asks for a host imports what it is made of; the interface needs nothing of it.
@@ -247,7 +248,7 @@ class Site(ABC):
         fix = f"{self._traced(variant.name, topology, vnf)} starts its own, as nfvbed run does"
         raise self._cannot("leave VNFs behind", vnf.label, fix)
 
-    def fit_given(self, variant: Variant, found: ReadDescriptor) -> Fit:
+    def fit_given(self, variant: Variant, found: Onboardable) -> Fit:
         """Compare someone's descriptor with a variant and the site, as far as that can be asked; nothing is changed.
 
         Raises:
@@ -255,9 +256,9 @@ class Site(ABC):
             ConfigurationError: a part of the descriptor cannot be read.
         """
         fix = "a site that is an OpenStack (--site devcloud)"
-        raise self._cannot("onboard descriptors", str(found.given.path), fix)
+        raise self._cannot("onboard descriptors", found.source, fix)
 
-    def onboard_given(self, variant: Variant, found: ReadDescriptor, tell: Callable[[str], None]) -> GivenVnf:
+    def onboard_given(self, variant: Variant, found: Onboardable, tell: Callable[[str], None]) -> GivenVnf:
         """Onboard the VNF of someone's descriptor on a data plane, which is deployed where it is not yet; idempotent.
 
         Raises:
@@ -266,7 +267,7 @@ class Site(ABC):
             OnboardError: it failed; with the chain of causes, and nothing of it is left.
         """
         fix = "a site that is an OpenStack (--site devcloud)"
-        raise self._cannot("onboard descriptors", str(found.given.path), fix)
+        raise self._cannot("onboard descriptors", found.source, fix)
 
     def offboard_given(self, name: str, tell: Callable[[str], None]) -> None:
         """Remove the VNF of a descriptor that was onboarded under a name.

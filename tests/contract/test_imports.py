@@ -95,7 +95,8 @@ ARROWS = {
         ("existing", "owncloud"),
         ("provider",),
         ("target", "deployment"),
-        ("vnfs", "requests", "images", "mobilecore"),
+        ("requests", "mobilecore"),
+        ("vnfs", "images"),
         (OWN,),
     ),
     "nfvbed.spec": (

@@ -51,7 +51,6 @@ MAY = {
     "nfvbed/vnfs/descriptors/epa.py": "a word of TOSCA's",
     "nfvbed/vnfs/descriptors/legacy.py": "a word of TOSCA's",
     "nfvbed/vnfs/descriptors/solvnfd.py": "a word of SOL001's",
-    "nfvbed/vnfs/descriptors/translate.py": "a word of TOSCA's",
 }
 """Files that may, and why."""
 FOLDERS = {

@@ -54,7 +54,7 @@ ROUND = {
     "nfvbed/host/qemu/images.py": ({"json of a file"}, "bounded by read_text; beside an image"),
     "nfvbed/sites/guest_node/files.py": ({"lzma.decompress"}, "modules of the kernel, from Debian's package"),
     "images/builder/rootfs.py": ({"lzma.LZMADecompressor"}, "Debian's packages, whose digests are held"),
-    "nfvbed/vnfs/descriptors/model.py": ({"json of a file"}, "bounded by read_text; beside an image"),
+    "nfvbed/vnfs/descriptors/cloudimage.py": ({"json of a file"}, "bounded by read_text; beside an image"),
 }
 """Places that go round the readers, or use one of the parsers on what is bounded already."""
 OWN_JSON = {

@@ -22,6 +22,7 @@ from vepcagent.given import read
 
 from nfvbed.host.qemu.binaries import locate
 from nfvbed.patience import patient
+from nfvbed.vnfs.descriptors.seedword import with_seed
 from nfvbed.vnfs.epc import nextepc, shim
 from tests.image.vepc_guests import links_of
 from tests.unit.vnfs.descriptors import several
@@ -37,7 +38,7 @@ def main(folder: Path) -> None:
     """Run all functions until the UE's part is done or has failed, or time is over."""
     seed = secrets.token_hex(16)
     made = several.request(several.EIGHT, soft=True).flavour(several.EIGHT).machines
-    words = {one.name: several.userdata.with_seed(one.user_data, seed) for one in made}
+    words = {one.name: with_seed(one.user_data, seed) for one in made}
     _lay(words)
     children = [_started(folder, name, words[name]) for name in sorted(words, key=ENB.__eq__)]
     deadline = time.monotonic() + WITHIN_S

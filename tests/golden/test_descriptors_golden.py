@@ -1,12 +1,14 @@
 """Descriptors of vloop, byte by byte."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from nfvbed.vnfs.descriptors import csar, legacy, sol, translate
+from nfvbed.vnfs.descriptors import csar, legacy, sol, written
 from nfvbed.vnfs.descriptors.typefiles import ETSI_TYPES, USER_DATA
 from nfvbed.vnfs.descriptors.yamltext import dump
+from tests import heattranslator
 from tests.golden.kept import check
 from tests.unit.vnfs.descriptors.requests import legacy_document, request
 
@@ -27,6 +29,11 @@ def test_legacy_descriptor_with_a_management_port_and_scaling():
     check(GOLDEN / "legacy-management.yaml", dump(legacy.template(request(management=True, most_instances=2))))
 
 
+@pytest.mark.parametrize(("name", "keys"), [("stack", {}), ("stack-scaled", {"management": True, "most_instances": 2})])
+def test_hot_of_its_own(name: str, keys: dict[str, Any]):
+    check(GOLDEN / f"{name}.hot.yaml", written.as_file(request(**keys), "hot").decode())
+
+
 @pytest.mark.parametrize("name", members())
 def test_member_of_the_package(name: str):
     check(GOLDEN / f"package/{name}", members()[name].decode())
@@ -42,13 +49,13 @@ def test_every_golden_member_is_written():
 
 
 def test_hot_of_the_legacy_descriptor():
-    check(GOLDEN / "legacy.hot.yaml", translate.legacy_hot(legacy_document()).template)
+    check(GOLDEN / "legacy.hot.yaml", heattranslator.legacy_hot(legacy_document()).template)
 
 
 def test_hot_of_the_package_without_its_base_hot(tmp_path: Path):
     path = tmp_path / "vloop.csar"
     path.write_bytes(csar.write(sol.files(request(most_instances=2))))
-    made = translate.package_hot(csar.read(path), "default", {"in": "data0", "out": "data1", "VDU1": "vloop"})
+    made = heattranslator.package_hot(csar.read(path), "default", {"in": "data0", "out": "data1", "VDU1": "vloop"})
     check(GOLDEN / "package.hot.yaml", made.template)
     (nested,) = made.files.values()
     check(GOLDEN / "package-nested.hot.yaml", nested)

@@ -7,6 +7,7 @@ import secrets
 
 import pytest
 
+from nfvbed.vnfs.descriptors.seedword import with_seed
 from tests.image.vepc_guests import running
 from tests.unit.vnfs.descriptors import several
 
@@ -15,7 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 def user_data(**seeds):
     """Return the user data of each guest as descriptors have it, with its secret."""
-    return {name: several.userdata.with_seed(words, seeds[name]) for name, words in described(several.TWO).items()}
+    return {name: with_seed(words, seeds[name]) for name, words in described(several.TWO).items()}
 
 
 def described(flavour):
@@ -38,7 +39,7 @@ def test_a_ue_attaches_and_its_pings_are_carried(tmp_path):
 
 def test_eight_guests_with_a_function_each_find_each_other(tmp_path):
     seed = secrets.token_hex(16)
-    words = {name: several.userdata.with_seed(said, seed) for name, said in described(several.EIGHT).items()}
+    words = {name: with_seed(said, seed) for name, said in described(several.EIGHT).items()}
     with running(tmp_path, words) as guests:
         for name in ("hss", "pcrf", "sgw", "pgw", "mme"):
             said = guests[name].wait("functions up: ")
@@ -55,7 +56,7 @@ def test_another_secret_in_the_other_guest_is_told_as_another_key(tmp_path):
 
 def test_user_data_without_a_secret_and_of_another_form_is_refused(tmp_path):
     words = described(several.EIGHT)
-    seeded = several.userdata.with_seed(words["mme"], secrets.token_hex(16)).replace("vnf.nic.", "vnf.of.")
+    seeded = with_seed(words["mme"], secrets.token_hex(16)).replace("vnf.nic.", "vnf.of.")
     mixed = seeded.replace("vnf.functions=mme", "vnf.functions=mme,igw")
     with running(tmp_path, {"core": mixed, "edge": words["hss"].replace("vnf.nic.", "vnf.of.")}) as guests:
         said = guests["core"].wait("functions up: ")

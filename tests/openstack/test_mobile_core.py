@@ -11,9 +11,11 @@ from nfvbed.errors import OnboardError
 from nfvbed.host.qemu import images
 from nfvbed.quality import QualityWarning
 from nfvbed.sites.catalogue import open_site
-from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenImage
-from nfvbed.vnfs.descriptors.machines import legacy
-from nfvbed.vnfs.descriptors.yamltext import dump
+from nfvbed.sites.openstack import images as cloud_images
+from nfvbed.vnfs.descriptors.cloudimage import CloudImage
+from nfvbed.vnfs.descriptors.machines.descriptor import Given
+from nfvbed.vnfs.descriptors.machines.projectvnf import ProjectVnf
+from nfvbed.vnfs.descriptors.onboardable import BroughtImage, Form
 from tests.openstack.cloud_driver import ROOT
 from tests.openstack.test_site import ok
 from tests.openstack.test_tacker_samples import offboard, onboarded
@@ -52,24 +54,28 @@ def test_a_ue_attaches_through_two_instances_and_its_pings_are_carried(onboardin
     assert onboarding_cloud.holdings() | {"images": before["images"]} == before
 
 
-def test_a_core_with_another_network_is_told_with_its_consoles_and_removed(onboarding_cloud, tmp_path):
+def test_a_core_with_another_network_is_told_with_its_consoles_and_removed(onboarding_cloud):
     before = onboarding_cloud.holdings()
     vnf = several.vepc()
     (declared,) = vnf.flavours
     other = vnf.machine("hss").model_copy(update={"config": {"apn": "elsewhere"}})
     changed = several.vepc(machines=tuple(other if one.name == "hss" else one for one in vnf.machines))
-    path = tmp_path / "vepc.yaml"
-    path.write_text(dump(legacy.template(several.request(several.TWO, vnf=changed, soft=True), several.TWO)))
-    image = GivenImage("vepc", images.find(declared.image, ROOT), ("image_core", "image_edge"))
+    file = images.find(declared.image, ROOT)
+    core = ProjectVnf(
+        name="vepc",
+        form=Form.TEMPLATE,
+        source="vnf.yml",
+        image=BroughtImage("vepc", file),
+        console=declared.console,
+        vnf=changed,
+        flavour=several.TWO,
+        given=Given(flavors=several.FLAVORS, image=CloudImage(cloud_images.name_of("vepc", file)), soft=True),
+    )
     site = several.PROJECT.load_site("devcloud")
     place = open_site(site, ROOT)
     try:
         with pytest.raises(OnboardError, match="vepc is not ready") as failure:
-            place.onboard_given(
-                several.PROJECT.load_variant(VARIANT, site),
-                GivenDescriptor(path, "vepc", image=image, console=declared.console),
-                print,
-            )
+            place.onboard_given(several.PROJECT.load_variant(VARIANT, site), core, print)
     finally:
         place.close()
     assert failure.value.where.startswith("step attach")

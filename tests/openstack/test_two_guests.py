@@ -7,11 +7,10 @@ import base64
 import secrets
 
 import pytest
+from nfvbed.sites.openstack.devcloud.contents import CIRROS_FILE
 
-from nfvbed.cloud.devcloud.contents import CIRROS_FILE
-from nfvbed.vnfs.descriptors import csar
-from nfvbed.vnfs.descriptors.machines import package
-from nfvbed.vnfs.descriptors.model import CloudImage, checksums
+from nfvbed.vnfs.descriptors import csar, sol
+from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums
 from tests.openstack.test_tacker_samples import offboard, onboarded, pairs
 from tests.unit.vnfs.descriptors import several
 
@@ -68,7 +67,7 @@ def test_package_makes_two_guests_with_their_links(onboarding_cloud, connection,
     image = CloudImage(IMAGE, None, checksums(onboarding_cloud.places.root / CIRROS_FILE))
     # Tacker takes an id once: this package is another one each time.
     made = several.request(several.TWO, soft=True, image=image, changes={"purpose": secrets.token_hex(4)})
-    path.write_bytes(csar.write(package.files(made)))
+    path.write_bytes(csar.write(sol.files(made)))
     vnf = onboarded(path, VARIANT, *pairs("--network", PORTS), *pairs("--param", SCRIPT))
     try:
         assert vnf["api"] == "sol"

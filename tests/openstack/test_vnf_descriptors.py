@@ -11,14 +11,12 @@ from nfvbed.cloud.devcloud.places import CloudPlaces
 from nfvbed.cloud.devcloud.rest import ApiError
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.document import parse_document
-from nfvbed.vnfs.descriptors import csar, legacy, naming, parsing, sol, translate
-from nfvbed.vnfs.descriptors.basehot import NESTED
-from nfvbed.vnfs.descriptors.machines import legacy as several_legacy
-from nfvbed.vnfs.descriptors.machines import package as several_package
-from nfvbed.vnfs.descriptors.model import CloudImage
+from nfvbed.vnfs.descriptors import csar, hot, imports, legacy, naming, parsing, sol, written
+from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.naming import CloudNames
 from nfvbed.vnfs.descriptors.typefiles import LEGACY_TYPES
 from nfvbed.vnfs.descriptors.yamltext import dump
+from tests import heattranslator
 from tests.openstack.cloud_driver import IMAGES, ROOT, wait
 from tests.unit.vnfs.descriptors import several
 from tests.unit.vnfs.descriptors.requests import request
@@ -45,6 +43,7 @@ WRONG = {
 }
 IMAGE = "desc-vloop"
 NAME = "desc-vloop"
+NESTED = "VDU1.yaml"
 FRAMES = 200
 BASE_HOT = "base HOT"
 PARAMETERS = {
@@ -109,7 +108,7 @@ def test_types_are_those_of_the_tacker_that_runs(root):
 def test_sample_packages_of_tacker_are_read(root, tmp_path, name):
     package = csar.read(sample(root, name, tmp_path / "sample.zip"))
     assert parsing.parse_package(package) is not None
-    assert translate.flavours(package)
+    assert imports.flavours(package)
 
 
 @pytest.mark.parametrize(("name", "what"), WRONG.items())
@@ -129,14 +128,16 @@ def templates(tmp_path):
     found = {}
     for most in (1, 2):
         made = request(most_instances=most)
-        hot = translate.legacy_hot(parse_document(Path("vloop.yaml"), dump(legacy.template(made))))
-        found[f"legacy, {most}"] = (hot.template, hot.files)
+        translated = heattranslator.legacy_hot(parse_document(Path("vloop.yaml"), dump(legacy.template(made))))
+        found[f"legacy, {most}"] = (translated.template, translated.files)
+        own = hot.stack(made, made.only)
+        found[f"stack, {most}"] = (dump(own.template), {name: dump(one) for name, one in own.nested.items()})
         members = sol.files(made)
         path = tmp_path / "vloop.csar"
         path.write_bytes(csar.write(members))
         given = {"in": "data0", "out": "data1", "VDU1": "cirros"}
-        hot = translate.package_hot(csar.read(path), "default", given)
-        found[f"package, {most}"] = (hot.template, hot.files)
+        translated = heattranslator.package_hot(csar.read(path), "default", given)
+        found[f"package, {most}"] = (translated.template, translated.files)
         nested = {NESTED: members[f"BaseHOT/default/nested/{NESTED}"].decode()}
         found[f"{BASE_HOT}, {most}"] = (members["BaseHOT/default/vloop.yaml"].decode(), nested)
     return found
@@ -152,16 +153,17 @@ def several_templates(tmp_path, flavour, keys):
     """Yield every template that is made of the mobile core's descriptors, with the parameters of each."""
     image = CloudImage("cirros", None, several.IMAGE.checksums)
     made = several.request(image=image, **keys)
-    hot = translate.legacy_hot(parse_document(Path("vepc.yaml"), dump(several_legacy.template(made, flavour))))
-    yield "legacy", hot.template, {}
-    members = several_package.files(made)
+    chosen = made.flavour(flavour)
+    text = dump(legacy.template(made, chosen))
+    yield "legacy", heattranslator.legacy_hot(parse_document(Path("vepc.yaml"), text)).template, {}
+    yield "stack", dump(hot.stack(made, chosen).template), {}
+    members = sol.files(made)
     path = tmp_path / "vepc.csar"
     path.write_bytes(csar.write(members))
-    chosen = made.flavour(flavour)
     networks = {port.name: port.network for port in chosen.outer}
     images = {one.name: one.image.name for one in chosen.machines}
-    yield "package", translate.package_hot(csar.read(path), flavour, networks | images).template, {}
-    vdus = {one.name: {"flavor": f"nfvbed.{one.flavor.name}", "image": one.image.name} for one in chosen.machines}
+    yield "package", heattranslator.package_hot(csar.read(path), flavour, networks | images).template, {}
+    vdus = {one.name: {"flavor": one.flavor, "image": one.image.name} for one in chosen.machines}
     points = {name: {"network": network} for name, network in networks.items()}
     given = {"nfv": {"VDU": vdus, "CP": points}}
     yield BASE_HOT, members[f"BaseHOT/{flavour}/vepc.yaml"].decode(), given
@@ -278,11 +280,17 @@ def instantiation(cloud, asked):
             "resourceId": cloud.network(port.network),
             "extCps": [{"cpdId": port.name, "cpConfig": [protocol]}],
         }
-        for port in asked.ports
+        for port in asked.only.ports
     ]
     (vim,) = cloud.api.get("tacker", "/v1.0/vims")["vims"]
     connection = {"id": "devcloud", "vimId": vim["id"], "vimType": "ETSINFV.OPENSTACK_KEYSTONE.v_2"}
-    return sol.instantiation() | {"extVirtualLinks": links, "vimConnectionInfo": [connection]}
+    asked_for = written.for_api(("abcd", "vnf1"), asked, "sol")
+    said = {
+        "flavourId": asked_for.flavour,
+        "instantiationLevelId": asked_for.level,
+        "additionalParams": asked_for.parameters,
+    }
+    return said | {"extVirtualLinks": links, "vimConnectionInfo": [connection]}
 
 
 def operate(cloud, instance, operation, body):

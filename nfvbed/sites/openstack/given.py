@@ -10,7 +10,7 @@ from typing import Any
 
 from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.cloud.tacker import console, left
-from nfvbed.cloud.tacker.api import OnboardingApi, OnboardRequest, TackerVnf, Tell
+from nfvbed.cloud.tacker.api import OnboardingApi, TackerVnf, Tell
 from nfvbed.cloud.tacker.connection import asking
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.cloud.tacker.legacy import LegacyApi
@@ -22,23 +22,17 @@ from nfvbed.host.timing import Steps
 from nfvbed.sites.openstack import images, remembered
 from nfvbed.sites.openstack.seeds import seed_of
 from nfvbed.sites.openstack.target import Target
-from nfvbed.spec.document import Document
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import Variant
-from nfvbed.vnfs.descriptors import epa, givenfit, naming
-from nfvbed.vnfs.descriptors import given as descriptors
+from nfvbed.vnfs.descriptors import epa, givenfit
 from nfvbed.vnfs.descriptors.epa import Mismatch
-from nfvbed.vnfs.descriptors.given import Form, GivenDescriptor, GivenInstance, GivenVnf, ReadDescriptor
+from nfvbed.vnfs.descriptors.given import GivenInstance, GivenVnf
 from nfvbed.vnfs.descriptors.givenfit import Fit
-from nfvbed.vnfs.descriptors.machines.userdata import seed_words, with_seed
-from nfvbed.vnfs.descriptors.manifest import BASE_HOT
-from nfvbed.vnfs.descriptors.naming import CloudNames
+from nfvbed.vnfs.descriptors.naming import ADDRESS, CloudNames, NamedThing
+from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
 
 _NAME = "given.json"
 _LAST_LINES = 5
-_BY_SCRIPT = "lcm-operation-user-data"
-"""Parameter of a request by which Tacker reads a package's own HOT."""
-_RENAMED = "--name OLD=NEW says what this cloud calls it"
 
 
 def owners_of(folder: Path) -> tuple[str, ...]:
@@ -65,7 +59,7 @@ class GivenVnfs:
     target: Target
     journal: Journal
 
-    def fit(self, variant: Variant, found: ReadDescriptor) -> Fit:
+    def fit(self, variant: Variant, found: Onboardable) -> Fit:
         """Compare a descriptor with a variant, with the cloud's flavors and its names; nothing is changed.
 
         Of a cloud that does not run, and is ours, what it will have is known; one that does not answer is not compared.
@@ -73,24 +67,26 @@ class GivenVnfs:
         Raises:
             ConfigurationError: a part of the descriptor cannot be read.
         """
-        if _has_own_hot(found):
+        if found.own_hot:
             return Fit(notes=(*found.notes, "its own HOT says what its machines are: that is not compared"))
         if found.form is Form.TEMPLATE and not self.target.takes_templates:
             observed = "Tacker has no legacy API here (gone from 11.0.0 on), and templates are its alone"
-            gone = Mismatch("form", observed, "a SOL001 package (CSAR)", found.document.where())
+            gone = Mismatch("form", observed, "a SOL001 package (CSAR)", f"{found.source}:1")
             return Fit((gone,), found.notes)
         notes: tuple[str, ...] = ()
         known, specs = self.target.contents, dict(self.target.flavor_specs)
         if self.target.runs():
             try:
-                known = self._known(found.document)
-                specs |= self._specs({name for kind, _, name in naming.named(found.document) if kind == "flavor"})
+                names = found.names()
+                known = self._known(names)
+                specs |= self._specs({one.name for one in names if one.kind == "flavor"})
             except NfvbedError as failure:
                 known, said = None, ": ".join(filter(None, (failure.what, failure.observed)))
                 notes = (f"what the descriptor names is not compared with the cloud: {said}",)
-        return givenfit.fit(found, variant, specs) + Fit(tuple(_unknown(found, known)), notes)
+        lacking = () if known is None else tuple(found.lacking(known))
+        return givenfit.fit(found, variant, specs) + Fit(lacking, notes)
 
-    def onboard(self, found: ReadDescriptor, tell: Tell) -> GivenVnf:
+    def onboard(self, found: Onboardable, tell: Tell) -> GivenVnf:
         """Onboard one and wait until its instances are ACTIVE and have printed something; idempotent.
 
         Raises:
@@ -98,27 +94,30 @@ class GivenVnfs:
             OnboardError: it failed; with the chain of causes, and nothing of it is left.
             UnsupportedError: these credentials are not enough.
         """
-        given = found.given
         owners, steps = self._owners(), Steps()
-        owner = owners.get(given.name) or secrets.token_hex(4)
-        with steps.timed("image"):
-            found = self._with_image(found)
-        request = self._request(found, owner)
+        owner = owners.get(found.name) or secrets.token_hex(4)
+        if found.image is not None:
+            with steps.timed("image"):
+                kept = None if self.target.ours else self.journal
+                images.keep(self.target.connection, kept, found.image.vnf, found.image.file)
+        if found.form is Form.TEMPLATE:
+            epa.require_fit(found.lacking(self._known(found.names())))
+        request = found.request(owner, seed_of(self.target.folder, owner))
         # Should this nfvbed be killed, the next one removes all that this owner has: its name is free again then.
-        self._write({name: one for name, one in owners.items() if name != given.name})
+        self._write({name: one for name, one in owners.items() if name != found.name})
         remembered.note(self.target.folder, owner)
         try:
             vnf = self._api(found.form).onboard(request, tell)
-            marked = self._marked(given, vnf, tell)
+            marked = self._marked(found, vnf, tell)
             printed = {one.id: self._printed(one.id) for one in vnf.instances}
         except BaseException:
             with suppress(NfvbedError):  # what is under way stays written down: the next command tries again
                 left.remove(self.target.connection, self.journal, owner, tell)
                 remembered.done(self.target.folder)
             raise
-        self._write({**self._owners(), given.name: owner})
+        self._write({**self._owners(), found.name: owner})
         remembered.done(self.target.folder)
-        made = vnf if _was_found(vnf) else replace(vnf, steps=(*_of(given, steps), *vnf.steps, *marked.steps))
+        made = vnf if _was_found(vnf) else replace(vnf, steps=(*steps.done, *vnf.steps, *marked.steps))
         return replace(_described(made, printed), said=marked.said)
 
     def offboard(self, name: str, tell: Tell) -> None:
@@ -146,40 +145,18 @@ class GivenVnfs:
     def _api(self, form: Form) -> OnboardingApi:
         return (SolApi if form is Form.PACKAGE else LegacyApi)(self.target.connection, self.journal)
 
-    def _request(self, found: ReadDescriptor, owner: str) -> OnboardRequest:
-        given = found.given
-        if found.form is Form.PACKAGE:
-            words = seed_words(seed_of(self.target.folder, owner)) if given.made else {}
-            content = descriptors.package(found, owner, words)
-            networks, parameters = tuple(given.networks.items()), given.parameters
-            return OnboardRequest(given.name, owner, content, networks, found.flavour, given.level, parameters)
-        epa.require_fit(_unknown(found, self._known(found.document)))
-        return OnboardRequest(given.name, owner, with_seed(found.document.data, seed_of(self.target.folder, owner)))
-
-    def _with_image(self, found: ReadDescriptor) -> ReadDescriptor:
-        """Put the image that it brings into Glance, and name it in a template; a package names it already."""
-        given = found.given
-        if given.image is None:
-            return found
-        kept = None if self.target.ours else self.journal
-        name = images.keep(self.target.connection, kept, given.image.vnf, given.image.file)
-        if not given.image.inputs:
-            return found
-        named = {**given.parameters, **dict.fromkeys(given.image.inputs, name)}
-        return descriptors.read(replace(given, parameters=named, image=None))
-
-    def _marked(self, given: GivenDescriptor, vnf: TackerVnf, tell: Tell) -> Marked:
-        if given.console is None:
+    def _marked(self, found: Onboardable, vnf: TackerVnf, tell: Tell) -> Marked:
+        if found.console is None:
             return Marked((), ())
-        return Consoles(self.target.connection, vnf.instances).wait(given.console, given.name, tell)
+        return Consoles(self.target.connection, vnf.instances).wait(found.console, found.name, tell)
 
-    def _known(self, document: Document) -> CloudNames:
+    def _known(self, named: Sequence[NamedThing]) -> CloudNames:
         """Return the names of what the cloud has, and the ids of that which is named by them.
 
-        Keys, zones, floating networks and subnets are asked for where the descriptor names some.
+        Keys, zones, floating networks and subnets are asked for where a descriptor names some.
         """
-        connection, kinds = self.target.connection, naming.kinds(document)
-        wanted = {name for _, _, name in naming.named(document)}
+        connection, kinds = self.target.connection, {one.kind for one in named}
+        wanted = {one.name for one in named}
 
         def names(listed: Iterable[Any]) -> list[str]:
             found = [(str(one.name), str(getattr(one, "id", ""))) for one in listed]
@@ -195,7 +172,7 @@ class GivenVnfs:
                 keys=names(connection.compute.keypairs()) if "key" in kinds else None,
                 zones=names(connection.compute.availability_zones()) if "zone" in kinds else None,
                 floating=names(outer) if "floating network" in kinds else None,
-                subnets=self._subnets(networks) if "address" in kinds else {},
+                subnets=self._subnets(networks) if ADDRESS in kinds else {},
             )
 
     def _subnets(self, networks: Sequence[Any]) -> dict[str, list[str]]:
@@ -246,27 +223,8 @@ class GivenVnfs:
         write_private(self._path, json.dumps(dict(owners)))
 
 
-def _unknown(found: ReadDescriptor, known: CloudNames | None) -> list[Mismatch]:
-    """Return what a descriptor names and a cloud has not; images that nfvbed brings it gets before."""
-    if known is None:
-        return []
-    missing = naming.lacking(found.document, known, _RENAMED if found.form is Form.TEMPLATE else "")
-    return [one for one in missing if one.subject != "image" or found.given.image is None]
-
-
-def _has_own_hot(found: ReadDescriptor) -> bool:
-    """Whether Tacker takes a package's own HOT in the place of its definitions."""
-    members = found.package.archive.sizes if found.package else ()
-    return _BY_SCRIPT in found.given.parameters and any(name.startswith(BASE_HOT) for name in members)
-
-
 def _was_found(vnf: TackerVnf) -> bool:
     return [name for name, _ in vnf.steps] == ["found"]
-
-
-def _of(given: GivenDescriptor, steps: Steps) -> tuple[tuple[str, int], ...]:
-    """Return the time that its image took; a VNF that brings none has no such step."""
-    return steps.done if given.image is not None else ()
 
 
 def _described(vnf: TackerVnf, printed: Mapping[str, str]) -> GivenVnf:

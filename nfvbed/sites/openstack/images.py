@@ -6,7 +6,7 @@ from nfvbed.cloud.tacker.connection import asking, identity
 from nfvbed.cloud.tacker.journal import Journal, Note
 from nfvbed.errors import OnboardError
 from nfvbed.host.qemu.images import Image
-from nfvbed.vnfs.descriptors.model import checksums
+from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums
 
 PREFIX = "nfvbed-"
 KEPT, KIND = "kept", "image"
@@ -18,6 +18,12 @@ _ROLE = "the role `member` in this project, with which a project has private ima
 def name_of(vnf: str, image: Image) -> str:
     """Return the name of an image in Glance: other content has another name."""
     return f"{PREFIX}{vnf}-{image.digest[:_DIGITS]}"
+
+
+def described(name: str, image: Image) -> CloudImage:
+    """Return an image as descriptors name it, by its name in Glance and its file."""
+    version = image.sidecar.version if image.sidecar else "1"
+    return CloudImage(name, checksums=checksums(image.path), version=version)
 
 
 def provide(connection: Connection, vnf: str, image: Image) -> tuple[str, bool]:

@@ -15,6 +15,7 @@ from nfvbed.cloud.tacker.connection import asking
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.host.qemu.images import Image
 from nfvbed.records import VnfHandle, VnfKind
+from nfvbed.sites.openstack import images
 from nfvbed.spec.bearers import Bearer, BearerTable
 from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.layout import VEPC, Layout
@@ -22,12 +23,9 @@ from nfvbed.spec.loader import Project
 from nfvbed.spec.machines import ConsoleSpec, DeploymentFlavourSpec, MachinesVnfSpec, MarkSpec
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import BearerPath
-from nfvbed.vnfs.descriptors import csar, sol
-from nfvbed.vnfs.descriptors.machines import legacy, package
-from nfvbed.vnfs.descriptors.machines.model import Flavour, Given, MachinesRequest
-from nfvbed.vnfs.descriptors.machines.request import request_of
-from nfvbed.vnfs.descriptors.machines.userdata import with_seed
-from nfvbed.vnfs.descriptors.model import CloudImage, checksums
+from nfvbed.vnfs.descriptors import written
+from nfvbed.vnfs.descriptors.machines.descriptor import Given, descriptor_of
+from nfvbed.vnfs.descriptors.model import VnfDescriptor
 from nfvbed.vnfs.epc.driver import BEARERS as BEARERS_FACT
 from nfvbed.vnfs.epc.driver import GATEWAY, bearers_of
 
@@ -106,21 +104,15 @@ class MobileCore:
             image: its name in Glance, and its file.
             form: `legacy` or `sol`.
         """
-        owner, name = identity
-        flavour = self._seeded(place, image)
-        made = MachinesRequest(
-            vnf=self._vnf,
-            flavours=(flavour,),
-            version=_version(image[1]),
+        made = replace(
+            self._descriptor(place, image),
             inherits_port_security=place.inherits_port_security,
             purpose=" ".join(identity),
         )
+        found = written.for_api(identity, made, form)
         # The ports at the ends come first: their networks are the path.
-        outer = sorted(flavour.outer, key=lambda port: not port.name.startswith(f"{self._between}_"))
-        points = tuple((port.name, port.network) for port in outer)
-        descriptor = legacy.template(made, flavour.name) if form == "legacy" else csar.write(package.files(made))
-        parameters = sol.instantiation()["additionalParams"]
-        return OnboardRequest(name, owner, descriptor, points, flavour=flavour.name, parameters=parameters)
+        path = sorted(found.networks, key=lambda point: not point[0].startswith(f"{self._between}_"))
+        return replace(found, networks=tuple(path))
 
     def table(self, lines: Sequence[str]) -> BearerTable:
         """Return the bearers that consoles have said.
@@ -173,25 +165,19 @@ class MobileCore:
         ends = {end.at.partition(".")[0] for end in self._vnf.ports}
         return next(one.name for one in self._flavour.machines if ends <= set(one.holds))
 
-    def _seeded(self, place: CorePlace, image: tuple[str, Image]) -> Flavour:
-        """Return the deployment flavour as it is asked for, with the secret in its user data."""
-        glance_name, file = image
+    def _descriptor(self, place: CorePlace, image: tuple[str, Image]) -> VnfDescriptor:
+        """Return the measured flavour's descriptor, with the secret in its user data."""
         machines = {one.name: one for one in self._vnf.machines}
         ends = [end.at.split(".") for end in self._vnf.ports]
         links = [port.link for machine, name in ends for port in machines[machine].ports if port.name == name]
         given = Given(
             flavors={name: self._project.load_flavor(name) for name in self._project.flavor_names},
-            image=CloudImage(glance_name, checksums=checksums(file.path), version=_version(file)),
+            image=images.described(*image),
             networks=dict(zip(links, place.networks, strict=True)),
             soft=True,
+            seed=place.seed,
         )
-        (flavour,) = request_of(self._vnf, given, (self._flavour.name,)).flavours
-        seeded = (replace(one, user_data=with_seed(one.user_data, place.seed)) for one in flavour.machines)
-        return replace(flavour, machines=tuple(seeded))
-
-
-def _version(file: Image) -> str:
-    return file.sidecar.version if file.sidecar else "1"
+        return descriptor_of(self._vnf, given, (self._flavour.name,))
 
 
 def lines_of(connection: Connection, instances: Sequence[PlacedInstance]) -> list[str]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.cloud.tacker.api import OnboardRequest
 from nfvbed.host.qemu.images import Image
+from nfvbed.sites.openstack import images
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs.descriptors import csar, legacy, sol
-from nfvbed.vnfs.descriptors.model import CloudImage, DescriptorRequest, checksums, request_of
-from nfvbed.vnfs.descriptors.solvnfd import FLAVOUR, LEVEL
+from nfvbed.vnfs.descriptors import written
+from nfvbed.vnfs.descriptors.onemachine import descriptor_of
 
 
 @dataclass(frozen=True)
@@ -37,26 +37,13 @@ def request(
     Raises:
         ConfigurationError, UnsupportedError: the VNF cannot be described so.
     """
-    described = describe(choice, place.networks, image, direct=place.direct)
-    wanted = replace(described, inherits_port_security=place.inherits_port_security, purpose=" ".join(identity))
-    owner, name = identity
-    path = tuple((port.name, port.network) for port in wanted.ports if not port.management)
-    descriptor = legacy.template(wanted) if form == "legacy" else csar.write(sol.files(wanted))
-    parameters = sol.instantiation()["additionalParams"]
-    return OnboardRequest(name, owner, descriptor, path, flavour=FLAVOUR, level=LEVEL, parameters=parameters)
-
-
-def describe(
-    choice: VnfChoice, networks: tuple[str, str], image: tuple[str, Image], *, direct: bool = False
-) -> DescriptorRequest:
-    """Return what both forms of a VNF's descriptor are made from; direct: its data ports are virtual functions."""
     names = [port.name for port in choice.vnf.ports if port.role != "management"]
-    glance_name, file = image
-    version = file.sidecar.version if file.sidecar else "1"
-    return request_of(
+    described = descriptor_of(
         choice,
-        dict(zip(names, networks, strict=True)),
-        CloudImage(glance_name, checksums=checksums(file.path), version=version),
+        dict(zip(names, place.networks, strict=True)),
+        images.described(*image),
         extra_specs(choice.flavor),
-        direct=direct,
+        direct=place.direct,
     )
+    wanted = replace(described, inherits_port_security=place.inherits_port_security, purpose=" ".join(identity))
+    return written.for_api(identity, wanted, form)

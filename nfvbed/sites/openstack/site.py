@@ -39,8 +39,9 @@ from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 from nfvbed.vnfs.descriptors import hostfit
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of, require_fit
-from nfvbed.vnfs.descriptors.given import GivenVnf, ReadDescriptor
+from nfvbed.vnfs.descriptors.given import GivenVnf
 from nfvbed.vnfs.descriptors.givenfit import Fit
+from nfvbed.vnfs.descriptors.onboardable import Onboardable
 from nfvbed.vnfs.numa import Host
 
 
@@ -255,12 +256,12 @@ class OpenstackSite(Site):
         """Onboard VNFs through Tacker so that they stay, on a data plane that is deployed, or is then."""
         return self.deploy_to_stay(variant, topology, vnf)
 
-    def fit_given(self, variant: Variant, found: ReadDescriptor) -> Fit:
+    def fit_given(self, variant: Variant, found: Onboardable) -> Fit:
         """Compare it with the variant, and its names with those of the cloud."""
         bare = self._fit_bare(variant)
         return Fit(bare) if bare else self._setting_up.given.fit(variant, found)
 
-    def onboard_given(self, variant: Variant, found: ReadDescriptor, tell: Callable[[str], None]) -> GivenVnf:
+    def onboard_given(self, variant: Variant, found: Onboardable, tell: Callable[[str], None]) -> GivenVnf:
         """Onboard it through the API that takes it; it is nobody's path."""
         fit = self.fit_given(variant, found)
         require_fit(fit.mismatches)

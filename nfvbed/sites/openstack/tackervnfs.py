@@ -32,9 +32,10 @@ from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs.descriptors import epa
+from nfvbed.vnfs.descriptors import asked, epa
+from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.epa import Mismatch
-from nfvbed.vnfs.descriptors.model import CloudImage, request_of
+from nfvbed.vnfs.descriptors.onemachine import descriptor_of
 
 _MANAGEMENT = "mgmt"
 _log = logging.getLogger(__name__)
@@ -85,10 +86,10 @@ class TackerVnfs(VnfProvider):
         try:
             direct = epa.needs_direct(variant, choice)
             image, specs = CloudImage(choice.vnf.name), extra_specs(choice.flavor)
-            request = request_of(choice, networks, image, specs, direct=direct)
+            (machine,) = descriptor_of(choice, networks, image, specs, direct=direct).only.machines
         except UnsupportedError as failure:
             return (epa.mismatch_of(failure, "descriptor"),)
-        return epa.check(request, choice.flavor, variant)
+        return epa.compare(asked.of_machine(machine), choice.flavor, variant, choice)
 
     def machines(self, choice: VnfChoice) -> Mapping[str, Flavor]:
         """Those of a mobile core."""

@@ -11,7 +11,7 @@ from nfvbed.errors import ConfigurationError
 from nfvbed.spec import boundedyaml
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.vnfs.descriptors import shape
-from nfvbed.vnfs.descriptors.model import DescriptorRequest
+from nfvbed.vnfs.descriptors.model import Machine
 
 MACHINES = ("tosca.nodes.nfv.VDU.Tacker", "tosca.nodes.nfv.Vdu.Compute")
 """Types of virtual machines, of both forms."""
@@ -47,13 +47,14 @@ class Asked:
     """File and line, by `vcpus`, `memory_mib`, extra spec, connection point; those that are not there are made here."""
 
 
-def of_request(request: DescriptorRequest) -> Asked:
-    """Return what a descriptor asks that is made from this."""
+def of_machine(machine: Machine) -> Asked:
+    """Return what a machine of a descriptor asks."""
     return Asked(
-        vcpus=request.flavor.vcpus,
-        memory_mib=request.flavor.memory_mib,
-        specs=dict(request.extra_specs),
-        vnics={port.name: port.vnic for port in request.ports if not port.management},
+        vcpus=machine.size.vcpus,
+        memory_mib=machine.size.memory_mib,
+        specs=dict(machine.extra_specs),
+        vnics={port.name: port.vnic for port in machine.ports if not port.management},
+        places=machine.places,
     )
 
 
@@ -72,24 +73,25 @@ def of_document(document: Document, machine: str | None = None) -> Asked:
     vnics: dict[str, str] = {}
     places: dict[str, str] = {}
     for name, node in shape.nodes(document):
-        if machine is not None and machine not in (name, machine_of(node)):
+        if machine is not None and machine not in (name, _machine_of(node)):
             continue
         kind, properties = node["type"], node.get("properties") or {}
         if kind in _READERS:
             below, reader = _READERS[kind]
             _read(document, (*shape.NODES, name, *below), reader, (size, specs, places))
         elif kind in POINTS and not properties.get("management"):
-            vnics[name] = _vnic(properties)
+            vnics[name] = vnic_of(properties)
             places[name] = document.where((*shape.NODES, name, "properties"))
     return Asked(size.get("vcpus"), size.get("memory_mib"), specs, vnics, places)
 
 
-def machine_of(node: Mapping[str, Any]) -> str:
+def _machine_of(node: Mapping[str, Any]) -> str:
     """Return the VDU of a connection point; empty of other nodes."""
     return shape.bound(node, "virtualBinding", "virtual_binding")
 
 
-def _vnic(properties: Mapping[str, Any]) -> str:
+def vnic_of(properties: Mapping[str, Any]) -> str:
+    """Return Neutron's `binding:vnic_type` that a connection point asks for."""
     wanted = [one.get("network_interface_requirements") for one in _interfaces(properties)]
     if any("sr-iov" in map(str, one.values()) for one in wanted if isinstance(one, dict)):
         return "direct"

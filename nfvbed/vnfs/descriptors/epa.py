@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.dataplanes.wiring import vnf_port_kind
 from nfvbed.errors import ConfigurationError, NfvbedError, UnsupportedError
-from nfvbed.records import PortKind, VnfKind
+from nfvbed.records import PortKind
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs.descriptors.asked import Asked, of_request
-from nfvbed.vnfs.descriptors.model import DescriptorRequest
+from nfvbed.vnfs.descriptors.asked import Asked
 
 PAGES = "hw:mem_page_size"
 _NUMA = "hw:numa_"
@@ -97,7 +96,7 @@ def require_fit(mismatches: Sequence[Mismatch]) -> None:
 
 
 def needs_direct(variant: Variant, choice: VnfChoice) -> bool:
-    """Return whether a VNF's ports on a variant are virtual functions: what `request_of` takes as `direct`.
+    """Return whether a VNF's ports on a variant are virtual functions: what descriptors take as `direct`.
 
     Raises:
         UnsupportedError: such a VNF has no ports there.
@@ -105,23 +104,11 @@ def needs_direct(variant: Variant, choice: VnfChoice) -> bool:
     return vnf_port_kind(variant, choice) is PortKind.VF
 
 
-def check(request: DescriptorRequest, flavor: Flavor, variant: Variant) -> list[Mismatch]:
-    """Compare a descriptor that would be made with the flavor it will have and the variant it will be on.
-
-    Args:
-        request: what the descriptor is made from.
-        flavor: as Nova has it: a file in `flavors/`.
-        variant: the data plane.
-    """
-    choice = VnfChoice(label="", vnf=request.vnf, kind=VnfKind.VM, forwarding=request.forwarding, flavor=flavor)
-    return compare(of_request(request), flavor, variant, choice)
-
-
 def compare(asked: Asked, flavor: Flavor, variant: Variant, choice: VnfChoice) -> list[Mismatch]:
     """Compare what anybody's descriptor asks with flavor and variant.
 
     Args:
-        asked: by the descriptor; see `asked.of_document`.
+        asked: by the descriptor; see `asked.of_document` and `asked.of_machine`.
         flavor: as Nova has it.
         variant: the data plane.
         choice: the VNF as it will run.

@@ -1,44 +1,34 @@
 """Descriptors of someone else's: checked, and completed by what a command gives them: inputs, names, networks."""
 
-import hashlib
 import uuid
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from nfvbed.errors import ConfigurationError, InternalError, UsageError
+from nfvbed.cloud.tacker.api import OnboardRequest
+from nfvbed.errors import ConfigurationError, UsageError
 from nfvbed.spec.document import Document, KeyPath, parse_document
-from nfvbed.spec.machines import ConsoleSpec
 from nfvbed.spec.textfile import require_file
 from nfvbed.spec.validate import suggestion
-from nfvbed.vnfs.descriptors import csar, foreign, imports, legacy, naming, parsing, shape, translate
-from nfvbed.vnfs.descriptors.archive import MOST_BYTES, Archive
+from nfvbed.vnfs.descriptors import csar, foreign, imports, legacy, naming, parsing, reading, shape
+from nfvbed.vnfs.descriptors.archive import MOST_BYTES
 from nfvbed.vnfs.descriptors.csar import Package
+from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.imports import Definitions, Folder
-from nfvbed.vnfs.descriptors.manifest import BASE_HOT, MANIFEST
-
-if TYPE_CHECKING:  # The sites' interface imports this, and needs nothing of a host.
-    from nfvbed.host.qemu.images import Image
+from nfvbed.vnfs.descriptors.manifest import BASE_HOT
+from nfvbed.vnfs.descriptors.model import Machine
+from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
+from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
+from nfvbed.vnfs.descriptors.seedword import with_seed
 
 _INPUTS = ("topology_template", "inputs")
+_BY_SCRIPT = "lcm-operation-user-data"
+"""Parameter of a request by which Tacker reads a package's own HOT."""
+_RENAMED = "--name OLD=NEW says what this cloud calls it"
 _MACHINE = ("VDU", "Vdu.")
 """What names of the types of virtual machines have in them."""
-
-
-class Form(StrEnum):
-    """What a descriptor is written in."""
-
-    TEMPLATE = "template"
-    """One file, as Tacker's legacy API takes it."""
-    DEFINITIONS = "definitions"
-    """One file of SOL001, which Tacker takes within a package alone."""
-    PACKAGE = "package"
-    """An archive (CSAR)."""
-    OWN = "vnf.yml"
-    """nfvbed's own file of a VNF."""
 
 
 def form_of(path: Path) -> Form:
@@ -59,17 +49,6 @@ def form_of(path: Path) -> Form:
 
 
 @dataclass(frozen=True)
-class GivenImage:
-    """An image that the cloud is to have for such a VNF."""
-
-    vnf: str
-    """Name of the VNF that it is of."""
-    file: "Image"
-    inputs: tuple[str, ...]
-    """Inputs of the template that take its name."""
-
-
-@dataclass(frozen=True)
 class GivenDescriptor:
     """A file with a descriptor, and what is to be filled in."""
 
@@ -86,12 +65,6 @@ class GivenDescriptor:
     """Package: the deployment flavour; empty: its only one."""
     level: str = ""
     """Package: the instantiation level; empty: the descriptor's default."""
-    image: GivenImage | None = None
-    """What is put into Glance before; None: the cloud has what the descriptor names."""
-    console: ConsoleSpec | None = None
-    """What its consoles say when it is ready; None: it is when its instances are ACTIVE."""
-    made: bool = False
-    """Package: whether nfvbed has made it for this request; then its digests are no reason to leave it as it is."""
 
     @property
     def form(self) -> Form:
@@ -99,19 +72,42 @@ class GivenDescriptor:
         return form_of(self.path)
 
 
-@dataclass(frozen=True)
-class ReadDescriptor:
+@dataclass(frozen=True, kw_only=True)
+class ReadDescriptor(Onboardable):
     """A descriptor that is valid, with what was given for it."""
 
     given: GivenDescriptor
-    form: Form
     document: Document
     """What has its virtual machines: the template, or the definitions of the flavour."""
     flavour: str = ""
     """Deployment flavour that is meant; empty: it has none."""
     package: Package | None = None
-    notes: tuple[str, ...] = ()
-    """What was read in the place of something else."""
+
+    @property
+    def own_hot(self) -> bool:
+        """Whether it is a package with a HOT, and the request is one by which Tacker reads that."""
+        members = self.package.archive.sizes if self.package else ()
+        return _BY_SCRIPT in self.given.parameters and any(name.startswith(BASE_HOT) for name in members)
+
+    def machines(self) -> Sequence[Machine]:
+        """Return its virtual machines, with the lines of what they ask."""
+        return reading.machines_of(self.document)
+
+    def names(self) -> Sequence[NamedThing]:
+        """Return what it names, with the lines."""
+        return naming.names_of(self.document)
+
+    def lacking(self, known: CloudNames) -> list[Mismatch]:
+        """Return what it names and the cloud does not have; what it calls so can be given another name."""
+        return naming.lacking_of(self.document, known, _RENAMED if self.form is Form.TEMPLATE else "")
+
+    def request(self, owner: str, seed: str) -> OnboardRequest:
+        """Return the request with the file's own content, completed by what was given for it."""
+        given = self.given
+        if self.package is None:
+            return OnboardRequest(self.name, owner, with_seed(self.document.data, seed))
+        content, networks = package(self.package, owner), tuple(given.networks.items())
+        return OnboardRequest(self.name, owner, content, networks, self.flavour, given.level, given.parameters)
 
 
 def read(given: GivenDescriptor) -> ReadDescriptor:
@@ -124,7 +120,7 @@ def read(given: GivenDescriptor) -> ReadDescriptor:
     """
     form = given.form
     if form is Form.TEMPLATE:
-        return ReadDescriptor(given, form, template(given))
+        return ReadDescriptor(name=given.name, form=form, source=str(given.path), given=given, document=template(given))
     if form is Form.OWN:
         raise ConfigurationError(
             f"{given.path.name} is nfvbed's own file of a VNF",
@@ -134,9 +130,18 @@ def read(given: GivenDescriptor) -> ReadDescriptor:
         )
     found = csar.read(given.path) if form is Form.PACKAGE else imports.read(Folder(given.path), given.path.name)
     flavour = _flavour(given, found)
-    document = found.definitions[translate.flavours(found).get(flavour, found.entry)]
+    document = found.definitions[imports.flavours(found).get(flavour, found.entry)]
     require_machines(document, *found.definitions.values())
-    return ReadDescriptor(given, form, document, flavour, found if isinstance(found, Package) else None, found.notes)
+    return ReadDescriptor(
+        name=given.name,
+        form=form,
+        source=str(given.path),
+        notes=found.notes,
+        given=given,
+        document=document,
+        flavour=flavour,
+        package=found if isinstance(found, Package) else None,
+    )
 
 
 @dataclass(frozen=True)
@@ -230,20 +235,28 @@ def require_machines(document: Document, *types: Document) -> None:
     )
 
 
-def package(found: ReadDescriptor, owner: str, words: Mapping[str, str] | None = None) -> bytes:
+def package(found: Package, owner: str) -> bytes:
     """Return a package as it is uploaded.
 
     Tacker 8.0.0 takes a descriptor's id once, also when it was deleted: the id is another one for each owner. A package
-    of someone's that has digests of its definitions is uploaded as it is; one that nfvbed has made gets new ones.
+    that has digests of its definitions is uploaded as it is.
 
     Args:
-        found: a package.
+        found: the package.
         owner: whose it will be.
-        words: of a package that nfvbed has made: what comes in the place of which words, as the deployment's secret.
     """
-    if found.package is None:
-        raise InternalError(f"{found.given.path.name} is no package", where=found.form.value)
-    return _made_for(found.package, owner, words or {}) if found.given.made else _with_own_id(found.package, owner)
+    ids = {old: str(uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_OID, owner), old)) for old in _ids(found)}
+    archive = found.archive
+    touched = {}
+    for member in found.definitions:
+        text = before = archive.text(member)
+        for old, new in ids.items():
+            text = text.replace(old, new)
+        if text != before:
+            touched[member] = text.encode()
+    if not touched or touched.keys() & set(found.hashed):
+        return archive.path.read_bytes()
+    return csar.write({member: touched.get(member) or archive.content(member, MOST_BYTES) for member in archive.sizes})
 
 
 def _flavour(given: GivenDescriptor, found: Definitions) -> str:
@@ -266,7 +279,7 @@ def _flavour(given: GivenDescriptor, found: Definitions) -> str:
                 observed=", ".join(points) or "it has none",
                 fix=suggestion(name, points),
             )
-    known = list(translate.flavours(found))
+    known = list(imports.flavours(found))
     if not known and not given.flavour and what != "a package":
         return ""  # the definitions of one flavour, to which a package gives an id
     flavour = given.flavour or (known[0] if len(known) == 1 else "")
@@ -344,42 +357,3 @@ def _ids(package_: Package) -> set[str]:
     nodes = [node for document in package_.definitions.values() for _, node in shape.nodes(document)]
     found = ((node.get("properties") or {}).get("descriptor_id") for node in nodes)
     return {one for one in found if isinstance(one, str)}
-
-
-def _own_ids(package_: Package, owner: str) -> dict[str, str]:
-    """Return the ids that an owner's package has, by those that the package has."""
-    return {old: str(uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_OID, owner), old)) for old in _ids(package_)}
-
-
-def _with_own_id(package_: Package, owner: str) -> bytes:
-    archive = package_.archive
-    touched = _changed(archive, package_.definitions, _own_ids(package_, owner))
-    if not touched or touched.keys() & set(package_.hashed):
-        return archive.path.read_bytes()
-    return _written(archive, touched)
-
-
-def _made_for(package_: Package, owner: str, words: Mapping[str, str]) -> bytes:
-    """Return a package of nfvbed's own with an owner's id and words, and with the digests of what is so changed."""
-    archive = package_.archive
-    stacks = [member for member in archive.sizes if member.startswith(BASE_HOT)]
-    touched = _changed(archive, (*package_.definitions, *stacks), {**_own_ids(package_, owner), **words})
-    digests = {archive.digest(member, "sha256"): hashlib.sha256(text).hexdigest() for member, text in touched.items()}
-    manifests = [member for member in archive.sizes if member.endswith(MANIFEST)]
-    return _written(archive, touched | _changed(archive, manifests, digests))
-
-
-def _changed(archive: Archive, members: Iterable[str], words: Mapping[str, str]) -> dict[str, bytes]:
-    """Return those members that have one of these words, with what comes in its place."""
-    touched = {}
-    for member in members:
-        text = before = archive.text(member)
-        for old, new in words.items():
-            text = text.replace(old, new)
-        if text != before:
-            touched[member] = text.encode()
-    return touched
-
-
-def _written(archive: Archive, touched: Mapping[str, bytes]) -> bytes:
-    return csar.write({member: touched.get(member) or archive.content(member, MOST_BYTES) for member in archive.sizes})

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from nfvbed.dataplanes.wiring import vnf_port_kind
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
-from nfvbed.spec.document import Document
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import ImageSpec, VnfChoice, VnfPortSpec, VnfSpec
-from nfvbed.vnfs.descriptors import epa, naming, shape
-from nfvbed.vnfs.descriptors.asked import MACHINES, of_document
+from nfvbed.vnfs.descriptors import epa
+from nfvbed.vnfs.descriptors.asked import of_machine
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
-from nfvbed.vnfs.descriptors.given import Form, ReadDescriptor
+from nfvbed.vnfs.descriptors.model import Machine
+from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
 
 Flavors = Mapping[str, Mapping[str, str]]
 """Extra specs by Nova's name of the flavor."""
@@ -32,11 +32,11 @@ class Fit:
         return Fit((*self.mismatches, *other.mismatches), (*self.notes, *other.notes))
 
 
-def fit(found: ReadDescriptor, variant: Variant, flavors: Flavors) -> Fit:
+def fit(found: Onboardable, variant: Variant, flavors: Flavors) -> Fit:
     """Compare a descriptor with a variant.
 
     Args:
-        found: the descriptor.
+        found: the VNF of the descriptor.
         variant: the data plane that its ports would be on.
         flavors: those that are known; a name that is not in it may be the cloud's all the same.
 
@@ -48,44 +48,37 @@ def fit(found: ReadDescriptor, variant: Variant, flavors: Flavors) -> Fit:
         kind = vnf_port_kind(variant, _any_machine())
     except UnsupportedError as failure:
         return own + Fit((mismatch_of(failure, "ports"),))
-    machines = [name for name, node in shape.nodes(found.document) if node["type"] in MACHINES]
-    for name in machines:
-        own += _of_machine(found.document, name, (kind, variant), flavors)
+    for machine in found.machines():
+        own += _of_machine(machine, (kind, variant), flavors)
     return own
 
 
-def _form(found: ReadDescriptor) -> Iterator[Mismatch]:
+def _form(found: Onboardable) -> Iterator[Mismatch]:
     if found.form is Form.DEFINITIONS:
         yield Mismatch(
             "form",
             "Tacker takes a SOL001 descriptor within a package (CSAR) alone",
             "put it with its types, and TOSCA-Metadata/TOSCA.meta with Entry-Definitions, into a zip archive",
-            found.document.where(),
+            f"{found.source}:1",
         )
 
 
-def _of_machine(document: Document, name: str, on: tuple[PortKind, Variant], flavors: Flavors) -> Fit:
-    kind, variant = on
-    asked = of_document(document, name)
+def _of_machine(machine: Machine, on: tuple[PortKind, Variant], flavors: Flavors) -> Fit:
+    (kind, variant), name, places = on, machine.name, machine.places
+    asked = of_machine(machine)
     notes: list[str] = []
-    specs, advice = (
-        asked.specs,
-        (f"let {name} ask for {epa.PAGES}=2048, or another variant", asked.places.get(epa.PAGES, "")),
-    )
-    named = next(((key, text) for what, key, text in naming.named(document, name) if what == "flavor"), None)
-    if named is not None:
-        key, flavor = named
-        place = document.where(key)
-        if asked.specs or asked.vcpus or asked.memory_mib:
-            notes.append(
-                f"{place}: {name} names flavor {flavor}, and Tacker takes that alone: no size that it asks for"
-            )
-        known = flavors.get(flavor)
-        if known is None:
-            notes.append(f"{place}: flavor {flavor} is not known here: its hugepages are not compared")
-            return Fit(tuple(epa.of_vnics(asked, kind, variant)), tuple(notes))
-        specs, advice = known, (f"a flavor with {epa.PAGES}=large in the place of {flavor}, or another variant", place)
-    found = [*epa.of_memory(specs, kind, variant, advice), *epa.of_vnics(asked, kind, variant)]
+    specs, place = asked.specs, places.get(epa.PAGES, "")
+    fix = f"let {name} ask for {epa.PAGES}=2048, or another variant"
+    if machine.flavor:
+        specs, place = flavors.get(machine.flavor, {}), places.get("flavor", "")
+        fix = f"a flavor with {epa.PAGES}=large in the place of {machine.flavor}, or another variant"
+        if any(key in places for key in ("vcpus", "memory_mib", *asked.specs)):
+            said = f"{name} names flavor {machine.flavor}, and Tacker takes that alone: no size that it asks for"
+            notes.append(f"{place}: {said}")
+    if machine.flavor and machine.flavor not in flavors:
+        notes.append(f"{place}: flavor {machine.flavor} is not known here: its hugepages are not compared")
+        return Fit(tuple(epa.of_vnics(asked, kind, variant)), tuple(notes))
+    found = [*epa.of_memory(specs, kind, variant, (fix, place)), *epa.of_vnics(asked, kind, variant)]
     return Fit(tuple(_of(name, one) for one in found), tuple(notes))
 
 

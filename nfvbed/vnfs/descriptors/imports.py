@@ -163,3 +163,14 @@ def _with_paths(text: str, urls: Mapping[str, str]) -> str:
     for url in sorted(urls, key=len, reverse=True):
         text = text.replace(url, urls[url])
     return text
+
+
+def flavours(package: Definitions) -> dict[str, str]:
+    """Return the files of definitions that are deployment flavours, by the flavours' ids."""
+    found = {}
+    for member, document in package.definitions.items():
+        mapped = (document.data.get("topology_template") or {}).get("substitution_mappings") or {}
+        identifier = (mapped.get("properties") or {}).get("flavour_id")
+        if isinstance(identifier, str):
+            found[identifier] = member
+    return found

@@ -1,105 +1,138 @@
 """Descriptors as Tacker's legacy API takes them: `tosca_simple_profile_for_nfv_1_0_0`, as from the Ocata release on.
 
-Tacker 8.0.0 adds the types itself, translates with heat-translator, and makes a Heat stack of it.
+Tacker 8.0.0 adds the types itself, translates with heat-translator, and makes a Heat stack of it. A deployment flavour
+is a template of its own.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
-from nfvbed.vnfs.descriptors.model import SCALING, VDU, VENDOR, DescriptorPort, DescriptorRequest
+from nfvbed.vnfs.descriptors.model import (
+    SCALING,
+    VENDOR,
+    ConnectionPoint,
+    Flavour,
+    Group,
+    Link,
+    Machine,
+    VnfDescriptor,
+    group_name,
+    link_name,
+)
 
 VERSION = "tosca_simple_profile_for_nfv_1_0_0"
-_LINK = "VL_{}"
+_INPUTS = {
+    "image": "name of the image in Glance",
+    "flavor": "name of the flavor in Nova",
+    "zone": "availability zone of Nova",
+}
+_OF_SEVERAL = {"image": "image of", "flavor": "flavor of", "zone": "availability zone of"}
+"""Descriptions of the inputs where each machine has its own."""
 
 
-def template(request: DescriptorRequest) -> dict[str, Any]:
-    """Return the descriptor; image and flavor are inputs with defaults."""
-    nodes: dict[str, Any] = {VDU: _machine(request)}
-    links = {network: _LINK.format(number) for number, network in enumerate(request.networks)}
-    for port in request.ports:
-        nodes[port.name] = connection_point(port, links[port.network], VDU)
-    for network, name in links.items():
-        nodes[name] = virtual_link({"network_name": network})
-    topology: dict[str, Any] = {"inputs": _inputs(request), "node_templates": nodes}
-    if request.most_instances > 1:
-        topology["policies"] = [{SCALING: _scaling(request.most_instances)}]
+def template(descriptor: VnfDescriptor, flavour: Flavour | None = None, *, has_inputs: bool = True) -> dict[str, Any]:
+    """Return the template of a deployment flavour.
+
+    Args:
+        descriptor: what it is written from.
+        flavour: which of its flavours; None: its only one.
+        has_inputs: whether image, flavor and zone of each machine are inputs with defaults, or are in their places.
+    """
+    chosen = flavour or descriptor.only
+    nodes: dict[str, Any] = {one.name: _machine(one, has_inputs) for one in chosen.machines}
+    for one in chosen.machines:
+        nodes |= {port.name: _point(port, one, descriptor.inherits_port_security) for port in one.ports}
+    nodes |= {link_name(link.name): _link(link) for link in chosen.links}
+    topology: dict[str, Any] = {"inputs": inputs(chosen)} if has_inputs else {}
+    topology["node_templates"] = nodes
+    policies = [*_scaling(chosen), *({group_name(one.name): _group(one)} for one in chosen.groups)]
+    if policies:
+        topology["policies"] = policies
     return {
         "tosca_definitions_version": VERSION,
-        "description": request.vnf.summary or request.vnf.title,
-        "metadata": {"template_name": request.vnf.name},
+        "description": descriptor.vnf.summary or descriptor.vnf.title,
+        "metadata": {"template_name": descriptor.vnf.name},
         "topology_template": topology,
     }
 
 
-def parameters(descriptor: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the defaults of a descriptor's inputs: what `param_values` of a request to Tacker may replace."""
-    inputs = descriptor.get("topology_template", {}).get("inputs", {})
-    return {name: entry["default"] for name, entry in inputs.items() if "default" in entry}
+def inputs(flavour: Flavour) -> dict[str, Any]:
+    """Return the inputs of a flavour's template with their defaults: what `param_values` of a request may replace."""
+    found: dict[str, Any] = {}
+    for one in flavour.machines:
+        for key, value in named(one).items():
+            text = _INPUTS[key] if one.is_only else f"{_OF_SEVERAL[key]} {one.name}"
+            found[input_name(key, one)] = {"type": "string", "description": text, "default": value}
+    return found
 
 
-def _inputs(request: DescriptorRequest) -> dict[str, Any]:
-    return {
-        "image": {"type": "string", "description": "name of the image in Glance", "default": request.image},
-        "flavor": {"type": "string", "description": "name of the flavor in Nova", "default": request.flavor_name},
-    }
+def named(one: Machine) -> dict[str, str]:
+    """Return what a machine names of the cloud's: image, flavor, and zone where it has one."""
+    return {"image": one.image.name, "flavor": one.flavor} | ({"zone": one.zone} if one.zone else {})
 
 
-def _machine(request: DescriptorRequest) -> dict[str, Any]:
-    return machine("image", "flavor", request.user_data, request.availability_zone)
+def input_name(key: str, one: Machine) -> str:
+    """Return the input that names a machine's image, flavor or zone."""
+    return key if one.is_only else f"{key}_{one.name.replace('-', '_')}"
 
 
-def machine(image: str, flavor: str, user_data: str, zone: Any) -> dict[str, Any]:
-    """Return a virtual machine.
-
-    Args:
-        image: name of the input with its image.
-        flavor: name of the input with its flavor.
-        user_data: empty: none.
-        zone: availability zone; empty: any.
-    """
-    properties: dict[str, Any] = {
-        "image": {"get_input": image},
-        "flavor": {"get_input": flavor},
-        "mgmt_driver": "noop",
-    }
-    if zone:
-        properties["availability_zone"] = zone
-    if user_data:
-        properties |= {"config_drive": True, "user_data_format": "RAW", "user_data": user_data}
+def _machine(one: Machine, has_inputs: bool) -> dict[str, Any]:
+    values = {key: {"get_input": input_name(key, one)} if has_inputs else value for key, value in named(one).items()}
+    properties: dict[str, Any] = {"image": values["image"], "flavor": values["flavor"], "mgmt_driver": "noop"}
+    if one.zone:
+        properties["availability_zone"] = values["zone"]
+    if one.user_data:
+        properties |= {"config_drive": True, "user_data_format": "RAW", "user_data": one.user_data}
     return {"type": "tosca.nodes.nfv.VDU.Tacker", "properties": properties}
 
 
-def virtual_link(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a virtual link: a network of the cloud by its name, or with a subnet one that is made with the VNF."""
-    return {"type": "tosca.nodes.nfv.VL", "properties": {**properties, "vendor": VENDOR}}
-
-
-def connection_point(port: DescriptorPort, link: str, bound_to: str) -> dict[str, Any]:
-    """Return a port of the path, or one of management, on a virtual link and bound to a virtual machine."""
+def _point(port: ConnectionPoint, machine: Machine, inherits: bool) -> dict[str, Any]:
     properties: dict[str, Any] = {"order": port.order}
     if port.management:
         properties["management"] = True
-    else:
+    if port.data and not inherits:
         # Else Neutron drops every frame that the VNF forwards: they have foreign addresses.
         properties["anti_spoofing_protection"] = False
+    if not port.management:
         properties["type"] = "sriov" if port.vnic == "direct" else "vnic"
+    if port.address:
+        properties["ip_address"] = port.address
     return {
         "type": "tosca.nodes.nfv.CP.Tacker",
         "properties": properties,
-        "requirements": [{"virtualLink": {"node": link}}, {"virtualBinding": {"node": bound_to}}],
+        "requirements": [
+            {"virtualLink": {"node": link_name(port.link)}},
+            {"virtualBinding": {"node": machine.name}},
+        ],
     }
 
 
-def _scaling(most: int) -> dict[str, Any]:
+def _link(link: Link) -> dict[str, Any]:
+    properties: dict[str, Any] = {"network_name": link.network}
+    if link.subnet is not None:
+        first, last = map(str, link.subnet.pool)
+        properties |= {"ip_version": 4, "cidr": str(link.subnet.cidr), "start_ip": first, "end_ip": last}
+    return {"type": "tosca.nodes.nfv.VL", "properties": {**properties, "vendor": VENDOR}}
+
+
+def _scaling(flavour: Flavour) -> list[dict[str, Any]]:
+    most = flavour.most_instances or 1
+    if most == 1:
+        return []
+    properties = {
+        "increment": 1,
+        "cooldown": 1,
+        "min_instances": 1,
+        "max_instances": most,
+        "default_instances": 1,
+        # heat-translator 2.6.0 reads the targets here, and not beside the properties.
+        "targets": [one.name for one in flavour.machines],
+    }
+    return [{SCALING: {"type": "tosca.policies.tacker.Scaling", "properties": properties}}]
+
+
+def _group(group: Group) -> dict[str, Any]:
     return {
-        "type": "tosca.policies.tacker.Scaling",
-        "properties": {
-            "increment": 1,
-            "cooldown": 1,
-            "min_instances": 1,
-            "max_instances": most,
-            "default_instances": 1,
-            # heat-translator 2.6.0 reads the targets here, and not beside the properties.
-            "targets": [VDU],
-        },
+        "type": "tosca.policies.tacker.Placement",
+        "properties": {"policy": group.policy, "strict": group.strict},
+        "targets": list(group.machines),
     }

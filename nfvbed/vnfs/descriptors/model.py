@@ -1,280 +1,210 @@
-"""What a descriptor of one VNF is made from. Both forms read this and nothing else, so that they cannot drift."""
+"""What a VNF's descriptor says, of one virtual machine or of several, nfvbed's own or someone's.
 
-import hashlib
+All three writers (`legacy`, `sol`, `hot`) read this and nothing else, so that their forms cannot drift. A file of
+someone's is read into machines, connection points and links too (`reading`), and passed on as it is.
+"""
+
 import json
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any, Literal
 
-from nfvbed.cloud.novaflavor import PREFIX
-from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.records import VnfKind
 from nfvbed.spec.flavor import Flavor
-from nfvbed.spec.machines import DEFAULT_FLAVOUR
-from nfvbed.spec.textfile import read_text, require_file
-from nfvbed.spec.validate import suggestion
-from nfvbed.spec.vnf import AS_THE_IMAGE, Forwarding, VnfChoice, VnfSpec
+from nfvbed.spec.vnf import VnfSpec
+from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 
-VDU = "VDU1"
-"""Name of the virtual machine in both forms."""
+VENDOR = "nfvbed"
 SCALING = "machines"
 """What a VNF is scaled by: name of the policy (legacy) and of the aspect (SOL001)."""
-VENDOR = "nfvbed"
-FORWARD_WORD = "vloop.forward="
-"""Word of the image's agent, on the kernel's command line and in user data (`images/README.md`)."""
-_NEEDS_MORE = {
-    "router": "a router needs addresses and routes, which no descriptor carries",
-    "xdp": "it is done by processes, and not by the image",
-}
 _IDENTIFIERS = uuid.UUID("6f0f7b0c-4f0d-5c0e-9c3a-0e5b1a6e8a11")
 """Name space of descriptors' ids."""
-_CHUNK: Final = 1 << 20
+
+
+def link_name(link: str) -> str:
+    """Return the name of a link's node in all forms, and of its network in a stack."""
+    return f"VL_{link}"
+
+
+def group_name(group: str) -> str:
+    """Return the name of a placement group's policy, and of its server group."""
+    return f"PG_{group}"
 
 
 @dataclass(frozen=True)
-class DescriptorPort:
-    """A port of the VNF, on a network of the cloud."""
+class ConnectionPoint:
+    """A port of a virtual machine."""
 
     name: str
-    """Name of the connection point in both forms: the port's in `vnf.yml`."""
+    link: str
+    """Name of the link that it is on."""
     network: str
     """Neutron's name of the network."""
     order: int
-    """Place among the instance's NICs, from 0; those of the path come first."""
+    """Place among the machine's NICs, from 0; those of the path come first."""
     management: bool
-    vnic: Literal["normal", "direct"] = "normal"
-    """Neutron's `binding:vnic_type`; direct: a virtual function."""
+    data: bool
+    """Whether the path goes over the link, so that frames with foreign addresses must pass."""
+    vnic: str = "normal"
+    """Neutron's `binding:vnic_type`; direct: a virtual function. A file of someone's may have others."""
+    address: str = ""
+    """Fixed address; empty: Neutron's choice, also where the network is the cloud's and the guest sets its own."""
 
 
 @dataclass(frozen=True)
-class DescriptorRequest:
-    """All that a descriptor of one VNF is made from."""
+class Size:
+    """What a virtual machine has of its compute; None: nothing is said of it."""
+
+    vcpus: int | None = None
+    memory_mib: int | None = None
+    disk_gib: int | None = None
+
+    @classmethod
+    def of(cls, flavor: Flavor) -> "Size":
+        """Return what a machine of a flavor has."""
+        return cls(flavor.vcpus, flavor.memory_mib, flavor.disk_gib)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A virtual machine of a deployment flavour (VDU)."""
+
+    name: str
+    title: str
+    flavor: str
+    """Nova's name of the flavor; empty: none is named, and Tacker makes one of what is asked for."""
+    size: Size
+    extra_specs: Mapping[str, str]
+    """Nova's, that are asked for: of the flavor."""
+    image: CloudImage
+    """With an empty name: none is named, or it is in a package of someone's."""
+    ports: tuple[ConnectionPoint, ...]
+    user_data: str = ""
+    """What the image reads at its boot; empty: nothing.
+
+    One line of plain words: Tacker passes descriptors on as texts, and heat-translator writes HOT without quotes.
+    """
+    zone: str = ""
+    """Nova's availability zone; empty: any."""
+    is_only: bool = False
+    """Whether its VNF has no other machine in any flavour, so that inputs need no machine's name."""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """File and line of what someone's file says of it: by field, extra spec, and connection point."""
+
+
+@dataclass(frozen=True)
+class Subnet:
+    """The subnet of a network that is made with the VNF."""
+
+    cidr: IPv4Network
+    pool: tuple[IPv4Address, IPv4Address]
+    """Addresses that are left to DHCP, first and last."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A network that machines are on (virtual link)."""
+
+    name: str
+    network: str
+    """Neutron's name of it."""
+    title: str = ""
+    subnet: Subnet | None = None
+    """None: the network is the cloud's."""
+
+    @property
+    def made(self) -> bool:
+        """Whether it is made with the VNF."""
+        return self.subnet is not None
+
+
+@dataclass(frozen=True)
+class Group:
+    """A server group of Nova's."""
+
+    name: str
+    policy: Literal["affinity", "anti-affinity"]
+    machines: tuple[str, ...]
+    """Names of its machines."""
+    strict: bool
+    """Whether an instance is refused that cannot be placed so."""
+    apart_from: tuple[str, ...] = ()
+    """Names of groups whose computes are others than this one's."""
+
+    @property
+    def nova_policy(self) -> str:
+        """Nova's name of the policy."""
+        return self.policy if self.strict else f"soft-{self.policy}"
+
+
+@dataclass(frozen=True)
+class Flavour:
+    """A deployment flavour: the VNF in one number of machines."""
+
+    name: str
+    title: str
+    summary: str
+    machines: tuple[Machine, ...]
+    links: tuple[Link, ...]
+    """Those that leave a machine."""
+    groups: tuple[Group, ...] = ()
+    most_instances: int | None = None
+    """Up to how many instances its one machine can be scaled; None: nothing is said of that."""
+
+    @property
+    def ports(self) -> tuple[ConnectionPoint, ...]:
+        """Connection points of all machines."""
+        return tuple(port for machine in self.machines for port in machine.ports)
+
+    @property
+    def outer(self) -> tuple[ConnectionPoint, ...]:
+        """Connection points on networks of the cloud."""
+        given = {link.name for link in self.links if not link.made}
+        return tuple(port for port in self.ports if port.link in given)
+
+    def group_of(self, machine: str) -> Group | None:
+        """Return the server group of a machine; None: it is in none."""
+        return next((group for group in self.groups if machine in group.machines), None)
+
+
+@dataclass(frozen=True)
+class VnfDescriptor:
+    """All that a descriptor is written from."""
 
     vnf: VnfSpec
-    flavor: Flavor
-    forwarding: Forwarding
-    ports: tuple[DescriptorPort, ...]
-    image: str
-    """Glance's name of the image; in a package with an image: the name that it gets."""
-    image_file: Path | None = None
-    """Image to be put into the package; None: Glance has one of that name."""
-    checksums: Mapping[str, str] = field(default_factory=dict)
-    """Of the image, by algorithm: `sha256`, `sha512`."""
-    availability_zone: str = ""
-    """Nova's; empty: any."""
-    extra_specs: Mapping[str, str] = field(default_factory=dict)
-    """Nova's extra specs of the flavor."""
-    most_instances: int = 1
-    """Up to how many instances the VNF can be scaled; 1: it cannot."""
+    flavours: tuple[Flavour, ...]
+    """The first is the default."""
+    said: Mapping[str, Any]
+    """What was asked for, in JSON's words: the id is made of it."""
     version: str = "1"
     """Of the VNF's software: the image's."""
-    agent: bool = True
-    """Whether the image reads how it is to forward."""
     inherits_port_security: bool = False
     """Whether ports of the path say nothing of port security, as their networks have none: to turn it off takes the
     role of an administrator, or the networks to be one's own."""
     purpose: str = ""
     """What separates packages of the same content: Tacker 8.0.0 takes an id once, also when it was deleted."""
 
-    @property
-    def flavor_name(self) -> str:
-        """Nova's name of the flavor."""
-        return PREFIX + self.flavor.name
+    def flavour(self, name: str) -> Flavour:
+        """Return the flavour of a name, which is known."""
+        return next(one for one in self.flavours if one.name == name)
 
     @property
-    def user_data(self) -> str:
-        """What the image reads at its boot; empty: it is asked for nothing.
-
-        One line of plain words: heat-translator writes HOT without quotes, and Tacker passes descriptors on as texts.
-        """
-        return f"{FORWARD_WORD}{self.forwarding}" if self.agent and self.forwarding != AS_THE_IMAGE else ""
-
-    @property
-    def networks(self) -> tuple[str, ...]:
-        """Names of the networks, each once, in the order of the ports."""
-        return tuple(dict.fromkeys(port.network for port in self.ports))
-
-    @property
-    def flavour_ids(self) -> tuple[str, ...]:
-        """Ids of its deployment flavours: there is one."""
-        return (DEFAULT_FLAVOUR,)
-
-    @property
-    def flavour_title(self) -> str:
-        """Description of the flavour."""
-        return self.flavor.title
+    def only(self) -> Flavour:
+        """The flavour of a descriptor that has one."""
+        (found,) = self.flavours
+        return found
 
     @property
     def outer_points(self) -> tuple[str, ...]:
-        """Connection points, all of which are on networks of the cloud."""
-        return tuple(port.name for port in self.ports)
+        """Connection points of all flavours on networks of the cloud."""
+        return tuple(dict.fromkeys(port.name for flavour in self.flavours for port in flavour.outer))
 
-    @property
+    @cached_property
     def descriptor_id(self) -> str:
         """Id of the descriptor: the same for the same request. Tacker takes an id once."""
-        said: dict[str, Any] = {
-            "vnf": self.vnf.model_dump(mode="json"),
-            "flavor": self.flavor.model_dump(mode="json"),
-            "forwarding": self.forwarding,
-            "ports": [vars(port) for port in self.ports],
-            "image": [self.image, self.image_file is not None, dict(self.checksums), self.agent, self.version],
-            "zone": self.availability_zone,
-            "extra_specs": dict(self.extra_specs),
-            "most": self.most_instances,
-            "purpose": self.purpose,
-        }
+        said = {**self.said, "purpose": self.purpose}
         if self.inherits_port_security:
             said["inherits_port_security"] = True
-        return id_of(said)
-
-
-def id_of(said: Mapping[str, Any]) -> str:
-    """Return the id of a descriptor that says this."""
-    return str(uuid.uuid5(_IDENTIFIERS, json.dumps(said, sort_keys=True)))
-
-
-@dataclass(frozen=True)
-class CloudImage:
-    """The image that a descriptor names."""
-
-    name: str
-    file: Path | None = None
-    """To be packed; None: Glance has it."""
-    checksums: Mapping[str, str] = field(default_factory=dict)
-    version: str = "1"
-
-
-def checksums(path: Path) -> dict[str, str]:
-    """Return the digests of an image, as Glance and SOL001 want them.
-
-    Raises:
-        ConfigurationError: it cannot be read.
-    """
-    found = {"sha256": hashlib.sha256(), "sha512": hashlib.sha512()}
-    with _opened(path) as file:
-        while piece := file.read(_CHUNK):
-            for digest in found.values():
-                digest.update(piece)
-    return {name: digest.hexdigest() for name, digest in found.items()}
-
-
-def read_image(path: Path) -> bytes:
-    """Return an image's content.
-
-    Raises:
-        ConfigurationError: it cannot be read.
-    """
-    with _opened(path) as file:
-        return file.read()
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    try:
-        require_file(path)
-        with path.open("rb") as file:
-            yield file
-    except (OSError, ConfigurationError) as failure:
-        observed = failure.observed if isinstance(failure, ConfigurationError) else failure.strerror
-        raise ConfigurationError(
-            "the image cannot be read",
-            where=str(path),
-            observed=observed or str(failure),
-            fix="make images, or name another image",
-        ) from failure
-
-
-def version_of(path: Path) -> str:
-    """Return the version of an image that was built here, from the file beside it; `1` of any other."""
-    try:
-        found = json.loads(read_text(path.with_suffix(".json")))
-    except (ConfigurationError, ValueError, RecursionError):
-        return "1"
-    return str(found.get("version", "1")) if isinstance(found, dict) else "1"
-
-
-def request_of(
-    choice: VnfChoice,
-    networks: Mapping[str, str],
-    image: CloudImage,
-    extra_specs: Mapping[str, str],
-    *,
-    direct: bool = False,
-) -> DescriptorRequest:
-    """Return what a descriptor is made from.
-
-    Args:
-        choice: the VNF as it will run.
-        networks: of the cloud, by the names of the VNF's ports.
-        image: as Glance knows it, or as it is packed.
-        extra_specs: of the flavor; see `novaflavor.extra_specs`.
-        direct: whether data ports are virtual functions.
-
-    Raises:
-        ConfigurationError: a port has no network, or there is no port of a name.
-        UnsupportedError: the VNF does not run in a virtual machine, or cannot be asked to forward so.
-    """
-    vnf = choice.vnf
-    if VnfKind.VM not in vnf.kinds:
-        raise UnsupportedError(
-            f"VNF {vnf.name} cannot be described for a cloud",
-            where=f"kinds of vnfd/{vnf.name}/vnf.yml",
-            observed=", ".join(vnf.kinds),
-            fix="give it the kind vm and an image",
-        )
-    disk = choice.image or vnf.image
-    agent = disk is None or disk.agent
-    if agent and choice.forwarding in _NEEDS_MORE:
-        raise UnsupportedError(
-            f"VNF {vnf.name} cannot be asked to forward as {choice.forwarding!r} in a cloud",
-            where=f"forwarding of {vnf.name}",
-            observed=_NEEDS_MORE[choice.forwarding],
-            fix="choose io, mac, macswap or bridge",
-        )
-    return DescriptorRequest(
-        vnf=vnf,
-        flavor=choice.flavor,
-        forwarding=choice.forwarding,
-        ports=_ports(vnf, networks, "direct" if direct else "normal"),
-        image=image.name,
-        image_file=image.file,
-        checksums=dict(image.checksums),
-        extra_specs=dict(extra_specs),
-        version=image.version,
-        agent=agent,
-    )
-
-
-def _ports(vnf: VnfSpec, networks: Mapping[str, str], vnic: Literal["normal", "direct"]) -> tuple[DescriptorPort, ...]:
-    names = [port.name for port in vnf.ports]
-    for name in networks:
-        if name not in names:
-            raise ConfigurationError(
-                f"VNF {vnf.name} has no port {name!r}",
-                where=f"ports of vnfd/{vnf.name}/vnf.yml",
-                observed=", ".join(names),
-                fix=suggestion(name, names),
-            )
-    lacking = [name for name in names if name not in networks]
-    if lacking:
-        raise ConfigurationError(
-            f"port {lacking[0]!r} of VNF {vnf.name} has no network",
-            where=f"ports of vnfd/{vnf.name}/vnf.yml",
-            observed=f"networks are given for {', '.join(networks) or 'no port'}",
-            fix=f"name one: {lacking[0]}=NETWORK",
-        )
-    # The image's agent takes the first two NICs as its path.
-    ordered = sorted(vnf.ports, key=lambda port: port.role == "management")
-    return tuple(
-        DescriptorPort(
-            name=port.name,
-            network=networks[port.name],
-            order=place,
-            management=port.role == "management",
-            vnic="normal" if port.role == "management" else vnic,
-        )
-        for place, port in enumerate(ordered)
-    )
+        return str(uuid.uuid5(_IDENTIFIERS, json.dumps(said, sort_keys=True)))

@@ -1,6 +1,6 @@
 """What a descriptor names and the cloud must have: networks, flavors, images, keys, zones, addresses of networks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 
@@ -27,6 +27,8 @@ _NAMES: dict[str, tuple[tuple[str, KeyPath], ...]] = {
 }
 """By type of node: what is named, and where."""
 _TITLES = {"key": "key pair", "zone": "availability zone"}
+ADDRESS = "address"
+"""Kind of a fixed address of a connection point, on a network of the cloud."""
 _POINT, _ADDRESS = "tosca.nodes.nfv.CP.Tacker", ("properties", "ip_address")
 
 
@@ -56,28 +58,68 @@ class CloudNames:
             "zone": self.zones,
             "floating network": self.floating,
         }
-        return found[kind]
+        return found.get(kind)
 
 
-def lacking(document: Document, known: CloudNames, fix: str = "") -> list[Mismatch]:
-    """Return what a descriptor names and the cloud does not have, each with its line.
+@dataclass(frozen=True)
+class NamedThing:
+    """What a descriptor names of the cloud's."""
+
+    kind: str
+    """`network`, `flavor`, `image`, `key`, `zone`, `floating network`, or `address`."""
+    name: str
+    where: str
+    """Place in the file."""
+
+
+def names_of(document: Document, machine: str | None = None) -> list[NamedThing]:
+    """Return what a descriptor names; machine: the node that alone is looked at."""
+    found = [NamedThing(kind, name, document.where(key)) for kind, key, name in named(document, machine)]
+    return (
+        found if machine else found + [NamedThing(ADDRESS, one, document.where(key)) for key, one in _fixed(document)]
+    )
+
+
+def _fixed(document: Document) -> Iterator[tuple[KeyPath, str]]:
+    """Yield place and text of fixed addresses on networks of the cloud."""
+    links = {key[2] for kind, key, _ in named(document) if kind == "network"}
+    for name, node in shape.nodes(document):
+        key = (*shape.NODES, name, *_ADDRESS)
+        found = _reached(document, key)
+        if shape.bound(node, "virtualLink") in links and found:
+            yield key, str(found)
+
+
+def lacking(names: Iterable[NamedThing], known: CloudNames, fix: str = "") -> list[Mismatch]:
+    """Return what is named and the cloud does not have, each with its place.
 
     Args:
-        document: a legacy descriptor, or the definitions of a package's flavour.
-        known: of the cloud. An image that is in the package itself is not looked for.
+        names: of a descriptor.
+        known: of the cloud. An image that is in a package itself is not looked for.
         fix: what else can be done than what the nearest name suggests.
     """
     found = []
-    for kind, key, name in named(document):
-        has = known.of(kind)
+    for one in names:
+        has = known.of(one.kind)
         # An administrator's zone may name the compute too.
-        wanted = name.partition(":")[0] if kind == "zone" else name
+        wanted = one.name.partition(":")[0] if one.kind == "zone" else one.name
         if has is not None and wanted not in has:
-            title = _TITLES.get(kind, kind)
-            said = f"unknown {title}: {name!r}; the cloud has no {title} of this name"
+            title = _TITLES.get(one.kind, one.kind)
+            said = f"unknown {title}: {one.name!r}; the cloud has no {title} of this name"
             advice = "; ".join(filter(None, (suggestion(wanted, list(has)), fix)))
-            found.append(Mismatch(kind, said, advice, document.where(key)))
-    return found + list(_addresses(document, known))
+            found.append(Mismatch(one.kind, said, advice, one.where))
+    return found
+
+
+def lacking_of(document: Document, known: CloudNames, fix: str = "") -> list[Mismatch]:
+    """Return what a descriptor names and the cloud does not have, fixed addresses among it, each with its line.
+
+    Args:
+        document: a legacy descriptor, or the definitions of a package's flavour.
+        known: of the cloud.
+        fix: as for `lacking`.
+    """
+    return lacking(names_of(document), known, fix) + list(_addresses(document, known))
 
 
 def require_names(document: Document, known: CloudNames) -> None:
@@ -86,7 +128,7 @@ def require_names(document: Document, known: CloudNames) -> None:
     Raises:
         ConfigurationError: with file, line, and the nearest name.
     """
-    for one in lacking(document, known):
+    for one in lacking_of(document, known):
         what, _, observed = one.found.partition("; ")
         raise ConfigurationError(f"{what} in {document.path.name}", where=one.where, observed=observed, fix=one.fix)
 
@@ -113,14 +155,6 @@ def named(document: Document, machine: str | None = None) -> Iterator[tuple[str,
                 continue  # made with the VNF, under this name
             if isinstance(value, str) and value:
                 yield kind, key, value
-
-
-def kinds(document: Document) -> frozenset[str]:
-    """Return the kinds of things of a cloud that a descriptor names, `address` among them."""
-    links = {key[2] for kind, key, _ in named(document) if kind == "network"}
-    points = [(name, node) for name, node in shape.nodes(document) if shape.bound(node, "virtualLink") in links]
-    fixed = any(_reached(document, (*shape.NODES, name, *_ADDRESS)) for name, _ in points)
-    return frozenset({kind for kind, _, _ in named(document)} | ({"address"} if fixed else set()))
 
 
 def _addresses(document: Document, known: CloudNames) -> Iterator[Mismatch]:

@@ -10,7 +10,7 @@ import yaml
 from nfvbed.cli.main import main
 from nfvbed.host.topology import CpuTopology
 from nfvbed.sites.lab import machine, site
-from nfvbed.vnfs.descriptors import csar, model
+from nfvbed.vnfs.descriptors import cloudimage, csar
 
 ROOT = Path(__file__).parents[3]
 
@@ -77,7 +77,7 @@ def test_foreign_package_is_refused_with_its_place(tmp_path, capsys):
 
 
 def test_missing_image_is_told(monkeypatch, capsys):
-    monkeypatch.setattr("nfvbed.cli.package.checksums", lambda path: model.checksums(path.with_name("none.qcow2")))
+    monkeypatch.setattr("nfvbed.cli.package.checksums", lambda path: cloudimage.checksums(path.with_name("none.qcow2")))
     assert main(["package", "vloop"]) == 10
     assert "make images" in capsys.readouterr().err
 

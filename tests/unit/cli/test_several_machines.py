@@ -12,8 +12,9 @@ from nfvbed.host.qemu.images import Image
 from nfvbed.host.topology import CpuTopology
 from nfvbed.sites.lab import machine, site
 from nfvbed.spec.machines import FormSpec
-from nfvbed.vnfs.descriptors import csar, translate
-from nfvbed.vnfs.descriptors.given import GivenImage, GivenInstance, GivenVnf
+from nfvbed.vnfs.descriptors import csar, imports
+from nfvbed.vnfs.descriptors.given import GivenInstance, GivenVnf
+from nfvbed.vnfs.descriptors.onboardable import BroughtImage
 
 ROOT = Path(__file__).parents[3]
 
@@ -31,7 +32,7 @@ def _here(tmp_path, monkeypatch):
 def test_package_has_both_flavours(tmp_path, capsys):
     assert main(["package", "vepc", "--image-file", "own.qcow2"]) == 0
     assert "placement is wished for and not required" in capsys.readouterr().err
-    assert list(translate.flavours(csar.read(tmp_path / "vepc.csar"))) == ["default", "two-guests"]
+    assert list(imports.flavours(csar.read(tmp_path / "vepc.csar"))) == ["default", "two-guests"]
     assert main(["package", "vepc.csar"]) == 0
     assert "flavours: default, two-guests" in capsys.readouterr().out
 
@@ -154,15 +155,14 @@ class Cloud:
 
     def onboard_given(self, variant, found, tell):
         self.asked.append((variant.name, found))
-        given = found.given
         instance = GivenInstance("1", "core", "node", (("data0", "02:00:00:00:00:01"),), "login:")
-        return GivenVnf(given.name, "legacy", (instance,), (("create", 1),))
+        return GivenVnf(found.name, "legacy", (instance,), (("create", 1),))
 
     def close(self):
         pass
 
 
-def test_template_of_a_flavour_is_onboarded_as_a_file(tmp_path, monkeypatch, capsys):
+def test_template_of_a_flavour_is_onboarded(tmp_path, monkeypatch, capsys):
     cloud = Cloud()
     monkeypatch.setattr(onboard_machines, "open_site", lambda *_: cloud)
     monkeypatch.setattr(onboard_machines, "_MADE", tmp_path / "made")
@@ -171,10 +171,13 @@ def test_template_of_a_flavour_is_onboarded_as_a_file(tmp_path, monkeypatch, cap
     assert "vepc (flavour two-guests) would be onboarded as vepc on ovs-dpdk" in capsys.readouterr().out
     assert not (tmp_path / "made").exists()
     assert main([*words, "--network", "s1-u=left", "--param", "image_core=cirros"]) == 0
-    variant, given = cloud.asked[-1][0], cloud.asked[-1][1].given
-    assert (variant, given.name, dict(given.parameters)) == ("ovs-dpdk", "vepc", {"image_core": "cirros"})
-    topology = yaml.safe_load(given.path.read_text())["topology_template"]
-    assert topology["node_templates"]["VL_s1-u"]["properties"]["network_name"] == "left"
+    variant, found = cloud.asked[-1]
+    assert (variant, found.name, dict(found.values)) == ("ovs-dpdk", "vepc", {"image_core": "cirros"})
+    kept = yaml.safe_load((tmp_path / "made/vepc-two-guests.yaml").read_text())["topology_template"]
+    assert kept["node_templates"]["VL_s1-u"]["properties"]["network_name"] == "left"
+    nodes = found.request("abcd", "5eed").descriptor["topology_template"]["node_templates"]
+    assert nodes["VL_s1-u"]["properties"]["network_name"] == "left"
+    assert [nodes[name]["properties"]["image"] for name in ("core", "edge")] == ["cirros", "vepc"]
     assert "nfvbed offboard vepc" in capsys.readouterr().out
 
 
@@ -195,20 +198,49 @@ def test_package_of_a_flavour_is_onboarded_where_the_site_takes_packages(tmp_pat
     monkeypatch.setattr(onboard_machines, "_MADE", tmp_path / "made")
     words = ["onboard", "vepc", "--site", "devcloud-sol", "--variant", "ovs-dpdk"]
     assert main([*words, "--network", "sgi=right"]) == 0
-    given = cloud.asked[-1][1].given
-    assert (given.name, given.flavour, given.made, given.form) == ("vepc", "two-guests", True, "package")
-    assert given.networks == {
+    given = cloud.asked[-1][1]
+    assert (given.name, given.flavour, given.form) == ("vepc", "two-guests", "package")
+    asked_for = given.request("abcd", "5eed")
+    assert dict(asked_for.networks) == {
         "core_s1-u": "data0",
         "core_sgi": "right",
         "edge_s1-u": "data0",
         "edge_sgi": "right",
     }
-    assert given.parameters["lcm-operation-user-data-class"] == "UserData"
-    assert (given.image, given.console.failed) == (GivenImage("vepc", image, ()), "vepc: failed: ")
-    found = csar.read(given.path)
-    assert list(translate.flavours(found)) == ["two-guests"]
+    assert asked_for.parameters["lcm-operation-user-data-class"] == "UserData"
+    assert (given.image, given.console.failed) == (BroughtImage("vepc", image), "vepc: failed: ")
+    found = csar.read(tmp_path / "made/vepc-two-guests.csar")
+    assert list(imports.flavours(found)) == ["two-guests"]
     assert "name: nfvbed-vepc-dddddddddddd" in found.archive.text("Definitions/vepc_flavour.yaml")
     assert "nfvbed offboard vepc" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--param", "image_cor=cirros"], "no input 'image_cor'"),
+        (["--name", "data7=left"], "names nothing of the cloud's 'data7'"),
+    ],
+)
+def test_what_its_template_does_not_have_is_refused(monkeypatch, image, words, said, capsys):
+    monkeypatch.setattr(onboard_machines, "open_site", lambda *_: Cloud())
+    assert main(["onboard", "vepc", "--site", "devcloud", "--variant", "ovs-dpdk", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_names_of_the_cloud_come_in_the_place_of_its_own(tmp_path, monkeypatch, image):
+    cloud = Cloud()
+    monkeypatch.setattr(onboard_machines, "open_site", lambda *_: cloud)
+    monkeypatch.setattr(onboard_machines, "_MADE", tmp_path / "made")
+    words = ["--name", "data0=left", "--name", "nfvbed.hugepages=large"]
+    assert main(["onboard", "vepc", "--site", "devcloud", "--variant", "ovs-dpdk", *words]) == 0
+    found = cloud.asked[-1][1]
+    assert {(one.kind, one.name) for one in found.names()} == {
+        ("image", "nfvbed-vepc-dddddddddddd"),
+        ("flavor", "large"),
+        ("network", "left"),
+        ("network", "data1"),
+    }
 
 
 def test_package_without_an_image_is_refused(monkeypatch, capsys):

@@ -6,7 +6,7 @@ from vepcagent import core, edge, gtpu, peers
 from vepcagent.given import read
 from vepcagent.sims import subscribers
 
-from nfvbed.vnfs.descriptors.machines.userdata import with_seed
+from nfvbed.vnfs.descriptors.seedword import with_seed
 from nfvbed.vnfs.epc.configuration import ORDER, Installed, rendered
 from tests.unit.vnfs.descriptors import several
 

@@ -1,6 +1,6 @@
 """What each machine asks of flavor and variant: every mismatch in one line with its place in the VNF's file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from nfvbed.records import VnfKind
@@ -12,8 +12,8 @@ from nfvbed.spec.vnf import VnfChoice, Vnic
 from nfvbed.vnfs.descriptors import epa
 from nfvbed.vnfs.descriptors.asked import Asked
 from nfvbed.vnfs.descriptors.epa import Mismatch
-from nfvbed.vnfs.descriptors.machines.model import Machine, MachinesRequest
-from nfvbed.vnfs.descriptors.machines.request import Guest, guests_of
+from nfvbed.vnfs.descriptors.machines.descriptor import Guest, guests_of
+from nfvbed.vnfs.descriptors.model import Flavour, Machine
 
 _PAGES = "hw:mem_page_size"
 
@@ -26,23 +26,25 @@ class Checked:
     """The VNF's file."""
     variant: Variant
     """The data plane."""
+    flavors: Mapping[str, Flavor]
+    """Of the machines, by name."""
 
 
-def check(request: MachinesRequest, flavour: str, against: Checked) -> list[Mismatch]:
+def check(vnf: MachinesVnfSpec, flavour: Flavour, against: Checked) -> list[Mismatch]:
     """Compare each machine of a deployment flavour with its flavor, and its data ports with the variant's.
 
     Args:
-        request: what the descriptor is made from.
-        flavour: the deployment flavour.
+        vnf: the VNF.
+        flavour: the deployment flavour, of its descriptor.
         against: variant, and the file for its lines.
     """
     found = []
-    guests = guests_of(request.vnf, flavour)
-    for number, (machine, guest) in enumerate(zip(request.flavour(flavour).machines, guests, strict=True)):
-        place = _place(request.vnf, flavour, number)
+    guests = guests_of(vnf, flavour.name)
+    for number, (machine, guest) in enumerate(zip(flavour.machines, guests, strict=True)):
+        place = _place(vnf, flavour.name, number)
         found += [
             replace(one, found=f"machine {machine.name}: {one.found}")
-            for one in _of_machine((request.vnf, machine, guest), place, against)
+            for one in _of_machine((vnf, machine, guest), place, against)
         ]
     return found
 
@@ -64,6 +66,7 @@ def _place(vnf: MachinesVnfSpec, flavour: str, number: int) -> KeyPath:
 
 def _of_machine(of: tuple[MachinesVnfSpec, Machine, Guest], place: KeyPath, against: Checked) -> Iterator[Mismatch]:
     vnf, machine, guest = of
+    flavor = against.flavors[guest.flavor]
     specs: dict[str, str] = {}
     places: dict[str, str] = {}
     for held in guest.holds:
@@ -78,13 +81,13 @@ def _of_machine(of: tuple[MachinesVnfSpec, Machine, Guest], place: KeyPath, agai
                     where,
                 )
             places[spec] = where
-    yield from epa.of_flavor(Asked(specs=specs, places=places), machine.flavor)
+    yield from epa.of_flavor(Asked(specs=specs, places=places), flavor)
     size = against.document.where((*place, "flavor"))
     wanted = _vnics(vnf, machine, guest)
     for vnic, ports in wanted.items():
         asked = Asked(specs=machine.extra_specs, vnics=ports, places=dict.fromkeys(ports, size) | {_PAGES: size})
-        choice = _choice(vnf, machine.flavor, vnic)
-        yield from epa.of_variant(asked, machine.flavor, against.variant, choice)
+        choice = _choice(vnf, flavor, vnic)
+        yield from epa.of_variant(asked, flavor, against.variant, choice)
 
 
 def _vnics(vnf: MachinesVnfSpec, machine: Machine, guest: Guest) -> dict[Vnic, dict[str, str]]:
@@ -106,16 +109,16 @@ def _choice(vnf: MachinesVnfSpec, flavor: Flavor, vnic: Vnic) -> VnfChoice:
     return VnfChoice(label="", vnf=vnf, kind=VnfKind.VM, forwarding=forwarding, flavor=flavor, vnic=vnic)
 
 
-def unplaced(request: MachinesRequest, flavour: str, document: Document) -> list[Mismatch]:
+def unplaced(vnf: MachinesVnfSpec, flavour: Flavour, document: Document) -> list[Mismatch]:
     """Say which groups want several computes where there is one."""
-    key = ("placement",) if flavour == DEFAULT_FLAVOUR else (*_place(request.vnf, flavour, 0)[:2], "placement")
+    key = ("placement",) if flavour.name == DEFAULT_FLAVOUR else (*_place(vnf, flavour.name, 0)[:2], "placement")
     found = []
-    for group in request.flavour(flavour).groups:
-        if group.strict and group.spec.policy == "anti-affinity":
+    for group in flavour.groups:
+        if group.strict and group.policy == "anti-affinity":
             found.append(
                 Mismatch(
                     "placement",
-                    f"group {group.spec.name} wants {len(group.machines)} computes, and a variant has one on this site",
+                    f"group {group.name} wants {len(group.machines)} computes, and a variant has one on this site",
                     "--placement soft",
                     document.where(key),
                 )

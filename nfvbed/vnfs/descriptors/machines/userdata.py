@@ -7,14 +7,9 @@ One line of plain words, as heat-translator writes HOT without quotes and Tacker
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from nfvbed.spec.machines import MachineSpec, MachinesVnfSpec
-
-PREFIX = "vnf."
-"""Of all words; what else is in user data is for others."""
-NO_SEED = "seed=none"
-"""In descriptors: the secret is made for each deployment, when it is onboarded, and is in no file."""
+from nfvbed.vnfs.descriptors.seedword import NO_SEED, PREFIX
 
 
 def text(vnf: MachinesVnfSpec, flavour: str, guest: tuple[str, Sequence[MachineSpec]], outer: Sequence[str]) -> str:
@@ -41,23 +36,6 @@ def text(vnf: MachinesVnfSpec, flavour: str, guest: tuple[str, Sequence[MachineS
     words += [f"config.{machine.name}.{key}={value}" for machine in held for key, value in machine.config.items()]
     words += [NO_SEED] if vnf.seed else []
     return " ".join(PREFIX + word for word in words)
-
-
-def with_seed(value: Any, seed: str) -> Any:
-    """Return a descriptor, or a part of it, with a secret in its user data."""
-    if isinstance(value, dict):
-        return {key: with_seed(one, seed) for key, one in value.items()}
-    if isinstance(value, list):
-        return [with_seed(one, seed) for one in value]
-    if isinstance(value, str) and value.startswith(PREFIX):
-        for old, new in seed_words(seed).items():
-            value = value.replace(f" {old}", f" {new}")
-    return value
-
-
-def seed_words(seed: str) -> dict[str, str]:
-    """Return the word that a secret has in user data, by the one in whose place it comes."""
-    return {f"{PREFIX}{NO_SEED}": f"{PREFIX}seed={seed}"}
 
 
 def nics(held: Sequence[MachineSpec], outer: Sequence[str]) -> list[str]:

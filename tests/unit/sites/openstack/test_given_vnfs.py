@@ -14,10 +14,11 @@ from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.errors import ConfigurationError, OnboardError, UsageError
 from nfvbed.sites.openstack import given, remembered
 from nfvbed.sites.openstack.given import GivenVnfs
-from nfvbed.vnfs.descriptors import csar
-from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenImage, read
-from nfvbed.vnfs.descriptors.machines import legacy, package
-from nfvbed.vnfs.descriptors.yamltext import dump
+from nfvbed.vnfs.descriptors import sol
+from nfvbed.vnfs.descriptors.given import GivenDescriptor, read
+from nfvbed.vnfs.descriptors.machines.descriptor import Given
+from nfvbed.vnfs.descriptors.machines.projectvnf import ProjectVnf
+from nfvbed.vnfs.descriptors.onboardable import BroughtImage, Form
 from tests.unit.vnfs.descriptors import several
 from tests.unit.vnfs.descriptors.test_given_descriptors import IMAGE, NAMES, TEMPLATE
 
@@ -45,7 +46,7 @@ def named(*names):
 
 def connection(printed="login:"):
     return SimpleNamespace(
-        network=SimpleNamespace(networks=lambda: named("mgmt", "data0")),
+        network=SimpleNamespace(networks=lambda: named("mgmt", "data0", "data1")),
         compute=SimpleNamespace(
             flavors=lambda: named("nfvbed.small"), get_server_console_output=lambda one, length: {"output": printed}
         ),
@@ -137,15 +138,20 @@ def test_a_name_that_nobody_onboarded_is_refused(tmp_path, monkeypatch, descript
 
 
 @pytest.fixture(name="core")
-def _core(tmp_path, monkeypatch):
+def _core(monkeypatch):
     """The mobile core as two guests, as a command gives it, with an image of its own."""
-    path = tmp_path / "vepc.yaml"
-    path.write_text(dump(legacy.template(several.request(several.TWO, soft=True), several.TWO)))
     (declared,) = several.vepc().flavours
     monkeypatch.setattr(given.images, "keep", lambda connection, journal, vnf, file: f"{vnf}-{journal}-{file}")
-    monkeypatch.setattr(given, "_unknown", lambda found, known: [])
-    return GivenDescriptor(
-        path, "vepc", image=GivenImage("vepc", "file", ("image_core", "image_edge")), console=declared.console
+    return ProjectVnf(
+        name="vepc",
+        form=Form.TEMPLATE,
+        source="vnf.yml",
+        image=BroughtImage("vepc", "file"),
+        console=declared.console,
+        vnf=several.vepc(),
+        flavour=several.TWO,
+        given=Given(flavors=several.FLAVORS, image=several.IMAGE, soft=True),
+        values={"flavor_core": "nfvbed.small", "flavor_edge": "id of nfvbed.small"},
     )
 
 
@@ -161,16 +167,16 @@ def of_core(tmp_path, monkeypatch, api, printed=SAID):
 def test_a_core_is_ready_by_its_consoles_and_has_a_secret_of_its_own(tmp_path, monkeypatch, core):
     api = FakeApi()
     place = of_core(tmp_path, monkeypatch, api)
-    found = place.onboard(read(core), str)
+    found = place.onboard(core, str)
     assert [name for name, _ in found.steps] == ["image", "create", "functions", "attach", "ping"]
     assert found.said[-1] == "vepc: ping carried: 10 of 10"
     assert found.instances[0].printed == "vepc: ping carried: 10 of 10", "the last line that is not empty"
-    place.onboard(read(core), str)
+    place.onboard(core, str)
     place.offboard("vepc", str)
-    place.onboard(read(core), str)
+    place.onboard(core, str)
     first, again, other = (request.descriptor["topology_template"]["node_templates"] for request in api.requests)
     assert first == again, "the same deployment"
-    assert first["core"]["properties"]["image"] == "vepc-None-file"
+    assert first["core"]["properties"]["image"] == "vepc"
     seeds = [
         nodes[name]["properties"]["user_data"].rpartition("vnf.seed=")[2]
         for nodes in (first, other)
@@ -178,7 +184,7 @@ def test_a_core_is_ready_by_its_consoles_and_has_a_secret_of_its_own(tmp_path, m
     ]
     assert [len(seed) for seed in seeds] == [32] * 4
     assert seeds[0] == seeds[1] != seeds[2] == seeds[3]
-    assert seeds[0] not in core.path.read_text() + repr(found)
+    assert seeds[0] not in repr(core) + repr(found)
     assert (tmp_path / "given.secret").stat().st_mode & 0o077 == 0
 
 
@@ -186,14 +192,12 @@ def test_a_package_of_a_core_has_a_secret_of_its_deployment(tmp_path, monkeypatc
     api = FakeApi()
     place = of_core(tmp_path, monkeypatch, api)
     monkeypatch.setattr(given, "SolApi", lambda cloud, journal: api)
-    path = tmp_path / "vepc.csar"
-    path.write_bytes(csar.write(package.files(several.request(several.TWO, soft=True))))
-    made = replace(core, path=path, image=GivenImage("vepc", "file", ()), parameters={"a": "b"}, made=True)
-    assert place.onboard(read(made), str).said[-1] == "vepc: ping carried: 10 of 10"
-    place.onboard(read(made), str)
+    made = replace(core, form=Form.PACKAGE, values={"a": "b"})
+    assert place.onboard(made, str).said[-1] == "vepc: ping carried: 10 of 10"
+    place.onboard(made, str)
     first, again = api.requests
     assert first == again, "the same deployment"
-    assert (first.flavour, first.parameters) == (several.TWO, {"a": "b"})
+    assert (first.flavour, first.parameters) == (several.TWO, {**sol.SCRIPT, "a": "b"})
     with zipfile.ZipFile(io.BytesIO(first.descriptor)) as sent:
         words = sent.read(f"BaseHOT/{several.TWO}/vepc.yaml").decode().split()
     seeds = [word.partition("=")[2] for word in words if word.startswith("vnf.seed=")]
@@ -201,11 +205,22 @@ def test_a_package_of_a_core_has_a_secret_of_its_deployment(tmp_path, monkeypatc
     assert seeds[0] == seeds[1]
 
 
+def test_what_a_core_names_and_the_cloud_lacks_is_told_with_its_machine(tmp_path, monkeypatch, core, removed):
+    api = FakeApi()
+    place = of_core(tmp_path, monkeypatch, api)
+    wrong = replace(core, values={"flavor_core": "nfvbed.smal", "flavor_edge": "nfvbed.small"})
+    with pytest.raises(ConfigurationError, match="unknown flavor: 'nfvbed.smal'") as failure:
+        place.onboard(wrong, str)
+    assert failure.value.where == "vnf.yml machine core"
+    assert "nfvbed.small" in failure.value.fix
+    assert (api.requests, removed) == ([], [])
+
+
 def test_a_core_that_says_that_it_failed_is_removed(tmp_path, monkeypatch, core, removed):
     api = FakeApi()
     place = of_core(tmp_path, monkeypatch, api, "vepc: functions up: store\nvepc: failed: no MME\n")
     with pytest.raises(OnboardError, match="vepc is not ready") as failure:
-        place.onboard(read(core), str)
+        place.onboard(core, str)
     assert "vepc: failed: no MME" in failure.value.observed
     assert removed == [api.requests[0].owner]
     assert place.names() == ()

@@ -1,15 +1,16 @@
-"""Requests for descriptors, as commands make them."""
+"""Descriptors of vloop, as commands make them."""
 
 from dataclasses import replace
 from pathlib import Path
 
-from nfvbed.cloud.novaflavor import extra_specs
+from nfvbed.cloud import novaflavor
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import VnfKind
 from nfvbed.spec.document import parse_document
 from nfvbed.spec.vnf import VnfChoice, VnfPortSpec
 from nfvbed.vnfs.descriptors import legacy
-from nfvbed.vnfs.descriptors.model import CloudImage, request_of
+from nfvbed.vnfs.descriptors.cloudimage import CloudImage
+from nfvbed.vnfs.descriptors.onemachine import descriptor_of
 from nfvbed.vnfs.descriptors.yamltext import dump
 
 PROJECT = open_project()
@@ -27,12 +28,27 @@ def choice_of(flavor="hugepages", forwarding="io", *, management=False):
     return VnfChoice(label="", vnf=vnf, kind=VnfKind.VM, forwarding=forwarding, flavor=size, image=vnf.image)
 
 
-def request(flavor="hugepages", forwarding="io", *, management=False, direct=False, **changes):
-    """Return the request of a descriptor of vloop."""
+OF_THE_IMAGE = {"image": "name", "image_file": "file", "checksums": "checksums", "version": "version"}
+"""Fields of an image, by what changes them."""
+
+
+def request(flavor="hugepages", forwarding="io", *, management=False, extra_specs=None, **changes):
+    """Return the descriptor of vloop.
+
+    Args:
+        flavor: name in `flavors/`.
+        forwarding: what it does with frames.
+        management: whether it has a management port.
+        extra_specs: Nova's of the flavor; None: its own.
+        changes: of the image (`OF_THE_IMAGE`), of what a cloud gives (`direct`, `zone`, `most_instances`), and of the
+            descriptor.
+    """
     choice = choice_of(flavor, forwarding, management=management)
     networks = NETWORKS | ({"mgmt": "mgmt"} if management else {})
-    made = request_of(choice, networks, IMAGE, extra_specs(choice.flavor), direct=direct)
-    return replace(made, **changes)
+    image = replace(IMAGE, **{OF_THE_IMAGE[key]: changes.pop(key) for key in OF_THE_IMAGE if key in changes})
+    specs = novaflavor.extra_specs(choice.flavor) if extra_specs is None else extra_specs
+    given = {key: changes.pop(key) for key in ("direct", "zone", "most_instances") if key in changes}
+    return replace(descriptor_of(choice, networks, image, specs, **given), **changes)
 
 
 def legacy_text(**keys):

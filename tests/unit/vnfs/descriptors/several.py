@@ -1,14 +1,12 @@
-"""Requests for descriptors of VNFs of several machines, as commands make them."""
+"""Descriptors of the mobile core, as commands make them."""
 
 from dataclasses import replace
 from pathlib import Path
 
 from nfvbed.spec.document import parse_document, read_document
-from nfvbed.vnfs.descriptors.machines import legacy
-from nfvbed.vnfs.descriptors.machines import userdata as userdata  # Others import it from here.
-from nfvbed.vnfs.descriptors.machines.model import Given
-from nfvbed.vnfs.descriptors.machines.request import request_of
-from nfvbed.vnfs.descriptors.model import CloudImage
+from nfvbed.vnfs.descriptors import legacy
+from nfvbed.vnfs.descriptors.cloudimage import CloudImage
+from nfvbed.vnfs.descriptors.machines.descriptor import Given, descriptor_of
 from nfvbed.vnfs.descriptors.yamltext import dump
 from tests.unit.vnfs.descriptors.requests import PROJECT
 
@@ -25,11 +23,17 @@ def vepc(**changes):
 
 
 def request(*flavours, vnf=None, changes=None, **given):
-    """Return the request of a descriptor of the mobile core; all that is not given is as a command leaves it."""
-    made = request_of(vnf or vepc(), Given(**{"flavors": FLAVORS, "image": IMAGE} | given), flavours, version="1-abc")
+    """Return the descriptor of the mobile core; all that is not given is as a command leaves it."""
+    made = descriptor_of(vnf or vepc(), Given(**{"flavors": FLAVORS, "image": IMAGE} | given), flavours)
     return replace(made, **changes or {})
+
+
+def template(flavour, **keys):
+    """Return the legacy template of a deployment flavour."""
+    made = request(**keys)
+    return legacy.template(made, made.flavour(flavour))
 
 
 def legacy_document(flavour, **keys):
     """Return a legacy descriptor as it is read from a file."""
-    return parse_document(Path("vepc.yaml"), dump(legacy.template(request(**keys), flavour)))
+    return parse_document(Path("vepc.yaml"), dump(template(flavour, **keys)))

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from nfvbed.errors import ConfigurationError
-from nfvbed.vnfs.descriptors import archive, csar, model, parsing, sol
+from nfvbed.vnfs.descriptors import archive, cloudimage, csar, parsing, sol
 from nfvbed.vnfs.descriptors.typefiles import etsi_types
 from tests.refusals import misconfigured
 from tests.unit.vnfs.descriptors.requests import request
@@ -289,7 +289,7 @@ def with_image(tmp_path, change=(b"", b""), **packed):
     """Write a package with an image; with one text of its flavour changed."""
     file = tmp_path / "own.qcow2"
     file.write_bytes(b"an image")
-    members = sol.files(request(image_file=file, checksums=model.checksums(file)))
+    members = sol.files(request(image_file=file, checksums=cloudimage.checksums(file)))
     name = "Definitions/vloop_flavour.yaml"
     members[name] = members[name].replace(*change) if change[0] else members[name]
     del members[META], members["vloop.mf"]

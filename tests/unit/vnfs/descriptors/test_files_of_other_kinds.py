@@ -8,7 +8,7 @@ import yaml
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, NfvbedError, UsageError
-from nfvbed.vnfs.descriptors import csar, given, givenfit, naming, sol
+from nfvbed.vnfs.descriptors import csar, given, givenfit, sol
 from nfvbed.vnfs.descriptors.given import GivenDescriptor
 from nfvbed.vnfs.descriptors.naming import CloudNames
 from tests.unit.vnfs.descriptors.requests import request
@@ -79,8 +79,8 @@ def read_whole(path):
     """Ask all that is asked of a file before a cloud is."""
     found = given.read(GivenDescriptor(path, "x"))
     givenfit.fit(found, PROJECT.load_variant("ovs-dpdk"), {})
-    naming.lacking(found.document, NOTHING)
-    naming.kinds(found.document)
+    found.names()
+    found.lacking(NOTHING)
 
 
 @pytest.mark.parametrize("name", OTHERS)

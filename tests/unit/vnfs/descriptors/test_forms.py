@@ -1,22 +1,27 @@
 """Both forms of a descriptor say the same: they come from one `vnf.yml`."""
 
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import yaml
 
 from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.vnfs.descriptors import asked, basehot, csar, legacy, sol, solvnfd
-from nfvbed.vnfs.descriptors.model import CloudImage, checksums, request_of, version_of
+from nfvbed.spec.document import parse_document
+from nfvbed.vnfs.descriptors import asked, csar, hot, legacy, sol, solvnfd, written
+from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums, version_of
+from nfvbed.vnfs.descriptors.onemachine import descriptor_of
+from nfvbed.vnfs.descriptors.yamltext import dump
+from tests import heattranslator
 from tests.unit.vnfs.descriptors.requests import IMAGE, NETWORKS, PROJECT, choice_of, request
 
+NESTED = "BaseHOT/default/nested/VDU1.yaml"
 VARIATIONS = {
     "plain": {},
     "management": {"management": True},
     "bridge": {"forwarding": "bridge"},
     "virtual functions": {"direct": True},
-    "zone and scaling": {"availability_zone": "rack-1", "most_instances": 3},
+    "zone and scaling": {"zone": "rack-1", "most_instances": 3},
     **{name: {"flavor": name} for name in PROJECT.flavor_names},
 }
 
@@ -27,7 +32,7 @@ def nodes(template):
 
 def legacy_says(made):
     found = nodes(legacy.template(made))
-    inputs = legacy.parameters(legacy.template(made))
+    inputs = {name: one["default"] for name, one in legacy.inputs(made.only).items()}
     machine = found["VDU1"]["properties"]
     links = {name: node["properties"]["network_name"] for name, node in found.items() if name.startswith("VL_")}
     points = {name: node for name, node in found.items() if node["type"].endswith("CP.Tacker")}
@@ -37,7 +42,7 @@ def legacy_says(made):
         "flavor": inputs[machine["flavor"]["get_input"]],
         "user data": machine.get("user_data", ""),
         "config drive": machine.get("config_drive", False),
-        "zone": machine.get("availability_zone", ""),
+        "zone": inputs[machine["availability_zone"]["get_input"]] if "availability_zone" in machine else "",
         "ports": {
             name: (
                 node["properties"]["order"],
@@ -55,11 +60,11 @@ def sol_says(made):
     members = {name: content for name, content in sol.files(made).items() if name.endswith(".yaml")}
     flavour = yaml.safe_load(members["Definitions/vloop_flavour.yaml"])
     stack = yaml.safe_load(members["BaseHOT/default/vloop.yaml"])["resources"]
-    hot = yaml.safe_load(members[f"BaseHOT/default/nested/{basehot.NESTED}"])["resources"]
-    described, server = nodes(flavour)["VDU1"], hot["VDU1"]["properties"]
+    nested = yaml.safe_load(members[NESTED])["resources"]
+    described, server = nodes(flavour)["VDU1"], nested["VDU1"]["properties"]
     compute = described["capabilities"]["virtual_compute"]["properties"]
     wanted = compute["requested_additional_capabilities"]["properties"]
-    ports = {name: one["properties"] for name, one in hot.items() if one["type"] == "OS::Neutron::Port"}
+    ports = {name: one["properties"] for name, one in nested.items() if one["type"] == "OS::Neutron::Port"}
     order = [entry["port"]["get_resource"] for entry in server["networks"]]
     assert described["properties"].get("boot_data", "") == server.get("user_data", "")
     assert {name: nodes(flavour)[name]["properties"]["order"] for name in ports} == {
@@ -77,7 +82,7 @@ def sol_says(made):
                 one.get("port_security_enabled", True),
                 one["binding:vnic_type"],
                 # The network is the request's to name: by the connection point.
-                {port.name: port.network for port in made.ports}[name],
+                {port.name: port.network for port in made.only.ports}[name],
             )
             for name, one in ports.items()
         },
@@ -91,22 +96,60 @@ def test_both_forms_say_the_same(keys):
     assert legacy_says(made) == sol_says(made)
 
 
+def of_hot(template):
+    """Return the resources of a HOT; without what heat-translator leaves to Heat and Neutron."""
+    for one in template["resources"].values():
+        if one["type"] == "OS::Nova::Server":
+            one["properties"].pop("name", None)
+        else:
+            one["properties"].setdefault("binding:vnic_type", "normal")
+    return template["parameters"], template["resources"]
+
+
+@pytest.mark.parametrize("keys", VARIATIONS.values(), ids=VARIATIONS)
+def test_hot_says_what_heat_translator_makes_of_the_template(keys):
+    made = request(**{**keys, "most_instances": 1})
+    document = parse_document(Path("vloop.yaml"), dump(legacy.template(made)))
+    theirs = yaml.safe_load(heattranslator.legacy_hot(document).template)
+    stack = hot.stack(made, made.only)
+    assert of_hot(stack.template) == of_hot(theirs)
+    assert stack.nested == {}
+
+
+def test_scaled_hot_gives_each_instance_what_the_template_of_one_has():
+    one, several = (request(most_instances=most) for most in (1, 3))
+    stack = hot.stack(several, several.only)
+    (inner,) = stack.nested.values()
+    group = stack.template["resources"]["machines"]["properties"]
+    assert (group["min_size"], group["max_size"], group["resource"]["type"]) == (1, 3, *stack.nested)
+    given = group["resource"]["properties"]
+    assert set(given) == set(inner["parameters"])
+
+    def filled(value):
+        return given.get(value["get_param"], value) if isinstance(value, dict) and "get_param" in value else value
+
+    resources = {
+        name: {**found, "properties": {key: filled(value) for key, value in found["properties"].items()}}
+        for name, found in inner["resources"].items()
+    }
+    assert resources == hot.stack(one, one.only).template["resources"]
+
+
 @pytest.mark.parametrize("keys", VARIATIONS.values(), ids=VARIATIONS)
 def test_package_asks_for_what_the_flavor_has(keys, tmp_path):
     made = request(**keys)
     path = tmp_path / "vloop.csar"
     path.write_bytes(csar.write(sol.files(made)))
     found = asked.of_document(csar.read(path).definitions["Definitions/vloop_flavour.yaml"])
-    assert found.vcpus == made.flavor.vcpus
-    assert found.memory_mib == made.flavor.memory_mib
-    assert dict(found.specs) == extra_specs(made.flavor)
-    assert found.vnics == {port.name: port.vnic for port in made.ports if not port.management} | {
-        port.name: "normal" for port in made.ports if port.management
-    }
+    machine = made.only.machines[0]
+    assert found.vcpus == machine.size.vcpus
+    assert found.memory_mib == machine.size.memory_mib
+    assert dict(found.specs) == machine.extra_specs == extra_specs(PROJECT.load_flavor(keys.get("flavor", "hugepages")))
+    assert found.vnics == {port.name: port.vnic for port in made.only.ports}
 
 
 def test_ports_of_the_path_come_first():
-    ports = request(management=True).ports
+    ports = request(management=True).only.ports
     assert [(port.name, port.order, port.management) for port in ports] == [
         ("in", 0, False),
         ("out", 1, False),
@@ -125,25 +168,27 @@ def test_anti_spoofing_is_off_on_every_data_port_and_on_no_other():
 
 
 def test_ports_say_nothing_of_port_security_where_their_networks_have_none():
-    plain, made = request(management=True), replace(request(management=True), inherits_port_security=True)
+    plain, made = request(management=True), request(management=True, inherits_port_security=True)
     files = sol.files(made)
-    hot = yaml.safe_load(files[f"BaseHOT/default/nested/{basehot.NESTED}"])["resources"]
-    ports = [one["properties"] for one in hot.values() if one["type"] == "OS::Neutron::Port"]
+    nested = yaml.safe_load(files[NESTED])["resources"]
+    ports = [one["properties"] for one in nested.values() if one["type"] == "OS::Neutron::Port"]
+    template = nodes(legacy.template(made))
+    assert not any("anti_spoofing_protection" in one["properties"] for one in template.values())
     assert len(ports) == 3 and not any("port_security_enabled" in one for one in ports)
     assert made.descriptor_id != plain.descriptor_id, "Tacker takes an id once"
 
 
 def test_two_ports_on_one_network_share_its_link():
     choice = choice_of()
-    made = request_of(choice, {"in": "data0", "out": "data0"}, IMAGE, {})
+    made = descriptor_of(choice, {"in": "data0", "out": "data0"}, IMAGE, {})
     assert [name for name in nodes(legacy.template(made)) if name.startswith("VL_")] == ["VL_0"]
 
 
 def test_image_without_an_agent_is_told_nothing():
     choice = choice_of(forwarding="image")
     own = choice.model_copy(update={"image": choice.image.model_copy(update={"agent": False})})
-    made = request_of(own, NETWORKS, IMAGE, {})
-    assert made.user_data == ""
+    made = descriptor_of(own, NETWORKS, IMAGE, {})
+    assert made.only.machines[0].user_data == ""
     assert "config_drive" not in nodes(legacy.template(made))["VDU1"]["properties"]
 
 
@@ -178,14 +223,14 @@ def test_version_is_the_one_beside_the_image(tmp_path):
 
 
 def test_request_to_instantiate_names_flavour_level_and_script():
-    said = sol.instantiation()
-    members = sol.files(request())
-    script = said["additionalParams"]["lcm-operation-user-data"].removeprefix("./")
-    assert f"class {said['additionalParams']['lcm-operation-user-data-class']}:" in members[script].decode()
-    assert said["flavourId"] == solvnfd.FLAVOUR
+    asked_for, members = written.for_api(("abcd", "vnf1"), request(), "sol"), sol.files(request())
+    script = asked_for.parameters["lcm-operation-user-data"].removeprefix("./")
+    assert f"class {asked_for.parameters['lcm-operation-user-data-class']}:" in members[script].decode()
+    assert asked_for.flavour == solvnfd.FLAVOUR
+    assert asked_for.networks == (("in", "data0"), ("out", "data1"))
     flavour = yaml.safe_load(members["Definitions/vloop_flavour.yaml"])
     levels = next(p["levels"] for p in flavour["topology_template"]["policies"] if "levels" in p)["properties"]
-    assert said["instantiationLevelId"] in levels["levels"]
+    assert asked_for.level in levels["levels"]
     assert all("scale_info" in level for level in levels["levels"].values())
 
 
@@ -198,7 +243,7 @@ def test_request_to_instantiate_names_flavour_level_and_script():
 )
 def test_networks_must_be_those_of_its_ports(networks, words):
     with pytest.raises(ConfigurationError, match=words) as failure:
-        request_of(choice_of(), networks, IMAGE, {})
+        descriptor_of(choice_of(), networks, IMAGE, {})
     assert failure.value.where
     assert failure.value.fix
 
@@ -206,7 +251,7 @@ def test_networks_must_be_those_of_its_ports(networks, words):
 @pytest.mark.parametrize("forwarding", ["router", "xdp"])
 def test_what_no_descriptor_can_carry_is_refused(forwarding):
     with pytest.raises(UnsupportedError, match="cannot be asked to forward"):
-        request_of(choice_of(forwarding=forwarding), NETWORKS, IMAGE, {})
+        descriptor_of(choice_of(forwarding=forwarding), NETWORKS, IMAGE, {})
 
 
 def test_image_without_digest_or_file_is_refused(tmp_path):

@@ -7,8 +7,7 @@ import pytest
 from nfvbed.errors import ConfigurationError, UsageError
 from nfvbed.vnfs.descriptors import csar, given, sol
 from nfvbed.vnfs.descriptors.given import GivenDescriptor
-from nfvbed.vnfs.descriptors.machines import package as several_package
-from tests.unit.vnfs.descriptors import several
+from nfvbed.vnfs.descriptors.onboardable import Form
 from tests.unit.vnfs.descriptors.requests import request
 
 TEMPLATE = """\
@@ -100,10 +99,10 @@ def descriptor_id(tmp_path, content):
 def test_a_package_has_an_id_of_its_own_for_each_owner(tmp_path):
     one = package(tmp_path, hashed=False)
     found = given.read(one)
-    first = given.package(found, "aaaa")
-    assert found.flavour == "default"
-    assert given.package(found, "aaaa") == first
-    ids = {descriptor_id(tmp_path, given.package(found, owner)) for owner in ("aaaa", "bbbb")}
+    first = found.request("aaaa", "")
+    assert (found.flavour, first.flavour) == ("default", "default")
+    assert found.request("aaaa", "") == first
+    ids = {descriptor_id(tmp_path, found.request(owner, "").descriptor) for owner in ("aaaa", "bbbb")}
     assert len(ids | {request().descriptor_id}) == 3
     path = tmp_path / "sent.csar"
     assert request().descriptor_id not in "".join(
@@ -113,26 +112,7 @@ def test_a_package_has_an_id_of_its_own_for_each_owner(tmp_path):
 
 def test_a_package_with_digests_of_its_definitions_is_sent_as_it_is(tmp_path):
     one = package(tmp_path)
-    assert given.package(given.read(one), "aaaa") == one.path.read_bytes()
-
-
-def test_a_package_of_our_own_gets_id_secret_and_digests_of_its_owner(tmp_path):
-    path, sent = tmp_path / "vepc.csar", tmp_path / "sent.csar"
-    path.write_bytes(csar.write(several_package.files(several.request(several.TWO, soft=True))))
-    ours = GivenDescriptor(path, "vepc", made=True)
-    seed = "5eed" * 8
-    words = several.userdata.seed_words(seed)
-    read = given.read(ours)
-    content = given.package(read, "aaaa", words)
-    assert (read.flavour, given.package(read, "aaaa", words)) == (several.TWO, content)
-    sent.write_bytes(content)
-    found = csar.read(sent)  # with all digests
-    assert len(found.hashed) == len(csar.read(path).hashed)
-    said = found.archive.text(f"BaseHOT/{several.TWO}/vepc.yaml")
-    assert (said.count(f"vnf.seed={seed}"), said.count("vnf.seed=none")) == (2, 0)
-    ids = {descriptor_id(tmp_path, given.package(read, owner, words)) for owner in ("aaaa", "bbbb")}
-    assert len(ids | {several.request(several.TWO, soft=True).descriptor_id}) == 3
-    assert seed not in path.read_bytes().decode("latin-1")
+    assert given.read(one).request("aaaa", "").descriptor == one.path.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -150,5 +130,5 @@ def test_what_a_package_does_not_have_is_refused(tmp_path, fields, said):
 
 
 def test_a_template_and_a_package_are_told_apart(tmp_path):
-    assert descriptor(tmp_path).form is given.Form.TEMPLATE
-    assert package(tmp_path).form is given.Form.PACKAGE
+    assert descriptor(tmp_path).form is Form.TEMPLATE
+    assert package(tmp_path).form is Form.PACKAGE

@@ -63,6 +63,6 @@ KNOWN = CloudNames(("mgmt",), (), ("cirros",), ("core5g",), ("edge",), ("public"
 )
 def test_names_that_a_cloud_lacks_are_told_with_their_lines(tmp_path, has, subject, line):
     known = CloudNames(**{**vars(KNOWN), **has})
-    missing = naming.lacking(found(tmp_path, UPF).document, known)
+    missing = naming.lacking_of(found(tmp_path, UPF).document, known)
     assert [one.subject for one in missing] == ([subject] if subject else [])
     assert all(one.where.startswith(f"{tmp_path}/upf.yaml:{line}") for one in missing)

@@ -7,9 +7,10 @@ import yaml
 
 from nfvbed.errors import ConfigurationError, PrerequisiteError
 from nfvbed.spec.document import parse_document
-from nfvbed.vnfs.descriptors import csar, naming, parsing, sol, translate, typefiles
-from nfvbed.vnfs.descriptors.model import checksums
+from nfvbed.vnfs.descriptors import csar, naming, parsing, sol, typefiles
+from nfvbed.vnfs.descriptors.cloudimage import checksums
 from nfvbed.vnfs.descriptors.naming import CloudNames
+from tests import heattranslator
 from tests.unit.vnfs.descriptors.requests import legacy_document, legacy_text, request
 
 
@@ -92,7 +93,7 @@ def hot(text):
 
 
 def test_legacy_descriptor_becomes_hot_as_tacker_makes_it():
-    made = translate.legacy_hot(legacy_document())
+    made = heattranslator.legacy_hot(legacy_document())
     found = hot(made.template)
     assert made.files == {}
     assert found["VDU1"]["properties"]["networks"] == [
@@ -109,12 +110,12 @@ def test_legacy_descriptor_becomes_hot_as_tacker_makes_it():
 
 
 def test_parameters_of_the_request_replace_the_defaults():
-    made = yaml.safe_load(translate.legacy_hot(legacy_document(), {"image": "other", "flavor": "f"}).template)
+    made = yaml.safe_load(heattranslator.legacy_hot(legacy_document(), {"image": "other", "flavor": "f"}).template)
     assert {name: one["default"] for name, one in made["parameters"].items()} == {"image": "other", "flavor": "f"}
 
 
 def test_group_of_instances_is_a_nested_template():
-    made = translate.legacy_hot(legacy_document(legacy_text(most_instances=2)))
+    made = heattranslator.legacy_hot(legacy_document(legacy_text(most_instances=2)))
     (nested,) = made.files
     assert hot(made.template)["machines_group"]["properties"]["resource"] == {"type": nested}
     assert hot(made.files[nested])["out"]["properties"]["port_security_enabled"] is False
@@ -122,7 +123,7 @@ def test_group_of_instances_is_a_nested_template():
 
 def test_package_becomes_hot_with_what_the_request_says(tmp_path):
     given = {"in": "data0", "out": "data1", "VDU1": "vloop"}
-    made = translate.package_hot(package(tmp_path, flavor="numa", most_instances=3), "default", given)
+    made = heattranslator.package_hot(package(tmp_path, flavor="numa", most_instances=3), "default", given)
     group = hot(made.template)["machines"]["properties"]
     assert (group["min_size"], group["max_size"], group["desired_capacity"]) == (1, 3, 1)
     assert hot(made.template)["VDU1_flavor"]["properties"]["extra_specs"]["hw:numa_cpus.1"] == "2,3"
@@ -134,7 +135,7 @@ def test_package_becomes_hot_with_what_the_request_says(tmp_path):
 
 def test_unknown_flavour_is_refused_with_those_that_there_are(tmp_path):
     with pytest.raises(ConfigurationError, match="has no flavour 'large'") as failure:
-        translate.package_hot(package(tmp_path), "large", {})
+        heattranslator.package_hot(package(tmp_path), "large", {})
     assert failure.value.observed == "it has default"
 
 

@@ -7,7 +7,6 @@ import pytest
 import yaml
 
 from nfvbed.vnfs.descriptors import sol
-from nfvbed.vnfs.descriptors.machines import package
 from nfvbed.vnfs.descriptors.typefiles import USER_DATA
 from tests.unit.vnfs.descriptors import several
 from tests.unit.vnfs.descriptors.requests import request
@@ -47,7 +46,7 @@ def test_image_that_tacker_has_uploaded_goes_before_the_name(script):
 
 
 def test_parameters_of_several_machines_are_all_that_the_base_hot_asks(script):
-    files = package.files(several.request(several.TWO, soft=True))
+    files = sol.files(several.request(several.TWO, soft=True))
     definitions = yaml.safe_load(files["Definitions/vepc_flavour.yaml"])
     links = [link("id-0", "core_s1-u", "edge_s1-u"), link("id-1", "core_sgi", "edge_sgi")]
     found = script.instantiate({}, definitions, SimpleNamespace(ext_virtual_links=links), {})["nfv"]

@@ -6,7 +6,7 @@ from nfvbed.vnfs.descriptors import hostfit
 from nfvbed.vnfs.descriptors.machines import check
 from nfvbed.vnfs.descriptors.machines.check import Checked
 from tests.unit.vnfs.descriptors.requests import PROJECT
-from tests.unit.vnfs.descriptors.several import EIGHT, FILE, TWO, request, vepc
+from tests.unit.vnfs.descriptors.several import EIGHT, FILE, FLAVORS, TWO, request, vepc
 from tests.unit.vnfs.test_numa import host
 
 OVS, BRIDGE = PROJECT.load_variant("ovs-dpdk"), PROJECT.load_variant("linux-bridge")
@@ -19,7 +19,9 @@ def changed(machine, **keys) -> MachinesVnfSpec:
 
 
 def found(variant, flavour=EIGHT, **keys):
-    return check.check(request(soft=True, **keys), flavour, Checked(FILE, variant))
+    return check.check(
+        keys.get("vnf") or vepc(), request(soft=True, **keys).flavour(flavour), Checked(FILE, variant, FLAVORS)
+    )
 
 
 def test_mobile_core_fits_its_flavors():
@@ -76,11 +78,11 @@ def test_variant_without_ports_for_it_is_told_for_machines_of_the_path():
 
 def test_groups_that_want_several_computes_are_told_where_there_is_one():
     zones = {"core": "left", "edge": "right"}
-    (one,) = check.unplaced(request(zones=zones), TWO, FILE)
+    (one,) = check.unplaced(vepc(), request(zones=zones).flavour(TWO), FILE)
     assert one.subject == "placement"
     assert "flavours[0].placement" in one.where
-    assert check.unplaced(request(soft=True), TWO, FILE) == []
-    assert check.unplaced(request(zones=zones), EIGHT, FILE) == []
+    assert check.unplaced(vepc(), request(soft=True).flavour(TWO), FILE) == []
+    assert check.unplaced(vepc(), request(zones=zones).flavour(EIGHT), FILE) == []
 
 
 def test_machines_are_placed_beside_each_other():

@@ -7,11 +7,11 @@ import yaml
 
 from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.vnfs.descriptors import asked, csar, naming, parsing, sol, translate
-from nfvbed.vnfs.descriptors.machines import legacy, package, userdata
-from nfvbed.vnfs.descriptors.model import CloudImage, checksums
+from nfvbed.vnfs.descriptors import asked, csar, hot, imports, naming, parsing, seedword, sol, written
+from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums
 from nfvbed.vnfs.descriptors.naming import CloudNames
-from tests.unit.vnfs.descriptors.several import EIGHT, TWO, ZONES, legacy_document, request, vepc
+from tests import heattranslator
+from tests.unit.vnfs.descriptors.several import EIGHT, FLAVORS, TWO, ZONES, legacy_document, request, template, vepc
 
 GIVEN = {
     "as a package is by itself": {"soft": True},
@@ -66,7 +66,11 @@ def says(resources, fill, cloud):
 
 def legacy_says(flavour, keys):
     document = legacy_document(flavour, **keys)
-    hot = yaml.safe_load(translate.legacy_hot(document).template)
+    return stack_says(yaml.safe_load(heattranslator.legacy_hot(document).template))
+
+
+def stack_says(hot):
+    """Return what a HOT with parameters for images, flavors and zones says."""
     defaults = {name: one["default"] for name, one in hot["parameters"].items()}
 
     def fill(value):
@@ -77,7 +81,7 @@ def legacy_says(flavour, keys):
 
 def sol_says(flavour, keys):
     made = request(**keys)
-    resources = yaml.safe_load(package.files(made)[f"BaseHOT/{flavour}/vepc.yaml"])["resources"]
+    resources = yaml.safe_load(sol.files(made)[f"BaseHOT/{flavour}/vepc.yaml"])["resources"]
     machines = {one.name: one for one in made.flavour(flavour).machines}
     ports = {port.name: port for one in machines.values() for port in one.ports}
 
@@ -86,7 +90,7 @@ def sol_says(flavour, keys):
             return value
         *_, name, key = value["get_param"]
         one = machines[name]
-        return {"flavor": f"nfvbed.{one.flavor.name}", "image": one.image.name}[key]
+        return {"flavor": one.flavor, "image": one.image.name}[key]
 
     def cloud(reference):
         _, kind, name, key = reference["get_param"]
@@ -102,25 +106,33 @@ def test_both_forms_say_the_same(flavour, keys):
 
 
 @pytest.mark.parametrize(("flavour", "keys"), CASES, ids=NAMES)
+def test_hot_says_what_heat_translator_makes_of_the_template(flavour, keys):
+    made = request(**keys)
+    stack = hot.stack(made, made.flavour(flavour))
+    assert stack.nested == {}
+    assert stack_says(stack.template) == legacy_says(flavour, keys)
+
+
+@pytest.mark.parametrize(("flavour", "keys"), CASES, ids=NAMES)
 def test_package_is_read_and_each_flavour_is_translated(flavour, keys, tmp_path):
     made = request(**keys)
     path = tmp_path / "vepc.csar"
-    path.write_bytes(csar.write(package.files(made)))
+    path.write_bytes(csar.write(sol.files(made)))
     found = csar.read(path)
     assert parsing.parse_package(found) is not None
-    assert list(translate.flavours(found)) == [EIGHT, TWO]
+    assert list(imports.flavours(found)) == [EIGHT, TWO]
     named = {port.name: port.network for port in made.flavour(flavour).outer}
     named |= {one.name: one.image.name for one in made.flavour(flavour).machines}
-    hot = translate.package_hot(found, flavour, named)
-    assert hot.files == {}
-    resources = yaml.safe_load(hot.template)["resources"]
+    translated = heattranslator.package_hot(found, flavour, named)
+    assert translated.files == {}
+    resources = yaml.safe_load(translated.template)["resources"]
     servers = of_type(resources, "OS::Nova::Server")
     assert {name: one["image"] for name, one in servers.items()} == dict.fromkeys(servers, "vepc")
     assert len(servers) == {EIGHT: 8, TWO: 2}[flavour]
     order = {one.name: [port.name for port in one.ports] for one in made.flavour(flavour).machines}
     assert {name: [p["port"]["get_resource"] for p in one["networks"]] for name, one in servers.items()} == order
     assert all(one["network"] for one in of_type(resources, "OS::Neutron::Port").values())
-    made_links = {one.spec.name: str(one.spec.cidr) for one in made.flavour(flavour).links if one.made}
+    made_links = {one.name: str(one.subnet.cidr) for one in made.flavour(flavour).links if one.made}
     assert {one["network"]["get_resource"]: one["cidr"] for one in of_type(resources, SUBNET).values()} == {
         f"VL_{name}": cidr for name, cidr in made_links.items()
     }
@@ -130,21 +142,21 @@ def test_package_is_read_and_each_flavour_is_translated(flavour, keys, tmp_path)
 def test_each_machine_asks_for_what_its_flavor_has(flavour, tmp_path):
     made = request(zones=ZONES, direct=True)
     path = tmp_path / "vepc.csar"
-    path.write_bytes(csar.write(package.files(made)))
+    path.write_bytes(csar.write(sol.files(made)))
     definitions = csar.read(path).definitions[f"Definitions/vepc_flavour_{flavour}.yaml"]
     for one in made.flavour(flavour).machines:
         found = asked.of_document(definitions, one.name)
-        assert (found.vcpus, found.memory_mib) == (one.flavor.vcpus, one.flavor.memory_mib)
-        assert dict(found.specs) == extra_specs(one.flavor)
+        assert (found.vcpus, found.memory_mib) == (one.size.vcpus, one.size.memory_mib)
+        assert dict(found.specs) == extra_specs(FLAVORS[one.flavor.removeprefix("nfvbed.")])
         assert found.vnics == {port.name: "direct" if port.data else "normal" for port in one.ports}
         assert one.name in found.places["vcpus"]
 
 
 def test_package_of_one_flavour_has_no_other(tmp_path):
     path = tmp_path / "vepc.csar"
-    path.write_bytes(csar.write(package.files(request(TWO, soft=True))))
+    path.write_bytes(csar.write(sol.files(request(TWO, soft=True))))
     found = csar.read(path)
-    assert list(translate.flavours(found)) == [TWO]
+    assert list(imports.flavours(found)) == [TWO]
     assert parsing.parse_package(found) is not None
 
 
@@ -169,16 +181,16 @@ def test_links_between_functions_of_one_guest_are_no_networks():
         "core": ["s1-u", "sgi", "s1-mme"],
         "edge": ["s1-u", "sgi", "s1-mme"],
     }
-    assert [link.spec.name for link in made.links] == ["s1-u", "sgi", "s1-mme"]
+    assert [link.name for link in made.links] == ["s1-u", "sgi", "s1-mme"]
 
 
 def words(flavour, machine):
     found = {one.name: one.user_data for one in request(soft=True).flavour(flavour).machines}[machine]
     assert "\n" not in found
     pairs = [word.partition("=") for word in found.split(" ")]
-    assert all(name.startswith(userdata.PREFIX) and sign for name, sign, _ in pairs)
+    assert all(name.startswith(seedword.PREFIX) and sign for name, sign, _ in pairs)
     assert len({name for name, _, _ in pairs}) == len(pairs)
-    return {name.removeprefix(userdata.PREFIX): value for name, _, value in pairs}
+    return {name.removeprefix(seedword.PREFIX): value for name, _, value in pairs}
 
 
 def test_user_data_says_what_a_guest_holds_and_where_its_peers_are():
@@ -214,7 +226,7 @@ def test_user_data_says_what_a_guest_holds_and_where_its_peers_are():
 def test_anti_spoofing_is_off_on_every_port_of_the_path_and_on_no_other():
     made = request(soft=True)
     for flavour in (EIGHT, TWO):
-        found = legacy.template(made, flavour)["topology_template"]["node_templates"]
+        found = template(flavour, soft=True)["topology_template"]["node_templates"]
         off = {name for name, one in found.items() if one["properties"].get("anti_spoofing_protection") is False}
         assert off == {port.name for one in made.flavour(flavour).machines for port in one.ports if port.data}
     assert "ue-enb_s1-mme" not in off
@@ -228,7 +240,7 @@ def test_fixed_addresses_are_outside_the_pool_of_their_subnet():
 
 
 def policies(flavour, **keys):
-    return legacy.template(request(**keys), flavour)["topology_template"].get("policies", [])
+    return template(flavour, **keys)["topology_template"].get("policies", [])
 
 
 def test_two_guests_are_on_different_computes_by_a_server_group():
@@ -249,7 +261,7 @@ def test_eight_machines_are_kept_apart_by_zones():
     zones = {one.name: one.zone for one in made.flavour(EIGHT).machines}
     assert {name for name, zone in zones.items() if zone == "right"} == {"igw", "server"}
     assert set(zones.values()) == {"left", "right"}
-    definitions = yaml.safe_load(package.files(made)["Definitions/vepc_flavour_default.yaml"])["topology_template"]
+    definitions = yaml.safe_load(sol.files(made)["Definitions/vepc_flavour_default.yaml"])["topology_template"]
     assert set(definitions["groups"]) == {"PG_core", "PG_edge"}
     found = {name: one for entry in definitions["policies"] for name, one in entry.items()}
     assert found["apart_edge_core"]["targets"] == ["PG_edge", "PG_core"]
@@ -257,7 +269,7 @@ def test_eight_machines_are_kept_apart_by_zones():
 
 
 def test_placement_that_is_only_wished_for_is_no_rule_of_the_definitions():
-    definitions = yaml.safe_load(package.files(request(soft=True))["Definitions/vepc_flavour_default.yaml"])
+    definitions = yaml.safe_load(sol.files(request(soft=True))["Definitions/vepc_flavour_default.yaml"])
     kinds = {one["type"] for entry in definitions["topology_template"]["policies"] for one in entry.values()}
     assert not any("Affinity" in kind for kind in kinds)
 
@@ -297,16 +309,16 @@ def test_same_request_has_the_same_id_and_another_one_has_another():
     ]
     assert len({made.descriptor_id for made in different}) == len(different)
     assert request(soft=True).descriptor_id == different[0].descriptor_id
-    assert csar.write(package.files(request(soft=True))) == csar.write(package.files(request(soft=True)))
+    assert csar.write(sol.files(request(soft=True))) == csar.write(sol.files(request(soft=True)))
 
 
 def test_images_are_packed_once_where_their_files_are_given(tmp_path):
     file = tmp_path / "core.qcow2"
     file.write_bytes(b"an image")
     made = request(soft=True, image=CloudImage("vepc", file, checksums(file)))
-    assert package.files(made)["Files/images/core.qcow2"] == b"an image"
+    assert sol.files(made)["Files/images/core.qcow2"] == b"an image"
     with pytest.raises(ConfigurationError, match="SHA-512"):
-        package.files(request(soft=True, image=CloudImage("vepc")))
+        sol.files(request(soft=True, image=CloudImage("vepc")))
 
 
 def test_image_of_a_machine_goes_before_that_of_all():
@@ -329,4 +341,11 @@ def test_networks_that_are_made_are_not_looked_for_in_the_cloud():
 
 
 def test_request_to_instantiate_names_the_flavour():
-    assert sol.instantiation(TWO)["flavourId"] == TWO
+    asked_for = written.for_api(("abcd", "vnf1"), request(TWO, soft=True), "sol")
+    assert (asked_for.flavour, asked_for.level) == (TWO, "")
+    assert dict(asked_for.networks) == {
+        "core_s1-u": "data0",
+        "core_sgi": "data1",
+        "edge_s1-u": "data0",
+        "edge_sgi": "data1",
+    }

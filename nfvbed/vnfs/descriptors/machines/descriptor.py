@@ -1,15 +1,50 @@
-"""From the file of a VNF of several machines, and what a cloud gives, to what its descriptor is made from."""
+"""From the file of a VNF of several machines, and what a cloud gives, to its descriptor."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from nfvbed.cloud.novaflavor import extra_specs
-from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.cloud.novaflavor import extra_specs, nova_name
+from nfvbed.errors import ConfigurationError, InternalError, UnsupportedError
+from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.machines import DEFAULT_FLAVOUR, LinkSpec, MachineSpec, MachinesVnfSpec, PlacementSpec
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.vnf import ImageSpec
+from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.machines import userdata
-from nfvbed.vnfs.descriptors.machines.model import Flavour, Given, Group, Link, Machine, MachinePort, MachinesRequest
+from nfvbed.vnfs.descriptors.model import (
+    ConnectionPoint,
+    Flavour,
+    Group,
+    Link,
+    Machine,
+    Size,
+    Subnet,
+    VnfDescriptor,
+)
+from nfvbed.vnfs.descriptors.seedword import with_seed
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a cloud, or a command, gives to a VNF of several machines."""
+
+    flavors: Mapping[str, Flavor]
+    """By name; all that its machines name."""
+    image: CloudImage
+    """Of machines that have none of their own."""
+    own_images: Mapping[str, CloudImage] = field(default_factory=dict)
+    """Of machines that have one, by machine or guest."""
+    networks: Mapping[str, str] = field(default_factory=dict)
+    """The cloud's, by link; a link that is named here is not made."""
+    zones: Mapping[str, str] = field(default_factory=dict)
+    """Availability zones, by placement group."""
+    soft: bool = False
+    """Whether placement is wished and not required: for a site with one compute."""
+    direct: bool = False
+    """Whether data ports are virtual functions."""
+    seed: str = ""
+    """Secret of the deployment, for a VNF whose machines make keys of one; empty: none is in the descriptor yet."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +63,13 @@ class Guest:
         return [str(port.address or "") for port in ports]
 
 
-def request_of(
-    vnf: MachinesVnfSpec, given: Given, flavours: Sequence[str] = (), *, version: str = "1"
-) -> MachinesRequest:
-    """Return what a descriptor is made from.
+def descriptor_of(vnf: MachinesVnfSpec, given: Given, flavours: Sequence[str] = ()) -> VnfDescriptor:
+    """Return the descriptor of a VNF of several machines.
 
     Args:
         vnf: the file.
         given: by the cloud or the command.
         flavours: deployment flavours that it has; empty: all.
-        version: of its software.
 
     Raises:
         ConfigurationError: a link, a placement group or a flavour is named that there is not.
@@ -47,9 +79,16 @@ def request_of(
     _require_names(vnf, "flavours", flavours, known)
     _require_names(vnf, "links", given.networks, [one.name for one in vnf.links])
     made = [_flavour(vnf, name, given) for name in flavours or known]
-    groups = {group.spec.name for flavour in made for group in flavour.groups}
+    groups = {group.name for flavour in made for group in flavour.groups}
     _require_names(vnf, "placement", given.zones, sorted(groups))
-    return MachinesRequest(vnf=vnf, flavours=tuple(made), version=version)
+    version = given.image.version
+    said = {
+        "vnf": vnf.model_dump(mode="json"),
+        "flavours": [_said(vnf, flavour, given) for flavour in made],
+        "version": version,
+        "inherits_port_security": False,
+    }
+    return VnfDescriptor(vnf, tuple(made), said, version)
 
 
 def guests_of(vnf: MachinesVnfSpec, flavour: str) -> tuple[Guest, ...]:
@@ -68,17 +107,25 @@ def _flavour(vnf: MachinesVnfSpec, name: str, given: Given) -> Flavour:
     declared = next((one for one in vnf.flavours if one.name == name), None)
     placement = vnf.placement if declared is None else declared.placement
     title = vnf.title if declared is None else declared.title or vnf.title
-    links = tuple(_link(vnf, link, given) for link in vnf.links if _leaves(link, guests, given))
+    links = {link.name: _link(vnf, link, given) for link in vnf.links if _leaves(link, guests, given)}
     _require_apart(vnf, name, placement, given)
     zones = {machine: given.zones.get(group.name, "") for group in placement for machine in group.machines}
     machines = tuple(_machine(vnf, (name, guest), links, (given, zones.get(guest.name, ""))) for guest in guests)
-    groups = tuple(Group(one, strict=not given.soft) for one in placement if len(one.machines) > 1)
-    return Flavour(name, title, machines, links, groups)
+    groups = tuple(
+        Group(one.name, one.policy, one.machines, strict=not given.soft, apart_from=one.apart_from)
+        for one in placement
+        if len(one.machines) > 1
+    )
+    return Flavour(name, title, title, machines, tuple(links.values()), groups)
 
 
 def _link(vnf: MachinesVnfSpec, link: LinkSpec, given: Given) -> Link:
     network = given.networks.get(link.name) or link.network
-    return Link(link, network or f"{vnf.name}-{link.name}", made=network is None)
+    if network is not None:
+        return Link(link.name, network, link.title)
+    if link.cidr is None or link.pool is None:
+        raise InternalError(f"link {link.name} of VNF {vnf.name} has neither network nor subnet", where="links")
+    return Link(link.name, f"{vnf.name}-{link.name}", link.title, Subnet(link.cidr, link.pool))
 
 
 def _leaves(link: LinkSpec, guests: Iterable[Guest], given: Given) -> bool:
@@ -87,42 +134,84 @@ def _leaves(link: LinkSpec, guests: Iterable[Guest], given: Given) -> bool:
     return used > 1 or (used == 1 and (link.network is not None or link.name in given.networks))
 
 
-def _machine(vnf: MachinesVnfSpec, of: tuple[str, Guest], links: Sequence[Link], placed: tuple[Given, str]) -> Machine:
+def _machine(
+    vnf: MachinesVnfSpec, of: tuple[str, Guest], links: Mapping[str, Link], placed: tuple[Given, str]
+) -> Machine:
     (flavour, guest), (given, zone) = of, placed
     flavor = given.flavors[guest.flavor]
+    said = userdata.text(vnf, flavour, (guest.name, guest.holds), list(links))
     return Machine(
         name=guest.name,
         title=guest.title or guest.name,
-        flavor=flavor,
+        flavor=nova_name(flavor),
+        size=Size.of(flavor),
         extra_specs=extra_specs(flavor),
         image=given.own_images.get(guest.name, given.image) if guest.image else given.image,
-        ports=_ports(guest, links, given),
-        user_data=userdata.text(vnf, flavour, (guest.name, guest.holds), [link.spec.name for link in links]),
+        ports=_ports(vnf, guest, links, given),
+        user_data=with_seed(said, given.seed) if given.seed else said,
         zone=zone,
     )
 
 
-def _ports(guest: Guest, links: Sequence[Link], given: Given) -> tuple[MachinePort, ...]:
-    found: list[MachinePort] = []
-    by_name = {link.spec.name: link for link in links}
-    for name in userdata.nics(guest.holds, list(by_name)):
-        link = by_name[name]
-        data = link.spec.carries == "data"
+def _ports(vnf: MachinesVnfSpec, guest: Guest, links: Mapping[str, Link], given: Given) -> tuple[ConnectionPoint, ...]:
+    found: list[ConnectionPoint] = []
+    for name in userdata.nics(guest.holds, list(links)):
+        link, carries = links[name], vnf.link(name).carries
         address = next((one for one in guest.ports_on(name) if one), "")
         found.append(
-            MachinePort(
+            ConnectionPoint(
                 name=f"{guest.name}_{name}",
+                link=name,
                 network=link.network,
                 order=len(found),
-                management=link.spec.carries == "management",
-                vnic="direct" if given.direct and data else "normal",
-                link=name,
+                management=carries == "management",
+                data=carries == "data",
+                vnic="direct" if given.direct and carries == "data" else "normal",
                 # The subnet of a network of the cloud's is the cloud's: there the guest sets its address itself.
                 address=address if link.made else "",
-                data=data,
             )
         )
     return tuple(found)
+
+
+def _said(vnf: MachinesVnfSpec, flavour: Flavour, given: Given) -> dict[str, Any]:
+    """Return a flavour in JSON's words."""
+    declared = next((one for one in vnf.flavours if one.name == flavour.name), None)
+    placement = {one.name: one for one in (vnf.placement if declared is None else declared.placement)}
+    return {
+        "name": flavour.name,
+        "title": flavour.title,
+        "machines": [
+            _said_of_machine(one, given.flavors[guest.flavor])
+            for one, guest in zip(flavour.machines, guests_of(vnf, flavour.name), strict=True)
+        ],
+        "links": [
+            {"spec": vnf.link(one.name).model_dump(mode="json"), "network": one.network, "made": one.made}
+            for one in flavour.links
+        ],
+        "groups": [
+            {"spec": placement[one.name].model_dump(mode="json"), "strict": one.strict} for one in flavour.groups
+        ],
+    }
+
+
+def _said_of_machine(one: Machine, flavor: Flavor) -> dict[str, Any]:
+    image = one.image
+    return {
+        "name": one.name,
+        "title": one.title,
+        "flavor": flavor.model_dump(mode="json"),
+        "extra_specs": dict(one.extra_specs),
+        "image": {
+            "name": image.name,
+            "file": None if image.file is None else str(image.file),
+            "checksums": dict(image.checksums),
+            "version": image.version,
+        },
+        "ports": [vars(port) for port in one.ports],
+        "user_data": one.user_data,
+        "zone": one.zone,
+    }
 
 
 def _require_apart(vnf: MachinesVnfSpec, flavour: str, placement: Sequence[PlacementSpec], given: Given) -> None:

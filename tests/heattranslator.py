@@ -1,4 +1,7 @@
-"""Descriptors to Heat's templates (HOT), as Tacker 8.0.0 does it: heat-translator, and what Tacker changes after it."""
+"""What Tacker 8.0.0 makes of descriptors: HOT of heat-translator, and what Tacker changes after it.
+
+nfvbed writes HOT itself; this is what its legacy form and its packages are held against.
+"""
 
 import posixpath
 from collections.abc import Mapping, Sequence
@@ -8,8 +11,9 @@ from typing import Any
 from nfvbed.errors import ConfigurationError, PrerequisiteError
 from nfvbed.spec import boundedyaml
 from nfvbed.spec.document import Document
+from nfvbed.vnfs.descriptors import imports
 from nfvbed.vnfs.descriptors.csar import Package
-from nfvbed.vnfs.descriptors.imports import Definitions, imported
+from nfvbed.vnfs.descriptors.imports import imported
 from nfvbed.vnfs.descriptors.parsing import explained, parse_legacy, parser_errors, template_class, written
 from nfvbed.vnfs.descriptors.yamltext import dump
 
@@ -111,19 +115,8 @@ class _Given:
     capacities: Mapping[str, int] = field(default_factory=dict)
 
 
-def flavours(package: Definitions) -> dict[str, str]:
-    """Return the files of definitions that are deployment flavours, by the flavours' ids."""
-    found = {}
-    for member, document in package.definitions.items():
-        mapped = (document.data.get("topology_template") or {}).get("substitution_mappings") or {}
-        identifier = (mapped.get("properties") or {}).get("flavour_id")
-        if isinstance(identifier, str):
-            found[identifier] = member
-    return found
-
-
 def _flavour(package: Package, flavour: str) -> tuple[str, Document]:
-    known = flavours(package)
+    known = imports.flavours(package)
     if flavour not in known:
         raise ConfigurationError(
             f"{package.archive.path.name} has no flavour {flavour!r}",

@@ -1,0 +1,234 @@
+"""Templates of Heat's (HOT): a stack by itself, and the base HOT of a package.
+
+A package needs a base HOT for what heat-translator cannot say of a SOL001 descriptor: heat-translator 2.6.0 drops
+`boot_data`, knows no port security, and makes a flavor of its own. With a base HOT and a script of parameters in the
+package (`tosca/UserData`) Tacker 8.0.0 makes the Heat stack of these instead.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nfvbed.vnfs.descriptors import legacy
+from nfvbed.vnfs.descriptors.model import (
+    SCALING,
+    ConnectionPoint,
+    Flavour,
+    Group,
+    Link,
+    Machine,
+    VnfDescriptor,
+    group_name,
+    link_name,
+)
+
+VERSION = "2018-08-31"
+"""Of HOT: Queens, older than all that has Tacker's SOL API."""
+_OF_MACHINE = ("flavor", "image")
+
+
+@dataclass(frozen=True)
+class Hot:
+    """The template of a stack."""
+
+    template: dict[str, Any]
+    nested: Mapping[str, dict[str, Any]]
+    """Templates nested in it, by the names by which it has them."""
+
+
+class _Cloud(ABC):
+    """How a template names what is the cloud's."""
+
+    @abstractmethod
+    def parameters(self, flavour: Flavour) -> dict[str, Any]:
+        """Return the template's parameters."""
+
+    @abstractmethod
+    def of_machine(self, one: Machine, key: str) -> Any:
+        """Return a machine's flavor or image."""
+
+    @abstractmethod
+    def network(self, port: ConnectionPoint) -> Any:
+        """Return the network of a connection point that is on one of the cloud's."""
+
+    def zone(self, one: Machine) -> Any:
+        """Return a machine's availability zone; empty: any."""
+        return one.zone
+
+
+class _Named(_Cloud):
+    """By its name; flavors and images are parameters with defaults, as inputs of the legacy form are."""
+
+    def parameters(self, flavour: Flavour) -> dict[str, Any]:
+        return legacy.inputs(flavour)
+
+    def of_machine(self, one: Machine, key: str) -> Any:
+        return {"get_param": legacy.input_name(key, one)}
+
+    def network(self, port: ConnectionPoint) -> Any:
+        return port.network
+
+    def zone(self, one: Machine) -> Any:
+        return self.of_machine(one, "zone") if one.zone else ""
+
+
+class _OfTheRequest(_Cloud):
+    """As the package's script has it from the request to instantiate."""
+
+    def parameters(self, flavour: Flavour) -> dict[str, Any]:
+        return {"nfv": {"type": "json"}}
+
+    def of_machine(self, one: Machine, key: str) -> Any:
+        return {"get_param": ["nfv", "VDU", one.name, key]}
+
+    def network(self, port: ConnectionPoint) -> Any:
+        return {"get_param": ["nfv", "CP", port.name, "network"]}
+
+
+class _OfTheGroup(_Cloud):
+    """As the template says in which this one is nested."""
+
+    def parameters(self, flavour: Flavour) -> dict[str, Any]:
+        return {name: {"type": "string"} for name in (*_OF_MACHINE, *map(_network_parameter, flavour.ports))}
+
+    def of_machine(self, one: Machine, key: str) -> Any:
+        return {"get_param": key}
+
+    def network(self, port: ConnectionPoint) -> Any:
+        return {"get_param": _network_parameter(port)}
+
+
+def stack(descriptor: VnfDescriptor, flavour: Flavour) -> Hot:
+    """Return the template of a deployment flavour that Heat takes by itself."""
+    if (flavour.most_instances or 1) > 1:
+        return _scaled(descriptor, flavour, _Named())
+    return Hot(_plain(descriptor, flavour, _Named(), f"{descriptor.vnf.title}, flavour {flavour.name}"), {})
+
+
+def base(descriptor: VnfDescriptor, flavour: Flavour) -> Hot:
+    """Return the base HOT of a deployment flavour; the package's script fills in what is the cloud's."""
+    if flavour.most_instances is not None:
+        # Tacker scales, and heals, what is in a group; also where there can be one instance alone.
+        return _scaled(descriptor, flavour, _OfTheRequest())
+    return Hot(_plain(descriptor, flavour, _OfTheRequest(), f"{descriptor.vnf.title}, flavour {flavour.name}"), {})
+
+
+def _plain(descriptor: VnfDescriptor, flavour: Flavour, cloud: _Cloud, description: str) -> dict[str, Any]:
+    """Return a template with machines, ports, and the networks and server groups that are made with them."""
+    resources: dict[str, Any] = {one.name: _server(one, flavour, cloud) for one in flavour.machines}
+    made = {link.name for link in flavour.links if link.made}
+    resources |= {port.name: _port(port, made, descriptor.inherits_port_security, cloud) for port in flavour.ports}
+    for link in flavour.links:
+        resources |= _network(link)
+    resources |= {group_name(group.name): _group(group) for group in flavour.groups}
+    return _template(description, cloud.parameters(flavour), resources)
+
+
+def _scaled(descriptor: VnfDescriptor, flavour: Flavour, cloud: _Cloud) -> Hot:
+    """Return a group of instances with what scales it, and one instance with its ports as the nested template."""
+    (machine,) = flavour.machines
+    name = f"{machine.name}.yaml"  # Tacker finds it by this name
+    given = {key: cloud.of_machine(machine, key) for key in _OF_MACHINE}
+    given |= {_network_parameter(port): cloud.network(port) for port in machine.ports}
+    group = {
+        "min_size": 1,
+        "max_size": flavour.most_instances,
+        "desired_capacity": 1,
+        "resource": {"type": name, "properties": given},
+    }
+    resources = {
+        # Tacker looks for the group by the name of the scaling aspect, and for the policies by names made of it.
+        SCALING: {"type": "OS::Heat::AutoScalingGroup", "properties": group},
+        f"{SCALING}_scale_out": _policy(1),
+        f"{SCALING}_scale_in": _policy(-1),
+    }
+    title = descriptor.vnf.title
+    outer = _template(f"{title}, as many instances as it is scaled to", cloud.parameters(flavour), resources)
+    inner = _plain(descriptor, flavour, _OfTheGroup(), f"One instance of {title}")
+    del inner["outputs"]
+    return Hot(outer, {name: inner})
+
+
+def _template(description: str, parameters: dict[str, Any], resources: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "heat_template_version": VERSION,
+        "description": description,
+        "parameters": parameters,
+        "resources": resources,
+        "outputs": {},
+    }
+
+
+def _server(one: Machine, flavour: Flavour, cloud: _Cloud) -> dict[str, Any]:
+    properties: dict[str, Any] = {
+        "name": one.name,
+        **{key: cloud.of_machine(one, key) for key in _OF_MACHINE},
+        "networks": [{"port": {"get_resource": port.name}} for port in one.ports],
+    }
+    if one.user_data:
+        properties |= {"config_drive": True, "user_data_format": "RAW", "user_data": one.user_data}
+    zone = cloud.zone(one)
+    if zone:
+        properties["availability_zone"] = zone
+    group = flavour.group_of(one.name)
+    if group is not None:
+        properties["scheduler_hints"] = {"group": {"get_resource": group_name(group.name)}}
+    return {"type": "OS::Nova::Server", "properties": properties}
+
+
+def _port(port: ConnectionPoint, made: set[str], inherits: bool, cloud: _Cloud) -> dict[str, Any]:
+    network = {"get_resource": link_name(port.link)} if port.link in made else cloud.network(port)
+    properties: dict[str, Any] = {"network": network, "binding:vnic_type": port.vnic}
+    if port.address:
+        properties["fixed_ips"] = [{"ip_address": port.address}]
+    if port.data and not inherits:
+        # Else Neutron drops every frame that the VNF forwards: they have foreign addresses.
+        properties["port_security_enabled"] = False
+    found: dict[str, Any] = {"type": "OS::Neutron::Port", "properties": properties}
+    if port.link in made:
+        # Made before the subnet, a port has no address.
+        found["depends_on"] = [_subnet_name(port.link)]
+    return found
+
+
+def _network(link: Link) -> dict[str, Any]:
+    """Return the network of a link that is made with the VNF, with its subnet; nothing of another one."""
+    if link.subnet is None:
+        return {}
+    name = link_name(link.name)
+    first, last = map(str, link.subnet.pool)
+    subnet = {
+        "network": {"get_resource": name},
+        "ip_version": 4,
+        "cidr": str(link.subnet.cidr),
+        "allocation_pools": [{"start": first, "end": last}],
+    }
+    return {
+        name: {"type": "OS::Neutron::Net", "properties": {"name": link.network}},
+        _subnet_name(link.name): {"type": "OS::Neutron::Subnet", "properties": subnet},
+    }
+
+
+def _subnet_name(link: str) -> str:
+    return f"{link_name(link)}_subnet"
+
+
+def _network_parameter(port: ConnectionPoint) -> str:
+    return f"network_{port.name}"
+
+
+def _group(group: Group) -> dict[str, Any]:
+    name = group_name(group.name)
+    return {"type": "OS::Nova::ServerGroup", "properties": {"name": name, "policies": [group.nova_policy]}}
+
+
+def _policy(step: int) -> dict[str, Any]:
+    return {
+        "type": "OS::Heat::ScalingPolicy",
+        "properties": {
+            "scaling_adjustment": step,
+            "adjustment_type": "change_in_capacity",
+            "auto_scaling_group_id": {"get_resource": SCALING},
+        },
+    }

@@ -1,0 +1,85 @@
+"""A VNF that Tacker onboards by itself, on nobody's path: of someone's descriptor, or of a file of the project."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from nfvbed.cloud.tacker.api import OnboardRequest
+from nfvbed.spec.machines import ConsoleSpec
+from nfvbed.vnfs.descriptors.epa import Mismatch
+from nfvbed.vnfs.descriptors.model import Machine
+from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
+
+if TYPE_CHECKING:  # The sites' interface imports this, and needs nothing of a host.
+    from nfvbed.host.qemu.images import Image
+
+
+class Form(StrEnum):
+    """What a descriptor is written in."""
+
+    TEMPLATE = "template"
+    """One file, as Tacker's legacy API takes it."""
+    DEFINITIONS = "definitions"
+    """One file of SOL001, which Tacker takes within a package alone."""
+    PACKAGE = "package"
+    """An archive (CSAR)."""
+    OWN = "vnf.yml"
+    """nfvbed's own file of a VNF."""
+
+
+@dataclass(frozen=True)
+class BroughtImage:
+    """An image that the cloud is to have before the VNF."""
+
+    vnf: str
+    """Name of the VNF that it is of."""
+    file: "Image"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Onboardable(ABC):
+    """One such VNF."""
+
+    name: str
+    """What the VNF is called by nfvbed."""
+    form: Form
+    source: str
+    """Path of the file that it is of."""
+    notes: tuple[str, ...] = ()
+    """What was read in the place of something else."""
+    image: BroughtImage | None = None
+    """What is put into Glance before; None: the cloud has what the descriptor names."""
+    console: ConsoleSpec | None = None
+    """What its consoles say when it is ready; None: it is when its instances are ACTIVE."""
+
+    @property
+    def own_hot(self) -> bool:
+        """Whether Tacker takes a HOT of its own in the place of its definitions."""
+        return False
+
+    @abstractmethod
+    def machines(self) -> Sequence[Machine]:
+        """Return its virtual machines.
+
+        Raises:
+            ConfigurationError: a size, or a text of extra specs, cannot be read; with the line.
+        """
+
+    @abstractmethod
+    def names(self) -> Sequence[NamedThing]:
+        """Return what it names of the cloud's."""
+
+    @abstractmethod
+    def lacking(self, known: CloudNames) -> list[Mismatch]:
+        """Return what it names and the cloud does not have, each with its place."""
+
+    @abstractmethod
+    def request(self, owner: str, seed: str) -> OnboardRequest:
+        """Return what Tacker is asked for.
+
+        Args:
+            owner: whose it will be: Tacker takes a descriptor's id once.
+            seed: secret of the deployment, for user data that has a word for it.
+        """

@@ -1,0 +1,65 @@
+"""What Tacker is asked for, whatever it comes from: a descriptor in the form of one API, and what the request says."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nfvbed.cloud.tacker.api import OnboardRequest
+from nfvbed.vnfs.descriptors import csar, hot, legacy, sol
+from nfvbed.vnfs.descriptors.model import Flavour, VnfDescriptor
+from nfvbed.vnfs.descriptors.solvnfd import LEVEL
+from nfvbed.vnfs.descriptors.yamltext import dump
+
+
+def for_api(
+    identity: tuple[str, str],
+    descriptor: VnfDescriptor,
+    form: str,
+    *,
+    has_inputs: bool = True,
+    parameters: Mapping[str, Any] | None = None,
+) -> OnboardRequest:
+    """Return the request for the only flavour of a descriptor, written for one of Tacker's APIs.
+
+    Args:
+        identity: the deployment that owns the VNF, and its name there.
+        descriptor: what it is written from.
+        form: `legacy` or `sol`.
+        has_inputs: legacy: whether image, flavor and zone of each machine are inputs with defaults.
+        parameters: SOL: what the request says beside that by which the base HOT is read.
+
+    Raises:
+        ConfigurationError: an image cannot be read, or its SHA-512 is not known.
+        PrerequisiteError: ETSI's type files are missing.
+    """
+    flavour = descriptor.only
+    owner, name = identity
+    template = legacy.template(descriptor, flavour, has_inputs=has_inputs) if form == "legacy" else None
+    return OnboardRequest(
+        name,
+        owner,
+        descriptor=csar.write(sol.files(descriptor)) if template is None else template,
+        networks=tuple((port.name, port.network) for port in flavour.outer),
+        flavour=flavour.name,
+        level=LEVEL if flavour.most_instances is not None else "",
+        parameters={**sol.SCRIPT, **(parameters or {})},
+    )
+
+
+def as_file(descriptor: VnfDescriptor, form: str, flavour: Flavour | None = None) -> bytes:
+    """Return what is kept of a descriptor in a file.
+
+    Args:
+        descriptor: what it is written from.
+        form: `legacy`, `sol` or `hot`.
+        flavour: of a template; None: the descriptor's only one. A package has all.
+
+    Raises:
+        ConfigurationError, PrerequisiteError: as `for_api`.
+    """
+    if form == "sol":
+        return csar.write(sol.files(descriptor))
+    if form == "legacy":
+        return dump(legacy.template(descriptor, flavour)).encode()
+    stack = hot.stack(descriptor, flavour or descriptor.only)
+    nested = [f"# {name}\n{dump(one)}" for name, one in stack.nested.items()]
+    return "---\n".join([dump(stack.template), *nested]).encode()
