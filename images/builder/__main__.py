@@ -21,6 +21,7 @@ from builder.sidecar import Sidecar
 from builder.tool import Tool
 from nfvbed.errors import ConfigurationError, InternalError, NfvbedError, PrerequisiteError
 from nfvbed.host.qemu.binaries import QemuBinaries, locate
+from nfvbed.sharedcache import SharedCache
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".nfvbed" / "images"
@@ -36,12 +37,15 @@ class Builder:
     source: PackageSource
     output: Path
     work: Path
+    shared: SharedCache | None = None
+    """Where images of the same input may be, made in another clone."""
 
     def make(self) -> bool:
         """Build the image unless what is there was built from the same input; say whether it was built."""
         packages = self.source.resolve(self.recipe.packages)
         sidecar = Sidecar(self.output / f"{self.recipe.name}.json")
-        if sidecar.is_of(self.key(packages)):
+        key = self.key(packages)
+        if sidecar.is_of(key) or (self._take(key) and sidecar.is_of(key)):
             return False
         try:
             self.build(packages, sidecar)
@@ -97,6 +101,14 @@ class Builder:
         facts = {"name": self.recipe.name, "version": version, "cmdline": self.recipe.cmdline}
         sidecar.write(key, facts, placed, {package.name: package.version for package in packages})
         shutil.rmtree(work)
+        if self.shared is not None:
+            self.shared.put("images", f"{self.recipe.name} {key}", *placed.values(), sidecar.path)
+
+    def _take(self, key: str) -> bool:
+        taken = self.shared is not None and self.shared.take("images", f"{self.recipe.name} {key}", self.output)
+        if taken:
+            _say(f"{self.recipe.name}: taken from NFVBED_CACHE")
+        return taken
 
     def _check_size(self, image: Path) -> None:
         size_mib = image.stat().st_size / 1024 / 1024
@@ -125,17 +137,18 @@ def main(words: list[str]) -> int:
     return 0
 
 
-def _builder(name: str, output: Path, work: Path) -> Builder:
+def _builder(name: str, output: Path, work: Path, shared: SharedCache | None = None) -> Builder:
     recipe = load(ROOT / "images" / name)
     log = work.with_suffix(".log")
     log.unlink(missing_ok=True)
     tool = Tool(recipe.epoch, log)
-    return Builder(recipe, tool, locate(ROOT), PackageSource(CACHE / "apt", tool), output, work)
+    return Builder(recipe, tool, locate(ROOT), PackageSource(CACHE / "apt", tool), output, work, shared)
 
 
 def _make(name: str) -> None:
     started = time.monotonic()
-    built = _builder(name, ROOT / "images", CACHE / f"{name}.work").make()
+    shared = SharedCache.from_environment(_say)
+    built = _builder(name, ROOT / "images", CACHE / f"{name}.work", shared).make()
     seconds = time.monotonic() - started
     document = json.loads((ROOT / "images" / f"{name}.json").read_text())
     size_mib = document["files"]["qcow2"]["size_bytes"] / 1024 / 1024

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
+from nfvbed.host import veth
 from nfvbed.host.namespaces import inside
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.readings import Part, Unavailable

@@ -18,6 +18,7 @@ from builder.sidecar import Sidecar, digest
 from builder.tool import Tool
 
 from nfvbed.errors import ConfigurationError, PrerequisiteError
+from nfvbed.sharedcache import SharedCache
 
 RECIPE = Path(__file__).resolve().parents[3] / "images" / "vloop"
 
@@ -237,6 +238,26 @@ def test_key_depends_on_every_input(copied, changed):
     other.version = "10.1" if changed == "qemu" else "10.0"
     packages = {"version": (Package("a", "2"),), "package": (Package("b", "1"),), "qemu": (Package("a", "1"),)}
     assert key((Package("a", "1"),), FakeQemu()) != key(packages[changed], other)
+
+
+class KnownPackages:
+    """Stands for apt: what is asked for depends on nothing else."""
+
+    def resolve(self, names):
+        return tuple(Package(name, "1") for name in names)
+
+
+def test_an_image_of_the_same_input_is_taken_from_another_clone(copied, tmp_path, built):
+    sidecar, image = built
+    shared, output = SharedCache(tmp_path / "cache"), tmp_path / "clone"
+    output.mkdir()
+    builder = Builder(copied, None, FakeQemu(), KnownPackages(), output, tmp_path / "work", shared)
+    key = builder.key(KnownPackages().resolve(copied.packages))
+    sidecar.write(key, {"name": "vloop", "version": "1", "cmdline": ""}, {"qcow2": image}, {})
+    shared.put("images", f"{copied.name} {key}", image, sidecar.path)
+    assert not builder.make()
+    assert (output / "vloop.qcow2").read_bytes() == b"image"
+    assert Sidecar(output / "vloop.json").is_of(key)
 
 
 class Installing(Tool):
