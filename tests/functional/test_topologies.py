@@ -303,9 +303,9 @@ def test_testpmd_on_veth_ports_passes_every_frame(site, topology, role, forwardi
         if new.name.startswith("vnf"):
             assert min(passage.sent) <= new.rx_packets - old.rx_packets, new
             assert new.drops == old.drops
-    workers = [
-        thread for thread in whole.look(deployment, Part.THREADS).threads if thread.name.startswith("rte-worker")
-    ]
+    # Of DPDK 22.11, of older ones, and of newer ones.
+    names = ("rte-worker", "lcore-worker", "dpdk-worker")
+    workers = [thread for thread in whole.look(deployment, Part.THREADS).threads if thread.name.startswith(names)]
     assert len(workers) == len(deployment.vnfs)
     assert all(os.sched_getscheduler(thread.tid) == os.SCHED_FIFO and not thread.polling for thread in workers)
     whole.destroy(deployment)
