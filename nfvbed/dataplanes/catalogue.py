@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from nfvbed.dataplanes.quirks import Quirks
 from nfvbed.dataplanes.wiring import vnf_port_kind
 from nfvbed.errors import InternalError, PrerequisiteError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
@@ -95,6 +96,14 @@ class Catalogue:
             what = f"the lab has no {role} for ports of kind {kind}"
             raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"it has {known}")
         return found()
+
+    def quirks(self, variant: Variant) -> Quirks:
+        """Return what a variant's data plane does otherwise than most; a room that declares nothing has no quirk."""
+        module_name = f"{self._rooms[variant.options.dataplane]}.quirks"
+        if find_spec(module_name) is None:
+            return Quirks()
+        found: Quirks = _imported(module_name, variant).QUIRKS
+        return found
 
     def _options(self, name: str) -> type[DataPlaneOptions]:
         module = import_module(f"{self._rooms[name]}.options")
