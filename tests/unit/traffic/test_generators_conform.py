@@ -22,7 +22,7 @@ def _simulated(folder):
     site, variant = SimulatedSite(), open_project().load_variant("simulated")
     options = variant.options.model_copy(update={"burst_probability_per_s": 0.0, "noise": 0.0})
     deployment = site.deploy(variant.model_copy(update={"options": options}), "p2p")
-    yield Opened(site.open_generator(deployment), Engine(refuses_too_long=False, samples_latency=True))
+    yield Opened(site.open_generator(deployment), Engine(own_time=True, refuses_too_long=False, samples_latency=True))
 
 
 def _trex(folder):
