@@ -214,7 +214,6 @@ devcloud: devcloud-packages ## start a real OpenStack on this machine; nfvbed de
 test: setup-test ## set everything up and run the tests: unit, golden, image, functional, browser
 	@setup/native
 	@setup/images
-	@setup/node
 	@$(PYTHON) tests/tiers.py $(TIERS)
 
 .PHONY: check
@@ -231,19 +230,18 @@ test-paths: setup-test ## one whole path through each room: the dashboard by mou
 	@$(PYTHON) tests/tiers.py dashboard-path openstack-path kolla-path
 
 .PHONY: test-hosts
-test-hosts: setup ## the demo and the lab's tests on the other Debian (13 on 12, 12 on 13), in a private root; 30 minutes
+test-hosts: setup ## the demo, the lab's tests and the mobile core's on the other Debian (13 on 12, 12 on 13), in a private root; 30 minutes
 	@setup/packages devcloud
 	@tests/other-debian
 
 .PHONY: test-all
 test-all: ## everything there is: check, test, and every room on demand; four hours
-	@for target in check test test-slow test-dashboard test-node test-kolla-all test-openstack-all; do $(MAKE) $$target || failed=1; done; exit $${failed:-0}
+	@for target in check test test-vepc test-slow test-dashboard test-node test-kolla-all test-openstack-all; do $(MAKE) $$target || failed=1; done; exit $${failed:-0}
 
 .PHONY: $(TESTS)
 $(TESTS): test-%: setup-test ## the tier NAME alone
 	@setup/native
 	$(if $(filter functional image,$*),@setup/images)
-	$(if $(filter functional,$*),@setup/node)
 	@$(PYTHON) tests/tiers.py $*
 
 .PHONY: test-browser
@@ -251,6 +249,12 @@ test-browser: setup-test ## the tiers browser and dashboard
 	@setup/native
 	@setup/images
 	@$(PYTHON) tests/tiers.py browser dashboard
+
+.PHONY: test-vepc
+test-vepc: setup-test ## a mobile core's faults, gateways, sockets and kinds of tests; 5 minutes, no part of test
+	@setup/native
+	@setup/images
+	@$(PYTHON) tests/tiers.py vepc
 
 .PHONY: test-slow
 test-slow: setup-test ## what takes long and seldom breaks: images built twice, a mobile core in two guests and in eight, old NICs, own images, tests inside guests, a kernel in a guest node, bearers on DPDK; up to 18 minutes, no part of test

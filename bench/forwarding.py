@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pyroute2 import IPRoute
 
-from nfvbed.dataplanes.ports import veth as veth_ports
 from nfvbed.errors import DeployError
 from nfvbed.host import linesocket, links, napi
+from nfvbed.host import veth as veth_ports
 from nfvbed.host.namespaces import inside
 from nfvbed.host.native import native_binary
 from nfvbed.host.processes import check_alive

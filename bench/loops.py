@@ -10,12 +10,12 @@ from pairs import CORES, NFVGEN, TESTPMD, VARIANT, LoopResult, Measure
 from pressure import Pressure
 from testpmd import Testpmd, TestpmdOptions, both, received_by
 
-from nfvbed.dataplanes.ports import veth as veth_ports
-from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS, MACS
 from nfvbed.host import links, napi
+from nfvbed.host import veth as veth_ports
 from nfvbed.host.namespaces import inside
 from nfvbed.host.native import native_binary
 from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.veth import GENERATOR_LINKS, MACS
 from nfvbed.host.workspace import Workspace
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import GeneratorPort, PortKind, Role

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from math import comb
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode, urlsplit
@@ -24,7 +25,6 @@ import program
 from rich.console import Console
 from rich.table import Table
 from scale_rows import VARIANTS, Filled, fill
-from scipy.stats import binom
 
 TRIALS: Final = 1_000_000
 AIM_MS: Final = 300
@@ -150,13 +150,22 @@ def measure(server: Server, filled: Filled, requests: int, seed: int) -> list[An
     return answers
 
 
+def successes(count: int, each: float, chance: float) -> int:
+    """Return the fewest successes of so many tries that are not exceeded with at least this chance."""
+    found, below = 0, (1 - each) ** count
+    while below < chance:
+        found += 1
+        below += comb(count, found) * each**found * (1 - each) ** (count - found)
+    return found
+
+
 def times_of(answers: Sequence[Answer]) -> list[Times]:
     """Sum up each kind of page."""
     found = []
     for page in dict.fromkeys(answer.page for answer in answers):
         own = [answer for answer in answers if answer.page == page]
         ms = np.sort([answer.ms for answer in own])
-        low, high = binom.ppf([0.025, 0.975], len(ms), 0.95).astype(int)
+        low, high = (successes(len(ms), 0.95, chance) for chance in (0.025, 0.975))
         found.append(
             Times(
                 page=page,

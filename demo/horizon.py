@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from nfvbed.sites.openstack.devcloud.access import NAME
-from nfvbed.sites.openstack.devcloud.places import CloudPlaces
-from nfvbed.sites.openstack.devcloud.services.settings import LOOPBACK, PORTS
+from nfvbed.cloud.devcloud.access import NAME
+from nfvbed.cloud.devcloud.places import CloudPlaces
+from nfvbed.cloud.devcloud.services.settings import LOOPBACK, PORTS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

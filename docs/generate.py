@@ -21,6 +21,7 @@ from manpage import manual
 from nfvbed import __version__, errors
 from nfvbed.cli import outline
 from nfvbed.cli.main import group
+from nfvbed.cloud.novaflavor import PREFIX, extra_specs
 from nfvbed.compare.advice import ADVICE
 from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.dataplanes.ovs import userspace
@@ -49,7 +50,6 @@ from nfvbed.spec.model import SpecModel
 from nfvbed.spec.options import DataPlaneOptions, name_of
 from nfvbed.spec.testkinds.scaling import ScalingTest
 from nfvbed.spec.testkinds.sockets import SocketTest
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"

@@ -461,7 +461,7 @@ class Hop(Record):
     rx_packets: int | None = None
     tx_packets: int | None = None
     drops: dict[str, int] = Field(default_factory=dict)
-    counted_by: CounterSource | None = Field(default=None, exclude_if=lambda value: value is None)
+    counted_by: str | None = Field(default=None, exclude_if=lambda value: value is None)
     """Who counts the drops, which gives their names a meaning (`drops.py`); None: several, or nobody knows."""
 
 

@@ -15,10 +15,11 @@ fail() {
     exit "$1"
 }
 
-# debian: the Debian whose packages this machine has; 13 for systems that are like Debian (setup/check-host says so).
+# debian [OS-RELEASE]: the Debian whose packages this machine has; 13 for newer ones and for systems that are like Debian
+# (setup/check-host says so).
 debian() {
-    # shellcheck disable=SC1091
-    (. /etc/os-release 2>/dev/null; if [ "${ID:-}" = debian ]; then echo "${VERSION_ID:-}"; else echo 13; fi)
+    # shellcheck disable=SC1090
+    (. "${1:-/etc/os-release}" 2>/dev/null; if [ "${ID:-}${VERSION_ID:-}" = debian12 ]; then echo 12; else echo 13; fi)
 }
 
 # section NAME...: the packages of sections of the list, as this machine's Debian names them.
@@ -36,9 +37,32 @@ suite() {
         $1 == want { print $at }' "$ROOT/setup/suites.txt"
 }
 
-# key FILE...: a hash of the files' content and of the folder, for a stamp.
-key() { { printf '%s\n' "$ROOT"; cat "$@"; } | sha256sum | cut -d' ' -f1; }
+# key FILE...: a hash of the files' content, for a stamp.
+key() { cat "$@" | sha256sum | cut -d' ' -f1; }
 
-# A stamp is written last and in one step, so that a failed step leaves none.
-is_done() { [ "$(cat "$STATE/$1" 2>/dev/null)" = "$2" ]; }
-mark_done() { mkdir -p "$STATE" && printf '%s\n' "$2" >"$STATE/$1.new" && mv "$STATE/$1.new" "$STATE/$1"; }
+# A stamp is written last and in one step, so that a failed step leaves none. It is of this folder: a copy's is none.
+is_done() { [ "$(cat "$STATE/$1" 2>/dev/null)" = "$2 $ROOT" ]; }
+mark_done() { mkdir -p "$STATE" && printf '%s %s\n' "$2" "$ROOT" >"$STATE/$1.new" && mv "$STATE/$1.new" "$STATE/$1"; }
+
+# taken KIND NAME STAMP FOLDER: whether NFVBED_CACHE has it (setup/cache); then it is in FOLDER.
+taken() {
+    local status=0
+    [ -n "${NFVBED_CACHE:-}" ] || return 1
+    "$ROOT/setup/cache" take "$1" "$2 $3" "$4" || status=$?
+    case $status in 0) say "$2: taken from NFVBED_CACHE" ;; 3) return 1 ;; *) exit "$status" ;; esac
+}
+
+# is_made KIND NAME STAMP TARGET WORKS: whether TARGET is there with this stamp, or was taken; WORKS is asked about it, too.
+is_made() {
+    if is_done "$2" "$3" && "$5" "$4"; then return 0; fi
+    taken "$1" "$2" "$3" "$(dirname "$4")" && "$5" "$4" && mark_done "$2" "$3"
+}
+
+# keep KIND NAME STAMP TARGET: NFVBED_CACHE gets it.
+keep() { if [ -n "${NFVBED_CACHE:-}" ]; then "$ROOT/setup/cache" put "$1" "$2 $3" "$4"; fi; }
+
+# made KIND NAME STAMP TARGET: it is complete.
+made() {
+    mark_done "$2" "$3"
+    keep "$@"
+}

@@ -18,6 +18,10 @@ uv_like_pip() {
     if [ -n "$value" ]; then export UV_FIND_LINKS=${UV_FIND_LINKS:-$value}; fi
     value=${PIP_CERT:-$(pip_setting cert)}
     if [ -n "$value" ]; then export SSL_CERT_FILE=${SSL_CERT_FILE:-$value}; fi
+    if [ -n "${NFVBED_CACHE:-}" ]; then
+        value=$("$ROOT/setup/cache" wheels) || exit
+        if [ -n "$value" ]; then export UV_CACHE_DIR=$value; else export UV_NO_CACHE=1; fi
+    fi
     export UV_NO_PROGRESS=1 UV_PYTHON_DOWNLOADS=never UV_LINK_MODE=${UV_LINK_MODE:-copy}
 }
 

@@ -3,7 +3,8 @@
 The one place that says what a tier is; `make test`, `make test-<tier>` and tox all call it. Every tier runs even when
 an earlier one failed; the exit status is 0 only when all passed. Nothing is written outside the checkout.
 
-Tiers that share nothing run together on all cores, before those that need the machine to themselves.
+Tiers that share nothing run together on all cores, before those that need the machine to themselves; those that
+wait for nothing but a core run beside the functional tier, at idle priority.
 """
 
 import os
@@ -12,6 +13,8 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,13 +26,17 @@ PYTHON = sys.executable
 TIERS = (
     *("lint", "image", "unit", "golden", "contract", "functional", "browser"),
     *("dashboard-path", "openstack-path", "kolla-path"),
-    *("slow", "dashboard", "node", "kolla", "kolla-all", "openstack", "openstack-all"),
+    *("vepc", "slow", "dashboard", "node", "kolla", "kolla-all", "openstack", "openstack-all"),
 )
 """`make check` runs lint and contract, `make test` the others of the first line, `make test-paths` the second. Those of
-the third take up to 18 minutes, 7, 20 to 60, up to 8, 70 minutes, 12 minutes, and one to two hours."""
+the third take 5 minutes, up to 18, 7, 20 to 60, up to 8, 70 minutes, 12 minutes, and one to two hours."""
 SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
+BESIDE = ("unit", "golden")
+"""Tiers that run beside the functional one, which waits most of its time, where both are asked for: at a priority at
+which they get a core only while nothing else wants it."""
 FOLDERS = {
+    "vepc": ("functional",),
     "slow": ("image", "functional"),
     "dashboard": ("browser", "unit/dashboard", "functional"),
     "dashboard-path": ("functional",),
@@ -40,14 +47,14 @@ FOLDERS = {
 }
 """Of tiers whose tests are not in a folder of their name."""
 CHOSEN = {
-    **{"slow": "slow", "dashboard": "dashboard", "node": ""},
+    **{"vepc": "vepc and not slow", "slow": "slow", "dashboard": "dashboard", "node": ""},
     **dict.fromkeys(("dashboard-path", "openstack-path", "kolla-path"), "path"),
     **{"kolla": "not on_demand", "kolla-all": "", "openstack": "not on_demand", "openstack-all": ""},
 }
 """Which tests of a folder, by their marks."""
-ALL_OTHERS = "not dashboard and not slow"
+ALL_OTHERS = "not dashboard and not slow and not vepc"
 TELLS_NAMES = (
-    *("image", "functional", "slow", "browser", "dashboard", "node"),
+    *("image", "functional", "vepc", "slow", "browser", "dashboard", "node"),
     *("dashboard-path", "openstack-path", "kolla-path"),
     *("kolla", "kolla-all", "openstack", "openstack-all"),
 )
@@ -74,14 +81,29 @@ def main(names: list[str]) -> int:
     if unknown or not names:
         print(f"usage: tests/tiers.py TIER...   tiers: {' '.join(TIERS)}", file=sys.stderr)
         return 2
-    together = [tier for tier in SIDE_BY_SIDE if tier in names]
-    groups = ([together] if together else []) + [[name] for name in names if name not in SIDE_BY_SIDE]
+    beside = [tier for tier in BESIDE if tier in names] if "functional" in names else []
+    together = [tier for tier in SIDE_BY_SIDE if tier in names and tier not in beside]
+    alone = [tier for tier in TIERS if tier in names and tier not in SIDE_BY_SIDE]
+    groups = ([together] if together else []) + [[tier] for tier in alone]
     outcomes, started = list[Outcome](), time.monotonic()
     for place, group in enumerate(groups, 1):
-        print(f"\n=== {', '.join(group)} ({place} of {len(groups)})", flush=True)
-        outcomes += _pytest(group)
+        others = beside if group == ["functional"] else []
+        told = f"; beside: {', '.join(others)}, shown when they have ended" if others else ""
+        print(f"\n=== {', '.join(group)} ({place} of {len(groups)}){told}", flush=True)
+        outcomes += _with_others(group, others)
     _summarise(outcomes, time.monotonic() - started)
     return 1 if any(outcome.failed for outcome in outcomes) else 0
+
+
+def _with_others(group: list[str], others: list[str]) -> list[Outcome]:
+    """Run a group's tests while those of others, which wait for nothing but a core, run at idle priority."""
+    if not others:
+        return Session(group, "now").run()
+    behind = Session(others, "idle")
+    with behind.started_idle():
+        outcomes = Session(group, "now").run()
+        print(f"\n=== {', '.join(others)}", flush=True)
+        return outcomes + behind.ended()
 
 
 def _environment(work: Path) -> dict[str, str]:
@@ -96,39 +118,82 @@ def _environment(work: Path) -> dict[str, str]:
     return kept | {name: str(place) for name, place in places.items()}
 
 
-def _pytest(tiers: list[str]) -> list[Outcome]:
-    outcomes = {tier: Outcome(tier) for tier in tiers}
-    folders = {tier: [ROOT / "tests" / name for name in FOLDERS.get(tier, (tier,))] for tier in tiers}
-    for tier, places in folders.items():
-        if not all(any(folder.rglob("test_*.py")) for folder in places):
-            outcomes[tier].failed = 1
-            outcomes[tier].notes.append("the tier has no tests")
-    work, report = WORK / "now", WORK / f"{tiers[0]}.xml"
-    _clear(work)
-    report.unlink(missing_ok=True)
-    every = [str(folder) for places in folders.values() for folder in places]
-    argv = [PYTHON, "-m", "pytest", *every, f"--basetemp={WORK / 't'}", f"--junitxml={report}"]
-    argv.append("-v" if tiers[0] in TELLS_NAMES else "-q")
-    argv += ["-m", CHOSEN.get(tiers[0], ALL_OTHERS)]
-    if tiers[0] in SIDE_BY_SIDE:
-        # Tests that share a guest or a browser (`xdist_group`) stay together, and the larger groups begin first.
-        # One more than there are cores: tests wait for guests that boot, pages that are drawn, and deadlines.
-        argv += ["-n", str(len(os.sched_getaffinity(0)) + 1), "--dist", "loadgroup"]
-    started = time.monotonic()
-    status = subprocess.run(argv, cwd=ROOT, env=_environment(work), stdin=subprocess.DEVNULL, check=False).returncode
-    outcomes[tiers[0]].seconds = time.monotonic() - started
-    _clear(work)
-    _count(report, outcomes)
-    if status != 0 and not any(outcome.failed for outcome in outcomes.values()):
-        outcomes[tiers[0]].failed = 1
-        outcomes[tiers[0]].notes.append(f"pytest ended with exit status {status}")
-    return list(outcomes.values())
+class Session:
+    """One run of pytest: over one tier, or over several whose tests share nothing."""
 
+    def __init__(self, tiers: list[str], name: str) -> None:
+        """Name its tiers, and the folder of what its tests write."""
+        self._tiers = tiers
+        self._outcomes = {tier: Outcome(tier) for tier in tiers}
+        # Names of Unix sockets, which tests make in there, have at most 107 characters: folders' own are short.
+        self._work, self._base = WORK / name, WORK / name[0]
+        self._report, self._log = WORK / f"{tiers[0]}.xml", WORK / f"{tiers[0]}.log"
+        self._began = 0.0
+        self._process: subprocess.Popen[bytes] | None = None
 
-def _clear(work: Path) -> None:
-    # Names of Unix sockets, which tests make in there, have at most 107 characters: the folder's own is short.
-    for folder in (work, WORK / "t"):
-        shutil.rmtree(folder, ignore_errors=True)
+    def run(self) -> list[Outcome]:
+        """Run it, its output as it comes."""
+        argv = self._prepare()
+        status = subprocess.run(
+            argv, cwd=ROOT, env=_environment(self._work), stdin=subprocess.DEVNULL, check=False
+        ).returncode
+        return self._outcome(status)
+
+    @contextmanager
+    def started_idle(self) -> Iterator[None]:
+        """Run it at a priority below all others'; what is left of it ends with the block."""
+        argv = ["chrt", "--idle", "0", *self._prepare()]
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                argv, cwd=ROOT, env=_environment(self._work), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        try:
+            yield
+        finally:
+            self._process.terminate()
+            self._process.wait()
+
+    def ended(self) -> list[Outcome]:
+        """Wait for its end, and print its output."""
+        assert self._process is not None
+        status = self._process.wait()
+        sys.stdout.write(self._log.read_text(encoding="utf-8", errors="replace"))
+        sys.stdout.flush()
+        return self._outcome(status)
+
+    def _prepare(self) -> list[str]:
+        first = self._tiers[0]
+        folders = {tier: [ROOT / "tests" / name for name in FOLDERS.get(tier, (tier,))] for tier in self._tiers}
+        for tier, places in folders.items():
+            if not all(any(folder.rglob("test_*.py")) for folder in places):
+                self._outcomes[tier].failed = 1
+                self._outcomes[tier].notes.append("the tier has no tests")
+        self._clear()
+        self._report.unlink(missing_ok=True)
+        every = [str(folder) for places in folders.values() for folder in places]
+        argv = [PYTHON, "-m", "pytest", *every, f"--basetemp={self._base}", f"--junitxml={self._report}"]
+        argv.append("-v" if first in TELLS_NAMES else "-q")
+        argv += ["-m", CHOSEN.get(first, ALL_OTHERS)]
+        if first in SIDE_BY_SIDE:
+            # Tests that share a guest or a browser (`xdist_group`) stay together, and the larger groups begin first.
+            # One more than there are cores: tests wait for guests that boot, pages that are drawn, and deadlines.
+            argv += ["-n", str(len(os.sched_getaffinity(0)) + 1), "--dist", "loadgroup"]
+        self._began = time.monotonic()
+        return argv
+
+    def _outcome(self, status: int) -> list[Outcome]:
+        first = self._outcomes[self._tiers[0]]
+        first.seconds = time.monotonic() - self._began
+        self._clear()
+        _count(self._report, self._outcomes)
+        if status != 0 and not any(outcome.failed for outcome in self._outcomes.values()):
+            first.failed = 1
+            first.notes.append(f"pytest ended with exit status {status}")
+        return list(self._outcomes.values())
+
+    def _clear(self) -> None:
+        for folder in (self._work, self._base):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _count(report: Path, outcomes: dict[str, Outcome]) -> None:

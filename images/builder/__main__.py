@@ -21,6 +21,7 @@ from builder.sidecar import Sidecar
 from builder.tool import Tool
 from nfvbed.errors import ConfigurationError, InternalError, NfvbedError, PrerequisiteError
 from nfvbed.host.qemu.binaries import QemuBinaries, locate
+from nfvbed.sharedcache import SharedCache
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".nfvbed" / "images"
@@ -36,12 +37,15 @@ class Builder:
     source: PackageSource
     output: Path
     work: Path
+    shared: SharedCache | None = None
+    """Where images of the same input may be, made in another clone."""
 
     def make(self) -> bool:
         """Build the image unless what is there was built from the same input; say whether it was built."""
         packages = self.source.resolve(self.recipe.packages)
         sidecar = Sidecar(self.output / f"{self.recipe.name}.json")
-        if sidecar.is_of(self.key(packages)):
+        key = self.key(packages)
+        if sidecar.is_of(key) or (self._take(key) and sidecar.is_of(key)):
             return False
         try:
             self.build(packages, sidecar)
@@ -58,9 +62,13 @@ class Builder:
 
     def key(self, packages: tuple[Package, ...]) -> str:
         """Return the hash of all that decides the image: recipe, builder, package contents, QEMU's version."""
-        extra = (*sorted((ROOT / "images" / "builder").glob("*.py")), *pythonparts.files(self.recipe).values())
+        extra = (*sorted((ROOT / "images" / "builder").glob("*.py")), *self.python(packages).values())
         lines = [f"{package.name} {package.version}\n" for package in packages]
         return Sidecar.hash("".join([self.recipe.digest(extra), "\n", *lines, self.qemu.version]))
+
+    def python(self, packages: tuple[Package, ...]) -> dict[str, Path]:
+        """Return the files of Python beside the packages, for the version that they bring."""
+        return pythonparts.files(self.recipe, pythonparts.version_of(packages), self.tool)
 
     def build(self, packages: tuple[Package, ...], sidecar: Sidecar) -> None:
         """Build in a folder of its own and put the files in place, the sidecar last."""
@@ -70,7 +78,8 @@ class Builder:
         key = self.key(packages)
         version = f"{self.recipe.version}-{key[:12]}"
         _say(f"{self.recipe.name}: unpacking {len(packages)} packages")
-        root, ramdisk, kernel = RootFs(work / "root", self.recipe, self.tool), work / "ramdisk", work / "vmlinuz"
+        root = RootFs(work / "root", self.recipe, self.tool, self.python(packages))
+        ramdisk, kernel = work / "ramdisk", work / "vmlinuz"
         acquire = work / "apt.conf"
         acquire.write_text(self.source.acquire_options())
         root.unpack(packages, self.source.sources(), acquire)
@@ -92,6 +101,14 @@ class Builder:
         facts = {"name": self.recipe.name, "version": version, "cmdline": self.recipe.cmdline}
         sidecar.write(key, facts, placed, {package.name: package.version for package in packages})
         shutil.rmtree(work)
+        if self.shared is not None:
+            self.shared.put("images", f"{self.recipe.name} {key}", *placed.values(), sidecar.path)
+
+    def _take(self, key: str) -> bool:
+        taken = self.shared is not None and self.shared.take("images", f"{self.recipe.name} {key}", self.output)
+        if taken:
+            _say(f"{self.recipe.name}: taken from NFVBED_CACHE")
+        return taken
 
     def _check_size(self, image: Path) -> None:
         size_mib = image.stat().st_size / 1024 / 1024
@@ -120,17 +137,18 @@ def main(words: list[str]) -> int:
     return 0
 
 
-def _builder(name: str, output: Path, work: Path) -> Builder:
+def _builder(name: str, output: Path, work: Path, shared: SharedCache | None = None) -> Builder:
     recipe = load(ROOT / "images" / name)
     log = work.with_suffix(".log")
     log.unlink(missing_ok=True)
     tool = Tool(recipe.epoch, log)
-    return Builder(recipe, tool, locate(ROOT), PackageSource(CACHE / "apt", tool), output, work)
+    return Builder(recipe, tool, locate(ROOT), PackageSource(CACHE / "apt", tool), output, work, shared)
 
 
 def _make(name: str) -> None:
     started = time.monotonic()
-    built = _builder(name, ROOT / "images", CACHE / f"{name}.work").make()
+    shared = SharedCache.from_environment(_say)
+    built = _builder(name, ROOT / "images", CACHE / f"{name}.work", shared).make()
     seconds = time.monotonic() - started
     document = json.loads((ROOT / "images" / f"{name}.json").read_text())
     size_mib = document["files"]["qcow2"]["size_bytes"] / 1024 / 1024

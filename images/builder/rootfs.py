@@ -7,6 +7,7 @@ differs from build to build.
 import json
 import lzma
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from builder import pythonparts
@@ -34,9 +35,10 @@ for module in sorted(sys.modules):
 class RootFs:
     """One root in the making, in `folder`."""
 
-    def __init__(self, folder: Path, recipe: Recipe, tool: Tool) -> None:
+    def __init__(self, folder: Path, recipe: Recipe, tool: Tool, python: Mapping[str, Path]) -> None:
         self.folder = folder
         self.recipe = recipe
+        self._python = python
         self._tool = tool
 
     def unpack(self, packages: tuple[Package, ...], sources: str, acquire: Path) -> None:
@@ -98,7 +100,7 @@ class RootFs:
                 target = root / place.removeprefix("root/")
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source, target, follow_symlinks=False)
-        pythonparts.copy(self.recipe, root / "usr/lib" / self.recipe.name / "python")
+        pythonparts.copy(self._python, root / "usr/lib" / self.recipe.name / "python")
         for name in ("proc", "sys", "run", "dev", "tmp", "root", "var/log", "mnt"):
             (root / name).mkdir(parents=True, exist_ok=True)
         shutil.rmtree(root / "dev")

@@ -138,7 +138,7 @@ def _rows(ctx: click.Context, query: str, *values: str | int) -> Values:
     if "://" in location:
         return []
     with closing(
-        sqlite3.connect(f"{Path(location).resolve().as_uri()}?{_how(location)}", PATIENCE_S, uri=True)
+        sqlite3.connect(f"{Path(location).resolve().as_uri()}?{_how(location)}", timeout=PATIENCE_S, uri=True)
     ) as file:
         return [(str(value), str(text)) for value, text in file.execute(query, values)]
 

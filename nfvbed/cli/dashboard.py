@@ -15,7 +15,6 @@ from nfvbed.errors import StoreError, UsageError
 from nfvbed.host.arrangement import resolve
 from nfvbed.host.topology import read_topology
 from nfvbed.spec.loader import Project
-from nfvbed.spec.site import HostSiteSpec
 from nfvbed.store import Store
 
 if TYPE_CHECKING:
@@ -146,7 +145,7 @@ def _operations(project: Project, location: str) -> "Operations":
 
 def _leave_the_measured_cores(project: Project) -> None:
     """Serve from the cores of the lab's own management: never from the switch's, where there is a choice."""
-    site = project.load_site(LAB) if LAB in project.site_names else None
+    host = project.load_site(LAB).host if LAB in project.site_names else None
     topology = read_topology()
-    if isinstance(site, HostSiteSpec) and len(topology.allowed) > 1:
-        os.sched_setaffinity(0, resolve(topology, site.arrangement).control_cores)
+    if host is not None and len(topology.allowed) > 1:
+        os.sched_setaffinity(0, resolve(topology, host.arrangement).control_cores)

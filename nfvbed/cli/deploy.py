@@ -7,16 +7,16 @@ import click
 
 from nfvbed.cli.completion import SITE, TOPOLOGY, VARIANT, FrameSizes
 from nfvbed.cli.rack_options import rack_options, refuse_rack_options
+from nfvbed.cli.staged import deploy_staged
 from nfvbed.cli.support import require_site
 from nfvbed.cli.vnf_options import DEFAULT_VNF, of_site, path_of, vnf_of_site
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.records import Deployment
-from nfvbed.sites.catalogue import open_site
+from nfvbed.sites.catalogue import find_site
 from nfvbed.sites.site import Site
+from nfvbed.sites.stages import StagedCloud
 from nfvbed.spec.commands import next_commands
-from nfvbed.spec.loader import Project
-from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.state import shown
@@ -60,19 +60,17 @@ def command(
     """
     project = open_project()
     site_spec = project.load_site(site)
-    if isinstance(site_spec, KollaSiteSpec):
-        if frame_size is not None:
-            raise UsageError(
-                "--frame-size: a rack's networks have the MTU of the site's file", fix="networks.<name>.mtu"
-            )
-        _on_rack(project, site_spec, variant, topology, {**of_rack, "dry_run": dry_run, "as_json": as_json})
+    place = find_site(site_spec, project.root)
+    cloud = place.staged_cloud()
+    if cloud is not None:
+        _in_stages(cloud, (site, variant, topology, frame_size), {**of_rack, "dry_run": dry_run, "as_json": as_json})
         return
     refuse_rack_options(of_rack)
     wanted = project.load_variant(variant, site_spec)
     topology, choice = path_of(project, wanted, topology, vnf_of_site(site_spec, DEFAULT_VNF), of_site(site_spec, {}))
     if frame_size is not None and not wanted.lacks(topology):
         wanted.require_frames(frame_size, topology, choice)
-    place = open_site(site_spec, project.root)
+    place.require_open()
     existing = place.find_deployed() if frame_size is None else None
     if frame_size is not None:
         wanted = wanted.carrying(mtu_for(frame_size))
@@ -95,14 +93,13 @@ def command(
         _print(site, deployment, existed)
 
 
-def _on_rack(
-    project: Project, site: KollaSiteSpec, variant: str, topology: str | None, options: dict[str, Any]
-) -> None:
-    from nfvbed.cli.rack import deploy_rack  # ansible-runner, which nothing else needs
-
+def _in_stages(cloud: StagedCloud, asked: tuple[str, str, str | None, int | None], options: dict[str, Any]) -> None:
+    site, variant, topology, frame_size = asked
+    if frame_size is not None:
+        raise UsageError("--frame-size: a rack's networks have the MTU of the site's file", fix="networks.<name>.mtu")
     if topology:
         raise UsageError("--topology: a rack is deployed without a path", fix="name it for nfvbed run or onboard")
-    deploy_rack(project, site, variant, options)
+    deploy_staged(site, cloud, variant, options)
 
 
 def _foreseen(site: Site, wanted: Variant, topology: str, choice: VnfChoice | None) -> str:

@@ -3,11 +3,13 @@
 import click
 
 from nfvbed.cli.completion import SITE
-from nfvbed.cli.rack_options import CONFIRMED, EVICT, refuse_rack_options
+from nfvbed.cli.console import Console
+from nfvbed.cli.rack_options import CONFIRMED, EVICT, confirm, refuse_rack_options
+from nfvbed.cli.rack_progress import RackProgress
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
-from nfvbed.sites.catalogue import open_site
-from nfvbed.spec.site import KollaSiteSpec
+from nfvbed.signals import end_like_interrupt
+from nfvbed.sites.catalogue import find_site
 
 
 @click.command(name="destroy")
@@ -26,17 +28,16 @@ def command(site: str, everything: bool, dry_run: bool, confirmed: str | None, e
     """
     project = open_project()
     spec = project.load_site(site)
-    if isinstance(spec, KollaSiteSpec):
-        from nfvbed.cli.rack import destroy_rack  # ansible-runner, which nothing else needs
-
-        destroy_rack(project, spec, confirmed, dry_run=dry_run, evict=evict)
-        return
-    refuse_rack_options({"confirmed": confirmed})
+    if not spec.names_before_destroy:
+        refuse_rack_options({"confirmed": confirmed})
     if evict and not spec.is_whole_cloud:
         raise UsageError("--evict: of sites that are a whole cloud of nfvbed's", fix="leave it out: others' stays")
-    opened = open_site(spec, project.root)
-    opened.evicts = evict
+    opened = find_site(spec, project.root)
+    opened.evicts, opened.observer = evict, RackProgress(Console(stderr=True))
     try:
+        if not dry_run and opened.asks_name():
+            confirm(spec.name, confirmed)
+            end_like_interrupt()
         lines = opened.foresee_take_down() if dry_run else opened.take_down(everything=everything)
     finally:
         opened.close()

@@ -10,19 +10,19 @@ import click
 
 from nfvbed.cli.rack_options import EVICT
 from nfvbed.cli.settings import json_option
+from nfvbed.cloud.devcloud.access import NAME
+from nfvbed.cloud.devcloud.cloud import HUGEPAGES_MIB, DevCloud
+from nfvbed.cloud.devcloud.lines import StageLines
+from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.devcloud.nodes.node import Node
+from nfvbed.cloud.devcloud.places import CONTROLLER, CloudPlaces
+from nfvbed.cloud.devcloud.status import CloudStatus, look
+from nfvbed.cloud.tacker import journal, others
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.errors import DeployError, UnknownNameError
-from nfvbed.sites.openstack.devcloud.access import NAME
-from nfvbed.sites.openstack.devcloud.cloud import HUGEPAGES_MIB, DevCloud
-from nfvbed.sites.openstack.devcloud.lines import StageLines
-from nfvbed.sites.openstack.devcloud.nodes.channel import Command
-from nfvbed.sites.openstack.devcloud.nodes.node import Node
-from nfvbed.sites.openstack.devcloud.places import CONTROLLER, CloudPlaces
-from nfvbed.sites.openstack.devcloud.services.computes import KINDS
-from nfvbed.sites.openstack.devcloud.status import CloudStatus, look
-from nfvbed.sites.openstack.devcloud.target import OwnCloud
 from nfvbed.sites.openstack.given import owners_of
-from nfvbed.sites.openstack.tacker import journal, others
+from nfvbed.sites.openstack.owncloud import OwnCloud
 
 _ENVIRONMENT = ("/usr/bin/env", f"OS_CLOUD={NAME}", "HOME=/root", "TERM=" + os.environ.get("TERM", "dumb"))
 _TOOLS = ("PATH=/opt/tacker/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",)
@@ -96,11 +96,11 @@ def status(as_json: bool) -> int:
 def logs(service: str | None, lines: int) -> None:
     """Show the last lines of a service's log; without a name, list the logs.
 
-    Those of a compute node beside the controller have its name before theirs: linux-bridge/nova-compute.
+    Those of a compute node beside the controller have its name before theirs: NODE/nova-compute.
     """
     places = CloudPlaces.of(open_project().root)
     found = {path.stem: path for path in sorted(places.node(CONTROLLER).logs.glob("*.log"))}
-    for host in KINDS:
+    for host in _cloud().kinds:
         found |= {f"{host}/{path.stem}": path for path in sorted(places.node(host).logs.glob("*.log"))}
     if service is None:
         for name, path in found.items():
@@ -164,7 +164,7 @@ def _show(found: CloudStatus) -> None:
 
 def _cloud(hugepages_mib: int = HUGEPAGES_MIB) -> DevCloud:
     project = open_project()
-    return DevCloud(project.root, [project.load_flavor(name) for name in project.flavor_names], hugepages_mib)
+    return open_cloud(project.root, [project.load_flavor(name) for name in project.flavor_names], hugepages_mib)
 
 
 def _node() -> Node:

@@ -16,14 +16,12 @@ from nfvbed.cli.settings import json_option, root_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.findings import Finding, SiteReport, State
-from nfvbed.host.identity import is_elsewhere
 from nfvbed.records import Readiness
-from nfvbed.sites.catalogue import open_site
+from nfvbed.sites.catalogue import find_site, machine_of
 from nfvbed.sites.doctor import examine
-from nfvbed.sites.kolla.preflight.report import examine_rack
+from nfvbed.sites.ownmachine import Boot
 from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.loader import Project
-from nfvbed.spec.site import GuestSiteSpec, KollaSiteSpec
 
 STATE_STYLES = {State.PRESENT: "green", State.LIMITED: "yellow", State.ABSENT: "red", State.UNKNOWN: "dim"}
 READINESS_STYLES = {Readiness.READY: "green", Readiness.DEGRADED: "yellow", Readiness.UNSUPPORTED: "red"}
@@ -67,12 +65,14 @@ def command(
     for name in names:
         project.load_variant(name)  # an unknown name is answered before the probes run
     where = project.load_site(site)
-    if is_elsewhere(where):
-        _examine_node(project, where)
-    if isinstance(where, KollaSiteSpec):
+    boot = machine_of(where, project.root)
+    if boot is not None:
+        _examine_node(project, boot)
+    place = find_site(where, project.root)
+    cloud = place.staged_cloud()
+    if cloud is not None:
         asked = [v for v in project.list_variants(where) if v.name not in simulated and (not names or v.name in names)]
-        profile = project.load_kolla_release(release or NEWEST)
-        report: SiteReport = examine_rack(project, where, profile, asked, try_functions=try_functions)
+        report = cloud.examine(asked, release, try_functions=try_functions)
     elif release or try_functions:
         raise UsageError(
             "--release and --try are of a rack",
@@ -81,7 +81,7 @@ def command(
             fix="leave them out, or name a site of kind kolla with --site",
         )
     else:
-        report = examine(open_site(where, project.root), project, read_only=read_only)
+        report = examine(place, project, read_only=read_only)
     if names:
         report = report.model_copy(update={"variants": tuple(s for s in report.variants if s.variant in names)})
     if as_json:
@@ -96,12 +96,12 @@ def command(
         )
 
 
-def _examine_node(project: Project, site: GuestSiteSpec) -> NoReturn:
+def _examine_node(project: Project, boot: Boot) -> NoReturn:
     """Examine a guest node from inside, and end as that ended."""
     from nfvbed.cli.guest_node import doctor_in_node, passed_on
 
     context = click.get_current_context()
-    context.exit(doctor_in_node(site, project, passed_on(context)))
+    context.exit(doctor_in_node(boot, project, passed_on(context)))
 
 
 def findings_table(title: str, findings: Iterable[Finding]) -> Table:

@@ -12,10 +12,8 @@ from click.core import ParameterSource
 from nfvbed import patience
 from nfvbed.errors import DeployError
 from nfvbed.records import RunRecord
-from nfvbed.sites.guest_node.node import GuestNode, Program
-from nfvbed.sites.guest_node.session import guest_node
+from nfvbed.sites.ownmachine import Boot, OwnMachine, Program
 from nfvbed.spec.loader import Project
-from nfvbed.spec.site import GuestSiteSpec
 from nfvbed.store import Store
 from nfvbed.store.transfer import export_run, import_run
 
@@ -31,26 +29,26 @@ PATIENCE = "6"
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
-def doctor_in_node(site: GuestSiteSpec, project: Project, arguments: Sequence[str]) -> int:
+def doctor_in_node(boot: Boot, project: Project, arguments: Sequence[str]) -> int:
     """Examine a guest node from inside; give doctor's exit status.
 
     Args:
-        site: the node's file.
+        boot: boots the node.
         project: the data folders; the guest sees the same files.
         arguments: of `nfvbed doctor`.
     """
-    with guest_node(site, project.root) as node:
+    with boot() as node:
         program = _program(project, ["doctor", *arguments])
         return node.execute(program, _show).status
 
 
 def run_in_node(
-    site: GuestSiteSpec, project: Project, arguments: Sequence[str], store: Store
+    named: tuple[str, Boot], project: Project, arguments: Sequence[str], store: Store
 ) -> tuple[RunRecord | None, int]:
     """Run an experiment in a guest node and put what it stored into this host's results, however it ended.
 
     Args:
-        site: the node's file.
+        named: the site's name, and what boots the node.
         project: the data folders; the guest sees the same files.
         arguments: of `nfvbed run`, without places of results.
         store: this host's.
@@ -61,8 +59,9 @@ def run_in_node(
     Raises:
         DeployError: the guest does not boot or went away.
     """
-    with guest_node(site, project.root) as node:
-        click.echo(f"guest node {site.name}: kernel {node.kernel}, booted in {node.boot_ns / 1e9:.0f} s", err=True)
+    site, boot = named
+    with boot() as node:
+        click.echo(f"guest node {site}: kernel {node.kernel}, booted in {node.boot_ns / 1e9:.0f} s", err=True)
         program = _program(project, ["--store", str(_STORE), "run", *arguments])
         try:
             status = node.execute(program, _show_progress).status
@@ -116,7 +115,7 @@ def _show_progress(stream: str, data: bytes) -> None:
         _show(stream, data)
 
 
-def _take_over(node: GuestNode, store: Store) -> RunRecord | None:
+def _take_over(node: OwnMachine, store: Store) -> RunRecord | None:
     """Copy the guest's results; give the newest run."""
     with tempfile.TemporaryDirectory(prefix="nfvbed-node-") as folder:
         for suffix in _BESIDE:

@@ -1,6 +1,7 @@
 """`nfvbed kolla`: what kolla-ansible takes for a variant, a site of several machines, and a release."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ from nfvbed.cli.settings import json_option, root_option
 from nfvbed.cli.standard_streams import require_folder
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError, UsageError
-from nfvbed.sites.kolla import inventory, output
+from nfvbed.sites.catalogue import find_site
+from nfvbed.sites.kolla import output
 from nfvbed.sites.kolla.options import check_options
-from nfvbed.sites.kolla.pinning import pinning_of
-from nfvbed.sites.kolla.render import check_release, order_pinned, render
+from nfvbed.sites.kolla.pinning import plane_of
+from nfvbed.sites.kolla.render import check_release
+from nfvbed.sites.stages import StagedCloud
 from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec
 from nfvbed.spec.loader import Project
-from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.textfile import read_text
 from nfvbed.spec.variant import Variant
 
@@ -51,15 +53,10 @@ def render_files(variant: str, site: str, release: str, folder: str, multinode: 
     require_folder(Path(folder))
     project = open_project(root)
     profile = project.load_kolla_release(release)
-    where = _kolla_site(project, site)
-    pinning = pinning_of(project, where, variant)
-    order = order_pinned(pinning, where, profile)
-    flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
-    made = render(order, flavors)
-    groups = {} if multinode is None else {"inventory/groups": inventory.groups_file(_text(multinode))}
-    files = {**made.files, **groups}
-    removed = output.write(Path(folder), files)
-    click.echo(f"{folder}: {len(files)} files for {pinning.name} on site {site}, {profile.title}")
+    cloud = _staged(project, site)
+    made = cloud.render(variant, release, None if multinode is None else partial(_text, multinode))
+    removed = output.write(Path(folder), dict(made.files))
+    click.echo(f"{folder}: {len(made.files)} files for {made.variants} on site {site}, {profile.title}")
     for name in removed:
         click.echo(f"removed, of the rendering before: {name}")
     missing = _missing(project, made.roles)
@@ -92,17 +89,23 @@ def releases(variant: str | None, as_json: bool, root: Path | None) -> None:
         Console().print(table)
 
 
-def _kolla_site(project: Project, name: str) -> KollaSiteSpec:
+def _staged(project: Project, name: str) -> StagedCloud:
+    """Return what kolla-ansible makes of a site's machines.
+
+    Raises:
+        UsageError: it makes nothing of them.
+    """
     site = project.load_site(name)
-    if not isinstance(site, KollaSiteSpec):
-        known = [other for other in project.site_names if isinstance(project.load_site(other), KollaSiteSpec)]
+    cloud = find_site(site, project.root).staged_cloud() if site.in_stages else None
+    if cloud is None:
+        known = [other for other in project.site_names if project.load_site(other).in_stages]
         raise UsageError(
             f"site {name} is not deployed by kolla-ansible",
             where=f"deploy/sites/{name}.yml kind",
             observed=site.kind,
             fix=f"a site of kind kolla: {', '.join(known)}",
         )
-    return site
+    return cloud
 
 
 def _missing(project: Project, roles: tuple[str, ...]) -> list[str]:
@@ -115,7 +118,8 @@ def _support(project: Project, variant: Variant, release: KollaReleaseSpec) -> d
         check_options(variant)
     except NfvbedError as failure:
         return {"rendered": False, "reason": failure.observed, "fix": failure.fix}
-    roles = release.dataplanes[variant.options.dataplane].roles
+    known = plane_of(variant).on(release)
+    roles = known.roles if known else ()
     found = {"rendered": True, "asserted_by": release.asserted_by, "needs_roles": list(roles)}
     missing = _missing(project, roles)
     untested = [role for role in roles if role not in (*missing, *release.converged)]

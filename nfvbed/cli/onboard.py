@@ -10,7 +10,7 @@ from nfvbed.cli.given_files import onboard_file, vnf_of_file
 from nfvbed.cli.given_options import given_options, is_file, refuse_given
 from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
 from nfvbed.cli.offload_price import measure_price
-from nfvbed.cli.onboard_check import WITHOUT_NOVA, check_fit
+from nfvbed.cli.onboard_check import check_fit
 from nfvbed.cli.onboard_machines import onboard_machines
 from nfvbed.cli.onboarded import show_vnfs
 from nfvbed.cli.support import require_site, variant_name
@@ -141,7 +141,7 @@ def _by_descriptor(project: Project, vnf: str, options: dict[str, Any]) -> tuple
             context.exit(onboard_file(project, vnf, options))
         project, vnf = own
     site = project.load_site(options["site"])
-    machines = several_machines(project, vnf) if site.kind not in WITHOUT_NOVA else None
+    machines = several_machines(project, vnf) if site.has_nova else None
     if machines is not None:
         context.exit(onboard_machines(project, machines, site, options))
     return project, vnf

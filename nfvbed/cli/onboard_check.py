@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from nfvbed.cli.vnf_options import asked_for
+from nfvbed.cloud.novaflavor import PREFIX, extra_specs
 from nfvbed.errors import ConfigurationError, OnboardError, PrerequisiteError, UnsupportedError, UsageError
 from nfvbed.records import VnfKind
 from nfvbed.sites.catalogue import open_site
@@ -22,10 +23,6 @@ from nfvbed.vnfs.descriptors import givenfit
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
 from nfvbed.vnfs.descriptors.given import ReadDescriptor
 from nfvbed.vnfs.descriptors.givenfit import Fit
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
-
-WITHOUT_NOVA = ("lab", "guest", "simulated")
-"""Kinds of sites on which nfvbed itself starts VNFs."""
 
 
 def check_fit(
@@ -45,7 +42,7 @@ def check_fit(
         ConfigurationError: a file is not valid.
     """
     vnf, variant_name, options = asked
-    if site.kind not in WITHOUT_NOVA and options.get("kind") is None:
+    if site.has_nova and options.get("kind") is None:
         options = options | {"kind": VnfKind.VM.value}
     variant = project.load_variant(named_variant(variant_name), site)
     choice, own = asked_for(project, variant, topology, vnf, options)

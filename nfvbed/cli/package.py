@@ -13,16 +13,16 @@ from nfvbed.cli.given_options import is_file, pairs
 from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
 from nfvbed.cli.package_machines import hot_of, machines_content
 from nfvbed.cli.standard_streams import STANDARD
+from nfvbed.cloud.instances import DATA_NETWORKS
+from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.records import VnfKind
-from nfvbed.sites.openstack.instances import DATA_NETWORKS
 from nfvbed.spec.choices import default_forwarding, possible_forwarding
 from nfvbed.spec.loader import Project
 from nfvbed.spec.vnf import VnfChoice, VnfSpec, VnfUse
 from nfvbed.vnfs.descriptors import csar, legacy, sol
 from nfvbed.vnfs.descriptors.model import CloudImage, DescriptorRequest, checksums, request_of, version_of
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from nfvbed.vnfs.descriptors.yamltext import dump
 from nfvbed.wholefile import write_output
 

@@ -25,7 +25,7 @@ from nfvbed.spec.conformance import conformance
 from nfvbed.spec.rules import Study
 from nfvbed.spec.search import Search
 from nfvbed.spec.searchpresets import Goal
-from nfvbed.spec.site import KollaSiteSpec, SiteSpec
+from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.loads import SearchTest
 from nfvbed.spec.tests import expected_s
@@ -121,11 +121,11 @@ def incomplete_checksums(plan: Plan, study: Study) -> dict[str, list[str]]:
 
 
 def _exchanges(plan: Plan, site: SiteSpec) -> list[str]:
-    """Say in which rounds a rack's twins have each other's variant: before these, and after, it is deployed again."""
-    if not isinstance(site, KollaSiteSpec) or site.swap == "never":
+    """Say in which rounds twins have each other's variant: before these, and after, the site is deployed again."""
+    if not site.exchanges:
         return []
     rounds = [str(number) for number in range(1, plan.rounds[0] + 1) if is_exchanged(number)]
-    held = ", ".join(f"{variant} on {compute}" for compute, variant in site.exchanged().pinned.items())
+    held = ", ".join(f"{variant} on {compute}" for compute, variant in site.exchanges.items())
     return [f"rounds {', '.join(rounds) or 'none'}: {held} (swap: abba); the rack is deployed again at each exchange"]
 
 

@@ -3,11 +3,10 @@
 from pathlib import Path
 
 from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError
-from nfvbed.host.identity import is_elsewhere
 from nfvbed.plan.cells import DeploymentKey
 from nfvbed.plan.onsite import lacks
 from nfvbed.plan.plan import Plan
-from nfvbed.sites.catalogue import site_of
+from nfvbed.sites.catalogue import machine_of, site_of
 from nfvbed.sites.site import Site
 from nfvbed.spec.rules import Study
 from nfvbed.spec.variant import Variant
@@ -16,7 +15,7 @@ from nfvbed.spec.variant import Variant
 def impossible(study: Study, plan: Plan, root: Path) -> tuple[dict[str, str], str]:
     """Return the reasons by cell, and why the site itself was not asked (empty: it was); nothing is changed."""
     found = {} if study.simulated else {cell.id: lacks(study.site, cell) for cell in plan.cells}
-    if not study.simulated and is_elsewhere(study.site):
+    if not study.simulated and machine_of(study.site, root) is not None:
         return _said(found), ""  # its machine boots for the run, and is the one that can be asked
     try:
         site = site_of(study, root, 0)

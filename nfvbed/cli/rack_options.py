@@ -1,11 +1,13 @@
 """Options of `nfvbed deploy` and `nfvbed destroy` that are for sites of kind kolla alone."""
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
 from nfvbed.cli.completion import RELEASE
+from nfvbed.confirming import require_confirmed
 from nfvbed.errors import UsageError
 from nfvbed.spec.kollarelease import NEWEST
 
@@ -42,3 +44,15 @@ def refuse_rack_options(options: dict[str, Any]) -> None:
     if given:
         shown = ", ".join(f"--{'yes' if name == 'confirmed' else name}" for name in given)
         raise UsageError(f"{shown}: of sites of kind kolla alone", fix="leave it out, or --site with such a site")
+
+
+def confirm(site: str, given: str | None) -> None:
+    """Have a site's name typed, where it was not given: all that is on it is going to be removed.
+
+    Raises:
+        UsageError: it was not.
+    """
+    if given is None and sys.stdin.isatty():
+        click.echo(f"All that runs on site {site} is going to be removed, with its volumes and images.", err=True)
+        given = click.prompt(f"Type the site's name ({site}) to go on", err=True)
+    require_confirmed(site, given, f"type {site} when asked, or --yes {site}")

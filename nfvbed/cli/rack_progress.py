@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.status import Status
 
 from nfvbed.cli.console import Console
-from nfvbed.sites.kolla.executor.events import Observer, Position
+from nfvbed.sites.stages import Observer, Position
 
 SILENCE_S = 30.0
 """Without a terminal: after so long without a line, one says where it is."""

@@ -13,13 +13,12 @@ from nfvbed.cli.console import Console
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan import show_plan
 from nfvbed.cli.progress import progress_on
-from nfvbed.cli.rack_options import CONFIRMED, EVICT
+from nfvbed.cli.rack_options import CONFIRMED, EVICT, confirm
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.cli.vsperf_options import VSPERF, chosen_driver, native_name, native_study, vsperf_options
 from nfvbed.compare.agreement import disagreements, outcomes_of, supports_of
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import NfvbedError, UnsupportedError, UsageError
-from nfvbed.host.identity import is_elsewhere
 from nfvbed.plan.stored import never_reached, stored_study
 from nfvbed.records import CellRecord, RunRecord, Status
 from nfvbed.report.wording import short_run
@@ -27,12 +26,13 @@ from nfvbed.results import ResultRecord
 from nfvbed.run.observer import Observer
 from nfvbed.selection import MEASURED, SIMULATED
 from nfvbed.signals import end_like_interrupt
-from nfvbed.sites.catalogue import site_of
+from nfvbed.sites.catalogue import machine_of, site_of
+from nfvbed.sites.ownmachine import Boot
 from nfvbed.sites.site import Site
 from nfvbed.spec.commands import TracedPath, on_site, trace_command
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
-from nfvbed.spec.site import GuestSiteSpec, KollaSiteSpec, SiteSpec
+from nfvbed.spec.site import SiteSpec
 from nfvbed.store import Store
 
 if TYPE_CHECKING:
@@ -85,10 +85,10 @@ def command(
         if options["dry_run"]:
             show_plan(study, project.root, as_json)
             return
-        site = study.site
-        if is_elsewhere(site):
+        boot = machine_of(study.site, project.root)
+        if boot is not None:
             with open_store(project, store, read_only=False) as opened:
-                _in_node(project, site, opened, as_json)
+                _in_node(project, (study.site.name, boot), opened, as_json)
             return
         with open_store(project, store, read_only=False) as opened:
             _summarize(
@@ -108,12 +108,12 @@ def command(
         )
 
 
-def _in_node(project: Project, site: GuestSiteSpec, store: Store, as_json: bool) -> None:
+def _in_node(project: Project, named: tuple[str, Boot], store: Store, as_json: bool) -> None:
     """Run the same command in a guest node, show what came of it here, and end as it ended."""
     from nfvbed.cli.guest_node import passed_on, run_in_node
 
     context = click.get_current_context()
-    run, status = run_in_node(site, project, passed_on(context, ("as_json",)), store)
+    run, status = run_in_node(named, project, passed_on(context, ("as_json",)), store)
     if run is not None:
         _show(store, run, as_json)
     context.exit(status)
@@ -176,14 +176,12 @@ def _resume(begun: _Begun, run: RunRecord) -> Ended:
 
 
 def _confirm_swap(begun: _Begun, site: SiteSpec) -> None:
-    """Have the name of a rack that is deployed again between rounds typed; of other sites nothing is asked.
+    """Have the name of a site that is deployed again between rounds typed; of other sites nothing is asked.
 
     Raises:
         UsageError: it was not.
     """
-    if isinstance(site, KollaSiteSpec) and site.swap != "never":
-        from nfvbed.cli.rack import confirm  # ansible-runner, which nothing else needs
-
+    if site.exchanges:
         confirm(site.name, begun.confirmed)
 
 

@@ -1,7 +1,7 @@
 """`nfvbed verify`: a cloud that runs, against the variant that is deployed on it."""
 
 import json
-from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import click
@@ -13,30 +13,18 @@ from nfvbed.cli.settings import json_option
 from nfvbed.cli.vnf_options import DEFAULT_VNF, choice_of, of_site
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError, UsageError
-from nfvbed.findings import Finding, State
-from nfvbed.sites.catalogue import open_site
+from nfvbed.findings import State
+from nfvbed.sites.catalogue import find_site
 from nfvbed.sites.deployed import Deployed
-from nfvbed.sites.kolla.executor import journal as journals
-from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.takeover import KOLLAS_NAME as KOLLAS_CLOUD
 from nfvbed.sites.site import Site
+from nfvbed.sites.stages import VerifiedCloud
 from nfvbed.sites.verify.path import PATH, verify_with_path
-from nfvbed.sites.verify.verifiable import VerifiableSite
 from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.loader import Project
-from nfvbed.spec.site import KollaSiteSpec, SiteSpec
+from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
-
-
-@dataclass(frozen=True)
-class Verified:
-    """What was verified."""
-
-    site: str
-    variant: str
-    deployment: str
-    """Id; empty: nfvbed has not deployed it."""
 
 
 @click.command(name="verify")
@@ -74,12 +62,18 @@ def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **opt
     spec = project.load_site(site)
     if variant is not None:
         project.load_variant(variant, spec)  # an unknown name is refused before anything is asked
-    if isinstance(spec, KollaSiteSpec):
-        what, findings = _verified_rack(project, spec, variant, {**options, "no_probe": no_probe})
-        _show(what, findings, as_json)
+    place = find_site(spec, project.root)
+
+    def choice(wanted: Variant) -> VnfChoice | None:
+        return choice_of(project, wanted, PATH, options["vnf"], of_site(spec, {"flavor": options["flavor"]}))
+
+    cloud = place.staged_cloud()
+    if cloud is not None:
+        chosen = None if no_probe else choice
+        _show(site, cloud.verify(variant, chosen, options["release"], options["os_cloud"]), as_json)
         return
-    place = open_site(spec, project.root)
-    if not isinstance(place, VerifiableSite):
+    place.require_open()
+    if not place.has_cloud:
         raise UnsupportedError(
             f"site {site} has no cloud that could be verified",
             where=f"deploy/sites/{site}.yml kind",
@@ -90,33 +84,11 @@ def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **opt
     try:
         deployed = _deployed(place, variant)
         wanted = _as_its_file_says(project, spec, deployed)
-
-        def choice() -> VnfChoice | None:
-            given = of_site(spec, {"flavor": options["flavor"]})
-            return choice_of(project, wanted, PATH, options["vnf"], given)
-
-        findings = verify_with_path(place, deployed, wanted, None if no_probe else choice)
+        findings = verify_with_path(place, deployed, wanted, None if no_probe else partial(choice, wanted))
         place.keep_findings(deployed, findings)
     finally:
         place.close()
-    _show(Verified(site, deployed.variant.name, deployed.deployment.id), findings, as_json)
-
-
-def _verified_rack(
-    project: Project, site: KollaSiteSpec, variant: str | None, options: dict[str, Any]
-) -> tuple[Verified, tuple[Finding, ...]]:
-    """Verify a rack: by what was written down when nfvbed deployed it, else by what is said of it."""
-    from nfvbed.cli.verified_rack import verify_deployed, verify_unknown  # ansible-runner, which nothing else needs
-
-    if options["release"] or options["os_cloud"] or journals.read(RackPlaces.of(project.root, site.name)) is None:
-        name, found = verify_unknown(project, site, variant, options)
-        return Verified(site.name, name, ""), found
-
-    def choice(wanted: Variant) -> VnfChoice | None:
-        return choice_of(project, wanted, PATH, options["vnf"], of_site(site, {"flavor": options["flavor"]}))
-
-    name, identifier, found = verify_deployed(project, site, variant, None if options["no_probe"] else choice)
-    return Verified(site.name, name, identifier), found
+    _show(site, VerifiedCloud(deployed.variant.name, deployed.deployment.id, findings), as_json)
 
 
 def _deployed(place: Site, variant: str | None) -> Deployed:
@@ -143,23 +115,25 @@ def _as_its_file_says(project: Project, spec: SiteSpec, deployed: Deployed) -> V
     return wanted
 
 
-def _show(what: Verified, findings: tuple[Finding, ...], as_json: bool) -> None:
+def _show(site: str, what: VerifiedCloud, as_json: bool) -> None:
     """Print what was found.
 
     Raises:
         DeployError: something does not hold.
     """
-    wrong = [one for one in findings if one.state is State.ABSENT]
+    wrong = [one for one in what.findings if one.state is State.ABSENT]
     if as_json:
-        document = {**asdict(what), "holds": not wrong, "findings": [one.model_dump(mode="json") for one in findings]}
+        findings = [one.model_dump(mode="json") for one in what.findings]
+        named = {"site": site, "variant": what.variants, "deployment": what.deployment}
+        document = {**named, "holds": not wrong, "findings": findings}
         click.echo(json.dumps(document, indent=2))
     else:
         console = Console()
-        console.print(f"{what.variant} on site {what.site}", highlight=False)
-        console.print(findings_table("What was found", findings))
+        console.print(f"{what.variants} on site {site}", highlight=False)
+        console.print(findings_table("What was found", what.findings))
     if wrong:
         raise DeployError(
-            f"site {what.site} is not what {what.variant} says",
+            f"site {site} is not what {what.variants} says",
             observed="; ".join(f"{one.topic}: {one.summary}" for one in wrong),
             fix="; ".join(dict.fromkeys(one.fix for one in wrong if one.fix)),
         )

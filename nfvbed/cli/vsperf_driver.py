@@ -58,11 +58,11 @@ def _host(project: Project) -> HostSiteSpec:
         UnsupportedError: it is no machine.
     """
     site = project.load_site("lab")
-    if not isinstance(site, HostSiteSpec):
+    if site.host is None:
         raise UnsupportedError(
             "VSPERF runs on this machine alone", where=f"site {site.name}", observed=f"it is of kind {site.kind}"
         )
-    return site
+    return site.host
 
 
 def show_request(request: Request, as_json: bool) -> None:

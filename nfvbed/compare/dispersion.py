@@ -7,7 +7,7 @@ exact at any number of rounds, has looks as verdicts on rates have, and an inter
 **Tables** of results that were published or imported have no rounds. They are judged by Fligner and Killeen's test
 (Journal of the American Statistical Association 71, 1976) in the form that Conover, Johnson and Johnson (Technometrics
 23, 1981) found most robust of 56: normal scores of the ranks of the distances to each side's own median. Up to 25
-samples a side its distribution is that of all ways to deal the scores out, exactly; above, SciPy's approximation.
+samples a side its distribution is that of all ways to deal the scores out, exactly; above, its approximation.
 
 Spread is a part of the rate (standard deviation of logarithms), so that a fast data plane is not less steady for being
 fast. That two sides spread alike is never shown here: it takes hundreds of samples.
@@ -15,7 +15,7 @@ fast. That two sides spread alike is never shown here: it takes hundreds of samp
 
 from collections.abc import Sequence
 from enum import StrEnum
-from math import exp, isfinite, log
+from math import erfc, exp, isfinite, log, sqrt
 from typing import Final
 
 import numpy as np
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from nfvbed.compare.ranks import LARGEST_LOG, Interval, rank_spread
 from nfvbed.compare.verdict import MANY_COMPARISONS, Rules
 from nfvbed.compare.visits import Visit, steadiness_samples
+from nfvbed.distributions import average_ranks, normal_quantiles
 from nfvbed.records import Record
 
 EXACT_SIDE: Final = 25
@@ -157,11 +158,14 @@ def fligner_killeen(samples: Sequence[float], baseline: Sequence[float]) -> floa
         samples: of the one side, at least two.
         baseline: of the other.
     """
+    exact = _scores(samples, baseline)
     if max(len(samples), len(baseline)) > EXACT_SIDE:
-        from scipy.stats import fligner
-
-        return float(fligner(samples, baseline, center="median").pvalue)
-    scores = np.rint(GRID * _scores(samples, baseline)).astype(np.intp)
+        sides = exact[: len(samples)], exact[len(samples) :]
+        between = sum(len(side) * (float(side.mean()) - float(exact.mean())) ** 2 for side in sides)
+        variance = float(exact.var(ddof=1))
+        # Chi-squared with one degree of freedom is the square of a normal value.
+        return erfc(sqrt(between / variance / 2)) if variance else 1.0
+    scores = np.rint(GRID * exact).astype(np.intp)
     count, total = len(samples), int(scores.sum())
     # Ways to deal so many of the scores to the one side, by their sum.
     ways = np.zeros((count + 1, total + 1))
@@ -176,12 +180,8 @@ def fligner_killeen(samples: Sequence[float], baseline: Sequence[float]) -> floa
 
 def _scores(samples: Sequence[float], baseline: Sequence[float]) -> NDArray[np.float64]:
     """Return the normal scores of the ranks of all distances to the own side's median, the samples' first."""
-    # Most commands need no SciPy, which takes half a second to import.
-    from scipy.special import ndtri
-    from scipy.stats import rankdata
-
     distances = np.concatenate([np.abs(np.asarray(side) - np.median(side)) for side in (samples, baseline)])
-    return np.asarray(ndtri(0.5 + rankdata(distances) / (2 * (len(distances) + 1))), dtype=np.float64)
+    return normal_quantiles(0.5 + average_ranks(distances) / (2 * (len(distances) + 1)))
 
 
 def _mean_score(samples: Sequence[float], baseline: Sequence[float]) -> float:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from nfvbed.drops import Cause, is_drop, meaning, source_of
+from nfvbed.drops import Cause, Meanings
 from nfvbed.records import Record, TrialRecord
 
 OUTSIDE: Final = re.compile(r"(?:port |[ps])([01])")
@@ -42,9 +42,13 @@ class LostFrames(Record):
     meaning: str
 
 
-def lost_frames(trials: Sequence[TrialRecord]) -> tuple[LostFrames, ...]:
-    """Return what was intended, sent and received, and where the rest was lost."""
+def lost_frames(trials: Sequence[TrialRecord], meanings: Meanings) -> tuple[LostFrames, ...]:
+    """Return what was intended, sent and received, and where the rest was lost.
 
+    Args:
+        trials: of one cell.
+        meanings: of the counters of all data planes.
+    """
     late = _total(trials, "late")
     first = (
         ("intended", _total(trials, "intended"), "asked of the generator"),
@@ -60,10 +64,10 @@ def lost_frames(trials: Sequence[TrialRecord]) -> tuple[LostFrames, ...]:
         ("reordered", _total(trials, "reordered"), "arrived after a later one"),
     )
     found = [LostFrames(place=place, frames=frames, meaning=meaning) for place, frames, meaning in (*first, *last)]
-    return (*found[: len(first)], *_places(trials), *found[len(first) :])
+    return (*found[: len(first)], *_places(trials, meanings), *found[len(first) :])
 
 
-def _places(trials: Sequence[TrialRecord]) -> Iterable[LostFrames]:
+def _places(trials: Sequence[TrialRecord], meanings: Meanings) -> Iterable[LostFrames]:
     """Divide what was lost by the counters of the switch's ports; of trials without them it is said."""
     counted: dict[str, Counter[str]] = {place: Counter() for place in MEANINGS}
     causes: dict[tuple[str, str], dict[str, None]] = {}
@@ -78,7 +82,7 @@ def _places(trials: Sequence[TrialRecord]) -> Iterable[LostFrames]:
         for place, name, frames in found:
             counted[place][name] += frames
             if frames and name in ports:
-                causes.setdefault((place, name), {}).update(dict.fromkeys(_causes(place, ports[name])))
+                causes.setdefault((place, name), {}).update(dict.fromkeys(_causes(place, ports[name], meanings)))
         rest = lost - sum(frames for _, _, frames in found)
         elsewhere, surplus = elsewhere + max(0, rest), surplus + max(0, -rest)
     for place, by_port in counted.items():
@@ -117,12 +121,12 @@ def _counted(trial: TrialRecord, ports: Mapping[str, Counts]) -> list[tuple[str,
     return found
 
 
-def _causes(place: str, counts: Counts) -> list[str]:
+def _causes(place: str, counts: Counts, meanings: Meanings) -> list[str]:
     """Say why a port dropped frames, by the counters that rose; those of several causes only where no other did."""
     side = "rx" if place == SWITCH else "tx"
-    source = source_of(counts)
-    risen = [name for name, count in counts.items() if isinstance(count, int) and count > 0 and is_drop(name)]
-    known = [found for name in risen if (found := meaning(name, source)).side == side]
+    source = meanings.source_of(counts)
+    risen = [name for name, count in counts.items() if isinstance(count, int) and count > 0 and meanings.is_drop(name)]
+    known = [found for name in risen if (found := meanings.of(name, source)).side == side]
     certain = [found for found in known if found.cause is not Cause.SEVERAL] or known
     return [found.says for found in certain]
 

@@ -18,6 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from nfvbed.distributions import below_inversions, below_normal
 from nfvbed.records import Record
 
 EXACT_PAIRS: Final = 150
@@ -171,17 +172,9 @@ def _below_kendall(count: int) -> NDArray[np.float64]:
     largest = count * (count - 1) // 2
     if count > EXACT_PAIRS:
         return _below_normal(largest, sqrt(count * (count - 1) * (2 * count + 5) / 72))
-    chances = np.zeros(largest + 1)
-    chances[0] = 1.0
-    for placed in range(2, count + 1):
-        # The next sample is inverted with 0 to all of those that are placed, each as likely.
-        chances = np.convolve(chances, np.full(placed, 1 / placed))[: largest + 1]
-    return np.cumsum(chances)
+    return below_inversions(count)
 
 
 def _below_normal(largest: int, deviation: float) -> NDArray[np.float64]:
     """Approximate the distribution function of a count between 0 and the largest, with the correction of a half."""
-    # Most commands need no SciPy, which takes half a second to import.
-    from scipy.special import ndtr
-
-    return np.asarray(ndtr((np.arange(largest + 1) + 0.5 - largest / 2) / deviation), dtype=np.float64)
+    return below_normal((np.arange(largest + 1) + 0.5 - largest / 2) / deviation)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nfvbed.compare.ranks import Interval, rank_shift
+from nfvbed.distributions import student_half_width
 from nfvbed.records import Record
 
 __all__ = [
@@ -125,11 +126,8 @@ def mean_interval(samples: Sequence[float], level: float = LEVEL) -> Interval | 
     """Return Student's interval of the mean, for figures that are published as means; None below two samples."""
     if len(samples) < 2:
         return None
-    # Most commands need no SciPy, which takes half a second to import.
-    from scipy.special import stdtrit
-
     values = _array(samples)
-    half = float(stdtrit(len(values) - 1, (1 + level) / 2) * values.std(ddof=1) / sqrt(len(values)))
+    half = student_half_width(level, len(values) - 1) * float(values.std(ddof=1)) / sqrt(len(values))
     return Interval(low=float(values.mean()) - half, high=float(values.mean()) + half, level=level)
 
 

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.compare.ranks import rank_shift
 from nfvbed.compare.statistics import median
+from nfvbed.distributions import trend
 from nfvbed.records import Record
 
 FEWEST: Final = 6
@@ -228,13 +229,11 @@ def _distance(values: NDArray[np.float64]) -> float:
 
 def _drift(logs: NDArray[np.float64], scatter: float, cost_of_parts: float) -> Drift | None:
     """Return the trend where a line costs less than the parts do, with the same penalty, and is one by its test."""
-    from scipy.stats import kendalltau
-
     places = np.arange(len(logs))
     slope = float(np.median([(logs[late] - logs[early]) / (late - early) for early, late in combinations(places, 2)]))
     left = logs - slope * places
     cost = _distance((left - np.median(left)) / scatter) + PENALTY
-    p_value = float(kendalltau(places, logs).pvalue)
+    p_value = trend(logs.tolist())
     if cost >= cost_of_parts or p_value > TREND_LEVEL:
         return None
     return Drift(per_run=exp(slope), whole=exp(slope * (len(logs) - 1)), p_value=p_value)

@@ -14,6 +14,7 @@ import numpy as np
 from nfvbed.compare.dispersion import SpreadJudgement, judge_spread_of_tables
 from nfvbed.compare.multiple import holm_adjusted
 from nfvbed.compare.verdict import Judgement, Rules, Verdict, judge_unpaired
+from nfvbed.distributions import within_student
 from nfvbed.records import Record
 
 KISTI_Z: Final = 2.53
@@ -47,11 +48,9 @@ def kisti_interval(samples: Sequence[float]) -> KistiInterval | None:
     """Return the KISTI report's interval of a mean; None below two samples."""
     if len(samples) < 2:
         return None
-    from scipy.special import stdtr
-
     values = np.asarray(samples, dtype=np.float64)
     half = KISTI_Z * float(values.std(ddof=1)) / sqrt(len(values))
-    mean, covers = float(values.mean()), 2 * float(stdtr(len(values) - 1, KISTI_Z)) - 1
+    mean, covers = float(values.mean()), within_student(KISTI_Z, len(values) - 1)
     return KistiInterval(low=mean - half, high=mean + half, covers=covers)
 
 

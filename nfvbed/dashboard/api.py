@@ -19,6 +19,7 @@ from nfvbed.dashboard.pictures import Picture, linked, query_of
 from nfvbed.dashboard.problems import Problem
 from nfvbed.dashboard.runs import CellState, cells_of
 from nfvbed.dashboard.source import Source
+from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.records import FactRecord, Record, TrialRecord
 from nfvbed.selection import EVERY, MEASURED, LeftOut
 from nfvbed.store.store import Unreadable
@@ -186,7 +187,7 @@ def api_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
     def get_why(name: RunName, cell: CellName) -> WhyAnswer:
         found, loaded = source.explained(source.run(name), cell)
         own = [trial for entry in loaded.data for trial in entry.trials if trial.cell == found.row.cell]
-        return WhyAnswer(explanation=found, frames=lost_frames(own))
+        return WhyAnswer(explanation=found, frames=lost_frames(own, CATALOGUE.drop_counters))
 
     @router.get("/runs/{name}/doctor")
     def get_doctor(name: RunName) -> Doctor:

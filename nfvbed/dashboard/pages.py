@@ -33,6 +33,7 @@ from nfvbed.dashboard.rendering import style
 from nfvbed.dashboard.runs import cells_of, trial_table
 from nfvbed.dashboard.source import Source
 from nfvbed.dashboard.why import why
+from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.records import RunRecord
 from nfvbed.report.csv.export import to_csv
@@ -133,7 +134,7 @@ def pages_of_reasons(source: Source) -> APIRouter:
         run = source.run(name)
         found, loaded = source.explained(run, cell)
         own = [trial for entry in loaded.data for trial in entry.trials if trial.cell == found.row.cell]
-        values = why(found, lost_frames(own))
+        values = why(found, lost_frames(own, CATALOGUE.drop_counters))
         mark = SIMULATED_MARK if found.row.simulated else ""
         shown = {"title": f"Why {found.row.cell}", "here": "/runs", "run": run, "why": values, "mark": mark}
         return page("why", f"why-{run.id}-{found.row.cell}", export=export, **shown, row=found.row)

@@ -1,1 +1,1 @@
-"""One module per data plane, and the ceilings that bound them."""
+"""Data planes: the interface that they answer, a room for each with all that is its own, and what bounds them."""

@@ -3,6 +3,7 @@
 A room is a package. Its module `options` has the model of a variant's options, named by its `dataplane`; its module
 `adapter` has the class that deploys it, named by its `kind`. Options are read where the data plane and its libraries
 are not; adapters are imported when they are asked for: one whose library is missing takes nobody else down.
+Where kolla-ansible can deploy the data plane, its module `kolla` has the record for that, `KOLLA`.
 """
 
 from collections.abc import Mapping
@@ -10,11 +11,13 @@ from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING
 
+from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.dataplanes.quirks import Quirks
 from nfvbed.dataplanes.wiring import vnf_port_kind
+from nfvbed.drops import Meanings
 from nfvbed.errors import InternalError, PrerequisiteError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
 from nfvbed.spec.loader import Project
@@ -74,6 +77,28 @@ class Catalogue:
         """The model of their files."""
         return variant_model(self.options, VariantFile)
 
+    @cached_property
+    def drop_counters(self) -> Meanings:
+        """What drop counters mean: those that are of no data plane, and `TABLE` of the rooms' modules `drops`."""
+        return Meanings(module.TABLE for module in self.modules("drops").values())
+
+    @cached_property
+    def kolla(self) -> Mapping[str, KollaPlane]:
+        """The records for Kolla of the data planes that have one, by name.
+
+        Raises:
+            InternalError: a room's is of another.
+        """
+        found: dict[str, KollaPlane] = {name: module.KOLLA for name, module in self.modules("kolla").items()}
+        for name, record in found.items():
+            if record.name != name:
+                raise InternalError(f"the record for Kolla is not of {name!r}", where=f"{self._rooms[name]}.kolla")
+        return MappingProxyType(found)
+
+    def kolla_plane(self, name: str) -> KollaPlane:
+        """Return a data plane's record for Kolla; of one that has none a record with which no release can be."""
+        return self.kolla.get(name) or KollaPlane(name=name)
+
     def project(self, root: Path | None = None) -> Project:
         """Open the data folders below a root, whose variants are of these data planes; None: found."""
         return Project(root, self.variant_file_model, self.variant_model)
@@ -104,6 +129,11 @@ class Catalogue:
             return Quirks()
         found: Quirks = _imported(module_name, variant).QUIRKS
         return found
+
+    def modules(self, name: str) -> dict[str, ModuleType]:
+        """Return a module of the rooms that have one of this name, by data plane."""
+        names = {plane: f"{room}.{name}" for plane, room in self._rooms.items()}
+        return {plane: import_module(one) for plane, one in names.items() if find_spec(one) is not None}
 
     def _options(self, name: str) -> type[DataPlaneOptions]:
         module = import_module(f"{self._rooms[name]}.options")
@@ -157,4 +187,5 @@ CATALOGUE = Catalogue(ROOMS)
 VariantModel = CATALOGUE.variant_model
 """Of variants as they are deployed, and as they are in stored runs."""
 open_project = CATALOGUE.project
+kolla_plane = CATALOGUE.kolla_plane
 data_plane = CATALOGUE.data_plane

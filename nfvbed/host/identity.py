@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeGuard
 
 from nfvbed.records import Accelerator
-from nfvbed.spec.site import GuestSiteSpec, SiteSpec
 
 _NAME, _ACCELERATOR, _QEMU = "nfvbed.node", "nfvbed.accelerator", "nfvbed.qemu"
 
@@ -36,9 +34,3 @@ def this_node(command_line: str | None = None) -> NodeIdentity | None:
     if _NAME not in values:
         return None
     return NodeIdentity(values[_NAME], Accelerator(values[_ACCELERATOR]), values[_QEMU])
-
-
-def is_elsewhere(site: SiteSpec) -> TypeGuard[GuestSiteSpec]:
-    """Whether a site is a guest node that this machine is not."""
-    node = this_node()
-    return isinstance(site, GuestSiteSpec) and (node is None or node.site != site.name)

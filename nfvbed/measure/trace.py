@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from nfvbed.drops import Cause, CounterSource, Side, meaning
+from nfvbed.dataplanes.catalogue import CATALOGUE
+from nfvbed.drops import Cause, CounterSource, Side
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.trial import Measurement
 from nfvbed.readings import Part, Unavailable
@@ -68,7 +69,7 @@ class TracePoint(Record):
     """Which side of a hop it is; empty: neither."""
     drops: dict[str, int] = {}
     """Drop counters of this side that rose during the trace."""
-    counted_by: CounterSource | None = None
+    counted_by: str | None = None
     """Whose words these counters' names are."""
     expected: int | None = None
     """Frames that must have passed here at least, where that is only a share of all."""
@@ -286,7 +287,7 @@ def _dropped_before(points: Sequence[TracePoint], place: int) -> tuple[Dropped, 
     found = []
     for point in points[next(counted, 1) : place + 1]:
         for name, frames in point.drops.items():
-            known = meaning(name, point.counted_by)
+            known = CATALOGUE.drop_counters.of(name, point.counted_by)
             found.append(Dropped(counter=name, place=point.name, frames=frames, cause=known.cause, says=known.says))
     return tuple(sorted(found, key=lambda drop: -drop.frames))
 
@@ -299,7 +300,7 @@ def _why(dropped: Sequence[Dropped]) -> str:
 
 def _of_side(hop: Hop, side: Side) -> dict[str, int]:
     """Return the drops of a hop that concern frames on one side of it; a port counts those of both directions."""
-    sides = {name: meaning(name, hop.counted_by).side for name in hop.drops}
+    sides = {name: CATALOGUE.drop_counters.of(name, hop.counted_by).side for name in hop.drops}
     return {name: count for name, count in hop.drops.items() if not side or sides[name] in (side, "")}
 
 

@@ -45,7 +45,7 @@ def _points(rows: Sequence[CellSummary], of_variant: int) -> tuple[str, ...]:
 
 
 def counted(variants: Sequence[str]) -> str:
-    """Write how often each name occurs: `ovs-dpdk (3), vpp`."""
+    """Write how often each name occurs: `one (3), another`."""
     names = dict.fromkeys(variants)
     return ", ".join(f"{name} ({count})" if (count := variants.count(name)) > 1 else name for name in names)
 

@@ -6,8 +6,7 @@ and keep their lucky sisters, and the result would be the system's at its best m
 
 from dataclasses import dataclass, field
 
-from scipy.stats import fisher_exact
-
+from nfvbed.distributions import fisher_exact
 from nfvbed.search.measurer import Trial
 from nfvbed.search.stop import Irregularity, SearchStopped, TrialsTooShort
 from nfvbed.search.voidsummary import VoidSummary
@@ -176,7 +175,7 @@ def differs(lower: tuple[int, int], upper: tuple[int, int]) -> str:
         lower: void trials and those that counted at the lower bound.
         upper: the same at the upper bound.
     """
-    p_value = float(fisher_exact([list(lower), list(upper)])[1])
+    p_value = fisher_exact(lower, upper)
     if p_value >= SIGNIFICANT:
         return ""
     shares = [f"{void} of {void + used}" for void, used in (lower, upper)]

@@ -29,6 +29,8 @@ from nfvbed.records import (
 )
 from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.ownmachine import Boot
+from nfvbed.sites.stages import LoggedProgress, Observer, StagedCloud
 from nfvbed.spec.commands import TracedPath, trace_command
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -58,10 +60,32 @@ class Site(ABC):
 
     evicts: bool = False
     """Whether what others have on a cloud that is taken down goes with it; else it is refused."""
+    observer: Observer = LoggedProgress()
+    """Is shown what takes stages, where anything does."""
+    has_cloud: bool = False
+    """Whether it has a cloud that can be compared with what a variant says (`inspect`)."""
     descriptor_form: str = "legacy"
     """What VNFs of several machines are described in for it: `legacy`, or `sol` (packages)."""
 
+    # Its optional parts.
+
+    def own_machine(self) -> Boot | None:
+        """Return what boots the machine that commands about this site have to run in; None: they run here."""
+        return None
+
+    def staged_cloud(self) -> StagedCloud | None:
+        """Return the cloud that stages make of this site's machines; None: variants are deployed one by one."""
+        return None
+
     # What it is, and what it can.
+
+    def require_open(self) -> None:
+        """Refuse a site on which nothing can run as it is: it has optional parts alone.
+
+        Raises:
+            NfvbedError: with the reason.
+        """
+        return
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
@@ -300,6 +324,14 @@ class Site(ABC):
         """
         raise self._cannot("offboard VNFs", deployment.variant, "nfvbed destroy takes them down with their data plane")
 
+    def asks_name(self) -> bool:
+        """Whether there is something that goes only once somebody has typed the site's name; nothing is changed.
+
+        Raises:
+            BusyError: as `take_down`.
+        """
+        return False
+
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
         """Take down what earlier commands left, whether deployed or of killed ones; return lines that say what was.
 
@@ -307,6 +339,7 @@ class Site(ABC):
             everything: also what cannot be read.
 
         Raises:
+            BusyError: others have something on a cloud that would go (`evicts`).
             DeployError: not everything could be removed.
         """
         return (NOTHING_DEPLOYED,)
@@ -403,6 +436,19 @@ class Site(ABC):
         self.verify(deployment)
 
     # What is read of it.
+
+    def inspect(self, deployed: Deployed) -> tuple[Finding, ...]:
+        """Compare the cloud that runs with what a variant says; nothing is changed.
+
+        Raises:
+            UnsupportedError: the site has none, or its machines are not reached.
+            DeployError: nothing is deployed.
+        """
+        raise self._cannot("compare a cloud with what a variant says", deployed.variant.name)
+
+    def keep_findings(self, deployed: Deployed, findings: tuple[Finding, ...]) -> None:
+        """Write down beside a deployment what inspecting it found; where there is no such place, nowhere."""
+        return
 
     def connections(self, deployment: Deployment) -> ConnectionTracker | None:
         """Open the connection tracking of its switch; None where it tracks none, or none can be seen."""

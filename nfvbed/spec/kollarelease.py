@@ -1,8 +1,8 @@
 """`kolla/releases/*.yml`: what an OpenStack release, and the kolla-ansible that deploys it, call things and can do."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints
 
 from nfvbed.spec.model import SpecModel
 
@@ -35,28 +35,6 @@ class GuestKeysSpec(SpecModel):
     """Support of `hw:emulator_threads_policy` (since Pike)."""
 
 
-class DataPlaneSupportSpec(SpecModel):
-    """What becomes of a data plane."""
-
-    deployed_by: Literal["kolla", "roles", "nobody"]
-    """Who deploys it: Kolla's roles alone or with nfvbed's beside them, nfvbed's roles in place of one that Kolla
-    lacks, or nobody: it is unsupported."""
-    roles: tuple[str, ...] = ()
-    """Names of nfvbed's roles that it needs."""
-    reason: str = ""
-    """Reason why it is unsupported."""
-    possible_on: str = ""
-    """Release that can, where one can."""
-
-    @model_validator(mode="after")
-    def unsupported_has_a_reason(self) -> Self:
-        if bool(self.reason) != (self.deployed_by == "nobody"):
-            raise ValueError("reason says why it is unsupported, where nobody deploys it")
-        if self.deployed_by == "roles" and not self.roles:
-            raise ValueError("roles names those that deploy it")
-        return self
-
-
 class KollaReleaseSpec(SpecModel):
     """A release profile."""
 
@@ -83,5 +61,5 @@ class KollaReleaseSpec(SpecModel):
     """Names of nfvbed's roles that controllers get, whatever the data plane."""
     converged: tuple[str, ...] = ()
     """Names of nfvbed's roles whose test on an emulated machine passed; of all others none did."""
-    dataplanes: dict[str, DataPlaneSupportSpec] = Field(min_length=1)
-    """Data planes, by the name that variants have in `options.dataplane`; one that is not named is unsupported."""
+    planes_as: ReleaseName | None = None
+    """Release whose data planes it can have, by its name, where theirs do not name this one; None: no other's."""

@@ -18,7 +18,7 @@ from nfvbed.spec.kollarelease import KollaReleaseSpec
 from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.spec.root import find_root
 from nfvbed.spec.rules import Study
-from nfvbed.spec.site import AnySite, HostSiteSpec, SiteSpec
+from nfvbed.spec.site import AnySite, SiteSpec
 from nfvbed.spec.validate import build, build_one_of, suggestion
 from nfvbed.spec.variant import Variant, VariantFile
 from nfvbed.spec.vnf import VnfSpec
@@ -164,8 +164,8 @@ class Project:
         document = read_document(self._file(self.sites_folder, name, "site"))
         site: SiteSpec = build_one_of(document, AnySite)
         rules.name_is_the_files_name(document, site.name)
-        if isinstance(site, HostSiteSpec):
-            rules.variants_are_known(document, "generator_port_kinds", site.generator_port_kinds, self.variant_names)
+        for key, named in site.named_variants.items():
+            rules.variants_are_known(document, key, named, self.variant_names)
         return site
 
     def load_vnf(self, name: str) -> VnfSpec:
@@ -199,17 +199,16 @@ class Project:
         return _load(self._file(self.flavors_folder, name, "flavor"), Flavor)
 
     def load_kolla_release(self, name: str) -> KollaReleaseSpec:
-        """Load one release profile of kolla-ansible; releases and data planes that it names are checked to be there.
+        """Load one release profile of kolla-ansible; a release that it names is checked to be there.
 
         Raises:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
         """
         path = self._file(self.kolla_releases_folder, name, "release")
         release = _load(path, KollaReleaseSpec)
-        named = {support.possible_on: plane for plane, support in release.dataplanes.items() if support.possible_on}
-        for other, plane in named.items():
-            place = ("dataplanes", plane, "possible_on")
-            rules.release_is_known(read_document(path), place, other, self.kolla_release_names)
+        if release.planes_as is not None:
+            known = self.kolla_release_names
+            rules.release_is_known(read_document(path), ("planes_as",), release.planes_as, known)
         return release
 
     def load_study(self, name_or_path: str | Path, overrides: Mapping[str, Any] | None = None) -> Study:

@@ -1,6 +1,6 @@
 """The base of every data plane's options, and what they answer for the lab."""
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import StringConstraints
 
@@ -39,6 +39,12 @@ class DataPlaneOptions(SpecModel):
     """Options of one kind of data plane; each has its own name in `dataplane`, as a literal."""
 
     dataplane: str
+    colour: ClassVar[int | None] = None
+    """Place in the palette of the variant that has the data plane's own name; None: as its name gives it."""
+    cycle_sources: ClassVar[tuple[str, ...]] = ()
+    """Of counters (`SwitchCounters.source`) of the cycles that its threads took for packets; others count more."""
+    takes_programs: ClassVar[bool] = False
+    """Whether other programs can stand in the place of its own at a port (the test `xdp-tasks`)."""
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:

@@ -188,6 +188,21 @@ class RackHostSpec(SpecModel):
         """Return its NICs of these roles."""
         return tuple(nic for nic in self.nics if nic.role in roles)
 
+    @property
+    def network_nics(self) -> tuple[RackNicSpec, ...]:
+        """Its NICs on physical networks: all but the management's."""
+        return tuple(nic for nic in self.nics if nic.role != "management")
+
+    @property
+    def function_nics(self) -> tuple[RackNicSpec, ...]:
+        """Its physical functions."""
+        return tuple(nic for nic in self.nics if nic.functions)
+
+    @property
+    def plane_nics(self) -> tuple[RackNicSpec, ...]:
+        """Its NICs that a data plane alone may have: of role dpdk, and physical functions."""
+        return tuple(nic for nic in self.nics if nic.role == "dpdk" or nic.functions)
+
     @model_validator(mode="after")
     def parts_fit_together(self) -> Self:
         if "generator" in self.roles and len(self.roles) > 1:

@@ -1,5 +1,6 @@
 """`deploy/sites/*.yml`: where it runs."""
 
+from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -15,12 +16,13 @@ from nfvbed.spec.pci import Cables
 from nfvbed.spec.pins import PinnedComputesSpec
 from nfvbed.spec.rack import Address, HostName, PhysnetName, PhysnetSpec, RackGeneratorSpec, RackHostSpec
 from nfvbed.spec.remote import GeneratorHostSpec, RemoteHostSpec, SshAccessSpec
-from nfvbed.spec.variant import VariantFile
+from nfvbed.spec.variant import Variant, VariantFile
 
 BELOW_4_GIB_MIB = 2816
 """From here on a q35 machine of QEMU has memory above 4 GiB."""
 DEVCLOUD_LINKS = 2
 """Networks of a devcloud between the VNFs of a chain."""
+STAYS = "A deployment stays until it is destroyed; what a run deploys for itself is taken down when it ends."
 
 
 class ArrangementSpec(SpecModel):
@@ -57,6 +59,10 @@ class SiteSpec(SpecModel):
 
     is_whole_cloud: ClassVar[bool] = False
     """Whether to destroy takes a whole cloud down, with all that anybody has in it."""
+    in_stages: ClassVar[bool] = False
+    """Whether variants are deployed on its machines in stages, which make one cloud of them."""
+    names_before_destroy: ClassVar[bool] = False
+    """Whether the command that takes it down has to be told the site's name."""
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}$")
     kind: str
     """Kind of site, which decides what else its file may say."""
@@ -66,6 +72,11 @@ class SiteSpec(SpecModel):
     def only_vnf_kind(self) -> VnfKind | None:
         """What every VNF runs in here; None: in whatever is asked for."""
         return None
+
+    @property
+    def has_nova(self) -> bool:
+        """Whether VNFs are instances of an OpenStack, and nfvbed itself starts none."""
+        return self.only_vnf_kind is not None
 
     @property
     def only_variant(self) -> str | None:
@@ -81,6 +92,32 @@ class SiteSpec(SpecModel):
     def has_ceilings(self) -> bool:
         """Whether ceilings are measured here: of the generator, of ports, of VNFs."""
         return True
+
+    @property
+    def host(self) -> "HostSiteSpec | None":
+        """What is said of this machine, where nfvbed measures on it, or from it; None: nothing is."""
+        return None
+
+    @property
+    def exchanges(self) -> Mapping[str, str]:
+        """Variants by compute as they are in rounds that have them exchanged; empty: a run exchanges none.
+
+        Before such a round, and after it, the site is deployed again, with all that is on it.
+        """
+        return {}
+
+    @property
+    def named_variants(self) -> Mapping[str, Collection[str]]:
+        """Variants that the file names, by the key that does, which the loader looks for."""
+        return {}
+
+    def changes(self, variants: Iterable[Variant]) -> tuple[str, ...]:
+        """Say what a deployment makes here, and what of it stays; operators read it before they begin one.
+
+        Args:
+            variants: those that are chosen; loaded where they are asked for.
+        """
+        return (STAYS,)
 
     @property
     def chains(self) -> range | None:
@@ -123,6 +160,28 @@ class HostSiteSpec(SiteSpec):
     """Network ports of this machine that are joined in pairs, for variants with ports on NICs (`port_type: pci`); for a
     site of kind `guest`: ports of its machine. nfvbed takes all four from the kernel while such a variant is
     deployed."""
+
+    @property
+    def host(self) -> "HostSiteSpec":
+        """This machine."""
+        return self
+
+    @property
+    def named_variants(self) -> Mapping[str, Collection[str]]:
+        """Those whose generator's ports are of another kind."""
+        return {"generator_port_kinds": self.generator_port_kinds}
+
+    def changes(self, variants: Iterable[Variant]) -> tuple[str, ...]:
+        """Memory, and what is in the ledger."""
+        pages = {one.name: one.hugepages_mib for one in variants}
+        needs = ", ".join(f"{name} {mib} MiB" for name, mib in pages.items() if mib)
+        own = f"the generator up to {self.generator_hugepages_mib} MiB"
+        return (
+            f"Hugepages, while it is deployed: {own}{f'; {needs}' if needs else ''}.",
+            "Network namespaces, links, a control group, processes pinned to cores, a folder below /run/nfvbed; all "
+            "are in a ledger, and Destroy removes them, also after a crash.",
+            STAYS,
+        )
 
     def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
         """As the file has it for this variant, else as any site."""
@@ -168,6 +227,15 @@ class GuestSiteSpec(HostSiteSpec):
         """It ends with the command."""
         return False
 
+    def changes(self, variants: Iterable[Variant]) -> tuple[str, ...]:
+        """Nothing outlives the command but results."""
+        machine = f"{self.guest.vcpus} vCPUs and {self.guest.memory_mib} MiB"
+        return (
+            f"A virtual machine of {machine} boots for the command, sees this machine's files, and ends with the "
+            "command.",
+            "Nothing stays deployed, there or here; results are put into this store when the command ends.",
+        )
+
 
 class DevcloudSiteSpec(HostSiteSpec):
     """An OpenStack on this machine, in namespaces of its own."""
@@ -194,6 +262,18 @@ class DevcloudSiteSpec(HostSiteSpec):
     def chains(self) -> range:
         """Nothing but VNFs joins its networks."""
         return range(1, DEVCLOUD_LINKS + 2)
+
+    def changes(self, variants: Iterable[Variant]) -> tuple[str, ...]:
+        """The cloud is started, and stays."""
+        return (
+            "The cloud is started where it does not run: two minutes, ten or more the very first time. It takes about "
+            f"3 GiB of memory and {self.hugepages_mib} MiB of hugepages, and stays.",
+            "To deploy a variant lets new instances come to its compute, and to no other; the node of that compute is "
+            "started where it has one of its own.",
+            f"The generator takes up to {self.generator_hugepages_mib} MiB of hugepages while something is measured.",
+            "Offboard lets Tacker remove the VNFs. Destroy takes the whole cloud down, with every instance on it, once "
+            "the site's name is typed.",
+        )
 
     @field_validator("cables", "onos", mode="before")
     @classmethod
@@ -258,6 +338,17 @@ class CloudSiteSpec(HostSiteSpec):
             return range(self.existing.length, self.existing.length + 1)
         return range(1, len(self.links) + 2)
 
+    def changes(self, variants: Iterable[Variant]) -> tuple[str, ...]:
+        """The generator's ports are taken; the cloud is others'."""
+        ports = " and ".join(port.named for port in self.generator_ports)
+        whose = "this machine" if self.generator is None else f"host {self.generator.address}"
+        mine = "what Tacker onboarded from here" if self.existing is None else "what is remembered of it here"
+        return (
+            f"Nothing is deployed in that cloud ({self.os_cloud} in clouds.yaml). While it is measured, the generator "
+            f"has {ports} of {whose}.",
+            f"Destroy removes {mine}, and touches nothing of others.",
+        )
+
     def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
         """As its ports are, where the variant is what an existing cloud runs."""
         kind = self.generator_ports[0].kind
@@ -303,6 +394,8 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     """Machines that kolla-ansible deploys an OpenStack on."""
 
     is_whole_cloud = True
+    in_stages = True
+    names_before_destroy = True
     kind: Literal["kolla"]
     """Kind of site: machines that kolla-ansible deploys."""
     base_distro: Literal["debian", "ubuntu", "rocky", "centos"] = "debian"
@@ -333,6 +426,11 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     def chains(self) -> range:
         """As many VNFs as nfvbed's networks join."""
         return range(1, DEVCLOUD_LINKS + 2)
+
+    @property
+    def exchanges(self) -> Mapping[str, str]:
+        """The twins' variants, where the file has runs exchange them."""
+        return {} if self.swap == "never" else self.exchanged().pinned
 
     def hosts_with(self, role: str) -> dict[str, RackHostSpec]:
         """Return the machines of a role, by name."""

@@ -46,7 +46,9 @@ def opened(path: Path, how: str) -> BoundedConnection:
     """Open a file; `how` are the parameters of SQLite's URI."""
     target = f"{path.resolve().as_uri()}?{how}"
     timeout_s = BUSY_TIMEOUT_MS / 1000
-    connection = sqlite3.connect(target, timeout_s, uri=True, check_same_thread=False, factory=BoundedConnection)
+    connection = sqlite3.connect(
+        target, timeout=timeout_s, uri=True, check_same_thread=False, factory=BoundedConnection
+    )
     # None: the module must not begin transactions by itself, else DDL would be committed statement by statement.
     connection.isolation_level = None
     harden(connection)

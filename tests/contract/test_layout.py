@@ -22,6 +22,7 @@ TOP_LEVEL = {
 }
 PACKAGE = {
     "cli",
+    "cloud",
     "compare",
     "dashboard",
     "dataplanes",

@@ -13,21 +13,22 @@ pytestmark = pytest.mark.xdist_group("syntax")
 DRAWING = Path("nfvbed/report/drawing_program.py")
 CONSOLE = Path("nfvbed/cli/console.py")
 PROGRAMS = {
+    "nfvbed/cachecommand.py",
     "nfvbed/dataplanes/ovs/steering/relay.py",
     "nfvbed/host/probes/stalls.py",
     "nfvbed/host/remote/keeper.py",
     "nfvbed/sites/guest_node/agent.py",
     "nfvbed/sites/kolla/preflight/functions_trial.py",
     "nfvbed/sites/kolla/preflight/record.py",
-    "nfvbed/sites/openstack/devcloud/nodes/relay.py",
-    "nfvbed/sites/openstack/devcloud/nodes/socket_relay.py",
+    "nfvbed/cloud/devcloud/nodes/relay.py",
+    "nfvbed/cloud/devcloud/nodes/socket_relay.py",
     "nfvbed/traffic/trex/program.py",
     "nfvbed/vnfs/epc/emulation.py",
     "nfvbed/vnfs/epc/enb.py",
     "nfvbed/vnfs/epc/serving.py",
 }
 """Modules that are programs of their own: nfvbed reads what they print."""
-GUARDED = {"nfvbed/sites/openstack/devcloud/lines.py"}
+GUARDED = {"nfvbed/cloud/devcloud/lines.py"}
 """They print to the streams that the command line guards."""
 OWN = [path for path in python_files("nfvbed") if path.parts[0] == "nfvbed"]
 

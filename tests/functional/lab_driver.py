@@ -9,9 +9,8 @@ from importlib import import_module
 
 from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
-from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
-from nfvbed.host import links
+from nfvbed.host import links, veth
 from nfvbed.host.entries import LinkEntry
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside

@@ -10,8 +10,8 @@ import sys
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.vpp import binaries
-from nfvbed.sites.guest_node.node import Program
 from nfvbed.sites.guest_node.session import guest_node
+from nfvbed.sites.ownmachine import Program
 from tests.functional import node_proofs
 from tests.functional.lab_host import MARK, ROOT, assert_back_to, snapshot
 

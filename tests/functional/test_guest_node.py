@@ -51,6 +51,7 @@ def test_nothing_is_left_of_the_node(reported):
     assert not RUN_DIRECTORY.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_the_node_ends_with_nfvbed(unpacked, before, mark, number):
     process = subprocess.Popen(

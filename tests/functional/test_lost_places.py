@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 from nfvbed.compare.lostframes import ELSEWHERE, IN_VNF, NOBODY, RECEIVER, SURPLUS, SWITCH, VNF, lost_frames
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.security import Access
+from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import Preset
@@ -66,7 +67,7 @@ def measured(site, deployment, request, until=lambda record: True, before=lambda
                 break
     finally:
         generator.close()
-    return record, {found.place: found.frames for found in lost_frames([record])}
+    return record, {found.place: found.frames for found in lost_frames([record], CATALOGUE.drop_counters)}
 
 
 def lost(record):

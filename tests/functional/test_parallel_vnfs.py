@@ -5,7 +5,7 @@ import socket
 import pytest
 from pyroute2 import IPRoute
 
-from nfvbed.dataplanes.ports import veth
+from nfvbed.host import veth
 from nfvbed.host.namespaces import inside
 from nfvbed.measure.trace import run_trace
 from nfvbed.readings import Part

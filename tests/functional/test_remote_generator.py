@@ -14,8 +14,8 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import GeneratorError, PrerequisiteError
+from nfvbed.host import veth
 from nfvbed.host.remote.generator import open_generator
 from nfvbed.measure.warnings import traffic_warnings
 from nfvbed.records import QualityWarning

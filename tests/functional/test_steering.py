@@ -23,9 +23,8 @@ from nfvbed.dataplanes.ovs.steering.onos import PROCESS as RELAY
 from nfvbed.dataplanes.ovs.steering.onos import device_id
 from nfvbed.dataplanes.ovs.steering.path import SteeringPath, SwitchCable, path_rules
 from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, check_forwarding, installed, wait_for_forwarding
-from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import DeployError, SwitchDiedError, UnsupportedError
-from nfvbed.host import links
+from nfvbed.host import links, veth
 from nfvbed.host.arrangement import resolve
 from nfvbed.host.namespaces import inside
 from nfvbed.host.topology import read_topology

@@ -1,6 +1,6 @@
 """Character devices of macvtaps, which the kernel makes and a node's own /dev lacks: device files take root."""
 
-from nfvbed.sites.openstack.devcloud.nodes import tapdevices
+from nfvbed.dataplanes.macvtap import tapdevices
 
 
 def test_files_of_macvtaps_follow_the_links(tmp_path):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
+from nfvbed.host import veth
 from nfvbed.host.namespaces import inside
 from nfvbed.readings import Part
 from nfvbed.records import NOT_SEPARABLE, CellRole, PortKind, Role, VnfKind

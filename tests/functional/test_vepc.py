@@ -139,6 +139,7 @@ def test_a_ue_that_is_refused_is_named_with_the_cause_and_the_others_attach(lab,
         core.check()
 
 
+@pytest.mark.vepc
 @pytest.mark.parametrize(
     "network",
     [USUAL, CoreNetwork(plmn="310014", tac=7, apn="ims.example")],
@@ -167,6 +168,7 @@ def test_a_function_that_is_killed_is_named(lab, function):
         assert died.value.exit_code == 22
 
 
+@pytest.mark.vepc
 @pytest.mark.parametrize("function", ["mme", pytest.param("hss", marks=pytest.mark.slow)])
 def test_a_function_that_hangs_is_told_from_a_ue_that_is_not_answered(lab, function):
     """Where the HSS hangs the MME answers the eNB all the same; where the MME hangs it answers nobody."""
@@ -230,6 +232,7 @@ def test_a_function_dies_under_bearers_and_heal_brings_them_back(lab_with_vnfs, 
     site.take_down()
 
 
+@pytest.mark.vepc
 def test_a_core_is_put_to_work_and_is_as_it_was(lab_with_vnfs):
     site = lab_with_vnfs
     deployment = site.deploy(BRIDGE, "vepc", vnf=vepc())
@@ -258,6 +261,7 @@ def test_a_core_is_put_to_work_and_is_as_it_was(lab_with_vnfs):
     site.destroy(deployment)
 
 
+@pytest.mark.vepc
 def test_what_cannot_be_read_ends_that_client_alone(lab):
     with running(Subscribers.all_known(1)) as core:
         netns = f"/run/netns/nfvbed-{core._workspace.id}-vnf1-store"

@@ -49,8 +49,8 @@ def own(variant, forwarding, **use):
     ("variant", "forwarding", "bearers"),
     [
         ("linux-bridge", "xdp-gateway", MANY),
-        ("ovs-dpdk", "dpdk-gateway", MANY),
-        ("ovs-dpdk-memif", "dpdk-gateway", None),
+        pytest.param("ovs-dpdk", "dpdk-gateway", MANY, marks=pytest.mark.vepc),
+        pytest.param("ovs-dpdk-memif", "dpdk-gateway", None, marks=pytest.mark.vepc),
         pytest.param("xdp", "xdp-gateway", 4_096, marks=pytest.mark.slow),
         pytest.param("ovs-afxdp", "xdp-gateway", None, marks=pytest.mark.slow),
     ],
@@ -91,6 +91,7 @@ def test_every_frame_of_a_paced_trial_arrives_both_ways(lab_with_vnfs, variant, 
     site.destroy(deployment)
 
 
+@pytest.mark.vepc
 def test_a_gateway_that_is_killed_is_named_and_healed(lab_with_vnfs):
     site = lab_with_vnfs
     loaded, choice = own("linux-bridge", "xdp-gateway", bearers=100)
@@ -265,6 +266,7 @@ def inputs(table: BearerTable):
             yield "sgi", "s1u", gtpu_frames.ethernet(*PORTS["sgi"], gtpu_frames.IPV4, packet)
 
 
+@pytest.mark.vepc
 @pytest.mark.parametrize("kind", ["xdp", "dpdk"])
 def test_the_own_gateway_makes_of_frames_what_nextepc_makes_of_them(lab, kind):
     """The same bearers, the same frames in, and out byte for byte the same: uplink wholly, downlink but for the outer
@@ -280,6 +282,7 @@ def test_the_own_gateway_makes_of_frames_what_nextepc_makes_of_them(lab, kind):
         assert compared == {"sgi": 15 * 4, "s1u": 15 * 4}
 
 
+@pytest.mark.vepc
 def test_a_bearer_that_is_no_longer_there_is_carried_no_further(lab_with_vnfs):
     site = lab_with_vnfs
     loaded, choice = own("linux-bridge", "xdp-gateway")

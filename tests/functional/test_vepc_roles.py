@@ -13,6 +13,8 @@ import pytest
 
 from tests.functional.lab_host import ROOT
 
+pytestmark = pytest.mark.vepc
+
 UNSHARED = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--propagation", "private")
 AGENT = ("images/vloop/root/usr/lib/vloop", "images/vepc/root/usr/lib/vepc")
 

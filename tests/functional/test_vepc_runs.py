@@ -12,6 +12,8 @@ from nfvbed.results import LoadsPayload, TablePayload
 from nfvbed.search.result import SearchResult
 from nfvbed.store import Store
 
+pytestmark = pytest.mark.vepc
+
 SEARCHED = """
 name: gateways
 title: Each kind of test through a gateway

@@ -116,7 +116,9 @@ def test_other_data_planes_carry_a_ues_tcp(lab_with_vnfs, variant, offloads):
     site.destroy(deployment)
 
 
-@pytest.mark.parametrize("offloads", [True, False], ids=["native", "offloads-off"])
+@pytest.mark.parametrize(
+    "offloads", [pytest.param(True, id="native"), pytest.param(False, id="offloads-off", marks=pytest.mark.vepc)]
+)
 def test_every_byte_arrives_each_way_and_nothing_is_cut(lab_with_vnfs, offloads):
     site = lab_with_vnfs
     deployment = site.deploy(BRIDGE, "vepc", vnf=vepc(offloads))
@@ -142,6 +144,7 @@ def test_every_byte_arrives_each_way_and_nothing_is_cut(lab_with_vnfs, offloads)
     site.destroy(deployment)
 
 
+@pytest.mark.vepc
 @pytest.mark.parametrize(
     ("variant", "forwarding", "offloads"),
     [
@@ -173,6 +176,7 @@ def test_own_gateways_carry_a_ues_tcp(lab_with_vnfs, variant, forwarding, offloa
     site.destroy(deployment)
 
 
+@pytest.mark.vepc
 def test_sockets_through_a_gateway_that_reads_frames_are_refused_while_offloads_are_on(lab_with_vnfs):
     site = lab_with_vnfs
     deployment = site.deploy(BRIDGE, "vepc", vnf=vepc(forwarding="xdp-gateway"))
@@ -206,6 +210,7 @@ def datagrams(sender, receiver):
     return len(found)
 
 
+@pytest.mark.vepc
 @pytest.mark.parametrize("offloads", [True, False], ids=["native", "offloads-off"])
 def test_through_a_gateway_that_reads_frames_offloads_cost_the_downlink_alone(lab_with_vnfs, offloads):
     """Whatever is refused because of it: the uplink's datagrams arrive with offloads on, the downlink's do not."""

@@ -23,6 +23,8 @@ from tests.functional.declared import PROJECT
 from tests.functional.disturbed import retried, wait_until
 from tests.functional.epc_core import running
 
+pytestmark = pytest.mark.vepc
+
 STAND_IN = "stand-in"
 MOST = MOST_ATTACHED[STAND_IN]
 BRIDGE = PROJECT.load_variant("linux-bridge")

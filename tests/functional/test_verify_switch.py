@@ -4,13 +4,15 @@ import subprocess
 
 import pytest
 
+from nfvbed.cloud.verify.checks import ExpectedMachine
+from nfvbed.cloud.verify.commands import Answer, MachineCommands
+from nfvbed.cloud.verify.readings import read_machine
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.state import OvsState
+from nfvbed.dataplanes.ovs.switchchecks import check_switch
+from nfvbed.dataplanes.ovs.switchreading import read_switch
 from nfvbed.findings import State
 from nfvbed.measure.trial import wait_for_links
-from nfvbed.sites.verify.checks import ExpectedMachine, check_switch
-from nfvbed.sites.verify.commands import Answer, MachineCommands
-from nfvbed.sites.verify.readings import read_machine, read_switch
 from tests.functional.declared import validated
 from tests.functional.disturbed import wait_until
 

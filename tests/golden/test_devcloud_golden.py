@@ -7,24 +7,24 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nfvbed.sites.openstack.devcloud.computes import sriov
-from nfvbed.sites.openstack.devcloud.services.catalogue import SERVICES
-from nfvbed.sites.openstack.devcloud.services.computes import KINDS
-from nfvbed.sites.openstack.devcloud.services.service import File
-from nfvbed.sites.openstack.devcloud.services.settings import CloudSettings, PhysicalNic, Secrets
+from nfvbed.cloud.devcloud.services.catalogue import SERVICES
+from nfvbed.cloud.devcloud.services.service import File
+from nfvbed.cloud.devcloud.services.settings import CloudSettings, Secrets
+from nfvbed.dataplanes.devcloud import kinds
+from nfvbed.dataplanes.sriov import compute as sriov
+from nfvbed.dataplanes.sriov.compute import PhysicalNic
 from tests.golden.kept import check
 
 FOLDER = Path(__file__).parent / "devcloud"
+KINDS = kinds()
 FILES = {file.template.removesuffix(".j2"): file for service in SERVICES for file in service.files}
 COMPUTES = FOLDER.with_name("devcloud_computes")
 OF_COMPUTES = {
-    (host, Path(file.path).name): file
-    for host, kind in KINDS.items()
-    for service in kind.services
-    for file in service.files
+    (kind.host, Path(file.path).name): file for kind in KINDS for service in kind.services for file in service.files
 }
 """By host and name of the file."""
 NICS = (PhysicalNic("data0", "ens1f0", 0x8086, 0x1889), PhysicalNic("data1", "ens1f1", 0x8086, 0x1889))
+MECHANISMS = tuple(kind.mechanism for kind in KINDS)
 OF_SRIOV = ("ml2_conf.ini", "neutron.conf", "nova-pci.conf", "sriov_agent.ini")
 
 
@@ -37,7 +37,7 @@ class NamedSecrets(Secrets):
 
 @pytest.fixture(name="settings")
 def _settings(tmp_path) -> CloudSettings:
-    return CloudSettings(NamedSecrets(tmp_path / "secrets.json"))
+    return CloudSettings(NamedSecrets(tmp_path / "secrets.json"), mechanisms=MECHANISMS)
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
@@ -52,8 +52,9 @@ def test_file_of_a_compute_node_is_rendered_as_reviewed(tmp_path, host, name):
 
 
 def test_files_for_virtual_functions_are_rendered_as_reviewed(tmp_path):
-    settings = CloudSettings(NamedSecrets(tmp_path / "secrets.json"), host="sriov", nics=NICS)
-    rendered = {Path(path).name: text for path, text in sriov.configuration(settings).items()}
+    mechanisms = (*MECHANISMS, sriov.MECHANISM)
+    settings = CloudSettings(NamedSecrets(tmp_path / "secrets.json"), host="sriov", mechanisms=mechanisms)
+    rendered = {Path(path).name: text for path, text in sriov.configuration(settings, NICS).items()}
     rendered["ml2_conf.ini"] = settings.render(FILES["ml2_conf.ini"])
     assert tuple(sorted(rendered)) == OF_SRIOV
     for name, text in rendered.items():
@@ -61,9 +62,9 @@ def test_files_for_virtual_functions_are_rendered_as_reviewed(tmp_path):
 
 
 def test_what_nova_reads_of_functions_is_json(tmp_path):
-    settings = CloudSettings(NamedSecrets(tmp_path / "secrets.json"), host="sriov", nics=NICS)
+    settings = CloudSettings(NamedSecrets(tmp_path / "secrets.json"), host="sriov")
     lines = dict.fromkeys(("device_spec", "alias"))
-    text = sriov.configuration(settings)["/etc/nova/nova-pci.conf"]
+    text = sriov.configuration(settings, NICS)["/etc/nova/nova-pci.conf"]
     for key in lines:
         lines[key] = [json.loads(line.partition("=")[2]) for line in text.splitlines() if line.startswith(key)]
     assert [one["physical_network"] for one in lines["device_spec"]] == ["data0", "data1"]
@@ -77,13 +78,17 @@ def test_every_golden_file_is_rendered():
 
 
 def test_every_template_belongs_to_a_file():
-    folder = Path("nfvbed/sites/openstack/devcloud/services/templates")
     parts = {"sections.j2", "uwsgi.j2"}
-    used = {file.template for file in (*FILES.values(), *OF_COMPUTES.values(), *sriov.FILES)}
-    assert {path.name for path in folder.iterdir()} - parts == used
+    used: dict[str, set[str]] = {}
+    for file in (*FILES.values(), *OF_COMPUTES.values(), *sriov.FILES):
+        used.setdefault(file.package, set()).add(file.template)
+    assert len(used) == 4
+    for package, names in used.items():
+        folder = Path(package.replace(".", "/")) / "templates"
+        assert {path.name for path in folder.iterdir()} - parts == names
 
 
-@pytest.mark.parametrize("host", sorted(KINDS))
+@pytest.mark.parametrize("host", sorted(kind.host for kind in KINDS))
 def test_a_compute_node_opens_no_database(settings, host):
     for (of, name), file in OF_COMPUTES.items():
         if of == host:

@@ -10,9 +10,9 @@ import shutil
 import time
 from pathlib import Path
 
+from nfvbed.cloud.kolla.nicnames import LINK_FOLDER
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.sites.kolla import output
-from nfvbed.sites.kolla.nicnames import LINK_FOLDER
 from tests.kolla import genconfig
 from tests.kolla.genconfig import Case, Files, Services, rendered
 from tests.kolla.linkfiles import named_by_links

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import yaml
 
+from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.sites.kolla.executor.places import RackPlaces
-from nfvbed.sites.openstack.devcloud.places import write_private
 from tests.functional.ssh_host import THERE, HostOfItsOwn
 
 ROOT = Path(__file__).resolve().parents[2]

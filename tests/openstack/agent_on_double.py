@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vpp_double import VppDouble
 
-from nfvbed.sites.openstack.devcloud.neutron_vpp import agent, names
+from nfvbed.dataplanes.vpp.neutron_vpp import agent, names
 
 SHOWN = names.FOLDER / "vpp-double.json"
 

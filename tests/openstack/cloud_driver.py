@@ -13,12 +13,12 @@ from pathlib import Path
 
 import yaml
 
-from nfvbed.sites.openstack.devcloud.access import NAME
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
-from nfvbed.sites.openstack.devcloud.contents import CIRROS_FILE
-from nfvbed.sites.openstack.devcloud.nodes.channel import Command
-from nfvbed.sites.openstack.devcloud.places import CloudPlaces
-from nfvbed.sites.openstack.devcloud.rest import ApiError, CloudApi
+from nfvbed.cloud.devcloud.access import NAME
+from nfvbed.cloud.devcloud.contents import CIRROS_FILE
+from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.devcloud.places import CloudPlaces
+from nfvbed.cloud.devcloud.rest import ApiError, CloudApi
+from nfvbed.dataplanes.devcloud import open_cloud
 
 ROOT = Path(__file__).resolve().parents[2]
 CIRROS = Path(__file__).parent / "cirros"
@@ -62,7 +62,7 @@ class Cloud:
     @property
     def channel(self):
         """The controller's first process."""
-        return DevCloud(ROOT).find_node().channel
+        return open_cloud(ROOT).find_node().channel
 
     def network(self, name: str) -> str:
         """Return a network's id."""

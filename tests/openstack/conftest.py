@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nfvbed.cloud.devcloud import enable
+from nfvbed.cloud.devcloud.access import NAME
+from nfvbed.cloud.tacker import left
+from nfvbed.cloud.tacker.connection import connect, tacker_client
+from nfvbed.cloud.tacker.journal import Journal
+from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.sites.openstack import remembered
-from nfvbed.sites.openstack.devcloud import enable
-from nfvbed.sites.openstack.devcloud.access import NAME
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
-from nfvbed.sites.openstack.tacker import left
-from nfvbed.sites.openstack.tacker.connection import connect, tacker_client
-from nfvbed.sites.openstack.tacker.journal import Journal
 from tests.openstack.cloud_driver import HUGEPAGES_MIB, ROOT, Cloud, nfvbed, wait
 from tests.openstack.onboarding import owner
 
@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session", name="taken_down")
 def _taken_down():
     """After the last test no cloud runs that did not run before the first one that asked for this."""
-    ran = DevCloud(ROOT).find_node() is not None
+    ran = open_cloud(ROOT).find_node() is not None
     yield
     if not ran:
         assert nfvbed("stop").returncode == 0

@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import yaml
 
+from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.devcloud.places import CloudPlaces
+from nfvbed.cloud.tacker.api import OnboardRequest
 from nfvbed.errors import NfvbedError
-from nfvbed.sites.openstack.devcloud.nodes.channel import Command
-from nfvbed.sites.openstack.devcloud.places import CloudPlaces
-from nfvbed.sites.openstack.tacker.api import OnboardRequest
 from tests.openstack.cloud_driver import CIRROS, ROOT, package, wait
 
 USER_DATA = {

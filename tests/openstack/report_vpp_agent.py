@@ -12,7 +12,7 @@ from neutron_lib import context
 from neutron_lib.agent import topics
 from oslo_config import cfg
 
-from nfvbed.sites.openstack.devcloud.neutron_vpp import names
+from nfvbed.dataplanes.vpp.neutron_vpp import names
 
 host = sys.argv[1]
 config.register_common_config_options()

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import yaml
 
-from nfvbed.sites.openstack.devcloud import enable
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
-from nfvbed.sites.openstack.devcloud.computes.linux_bridge import LinuxBridgeCompute
-from nfvbed.sites.openstack.devcloud.links import generator_space
-from nfvbed.sites.openstack.tacker.connection import connect, tacker_client
+from nfvbed.cloud.devcloud import enable
+from nfvbed.cloud.devcloud.links import generator_space
+from nfvbed.cloud.tacker.connection import connect, tacker_client
+from nfvbed.dataplanes.devcloud import open_cloud
+from nfvbed.dataplanes.linux_bridge.compute import LinuxBridgeCompute
 from tests.openstack.cloud_driver import HUGEPAGES_MIB, IMAGES, ROOT, verb, wait
 
 PROJECT = "stranger"
@@ -39,7 +39,7 @@ class Stranger:
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(ROOT / name)
         (folder / "deploy" / "sites").mkdir(parents=True)
-        self.space = generator_space(DevCloud(ROOT).places.node("linux-bridge"))
+        self.space = generator_space(open_cloud(ROOT).places.node("linux-bridge"))
         self.devices = ("g0", "g1")
         self.clouds = folder / "clouds.yaml"
         self._auth = auth | {"username": self.user.name, "project_name": self.project.name}
@@ -143,6 +143,6 @@ class Stranger:
 
 def operate(cloud) -> None:
     """Do the operator's part: instances come to the compute with the kernel's bridge."""
-    compute = LinuxBridgeCompute(DevCloud(ROOT, hugepages_mib=HUGEPAGES_MIB))
+    compute = LinuxBridgeCompute(open_cloud(ROOT, hugepages_mib=HUGEPAGES_MIB))
     compute.start()
     enable.only(cloud.api, compute.host)

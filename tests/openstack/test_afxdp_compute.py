@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.dataplanes.ovs import unixctl
 from nfvbed.dataplanes.ovs.afxdp import modes
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
-from nfvbed.sites.openstack.devcloud.computes.ovs_switch import NodeSwitch
+from nfvbed.dataplanes.ovs.nodeswitch import NodeSwitch
 from tests.openstack.cloud_driver import ROOT
 from tests.openstack.test_site import VNF, ok
 
@@ -23,7 +23,7 @@ def test_vloop_forwards_through_afxdp_sockets(variant):
         assert len(report["directions"]) == 2
         for direction in report["directions"]:
             assert 0 < direction["received"] == direction["sent"], direction
-        shown = unixctl.command(NodeSwitch(DevCloud(ROOT).find_compute("ovs-afxdp")).control, "dpctl/show")
+        shown = unixctl.command(NodeSwitch(open_cloud(ROOT).find_compute("ovs-afxdp")).control, "dpctl/show")
         found = modes.parse(shown)
         assert {"data0", "data1"} < set(found)
         assert len(found) == 4

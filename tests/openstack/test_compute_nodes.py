@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.cloud.devcloud import enable
+from nfvbed.cloud.devcloud.cloud import SWITCH_MIB
+from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.dataplanes.devcloud import open_cloud
+from nfvbed.dataplanes.linux_bridge.compute import LinuxBridgeCompute
+from nfvbed.dataplanes.macvtap.compute import MacvtapCompute
 from nfvbed.host import napi
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.records import Role
-from nfvbed.sites.openstack.devcloud import enable
-from nfvbed.sites.openstack.devcloud.cloud import SWITCH_MIB, DevCloud
-from nfvbed.sites.openstack.devcloud.computes.linux_bridge import LinuxBridgeCompute
-from nfvbed.sites.openstack.devcloud.computes.macvtap import MacvtapCompute
-from nfvbed.sites.openstack.devcloud.nodes.channel import Command
-from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.spec.layout import layout
 from tests import footprint
 from tests.openstack.cloud_driver import ROOT, Cloud, nfvbed, wait
@@ -31,7 +32,7 @@ TWO_GUESTS_MIB = 1536
 
 @pytest.fixture(scope="module", name="before")
 def _before():
-    assert DevCloud(ROOT).find_node() is None, "a devcloud of this checkout runs: nfvbed devcloud stop"
+    assert open_cloud(ROOT).find_node() is None, "a devcloud of this checkout runs: nfvbed devcloud stop"
     return footprint.take()
 
 
@@ -51,13 +52,13 @@ def _cloud(before):
 @pytest.fixture(scope="module", name="bridge")
 def _bridge(cloud):
     return _started(
-        cloud, LinuxBridgeCompute(DevCloud(ROOT, hugepages_mib=TWO_GUESTS_MIB + SWITCH_MIB)), "linux-bridge"
+        cloud, LinuxBridgeCompute(open_cloud(ROOT, hugepages_mib=TWO_GUESTS_MIB + SWITCH_MIB)), "linux-bridge"
     )
 
 
 @pytest.fixture(scope="module", name="macvtap")
 def _macvtap(cloud):
-    return _started(cloud, MacvtapCompute(DevCloud(ROOT)), "macvtap")
+    return _started(cloud, MacvtapCompute(open_cloud(ROOT)), "macvtap")
 
 
 def _started(cloud, compute, name):
@@ -152,7 +153,7 @@ def test_an_instance_on_the_bridge_has_an_address_on_the_management_network(clou
 
 
 def test_a_killed_agent_is_named_and_started_again(cloud, bridge):
-    channel = DevCloud(ROOT).find_compute("linux-bridge").channel
+    channel = open_cloud(ROOT).find_compute("linux-bridge").channel
     (agent,) = [one for one in channel.services() if one.name == "neutron-linuxbridge-agent"]
     channel.check(Command(("/usr/bin/kill", "-KILL", str(agent.pid))))
     found = nfvbed("status")

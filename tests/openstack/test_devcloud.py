@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
-from nfvbed.sites.openstack.devcloud.nodes.channel import Command
-from nfvbed.sites.openstack.devcloud.places import CloudPlaces
+from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.devcloud.places import CloudPlaces
+from nfvbed.dataplanes.devcloud import open_cloud
 from tests import footprint
 from tests.openstack.cloud_driver import CIRROS, HUGEPAGES_MIB, ROOT, Cloud, argv, command_lines, nfvbed, package, wait
 
@@ -25,7 +25,7 @@ LAB_AT_WORK = Path("/run/nfvbed")
 @pytest.fixture(scope="module", name="before")
 def _before():
     """What this machine had before."""
-    assert DevCloud(ROOT).find_node() is None, "a devcloud of this checkout runs: nfvbed devcloud stop"
+    assert open_cloud(ROOT).find_node() is None, "a devcloud of this checkout runs: nfvbed devcloud stop"
     return footprint.take()
 
 

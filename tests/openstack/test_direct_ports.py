@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from nfvbed.cloud.tacker.legacy import LegacyApi
+from nfvbed.cloud.tacker.sol import SolApi
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import OnboardError
 from nfvbed.host.qemu import images as image_files
 from nfvbed.records import VnfKind
 from nfvbed.sites.openstack import images
 from nfvbed.sites.openstack.requests import VnfPlace, request
-from nfvbed.sites.openstack.tacker.legacy import LegacyApi
-from nfvbed.sites.openstack.tacker.sol import SolApi
 from nfvbed.spec.vnf import VnfChoice
 from tests.openstack.cloud_driver import ROOT, wait
 from tests.openstack.onboarding import failure_of, owner

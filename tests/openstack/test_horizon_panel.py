@@ -13,13 +13,13 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from demo.horizon import CHROMIUM, FLAGS, HORIZON, STACKS, log_in
+from nfvbed.cloud.devcloud import access
+from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.devcloud.services.settings import DASHBOARD_PORT, LOOPBACK
+from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.host.entries import ProcessEntry
 from nfvbed.host.ledger import Ledger
 from nfvbed.sites.openstack import remembered
-from nfvbed.sites.openstack.devcloud import access
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
-from nfvbed.sites.openstack.devcloud.nodes.channel import Command
-from nfvbed.sites.openstack.devcloud.services.settings import DASHBOARD_PORT, LOOPBACK
 from nfvbed.sites.openstack.vnfs import CloudVnfState
 from tests.dashboard_runs import two_variants
 from tests.openstack.cloud_driver import ROOT, nfvbed, verb
@@ -162,7 +162,7 @@ def test_horizon_alone_reaches_the_dashboard_from_the_cloud(onboarding_cloud):
 def test_a_relay_that_was_killed_is_started_again(onboarding_cloud, store, page):
     os.kill(relays(onboarding_cloud)[-1].pid, signal.SIGKILL)
     assert "relay-dashboard" in nfvbed("status").stdout
-    assert not DevCloud(ROOT).relay_runs(access.DASHBOARD)
+    assert not open_cloud(ROOT).relay_runs(access.DASHBOARD)
     assert nfvbed("start").returncode == 0
     with dashboard(store):
         opened(page)

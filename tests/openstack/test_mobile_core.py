@@ -5,12 +5,12 @@ import json
 
 import pytest
 
+from nfvbed.cloud.devcloud.places import CONTROLLER
+from nfvbed.cloud.tacker import console
 from nfvbed.errors import OnboardError
 from nfvbed.host.qemu import images
 from nfvbed.quality import QualityWarning
 from nfvbed.sites.catalogue import open_site
-from nfvbed.sites.openstack.devcloud.places import CONTROLLER
-from nfvbed.sites.openstack.tacker import console
 from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenImage
 from nfvbed.vnfs.descriptors.machines import legacy
 from nfvbed.vnfs.descriptors.yamltext import dump

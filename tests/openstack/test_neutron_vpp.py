@@ -11,13 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.devcloud.places import CONTROLLER
+from nfvbed.cloud.devcloud.services import library
+from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.dataplanes.vpp import binaries
+from nfvbed.dataplanes.vpp import node as vpp_node
+from nfvbed.dataplanes.vpp.neutron_vpp import names
+from nfvbed.dataplanes.vpp.neutron_vpp.names import AgentSettings, Uplink, socket_name
 from nfvbed.errors import PrerequisiteError
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
-from nfvbed.sites.openstack.devcloud.neutron_vpp.names import AgentSettings, Uplink, socket_name
-from nfvbed.sites.openstack.devcloud.nodes.channel import Command
-from nfvbed.sites.openstack.devcloud.places import CONTROLLER
-from nfvbed.sites.openstack.devcloud.services import library
 from tests.functional.brought_vpp import with_vpp
 from tests.openstack.cloud_driver import ROOT, nfvbed, verb, wait
 from tests.openstack.test_site import VNF, ok
@@ -25,7 +27,7 @@ from tests.openstack.test_site import VNF, ok
 pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(1800)]
 HOST = "recorded-vpp"
 AGENT_FOLDER = "/tmp/agent-on-double"
-DOUBLE = ROOT / "tests/unit/sites/openstack/vpp_double.py"
+DOUBLE = ROOT / "tests/unit/dataplanes/vpp/vpp_double.py"
 ON_DOUBLE = Path(__file__).with_name("agent_on_double.py")
 REPORT = Path(__file__).with_name("report_vpp_agent.py")
 
@@ -81,7 +83,7 @@ def _agent_on_double(onboarding_cloud):
     """The agent runs in the controller under another host's name, on a double of VPP's API."""
     channel = onboarding_cloud.channel
     settings = AgentSettings("/run/nfvbed", {"data0": Uplink("vhost-user", "gen0.sock")}, "l2-cross-connect")
-    files = {copy.path.replace(library.FOLDER, AGENT_FOLDER): copy.source.read_bytes() for copy in library.AGENT}
+    files = {copy.path.replace(library.FOLDER, AGENT_FOLDER): copy.source.read_bytes() for copy in vpp_node.AGENT}
     files |= {f"{AGENT_FOLDER}/{path.name}": path.read_bytes() for path in (DOUBLE, ON_DOUBLE)}
     files[f"{AGENT_FOLDER}/vpp-agent.json"] = settings.text().encode()
     files[f"{AGENT_FOLDER}/host.conf"] = f"[DEFAULT]\nhost = {HOST}\n".encode()
@@ -126,7 +128,7 @@ def test_without_vpp_the_variant_says_so_and_nothing_is_started(monkeypatch, tmp
     report = json.loads(ok("doctor", "--site", "devcloud", "--json"))
     (found,) = [one for one in report["variants"] if one["variant"] == "vpp"]
     assert (found["readiness"], found["reason"].partition(":")[0]) == ("unsupported", "VPP is not there")
-    assert "vpp" not in DevCloud(ROOT).computes()
+    assert "vpp" not in open_cloud(ROOT).computes()
 
 
 @with_vpp
@@ -136,7 +138,7 @@ def test_vloop_forwards_through_vpp_and_survives_the_end_of_vpp_and_of_its_agent
     ok("onboard", "vloop", "--variant", "vpp", "--site", "devcloud", *VNF)
     try:
         _all_arrive()
-        cloud = DevCloud(ROOT)
+        cloud = open_cloud(ROOT)
         for end in (_kill_vpp, _kill_agent):
             end(cloud)
             assert nfvbed("start").returncode == 0
@@ -151,11 +153,11 @@ def _all_arrive():
 
 
 def _kill_vpp(cloud):
-    os.kill(cloud.find_vpp("vpp").pid, signal.SIGKILL)
-    assert wait(lambda: cloud.find_vpp("vpp") is None, 10)
+    os.kill(cloud.find_outside("vpp").pid, signal.SIGKILL)
+    assert wait(lambda: cloud.find_outside("vpp") is None, 10)
 
 
 def _kill_agent(cloud):
     channel = cloud.find_compute("vpp").channel
-    (agent,) = [one for one in channel.services() if one.name == library.AGENT_BINARY]
+    (agent,) = [one for one in channel.services() if one.name == names.BINARY]
     channel.check(Command(("/usr/bin/kill", "-KILL", str(agent.pid))))

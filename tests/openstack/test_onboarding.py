@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
+from nfvbed.cloud.devcloud.access import NAME
+from nfvbed.cloud.tacker import left
+from nfvbed.cloud.tacker.legacy import LegacyApi
+from nfvbed.cloud.tacker.sol import SolApi
 from nfvbed.errors import UnsupportedError
-from nfvbed.sites.openstack.devcloud.access import NAME
-from nfvbed.sites.openstack.tacker import left
-from nfvbed.sites.openstack.tacker.legacy import LegacyApi
-from nfvbed.sites.openstack.tacker.sol import SolApi
 from tests.openstack.cloud_driver import ROOT, command_lines, wait
 from tests.openstack.onboarding import legacy, owner, sol
 
@@ -57,9 +57,9 @@ def test_a_killed_client_leaves_nothing_that_the_next_command_does_not_find(onbo
     before = onboarding_cloud.holdings()
     script = (
         "import sys; from pathlib import Path\n"
-        "from nfvbed.sites.openstack.tacker.connection import connect\n"
-        "from nfvbed.sites.openstack.tacker.journal import Journal\n"
-        "from nfvbed.sites.openstack.tacker.sol import SolApi\n"
+        "from nfvbed.cloud.tacker.connection import connect\n"
+        "from nfvbed.cloud.tacker.journal import Journal\n"
+        "from nfvbed.cloud.tacker.sol import SolApi\n"
         "from tests.openstack.onboarding import sol\n"
         "api = SolApi(connect(sys.argv[1], Path(sys.argv[2])), Journal(Path(sys.argv[3])))\n"
         "api.onboard(sol('killed'), print)\n"

@@ -2,13 +2,13 @@
 
 import pytest
 
+from nfvbed.cloud.devcloud.access import NAME
+from nfvbed.cloud.tacker import left, waits
+from nfvbed.cloud.tacker.connection import connect
+from nfvbed.cloud.tacker.legacy import LegacyApi
+from nfvbed.cloud.tacker.sol import SolApi
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.patience import patient
-from nfvbed.sites.openstack.devcloud.access import NAME
-from nfvbed.sites.openstack.tacker import left, waits
-from nfvbed.sites.openstack.tacker.connection import connect
-from nfvbed.sites.openstack.tacker.legacy import LegacyApi
-from nfvbed.sites.openstack.tacker.sol import SolApi
 from tests.openstack.cloud_driver import nfvbed
 from tests.openstack.onboarding import failure_of, failure_when_killed, legacy, owner, sol
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.cloud.tacker.journal import Journal
+from nfvbed.cloud.tacker.legacy import LegacyApi
 from nfvbed.host.reap import workspaces
 from nfvbed.patience import patient
 from nfvbed.records import Status
 from nfvbed.sites.openstack import remembered
-from nfvbed.sites.openstack.tacker.journal import Journal
-from nfvbed.sites.openstack.tacker.legacy import LegacyApi
 from nfvbed.store import Store
 from tests.openstack.cloud_driver import ROOT, command_lines, verb, wait
 from tests.openstack.onboarding import legacy, owner

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nfvbed.sites.openstack.devcloud.services.settings import PORTS
+from nfvbed.cloud.devcloud.services.settings import PORTS
 from tests.kolla.genconfig import ENVIRONMENT
 from tests.openstack.cloud_driver import ROOT, Cloud
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nfvbed.sites.openstack.devcloud.places import CloudPlaces
+from nfvbed.cloud.devcloud.places import CloudPlaces
 from tests.openstack.cloud_driver import ROOT, verb
 from tests.openstack.test_site import ok
 from tests.openstack.test_vnf_descriptors import SAMPLES, sample

@@ -8,7 +8,7 @@ import secrets
 
 import pytest
 
-from nfvbed.sites.openstack.devcloud.contents import CIRROS_FILE
+from nfvbed.cloud.devcloud.contents import CIRROS_FILE
 from nfvbed.vnfs.descriptors import csar
 from nfvbed.vnfs.descriptors.machines import package
 from nfvbed.vnfs.descriptors.model import CloudImage, checksums

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.patience import patient
 from nfvbed.sites.openstack import remembered
-from nfvbed.sites.openstack.devcloud.nodes.channel import Command
 from tests.openstack.cloud_driver import nfvbed, verb, wait
 from tests.openstack.test_site import VNF, ok
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nfvbed.cloud.devcloud.places import CloudPlaces
+from nfvbed.cloud.devcloud.rest import ApiError
 from nfvbed.errors import ConfigurationError
-from nfvbed.sites.openstack.devcloud.places import CloudPlaces
-from nfvbed.sites.openstack.devcloud.rest import ApiError
 from nfvbed.spec.document import parse_document
 from nfvbed.vnfs.descriptors import csar, legacy, naming, parsing, sol, translate
 from nfvbed.vnfs.descriptors.basehot import NESTED

@@ -5,12 +5,16 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.dataplanes.ovs import reading
 from nfvbed.dataplanes.ovs.openflow import PortCounters
+from nfvbed.dataplanes.vpp import drops as vpp
 from nfvbed.dataplanes.vpp.statistics import DROPS, errors_of
-from nfvbed.drops import TABLES, VPP_ERRORS, Cause, CounterSource, is_drop, meaning, source_of
+from nfvbed.dataplanes.xdp import drops as xdp
+from nfvbed.drops import TABLES, Cause, CounterSource
 from nfvbed.vnfs.gateway.client import PortCounts
 
+KNOWN = CATALOGUE.drop_counters
 FOLDER = Path(__file__).parent / "drops_recorded"
 ONLY_NFVBEDS = {"failed_upcalls", "lost_upcalls"} | {"error-drop"} | set(DROPS)
 """Names that nfvbed gives itself to counters that their sources have as fields, or elsewhere."""
@@ -49,7 +53,7 @@ def recorded(name):
         ("open-vswitch", CounterSource.OVS),
         ("dpdk", CounterSource.DPDK),
         ("linux", CounterSource.LINUX),
-        ("vpp", CounterSource.VPP),
+        ("vpp", vpp.SOURCE),
     ],
 )
 def test_every_recorded_drop_counter_has_a_meaning_and_every_meaning_is_of_a_counter_that_there_is(name, source):
@@ -57,12 +61,12 @@ def test_every_recorded_drop_counter_has_a_meaning_and_every_meaning_is_of_a_cou
     unknown = {
         counter
         for _, kind, counter in found
-        if meaning(counter, source).cause is Cause.UNKNOWN and (kind == "errors" or is_drop(counter))
+        if KNOWN.of(counter, source).cause is Cause.UNKNOWN and (kind == "errors" or KNOWN.is_drop(counter))
     }
     assert unknown - ONLY_NFVBEDS == ((NO_DROPS | OF_ROUTERS) if name == "vpp" else set())
     elsewhere = {counter for other in ("dpdk", "linux", "open-vswitch") for _, _, counter in recorded(other)}
-    of_source = {counter for _, _, counter in found} | (elsewhere if source is not CounterSource.VPP else set())
-    assert set(TABLES[source]) - of_source - ONLY_NFVBEDS - OF_PORTS == set()
+    of_source = {counter for _, _, counter in found} | (elsewhere if source != vpp.SOURCE else set())
+    assert set(KNOWN.tables[source]) - of_source - ONLY_NFVBEDS - OF_PORTS == set()
 
 
 @pytest.mark.parametrize(
@@ -80,9 +84,9 @@ def test_every_recorded_drop_counter_has_a_meaning_and_every_meaning_is_of_a_cou
         (CounterSource.LINUX, "tx_dropped", Cause.SEVERAL, "does not say why"),
         (CounterSource.DPDK, "imissed", Cause.RING, "was full"),
         (CounterSource.AF_XDP, "imissed", Cause.SEVERAL, "longer than its buffers"),
-        (CounterSource.VPP, "tx packet drops (cannot merge descriptors)", Cause.MTU, "longer"),
-        (CounterSource.VPP, "interface is down", Cause.LINK, "down"),
-        (CounterSource.XDP_SWITCH, "no_way", Cause.RULE, "no port"),
+        (vpp.SOURCE, "tx packet drops (cannot merge descriptors)", Cause.MTU, "longer"),
+        (vpp.SOURCE, "interface is down", Cause.LINK, "down"),
+        (xdp.SOURCE, "no_way", Cause.RULE, "no port"),
         (CounterSource.GATEWAY, "too_big", Cause.MTU, "longer"),
         (CounterSource.OVS, "ovs_tx_phase_of_the_moon_drops", Cause.UNKNOWN, "ovs_tx_phase_of_the_moon_drops"),
         (None, "imissed", Cause.SEVERAL, "does not say why"),
@@ -90,7 +94,7 @@ def test_every_recorded_drop_counter_has_a_meaning_and_every_meaning_is_of_a_cou
     ],
 )
 def test_what_a_counter_means_is_its_sources_to_say(source, counter, cause, says):
-    found = meaning(counter, source)
+    found = KNOWN.of(counter, source)
     assert found.cause is cause
     assert says in found.says
 
@@ -101,10 +105,10 @@ def test_the_gateways_reasons_are_all_there():
 
 
 def test_kept_counters_tell_who_counted():
-    assert source_of({"tx_dropped": 1, "ovs_tx_failure_drops": 1}) is CounterSource.OVS
-    assert source_of({"imissed": 1}) is CounterSource.DPDK
-    assert source_of({"rx_no_buf": 1}) is CounterSource.VPP
-    assert source_of({"rx_dropped": 1}) is CounterSource.LINUX
+    assert KNOWN.source_of({"tx_dropped": 1, "ovs_tx_failure_drops": 1}) == CounterSource.OVS
+    assert KNOWN.source_of({"imissed": 1}) == CounterSource.DPDK
+    assert KNOWN.source_of({"rx_no_buf": 1}) == vpp.SOURCE
+    assert KNOWN.source_of({"rx_dropped": 1}) == CounterSource.LINUX
 
 
 def test_open_vswitchs_port_counts_each_dropped_frame_once_and_keeps_the_total():
@@ -114,7 +118,7 @@ def test_open_vswitchs_port_counts_each_dropped_frame_once_and_keeps_the_total()
         port=1, rx_packets=2, tx_packets=3, rx_dropped=2, tx_dropped=10, rx_errors=6, tx_errors=0, reasons=reasons
     )
     hop = reading.port_hop("br0 port p0", port)
-    assert hop.counted_by is CounterSource.OVS
+    assert hop.counted_by == CounterSource.OVS
     assert {name: count for name, count in hop.drops.items() if count} == {
         "rx_errors": 6,
         "ovs_tx_failure_drops": 3,
@@ -152,4 +156,4 @@ def test_vpps_error_counters_are_added_up_by_their_texts():
         "/if/drops": [[0, 1]],
     }
     assert errors_of(entries) == {full: 7}
-    assert full in VPP_ERRORS
+    assert full in vpp.ERRORS

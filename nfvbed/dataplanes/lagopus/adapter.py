@@ -7,6 +7,7 @@ from typing import Annotated
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.lagopus import process
 from nfvbed.dataplanes.lagopus.configuration import configuration, raw_socket, vhost_client
+from nfvbed.dataplanes.lagopus.drops import SOURCE
 from nfvbed.dataplanes.lagopus.options import LagopusOptions
 from nfvbed.dataplanes.lagopus.process import DIED, Lagopus, LagopusSpec, configuration_file
 from nfvbed.dataplanes.ports import vhost_user
@@ -22,7 +23,6 @@ from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
     NOT_SEPARABLE,
-    CounterSource,
     Deployment,
     Hop,
     HopKind,
@@ -194,7 +194,7 @@ class LagopusDpdk(DataPlane):
                 rx_packets=counts["rx_packets"],
                 tx_packets=counts["tx_packets"],
                 drops={key: counts[key] for key in ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")},
-                counted_by=CounterSource.LAGOPUS,
+                counted_by=SOURCE,
             )
             for name, counts in self._statistics(deployment).items()
         )

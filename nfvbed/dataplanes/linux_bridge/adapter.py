@@ -6,25 +6,25 @@ from typing import Annotated
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.linux_bridge.fdb import BridgeLearning
 from nfvbed.dataplanes.linux_bridge.options import LinuxBridgeOptions
-from nfvbed.dataplanes.ports import kernel_links, veth
+from nfvbed.dataplanes.ports import kernel_links
 from nfvbed.dataplanes.ports import shares as bridge_shares
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces, GuestSide
 from nfvbed.dataplanes.ports.kernel_options import vhost_of
 from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.dataplanes.ports.link_switch import LinkSwitch
-from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.ports.veth_probe import Attempt, receive_by, require_sender, try_out
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.wiring import EMULATED_NICS, queues_of, require_vnf
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import fixes, links
+from nfvbed.host import fixes, links, veth
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.qemu.accelerator import guests_boot
 from nfvbed.host.qemu.binaries import PROJECT_ROOT, locate
 from nfvbed.host.qemu.vhost import require_vhost_net
 from nfvbed.host.timing import Steps
+from nfvbed.host.veth import MACS
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
     CounterSource,

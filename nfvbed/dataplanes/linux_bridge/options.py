@@ -13,6 +13,7 @@ class LinuxBridgeOptions(WithOffloads):
     """The kernel's bridge between veth ports."""
 
     dataplane: Literal["linux-bridge"]
+    colour = 0
     netfilter: bool = False
     """Use of iptables for bridged frames (bridge-nf-call-iptables)."""
     learning: bool = True

@@ -8,19 +8,19 @@ from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.macvtap import ports as macvtap_ports
 from nfvbed.dataplanes.macvtap.options import MacvtapOptions
 from nfvbed.dataplanes.macvtap.ports import MacvtapPlan, MacvtapSpaces
-from nfvbed.dataplanes.ports import kernel_checks, veth
+from nfvbed.dataplanes.ports import kernel_checks
 from nfvbed.dataplanes.ports.kernel_cores import place_generator, place_links
-from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.ports.veth_probe import Attempt, probe_veth, try_out
 from nfvbed.dataplanes.wiring import queues_of, require_vnf
 from nfvbed.errors import DeployError, InternalError, UnsupportedError
-from nfvbed.host import fixes, links, macvlans, napi
+from nfvbed.host import fixes, links, macvlans, napi, veth
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.macvlans import MacvlanDevice
 from nfvbed.host.namespaces import inside
 from nfvbed.host.qemu.vhost import require_vhost_net
 from nfvbed.host.timing import Steps
+from nfvbed.host.veth import MACS
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
     NOT_SEPARABLE,

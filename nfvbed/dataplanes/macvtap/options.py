@@ -22,6 +22,7 @@ class MacvtapOptions(WithOffloads):
     """macvtap and macvlan devices on veth links: the kernel's switching without a bridge."""
 
     dataplane: Literal["macvtap"]
+    colour = 7
     mode: MacvtapMode = "bridge"
     """Mode of the devices. `bridge`: devices of one link reach each other directly. `private`: they do not. `vepa`:
     through a switch at the link's other end that sends frames back where they came from (reflective relay; one is put

@@ -13,16 +13,15 @@ from functools import cached_property, partial
 
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.macvtap.options import MacvtapOptions
-from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan
 from nfvbed.dataplanes.ports.kernel_options import vhost_of
 from nfvbed.dataplanes.ports.shares import share_mac
-from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.wiring import end_mac, vnf_ports
 from nfvbed.errors import InternalError
-from nfvbed.host import links, macvlans
+from nfvbed.host import links, macvlans, veth
 from nfvbed.host.macvlans import MacvlanDevice
 from nfvbed.host.namespaces import inside
+from nfvbed.host.veth import MACS
 from nfvbed.records import GeneratorPort, PortKind, VnfPort
 from nfvbed.spec.layout import End, Layout
 

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Self
 
 from nfvbed.dataplanes.ovs import unixctl
+from nfvbed.dataplanes.ovs.userspace import ROUNDED_SOURCE, SOURCE
 from nfvbed.errors import InternalError
 
-SOURCE = "PMD statistics"
-ROUNDED_SOURCE = "PMD statistics, rounded by pmd-perf-show"
 """Where the switch has no exact busy cycles: they are the middle of what its rounded figures leave open."""
 STATISTICS = "dpif-netdev/pmd-stats-show"
 PERFORMANCE = "dpif-netdev/pmd-perf-show"

@@ -43,8 +43,15 @@ class AutoLoadBalance(SpecModel):
     """Percentage by which the loads' variance must fall (`pmd-auto-lb-improvement-threshold`)."""
 
 
+SOURCE = "PMD statistics"
+ROUNDED_SOURCE = "PMD statistics, rounded by pmd-perf-show"
+"""What its threads' counters of cycles are of."""
+
+
 class OvsUserspaceOptions(OvsOptions):
     """Threads, queues and caches."""
+
+    cycle_sources = (SOURCE, ROUNDED_SOURCE)
 
     pmd_cores: int = Field(1, ge=1, le=64)
     """Number of cores with a polling thread; which ones (`pmd-cpu-mask`) the site's arrangement decides."""

@@ -13,14 +13,13 @@ from functools import cached_property
 from typing import Self
 
 from nfvbed.dataplanes.dataplane import DeployRequest
-from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.shares import share_mac
-from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.wiring import end_mac, vnf_ports
 from nfvbed.errors import InternalError
-from nfvbed.host import links
+from nfvbed.host import links, veth
 from nfvbed.host.links import LinkCounters
 from nfvbed.host.namespaces import inside
+from nfvbed.host.veth import MACS
 from nfvbed.records import Deployment, GeneratorPort, GuestNic, Hop, PortKind, VnfPort
 from nfvbed.spec.layout import End, Layout, layout
 

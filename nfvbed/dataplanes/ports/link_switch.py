@@ -10,18 +10,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
-from nfvbed.dataplanes.ports import kernel_checks, kernel_links, veth
+from nfvbed.dataplanes.ports import kernel_checks, kernel_links
 from nfvbed.dataplanes.ports.kernel_cores import place
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces, GuestSide
 from nfvbed.dataplanes.ports.link_state import LinkState, outside
 from nfvbed.dataplanes.wiring import require_vnf
-from nfvbed.host import coredistance, napi
+from nfvbed.host import coredistance, napi, veth
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import (
     NOT_SEPARABLE,
-    CounterSource,
     Deployment,
     Hop,
     HopKind,
@@ -43,6 +42,8 @@ class LinkSwitch(DataPlane):
     """What its work is part of where it has no threads of its own."""
     drops: ClassVar[tuple[str, ...]] = ()
     """Those of its own counters that are drops."""
+    counts_as: ClassVar[str] = ""
+    """Their source."""
 
     def __init__(self) -> None:
         self._workspaces: dict[str, Workspace] = {}
@@ -175,7 +176,7 @@ class LinkSwitch(DataPlane):
             name = plan.port(end)
             hop = veth.hop(f"{self.kind} port {name}", within[name], HopKind.SWITCH_PORT, end)
             drops = {key: count for key, count in own.get(name, {}).items() if key in self.drops}
-            by = CounterSource.XDP_SWITCH if drops else hop.counted_by
+            by = self.counts_as if drops else hop.counted_by
             path.append(hop.model_copy(update={"drops": hop.drops | drops, "counted_by": by}))
         return tuple(path)
 

@@ -10,17 +10,17 @@ from functools import partial
 from typing import ClassVar
 
 from nfvbed.dataplanes.dataplane import Ceiling, DeployRequest
-from nfvbed.dataplanes.ports import kernel_links, veth
+from nfvbed.dataplanes.ports import kernel_links
 from nfvbed.dataplanes.ports.kernel_checks import require_up
 from nfvbed.dataplanes.ports.kernel_cores import place_generator
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan
 from nfvbed.dataplanes.ports.testpmd_io import ReferencePorts, TestpmdIo
-from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS, MACS, SWITCH_LINKS
 from nfvbed.dataplanes.wiring import end_mac, refuse_many_vnfs, vnf_ports
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import links, napi
+from nfvbed.host import links, napi, veth
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
+from nfvbed.host.veth import GENERATOR_LINKS, MACS, SWITCH_LINKS
 from nfvbed.records import CellRole, CounterSource, Deployment, Hop, PortKind, Role, SwitchCounters, VnfPort, WorkThread
 from nfvbed.spec.layout import End, layout
 from nfvbed.state import PlaneState

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 from pyroute2.netlink.exceptions import NetlinkError
 
-from nfvbed.dataplanes.ports import veth
-from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.errors import NfvbedError, PrerequisiteError, UnsupportedError
-from nfvbed.host import fixes, links, napi
+from nfvbed.host import fixes, links, napi, veth
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.liveframes import try_live_frames
 from nfvbed.host.namespaces import inside
+from nfvbed.host.veth import MACS
 from nfvbed.host.workspace import Workspace
 from nfvbed.spec.options import CoreUse
 from nfvbed.spec.variant import Variant

@@ -5,7 +5,6 @@ import platform
 from pathlib import Path
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
-from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.sriov import choice, functions, representors, reset, vfs
 from nfvbed.dataplanes.sriov.choice import choose
@@ -15,7 +14,7 @@ from nfvbed.dataplanes.sriov.plan import FunctionPlan, cables, plan_functions
 from nfvbed.dataplanes.sriov.settings import NetlinkVfLink
 from nfvbed.dataplanes.wiring import require_vnf, vnf_ports
 from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
-from nfvbed.host import fixes, links
+from nfvbed.host import fixes, links, veth
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.nics import mellanox, netdevs
 from nfvbed.host.nics.pf import PfPort, discover

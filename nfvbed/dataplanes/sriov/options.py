@@ -49,6 +49,7 @@ class SriovOptions(DataPlaneOptions):
     """Virtual functions of one port of a NIC, joined by its embedded switch."""
 
     dataplane: Literal["sriov"]
+    colour = 6
     pf_address: PciAddress | None = None
     """PCI address of the physical function; without any of the three: the only NIC that can have functions."""
     pf_interface: str | None = Field(None, min_length=1, max_length=15)

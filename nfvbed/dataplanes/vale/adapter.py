@@ -6,20 +6,19 @@ from functools import partial
 from pathlib import Path
 
 from nfvbed.dataplanes.dataplane import DeployRequest
-from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.dataplanes.ports.link_switch import LinkSwitch
-from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.ports.veth_probe import Attempt, require_sender, try_out
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.vale.control import ValeControl, locate, most_switches
 from nfvbed.dataplanes.vale.options import ValeOptions
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError, UnsupportedError
-from nfvbed.host import links
+from nfvbed.host import links, veth
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps
+from nfvbed.host.veth import MACS
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment
 from nfvbed.spec.variant import Variant, options_of

@@ -10,6 +10,8 @@ from nfvbed.spec.options import AF_PACKET, DataPlaneOptions, refuse_existing
 from nfvbed.spec.rings import RingSize
 from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice, vnic_of
 
+CYCLES_FROM = "VPP runtime"
+"""What its graph's counters of cycles are of."""
 _TAP_VNICS = frozenset({"any", "tap", "e1000", "rtl8139"})
 
 
@@ -17,6 +19,8 @@ class VppOptions(DataPlaneOptions):
     """fd.io's Vector Packet Processor, which the user brings."""
 
     dataplane: Literal["vpp"]
+    colour = 2
+    cycle_sources = (CYCLES_FROM,)
     workers: int = Field(1, ge=1, le=64)
     """Threads that forward, each on a core of its own; the main thread is on the control core."""
     forwarding: Literal["l2-cross-connect", "bridge-domain"] = "l2-cross-connect"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nfvbed.dataplanes.dataplane import DeployRequest
-from nfvbed.dataplanes.ports import kernel_links, veth, vhost_user
+from nfvbed.dataplanes.ports import kernel_links, vhost_user
 from nfvbed.dataplanes.ports.kernel_cores import place_generator
 from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgePlan
 from nfvbed.dataplanes.vpp.calls import MEMIF_BUFFER_BYTES
@@ -13,7 +13,7 @@ from nfvbed.dataplanes.vpp.interfaces import Graph, Interface
 from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.dataplanes.wiring import queues_of, vnf_ports
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import links
+from nfvbed.host import links, veth
 from nfvbed.host.namespaces import inside
 from nfvbed.host.nics import take
 from nfvbed.host.nics.inventory import Nic

@@ -5,9 +5,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from nfvbed.dataplanes.vpp.runtime import SOURCE, runtime_of
+from nfvbed.dataplanes.vpp.drops import SOURCE
+from nfvbed.dataplanes.vpp.options import CYCLES_FROM
+from nfvbed.dataplanes.vpp.runtime import runtime_of
 from nfvbed.dataplanes.vpp.statistics import Entries, InterfaceCounters, errors_of, interface_counters
-from nfvbed.records import CounterSource, Hop, HopKind, Role, SwitchCounters, WorkThread
+from nfvbed.records import Hop, HopKind, Role, SwitchCounters, WorkThread
 from nfvbed.spec.layout import End, Layout
 
 DROP_NODE = "error-drop"
@@ -28,7 +30,7 @@ def counters(entries: Entries, numbers: Mapping[str, int], busy_cycles: int) -> 
     return SwitchCounters(
         packets=sum(interface.rx_packets for interface in counted.values()),
         busy_cycles=busy_cycles,
-        source=SOURCE,
+        source=CYCLES_FROM,
         raw={
             "nodes": [dataclasses.asdict(node) for node in nodes if node.vectors],
             "ports": {name: _port(interface) for name, interface in counted.items()},
@@ -41,7 +43,7 @@ def hops(entries: Entries, numbers: Mapping[str, int], plan: Layout) -> tuple[Ho
     first, *others = (_hop(end, interface_counters(entries, numbers[end.name])) for end in plan.switch_ends)
     dropped = sum(node.vectors for node in runtime_of(entries).values() if node.node == DROP_NODE)
     drops = {DROP_NODE: dropped, **errors_of(entries)}
-    return first, Hop(name="vpp graph", drops=drops, counted_by=CounterSource.VPP), *others
+    return first, Hop(name="vpp graph", drops=drops, counted_by=SOURCE), *others
 
 
 def workers(pid: int, *, polling: bool) -> tuple[WorkThread, ...]:
@@ -75,7 +77,7 @@ def _hop(end: End, counted: InterfaceCounters) -> Hop:
         rx_packets=counted.rx_packets,
         tx_packets=counted.tx_packets,
         drops=dict(counted.drops),
-        counted_by=CounterSource.VPP,
+        counted_by=SOURCE,
     )
 
 

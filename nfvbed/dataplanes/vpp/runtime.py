@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from nfvbed.errors import InternalError
 
-SOURCE = "VPP runtime"
 NAMES, CALLS, VECTORS, CLOCKS = "/sys/node/names", "/sys/node/calls", "/sys/node/vectors", "/sys/node/clocks"
 
 

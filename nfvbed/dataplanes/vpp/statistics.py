@@ -13,8 +13,8 @@ from typing import Any
 
 from vpp_papi.vpp_stats import VPPStats
 
+from nfvbed.dataplanes.vpp.drops import ERRORS as DROP_ERRORS
 from nfvbed.dataplanes.vpp.runtime import CALLS, CLOCKS, NAMES, VECTORS
-from nfvbed.drops import VPP_ERRORS
 from nfvbed.errors import DeployError, InternalError
 from nfvbed.patience import patient
 
@@ -72,7 +72,7 @@ class Statistics:
             wanted = [NAMES, CALLS, VECTORS, CLOCKS, RECEIVED, SENT, *DROPS.values()]
             present = [name for name in wanted if name in self._segment.directory]
             if errors:
-                present += [name for name in self._segment.directory if _error_text(name) in VPP_ERRORS]
+                present += [name for name in self._segment.directory if _error_text(name) in DROP_ERRORS]
             entries: dict[str, Any] = self._segment.dump(present)
         except (OSError, IndexError) as failure:
             raise DeployError(
@@ -125,7 +125,7 @@ def errors_of(entries: Entries) -> dict[str, int]:
     found: dict[str, int] = {}
     for name, threads in entries.items():
         text = _error_text(name)
-        if text in VPP_ERRORS:
+        if text in DROP_ERRORS:
             found[text] = found.get(text, 0) + sum(int(count) for count in threads)
     return found
 

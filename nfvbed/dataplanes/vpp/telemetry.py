@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from nfvbed.dataplanes.vpp.runtime import SOURCE, NodeRuntime, Runtime, between, runtime_of
+from nfvbed.dataplanes.vpp.options import CYCLES_FROM
+from nfvbed.dataplanes.vpp.runtime import NodeRuntime, Runtime, between, runtime_of
 from nfvbed.dataplanes.vpp.statistics import Statistics
 from nfvbed.results import MeasuredRow, Quantity
 
@@ -45,7 +46,7 @@ def node_rows(nodes: Sequence[NodeRuntime]) -> tuple[MeasuredRow, ...]:
                 "calls": node.calls,
                 "vectors": node.vectors,
                 "clocks": node.clocks,
-                "source": SOURCE,
+                "source": CYCLES_FROM,
             },
             quantities=(Quantity(name="cycles", value=node.cycles_per_packet, unit="cycles/packet"),),
         )

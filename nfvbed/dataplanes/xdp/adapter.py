@@ -6,21 +6,21 @@ from functools import partial
 from typing import Annotated
 
 from nfvbed.dataplanes.dataplane import DeployRequest
-from nfvbed.dataplanes.ports import veth
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.link_switch import LinkSwitch
-from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS, MACS
 from nfvbed.dataplanes.ports.veth_probe import Attempt, receive_by, require_sender, try_out
 from nfvbed.dataplanes.reset import ResetReport
+from nfvbed.dataplanes.xdp.drops import SOURCE
 from nfvbed.dataplanes.xdp.options import XdpOptions
 from nfvbed.dataplanes.xdp.process import DIED, PROGRAM, XdpSwitch, XdpSwitchSpec
 from nfvbed.errors import DeployError
-from nfvbed.host import links
+from nfvbed.host import links, veth
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.native import native_binary
 from nfvbed.host.processes import check_alive
 from nfvbed.host.timing import Steps
+from nfvbed.host.veth import GENERATOR_LINKS, MACS
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment
 from nfvbed.spec.variant import Variant, options_of
@@ -42,6 +42,7 @@ class Xdp(LinkSwitch):
     kind = "xdp"
     works_in = "the sender's softirq"
     drops = ("no_way",)
+    counts_as = SOURCE
 
     def probe(self, variant: Variant) -> Fitness:
         """Make two ports, attach the programs in the variant's mode, and remove it all."""

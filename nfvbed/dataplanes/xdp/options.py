@@ -14,6 +14,8 @@ class XdpOptions(WithCoreUse):
     """An XDP program on every port that redirects frames to the port at the other end of their cable."""
 
     dataplane: Literal["xdp"]
+    colour = 5
+    takes_programs = True
     mode: Literal["native", "generic"] = "native"
     """Place of the program. `native`: the driver runs it on its own frames; `generic`: the kernel, on its own buffers
     of them."""

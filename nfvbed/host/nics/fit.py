@@ -104,7 +104,7 @@ def _found(address: str, key: str, machine: Machine) -> Nic:
             "a NIC with several ports at one PCI address (ConnectX-3) cannot be distinguished by it",
             where=where,
             observed=f"{address}: {names}",
-            fix="cables between NICs whose ports have an address each; or variant sriov",
+            fix="cables between NICs whose ports have an address each; or a variant that takes virtual functions",
         )
     return nic
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, SerializeAsAny
 
 from nfvbed.findings import Finding, SiteReport
 from nfvbed.records import Readiness, Record, Support
@@ -120,7 +120,10 @@ class VersionFinding(Finding):
 
 
 class DoctorReport(SiteReport):
-    """Everything the doctor found on a host."""
+    """Everything the doctor found on a host; what data planes look for there comes beside the fields, by its name."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, SerializeAsAny[Finding] | VersionFinding]
 
     kernel: str
     distribution: str
@@ -140,15 +143,12 @@ class DoctorReport(SiteReport):
     kvm: Finding
     accelerator: Finding
     vhost_net: Finding
-    openvswitch: Finding
     af_xdp: Finding
     live_frames: Finding
     threaded_napi: Finding
     namespaces: Finding
     cgroup_v2: Finding
     dpdk: VersionFinding
-    ovs: VersionFinding
-    vpp: VersionFinding
     qemu: VersionFinding
     nfvgen: VersionFinding
     images: Finding | None = None
@@ -161,8 +161,8 @@ class DoctorReport(SiteReport):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Those of its fields that are findings."""
-        values = (getattr(self, name) for name in type(self).model_fields)
+        """Those of its fields that are findings, and those of data planes."""
+        values = (getattr(self, name) for name in (*type(self).model_fields, *(self.model_extra or {})))
         return tuple(value for value in values if isinstance(value, Finding))
 
 

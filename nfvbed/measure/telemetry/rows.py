@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nfvbed.dataplanes.ovs import pmd
-from nfvbed.dataplanes.vpp import runtime
+from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.measure.telemetry.groups import Group
 from nfvbed.measure.telemetry.perf import PerfEvent, PerfSupport
 from nfvbed.measure.telemetry.probe import Readings
@@ -20,7 +19,7 @@ _CYCLES = "cycles/packet"
 GENERATOR_SOURCE = "turns in which the generator moved frames, and its threads of the kernel"
 POLLER_SOURCE = "time on its core"
 SCHEDULER_SOURCE = "scheduler + softirq tracepoints"
-_OWN_CYCLES = frozenset({pmd.SOURCE, pmd.ROUNDED_SOURCE, runtime.SOURCE})
+_OWN_CYCLES = frozenset(source for model in CATALOGUE.options for source in model.cycle_sources)
 """Switches that count what their threads spend on packets."""
 
 

@@ -194,7 +194,7 @@ def xdp_tasks(cell_test: CellTest, spec: XdpTasksTest) -> Outcome[TablePayload]:
 def _no_tasks_here(cell_test: CellTest) -> str:
     """Say why the tasks are nothing for this cell; empty where they are."""
     deployment, traffic = cell_test.setup.deployment, cell_test.task().request
-    if cell_test.setup.variant.options.dataplane != "xdp":
+    if not cell_test.setup.variant.options.takes_programs:
         return "the tasks are XDP programs in the place of the switch's own: they need a variant of data plane xdp"
     if deployment.topology != "p2p":
         return "the tasks are done at the first port: a path through VNFs does not reach them (topology p2p)"

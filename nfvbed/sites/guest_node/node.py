@@ -2,8 +2,7 @@
 
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from nfvbed.sites.guest_node.channel import NodeChannel
 from nfvbed.sites.guest_node.files import NodeFiles
 from nfvbed.sites.guest_node.machine import NodeMachine, NodePlaces
 from nfvbed.sites.guest_node.ramdisk import FAILED, ramdisk
+from nfvbed.sites.ownmachine import Executed, Output, OwnMachine, Program
 
 PROCESS = "node"
 BOOT_S = 180.0
@@ -30,31 +30,8 @@ _LINES = 8
 _SEARCH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 ENVIRONMENT = {"PATH": _SEARCH, "HOME": "/root", "LANG": "C.UTF-8", "TERM": "dumb"}
 
-Output = Callable[[str, bytes], None]
-"""Reported what a program writes, as it does: `stdout` or `stderr`, and the bytes."""
 
-
-@dataclass(frozen=True)
-class Executed:
-    """A program that has ended."""
-
-    status: int
-    """Exit status; negative: the signal that ended it."""
-    stdout: bytes
-    stderr: bytes
-
-
-@dataclass(frozen=True)
-class Program:
-    """What is to be executed."""
-
-    argv: Sequence[str]
-    directory: Path = Path("/")
-    environment: Mapping[str, str] | None = None
-    """On top of a plain one."""
-
-
-class GuestNode:
+class GuestNode(OwnMachine):
     """One guest node. It ends with its workspace, and so with the nfvbed that started it."""
 
     def __init__(self, process: ManagedProcess, places: NodePlaces) -> None:

@@ -1,34 +1,53 @@
 """The lab inside a guest node: the same site, which says of all that comes from it where that was."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.host.identity import NodeIdentity, is_elsewhere, this_node
+from nfvbed.host.identity import NodeIdentity, this_node
 from nfvbed.readings import Distances, Unavailable
 from nfvbed.records import Accelerator, Deployment, QualityWarning, WorkThread
+from nfvbed.sites.absent import AbsentSite
+from nfvbed.sites.guest_node.session import guest_node
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
 from nfvbed.sites.lab.site import LabSite
+from nfvbed.sites.ownmachine import Boot
+from nfvbed.sites.site import Site
 from nfvbed.spec.site import GuestSiteSpec
 
 
-def open_site(spec: GuestSiteSpec, root: Path) -> LabSite:
-    """Open the guest node that this machine is; nothing is changed on it yet.
-
-    Raises:
-        UnsupportedError: this machine is not that guest node.
-    """
+def find_node(spec: GuestSiteSpec, root: Path) -> Site:
+    """Return the guest node: as the lab where this machine is it, else as a machine that boots for a command."""
     node = this_node()
-    if node is None or is_elsewhere(spec):
-        raise UnsupportedError(
+    if node is None or node.site != spec.name:
+        return NodeElsewhere(spec, root)
+    return LabSite(GuestNodePlanes(LabMachine(spec, root), node), root)
+
+
+class NodeElsewhere(AbsentSite):
+    """A guest node that this machine is not.
+
+    Args:
+        spec: the site's file.
+        root: of the project.
+    """
+
+    def __init__(self, spec: GuestSiteSpec, root: Path) -> None:
+        why = UnsupportedError(
             f"site {spec.name} is a virtual machine that lives as long as one command",
             where=f"deploy/sites/{spec.name}.yml",
             observed="a command that would leave something deployed, or that does not work there",
             fix=f"nfvbed run EXPERIMENT --site {spec.name}, or nfvbed doctor --site {spec.name}",
         )
-    return LabSite(GuestNodePlanes(LabMachine(spec, root), node), root)
+        super().__init__(spec.name, why)
+        self._boot = partial(guest_node, spec, root)
+
+    def own_machine(self) -> Boot:
+        """Boot it."""
+        return self._boot
 
 
 class GuestNodePlanes(LabPlanes):

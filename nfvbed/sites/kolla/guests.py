@@ -2,14 +2,12 @@
 
 from typing import Any
 
+from nfvbed.cloud.novaflavor import PREFIX, extra_specs
 from nfvbed.errors import UnsupportedError
 from nfvbed.sites.kolla.model import Order
 from nfvbed.spec.flavor import Flavor
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 
 _MULTIQUEUE = "hw:vif_multiqueue_enabled"
-_OF_SHARED = {"ovs-dpdk", "vpp"}
-"""Data planes whose ports are sockets of vhost-user, and need memory that the switch shares."""
 _MULTIQUEUE_IMAGE = "hw_vif_multiqueue_enabled"
 
 
@@ -19,7 +17,8 @@ def flavor_of(order: Order, flavor: Flavor) -> dict[str, Any]:
     Raises:
         UnsupportedError: the release has not what it asks for.
     """
-    can, specs = order.release.guests, extra_specs(flavor, shared_pages=bool(_OF_SHARED & set(order.planes)))
+    shared = any(plane.switch.is_on_dpdk for plane in order.planes)
+    can, specs = order.release.guests, extra_specs(flavor, shared_pages=shared)
     if flavor.emulator_threads is not None and not can.emulator_threads:
         raise UnsupportedError(
             f"flavor {flavor.name} asks for emulator_threads, which {order.release.title} does not have",

@@ -3,17 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nfvbed.sites.kolla.pinning import Pinning
-from nfvbed.sites.kolla.placement import Placement
-from nfvbed.spec.kollarelease import DataPlaneSupportSpec, KollaReleaseSpec
+from nfvbed.cloud.kolla.agent import SwitchAgent
+from nfvbed.cloud.kolla.machine import KollaCompute, KollaMachine
+from nfvbed.cloud.kolla.placement import Placement
+from nfvbed.cloud.kolla.plane import KollaPlane
+from nfvbed.cloud.kolla.release import ReleaseSupport
+from nfvbed.cloud.kolla.uplinks import Uplink
+from nfvbed.errors import InternalError
+from nfvbed.sites.kolla.pinning import Pinning, plane_of
+from nfvbed.spec.kollarelease import KollaReleaseSpec
 from nfvbed.spec.rack import RackHostSpec
 from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant
 
-_VLANS_ALONE = {"sriov", "macvtap", "vpp"}
-
-Options = Mapping[str, Mapping[str, str | tuple[str, ...]]]
-"""Of an INI file: section -> option -> value; several values of an option that may be given several times."""
+NO_PLANE = KollaPlane(name="")
+"""Of a machine that is no compute."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Order:
     """Of all computes."""
 
     @property
-    def planes(self) -> tuple[str, ...]:
+    def planes(self) -> tuple[KollaPlane, ...]:
         """The data planes, each once."""
         return self.pinning.planes
 
@@ -36,22 +40,27 @@ class Order:
         """Return the variant of a compute."""
         return self.pinning.on(name)
 
-    def plane_on(self, name: str) -> str:
-        """Return the data plane of a compute; empty: the machine is none."""
-        return self.variant_on(name).options.dataplane if name in self.pinning.variants else ""
+    def plane_on(self, name: str) -> KollaPlane:
+        """Return the data plane of a machine."""
+        return plane_of(self.variant_on(name)) if name in self.pinning.variants else NO_PLANE
 
-    def support_on(self, name: str) -> DataPlaneSupportSpec:
-        """Return what becomes of a compute's data plane with this release."""
-        return self.release.dataplanes[self.plane_on(name)]
+    def support_on(self, name: str) -> ReleaseSupport:
+        """Return what becomes of a compute's data plane with this release.
 
-    def is_everywhere(self, plane: str) -> bool:
-        """Whether all computes have a data plane."""
-        return self.planes == (plane,)
+        Raises:
+            InternalError: nobody says, which is found out before there is an order.
+        """
+        return _known(self.plane_on(name), self.release)
 
     @property
     def roles(self) -> tuple[str, ...]:
         """Names of nfvbed's roles that the data planes need."""
-        return tuple(dict.fromkeys(role for plane in self.planes for role in self.release.dataplanes[plane].roles))
+        return roles_of(self.pinning, self.release)
+
+    @property
+    def agent(self) -> SwitchAgent:
+        """Neutron's agent of all machines' switches."""
+        return self.planes[0].neutron.agent
 
     @property
     def hosts(self) -> dict[str, RackHostSpec]:
@@ -65,16 +74,47 @@ class Order:
 
     @property
     def network_types(self) -> str:
-        """Types of networks that tenants make; functions, macvtap devices and VPP's ports know no tunnels."""
-        return "vlan" if _VLANS_ALONE & set(self.planes) else "vlan,vxlan"
+        """Types of networks that tenants make."""
+        return "vlan,vxlan" if all(plane.neutron.has_tunnels for plane in self.planes) else "vlan"
 
-    def is_netdev(self, name: str) -> bool:
-        """Whether a machine's switch is Open vSwitch with its userspace datapath."""
-        return self.plane_on(name) in ("ovs-dpdk", "ovs-afxdp")
+    def uplinks(self, name: str) -> tuple[Uplink, ...]:
+        """Return the NICs that a machine's switch has, in the file's order.
 
-    def polls(self, name: str) -> bool:
-        """Whether a machine's switch is Open vSwitch on DPDK."""
-        return self.plane_on(name) == "ovs-dpdk"
+        A controller has all of its NICs there: DHCP and routers of networks whose ports on computes are on no switch
+        are attached to its switch.
+        """
+        host = self.site.hosts[name]
+        nics = host.nics_of(*self.plane_on(name).nics.uplinks) if host.is_compute else host.network_nics
+        return tuple(Uplink(nic, nic.network) for nic in nics if nic.network is not None)
+
+    def machine(self, name: str) -> KollaMachine:
+        """Return a machine as records of data planes are asked about it."""
+        planes = tuple(plane.name for plane in self.planes)
+        return KollaMachine(
+            self.site.hosts[name], self.uplinks(name), self.site.networks, self.plane_on(name).name, planes
+        )
+
+    def compute(self, name: str) -> KollaCompute:
+        """Return a compute so."""
+        machine = self.machine(name)
+        return KollaCompute(
+            **vars(machine),
+            variant=self.variant_on(name),
+            placement=self.placements[name],
+            support=self.support_on(name),
+        )
+
+
+def roles_of(pinning: Pinning, release: KollaReleaseSpec) -> tuple[str, ...]:
+    """Return the names of nfvbed's roles that data planes need with a release, each once."""
+    return tuple(dict.fromkeys(role for plane in pinning.planes for role in _known(plane, release).roles))
+
+
+def _known(plane: KollaPlane, release: KollaReleaseSpec) -> ReleaseSupport:
+    support = plane.on(release)
+    if support is None:
+        raise InternalError(f"nothing is known of {plane.name} with {release.title}")
+    return support
 
 
 @dataclass(frozen=True)

@@ -4,33 +4,21 @@ Kolla merges its files over its own, option by option, and takes them for templa
 expression.
 """
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from graphlib import TopologicalSorter
+from itertools import pairwise
 
+from nfvbed.cloud.kolla.agent import ServiceOptions
 from nfvbed.cpulist import format_cpu_list
-from nfvbed.sites.kolla.model import Options, Order
-from nfvbed.sites.kolla.nicnames import device
-from nfvbed.sites.kolla.switching import bridge_mappings, uplinks
-from nfvbed.spec.rack import RackHostSpec
+from nfvbed.sites.kolla.model import Order
 
-VHOST_USER_DIRECTORY = "/run/openvswitch"
-"""Of the sockets, where Kolla's containers of Open vSwitch and libvirt both have it."""
-_MECHANISMS = {
-    "linux-bridge": ("linuxbridge", "l2population"),
-    "macvtap": ("openvswitch", "macvtap", "l2population"),
-    "sriov": ("openvswitch", "l2population", "sriovnicswitch"),
-    # The first that has a living agent on a machine binds; on controllers that is Open vSwitch's.
-    "vpp": ("vpp", "openvswitch", "l2population"),
-}
-_USUAL_MECHANISMS = ("openvswitch", "l2population")
-_ALL_MECHANISMS = ("linuxbridge", "vpp", "openvswitch", "macvtap", "l2population", "sriovnicswitch")
 _PLACED = ("NUMATopologyFilter", "PciPassthroughFilter", "AggregateInstanceExtraSpecsFilter")
 """Filters without which pinned cores, hugepages, devices, and computes of one variant are not looked at."""
 
 
-def override_files(order: Order) -> dict[str, Options]:
+def override_files(order: Order) -> dict[str, ServiceOptions]:
     """Return the files with what is in them, by path below `config`."""
-    found: dict[str, Options] = {
+    found: dict[str, ServiceOptions] = {
         "nova/nova-scheduler.conf": {"filter_scheduler": {"enabled_filters": ",".join(_filters(order))}},
         "neutron/ml2_conf.ini": _ml2(order),
         "neutron.conf": {"DEFAULT": {"global_physnet_mtu": str(max(one.mtu for one in order.site.networks.values()))}},
@@ -52,17 +40,21 @@ def _filters(order: Order) -> tuple[str, ...]:
     return (*order.release.nova.scheduler_filters, *_PLACED)
 
 
-def _mechanisms(order: Order) -> tuple[str, ...]:
-    """Return those of all data planes, in the order of `_ALL_MECHANISMS`."""
-    wanted = {name for plane in order.planes for name in _MECHANISMS.get(plane, _USUAL_MECHANISMS)}
-    return tuple(name for name in _ALL_MECHANISMS if name in wanted)
+def merged(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the names of all lists, each once, in an order that is each list's."""
+    before = TopologicalSorter[str]()
+    for names in lists:
+        before.add(names[0])
+        for one, other in pairwise(names):
+            before.add(other, one)
+    return tuple(before.static_order())
 
 
-def _ml2(order: Order) -> Options:
+def _ml2(order: Order) -> ServiceOptions:
     networks = order.site.networks
     found: dict[str, Mapping[str, str]] = {
         "ml2": {
-            "mechanism_drivers": ",".join(_mechanisms(order)),
+            "mechanism_drivers": ",".join(merged(plane.neutron.mechanisms for plane in order.planes)),
             "physical_network_mtus": ",".join(f"{name}:{one.mtu}" for name, one in networks.items()),
         },
         # Kolla fills this in for Ironic alone: without it there are no networks with a VLAN.
@@ -76,7 +68,7 @@ def _ml2(order: Order) -> Options:
     return found
 
 
-def _nova(order: Order, name: str) -> Options:
+def _nova(order: Order, name: str) -> ServiceOptions:
     host, place, keys = order.site.hosts[name], order.placements[name], order.release.nova
     found: dict[str, dict[str, str | tuple[str, ...]]] = {}
 
@@ -91,28 +83,13 @@ def _nova(order: Order, name: str) -> Options:
     reserved = tuple(f"node:{one.node},size:{one.page_kib},count:{one.count}" for one in place.pages)
     if reserved:
         put("DEFAULT/reserved_huge_pages", reserved)
-    if order.plane_on(name) == "sriov":
-        put(keys.pci_devices, tuple(_functions(host)))
+    devices = order.plane_on(name).nics.passed_through(host)
+    if devices:
+        put(keys.pci_devices, devices)
     return found
 
 
-def _functions(host: RackHostSpec) -> list[str]:
-    """Return Nova's descriptions of the machine's functions: those of a physical function whose address it has."""
-    return [json.dumps({"address": nic.pci, "physical_network": nic.network}) for nic in host.nics_of("sriov")]
-
-
-def _agent(order: Order, name: str) -> Options:
-    """Return the settings of a machine's agent of Open vSwitch, or Linux bridge."""
-    links = uplinks(order, name)
-    if order.is_everywhere("linux-bridge"):
-        # Kolla gives one network, physnet1, all NICs.
-        pairs = ",".join(f"{link.network}:{device(link.nic)}" for link in links)
-        return {"linux_bridge": {"physical_interface_mappings": pairs}}
-    if order.release.ovs_agent_file == "ml2_conf.ini":
-        # There Kolla maps physnet1, physnet2, ... to the bridges.
-        return {"ovs": {"bridge_mappings": bridge_mappings(links)}}
-    if not order.is_netdev(name):
-        return {}
-    # Kolla's needs a Linux bridge between instance and switch, which the userspace datapath cannot have.
-    firewall = {"securitygroup": {"firewall_driver": "openvswitch"}}
-    return ({"ovs": {"vhostuser_socket_dir": VHOST_USER_DIRECTORY}} if order.polls(name) else {}) | firewall
+def _agent(order: Order, name: str) -> ServiceOptions:
+    """Return the settings of a machine's agent of its switch."""
+    mappings = order.agent.mappings(order.release, order.uplinks(name))
+    return {**mappings, **order.plane_on(name).neutron.settings}

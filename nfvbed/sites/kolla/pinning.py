@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from nfvbed.cloud.kolla.agent import OPEN_VSWITCH
+from nfvbed.cloud.kolla.plane import KollaPlane
+from nfvbed.dataplanes.catalogue import CATALOGUE, kolla_plane
 from nfvbed.errors import ConfigurationError, UsageError
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
@@ -30,9 +33,9 @@ class Pinning:
         return tuple({one.name: one for one in self.variants.values()}.values())
 
     @property
-    def planes(self) -> tuple[str, ...]:
+    def planes(self) -> tuple[KollaPlane, ...]:
         """Their data planes, each once."""
-        return tuple(dict.fromkeys(one.options.dataplane for one in self.variants.values()))
+        return tuple({one.options.dataplane: plane_of(one) for one in self.variants.values()}.values())
 
     @property
     def is_mixed(self) -> bool:
@@ -41,7 +44,7 @@ class Pinning:
 
     @property
     def name(self) -> str:
-        """As messages and the journal name it: `ovs-dpdk`, or `ovs-dpdk on compute1, ovs-kernel on compute2`."""
+        """As messages and the journal name it: one variant, or all (`NAME on compute1, OTHER on compute2`)."""
         if not self.is_mixed:
             return self.each[0].name
         return ", ".join(f"{one.name} on {host}" for host, one in self.variants.items())
@@ -53,6 +56,11 @@ class Pinning:
     def computes_of(self, variant: str) -> tuple[str, ...]:
         """Return the computes that have a variant, by its name."""
         return tuple(host for host, one in self.variants.items() if one.name == variant)
+
+
+def plane_of(variant: Variant) -> KollaPlane:
+    """Return the record of a variant's data plane."""
+    return kolla_plane(variant.options.dataplane)
 
 
 def pinning_of(project: Project, site: KollaSiteSpec, variant: str) -> Pinning:
@@ -89,12 +97,16 @@ def check_together(pinning: Pinning, site: KollaSiteSpec) -> None:
     Raises:
         ConfigurationError: Neutron has one agent of its switches for all machines, controllers too.
     """
-    if "linux-bridge" in pinning.planes and len(pinning.planes) > 1:
-        others = ", ".join(plane for plane in pinning.planes if plane != "linux-bridge")
-        raise ConfigurationError(
-            f"linux-bridge and {others} cannot be on one rack at the same time",
-            where=f"deploy/sites/{site.name}.yml computes",
-            observed="kolla-ansible has one agent of switches for all machines (neutron_plugin_agent), the controller's"
-            " DHCP and routers too",
-            fix="pin computes to variants of Open vSwitch, sriov, macvtap and vpp; deploy linux-bridge alone",
-        )
+    planes = pinning.planes
+    if all(plane.neutron.agent == planes[0].neutron.agent for plane in planes):
+        return
+    alone = next(plane for plane in planes if plane.neutron.agent != OPEN_VSWITCH)
+    others = ", ".join(plane.name for plane in planes if plane is not alone)
+    able = sorted(plane.name for plane in CATALOGUE.kolla.values() if plane.neutron.agent == OPEN_VSWITCH)
+    raise ConfigurationError(
+        f"{alone.name} and {others} cannot be on one rack at the same time",
+        where=f"deploy/sites/{site.name}.yml computes",
+        observed="kolla-ansible has one agent of switches for all machines (neutron_plugin_agent), the controller's"
+        " DHCP and routers too",
+        fix=f"pin computes to variants of {', '.join(able)}; deploy {alone.name} alone",
+    )

@@ -1,14 +1,14 @@
 """Variables of the roles that prepare a machine (deploy/playbooks/prepare.yml): what the site's file says of it.
 
-They do not go by the variant, but for virtual functions: a machine that is prepared once serves variants in turn, and
-is restarted for none.
+They do not go by the variant, but for what its data plane adds: a machine that is prepared once serves variants in
+turn, and is restarted for none.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
+from nfvbed.cloud.kolla import nicnames
 from nfvbed.cpulist import format_cpu_list
-from nfvbed.sites.kolla import nicnames
 from nfvbed.sites.kolla.model import Order
 from nfvbed.spec.rack import RackHostSpec
 
@@ -30,13 +30,10 @@ def of_preparation(order: Order, name: str) -> dict[str, Any]:
     found |= {
         "nfvbed_host_isolated_cores": format_cpu_list(tuple(isolated)),
         "nfvbed_host_hugepages": [*_pages(host)],
-        "nfvbed_host_iommu": any(nic.role == "sriov" or nic.driver == _BOUND for nic in host.nics_of("dpdk", "sriov")),
+        "nfvbed_host_iommu": any(nic.functions or nic.driver == _BOUND for nic in host.plane_nics),
         "nfvbed_host_governor": "performance",
     }
-    if order.plane_on(name) == "sriov" and order.support_on(name).deployed_by == "roles":
-        mappings = ",".join(f"{nic.network}:{nicnames.device(nic)}" for nic in host.nics_of("sriov"))
-        found["nfvbed_sriov_agent_mappings"] = mappings
-    return found
+    return found | order.plane_on(name).variables.of_preparation(order.compute(name))
 
 
 def _pages(host: RackHostSpec) -> Iterator[dict[str, int]]:

@@ -1,31 +1,19 @@
 """A variant, a site and a release in, the files out that kolla-ansible takes. Nothing is read or run here."""
 
-from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
-from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
-from nfvbed.dataplanes.vpp.options import VppOptions
+from nfvbed.cloud.kolla import nicnames
+from nfvbed.cloud.kolla.agent import ServiceOptions
+from nfvbed.cloud.kolla.placement import Placement, Polling, place_with_polling, place_without_polling
+from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.sites.kolla import affinity, guests, inventory, nicnames, overrides, variables
-from nfvbed.sites.kolla.model import Options, Order, Rendering
+from nfvbed.sites.kolla import guests, inventory, overrides, variables
+from nfvbed.sites.kolla.model import Order, Rendering
 from nfvbed.sites.kolla.options import check_options
-from nfvbed.sites.kolla.pinning import Pinning, check_together
-from nfvbed.sites.kolla.placement import Placement, Polling, place_with_polling, place_without_polling
-from nfvbed.sites.kolla.switching import NO_UPLINK
-from nfvbed.sites.kolla.vppsetup import memory_mib
+from nfvbed.sites.kolla.pinning import Pinning, check_together, plane_of
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.kollarelease import KollaReleaseSpec
-from nfvbed.spec.rack import NicRole
 from nfvbed.spec.site import KollaSiteSpec
-from nfvbed.spec.variant import Variant, options_of
+from nfvbed.spec.variant import Variant
 from nfvbed.vnfs.descriptors.yamltext import dump
-
-_NEEDED: dict[str, NicRole] = {
-    "ovs-dpdk": "dpdk",
-    "ovs-afxdp": "dpdk",
-    "vpp": "dpdk",
-    "macvtap": "dpdk",
-    "sriov": "sriov",
-}
-"""Role of the NIC without which a compute cannot have the data plane."""
 
 
 def order_of(variant: Variant, site: KollaSiteSpec, release: KollaReleaseSpec) -> Order:
@@ -52,8 +40,9 @@ def order_pinned(pinning: Pinning, site: KollaSiteSpec, release: KollaReleaseSpe
     placements = dict[str, Placement]()
     for name, variant in pinning.variants.items():
         _check_nics(variant, site, name)
-        affinity.check(variant, site, name)
-        polling = _polling(variant)
+        switch = plane_of(variant).switch
+        switch.check(variant, name, site.hosts[name])
+        polling = switch.polling(variant)
         placements[name] = _placed(polling, site, name) if polling else place_without_polling(site.hosts[name])
     return Order(pinning, site, release, placements)
 
@@ -64,22 +53,29 @@ def check_release(variant: Variant, release: KollaReleaseSpec) -> None:
     Raises:
         UnsupportedError: it cannot; with the release that can.
     """
-    plane = variant.options.dataplane
-    support = release.dataplanes.get(plane)
-    if support is not None and support.deployed_by != "nobody":
+    plane = plane_of(variant)
+    support = plane.on(release)
+    if support is not None and support.is_deployed:
         return
     possible = support.possible_on if support else ""
+    if support is not None:
+        observed = support.reason
+    elif plane.releases:
+        observed = f"what is known of {plane.name} is about {', '.join(plane.releases)}"
+    else:
+        observed = f"no mechanism of Neutron's is for {plane.name}; it is measured in the lab"
     raise UnsupportedError(
         f"variant {variant.name} cannot be deployed with {release.title}",
-        where=f"kolla/releases/{release.name}.yml dataplanes.{plane}",
-        observed=support.reason if support else f"no mechanism of Neutron's is for {plane}; it is measured in the lab",
+        where=f"deploy/variants/{variant.name}.yml options.dataplane",
+        observed=observed,
         fix=f"--release {possible}" if possible else f"one of {', '.join(deployable(release))}; or the site lab",
     )
 
 
 def deployable(release: KollaReleaseSpec) -> tuple[str, ...]:
-    """Return the data planes that a release can have."""
-    return tuple(sorted(name for name, one in release.dataplanes.items() if one.deployed_by != "nobody"))
+    """Return the names of the data planes that a release can have."""
+    supports = {name: plane.on(release) for name, plane in CATALOGUE.kolla.items()}
+    return tuple(sorted(name for name, support in supports.items() if support is not None and support.is_deployed))
 
 
 def render(order: Order, flavors: tuple[Flavor, ...]) -> Rendering:
@@ -99,7 +95,7 @@ def render(order: Order, flavors: tuple[Flavor, ...]) -> Rendering:
     return Rendering(files, order.roles)
 
 
-def ini(options: Options) -> str:
+def ini(options: ServiceOptions) -> str:
     """Write an INI file; an option with several values is written once for each."""
     blocks = []
     for section, pairs in options.items():
@@ -120,21 +116,6 @@ def _check_images(site: KollaSiteSpec, release: KollaReleaseSpec) -> None:
         )
 
 
-def _polling(variant: Variant) -> Polling | None:
-    """Return what a variant's switch asks for; None: it polls nothing."""
-    match variant.options.dataplane:
-        case "ovs-dpdk":
-            options = options_of(variant, OvsUserspaceOptions)
-            return Polling(options.pmd_cores, options.socket_memory_mib)
-        case "ovs-afxdp":
-            afxdp = options_of(variant, OvsAfxdpOptions)
-            return None if afxdp.interrupt else Polling(afxdp.pmd_cores)
-        case "vpp":
-            vpp = options_of(variant, VppOptions)
-            return Polling(vpp.workers, memory_mib(vpp))
-    return None
-
-
 def _placed(polling: Polling, site: KollaSiteSpec, name: str) -> Placement:
     try:
         return place_with_polling(name, site.hosts[name], polling)
@@ -144,34 +125,34 @@ def _placed(polling: Polling, site: KollaSiteSpec, name: str) -> Placement:
 
 
 def _check_nics(variant: Variant, site: KollaSiteSpec, name: str) -> None:
-    plane, host = variant.options.dataplane, site.hosts[name]
+    plane, host = plane_of(variant), site.hosts[name]
     file = f"deploy/sites/{site.name}.yml hosts.{name}.nics"
-    needed = _NEEDED.get(plane)
-    if needed and not host.nics_of(needed):
+    use = plane.nics
+    needed = host.nics_of(use.role) if use.role else ()
+    if use.role and not needed:
         raise ConfigurationError(
             f"{name} has no NIC for variant {variant.name}",
             where=file,
             observed=f"roles: {', '.join(nic.role for nic in host.nics)}",
-            fix=f"describe one with role: {needed}, or choose a variant that needs none",
+            fix=f"describe one with role: {use.role}, or choose a variant that needs none",
         )
-    by_address = {"sriov": "Nova knows functions by the address of their physical function", "vpp": "VPP opens it so"}
-    if plane in by_address and any(nic.pci is None for nic in host.nics_of(_NEEDED[plane])):
+    if use.by_address and any(nic.pci is None for nic in needed):
         raise ConfigurationError(
             f"a NIC of {name} for variant {variant.name} has no PCI address",
             where=file,
-            observed=", ".join(nic.named for nic in host.nics_of(_NEEDED[plane])),
-            fix=f"give its pci: {by_address[plane]}",
+            observed=", ".join(nic.named for nic in needed),
+            fix=f"give its pci: {use.by_address}",
         )
-    if plane == "ovs-dpdk" and host.nics_of("external"):
+    if use.no_external and host.nics_of("external"):
         raise UnsupportedError(
             f"{name} has a NIC for external networks apart from the data plane's",
             where=file,
-            observed="Kolla has one Open vSwitch on a machine, and with DPDK it takes all of its NICs from the kernel",
+            observed=use.no_external,
             fix="have the external networks as VLANs of the NIC of role dpdk, as deploy/sites/rack-two-machines.yml",
         )
-    if plane in NO_UPLINK and host.is_controller:
+    if not use.uplinks and host.is_controller:
         raise UnsupportedError(
-            f"{name} is controller and compute: its NIC would be the bridge's and that of {plane} at once",
+            f"{name} is controller and compute: its NIC would be the bridge's and that of {plane.name} at once",
             where=file,
             observed="DHCP and routers are attached to the controller's bridge",
             fix="a site whose controller is a machine of its own, as deploy/sites/rack.yml",

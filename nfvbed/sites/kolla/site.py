@@ -18,6 +18,7 @@ from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack.remembered import Verified
 from nfvbed.sites.openstack.site import OpenstackSite
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
+from nfvbed.sites.stages import StagedCloud
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant
@@ -25,14 +26,14 @@ from nfvbed.spec.variant import Variant
 Exchange = Callable[[Project, DeployedRack, Pinning], None]
 
 
-def open_site(spec: KollaSiteSpec, root: Path) -> "RackSite":
+def open_deployed(spec: KollaSiteSpec, root: Path, stages: StagedCloud) -> "RackSite":
     """Open a rack that is deployed; nothing is asked of it yet.
 
     Raises:
         UnsupportedError: nothing is deployed on it, or not all.
         ConfigurationError: its file does not say what the generator is.
     """
-    return RackSite(deployed_rack(spec, root), root)
+    return RackSite(deployed_rack(spec, root), root, stages)
 
 
 class RackSite(OpenstackSite):
@@ -41,17 +42,41 @@ class RackSite(OpenstackSite):
     Args:
         rack: what is on it.
         root: of the project.
+        stages: that have made its cloud.
         exchanging: deploys it with variants pinned otherwise.
     """
 
-    def __init__(self, rack: DeployedRack, root: Path, exchanging: Exchange = exchange.exchange) -> None:
+    def __init__(
+        self,
+        rack: DeployedRack,
+        root: Path,
+        stages: StagedCloud,
+        exchanging: Exchange = exchange.exchange,
+    ) -> None:
         self._rack = rack
+        self._stages = stages
         self._root = root
         self._exchanging = exchanging
         spec = described(rack.site, rack.release.name)
         target = RackCloud(spec, root, rack)
         provider = TackerVnfs(spec.name, spec.onboarding, target, root)
         super().__init__(spec.name, LabMachine(spec, root), target, provider)
+
+    def staged_cloud(self) -> StagedCloud:
+        """The cloud that is deployed on it."""
+        return self._stages
+
+    def asks_name(self) -> bool:
+        """There is a cloud."""
+        return self._stages.is_there(evicts=self.evicts)
+
+    def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
+        """Take the cloud down with all that is on it, stage by stage."""
+        return self._stages.take_down(self.observer, evicts=self.evicts)
+
+    def foresee_take_down(self) -> tuple[str, ...]:
+        """Name the stages."""
+        return self._stages.foresee_take_down(evicts=self.evicts)
 
     def begin_round(self, number: int) -> None:
         """Have the twins' variants where a round wants them (key `swap`); that takes the rack down and up again.

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from nfvbed.sites.kolla.combinations import Combination, combinations
+from nfvbed.sites.kolla.pinning import plane_of
 from nfvbed.spec.kollarelease import KollaReleaseSpec
 from nfvbed.spec.loader import Project
 
@@ -25,13 +26,14 @@ def _cell(project: Project, release: KollaReleaseSpec, found: Sequence[Combinati
     if not where:
         reason = min(refused, key=len).removeprefix(f"variant {found[0].variant} ")
         return f"unsupported: {_text(reason.removeprefix(f'cannot be deployed with {release.title}: '))}"
-    plane = release.dataplanes[project.load_variant(found[0].variant).options.dataplane]
+    support = plane_of(project.load_variant(found[0].variant)).on(release)
+    roles = support.roles if support else ()
     cell = f"rendered and asserted (`{release.asserted_by}`) on {', '.join(where)}"
-    there = {role: (project.root / "deploy/roles" / role).is_dir() for role in plane.roles}
+    there = {role: (project.root / "deploy/roles" / role).is_dir() for role in roles}
     beside, lacking = ([f"`{role}`" for role, is_there in there.items() if is_there is kept] for kept in (True, False))
     cell += f"; with {', '.join(beside)}" if beside else ""
     cell += f"; missing: {', '.join(lacking)}" if lacking else ""
-    cell += f"; {_converged(plane.roles, release)}"
+    cell += f"; {_converged(roles, release)}"
     for reason, sites in refused.items():
         cell += f"; unsupported on {', '.join(f'`{name}`' for name in sites)}: {_text(reason)}"
     return cell

@@ -1,11 +1,9 @@
 """The lab's machine, examined: the probes put together into the report that is shown and stored with every run."""
 
 from pathlib import Path
+from typing import Any
 
-from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.dataplanes.ovs.kernel.probe import probe_openvswitch
-from nfvbed.dataplanes.ovs.probe import probe_ovs
-from nfvbed.dataplanes.vpp.binaries import probe_vpp
+from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.errors import BusyError, PrerequisiteError
 from nfvbed.host.hostlock import HostLock
 from nfvbed.host.probes import accelerator, cpu, devices, images, kernel, memory, software, stalls, steal, xdp
@@ -65,18 +63,22 @@ def examine_host(root: Path, host: Host, *, try_reserving: bool = False) -> Doct
         kvm=accelerator.kvm_with_guests(devices.probe_kvm(host), guests),
         accelerator=guests,
         vhost_net=devices.probe_vhost_net(host),
-        openvswitch=probe_openvswitch(host),
         af_xdp=xdp.probe_af_xdp(host),
         live_frames=xdp.probe_live_frames(host),
         threaded_napi=kernel.probe_threaded_napi(host),
         namespaces=kernel.probe_namespaces(host),
         cgroup_v2=kernel.probe_cgroup_v2(host),
         dpdk=software.probe_dpdk(),
-        ovs=probe_ovs(root),
-        vpp=probe_vpp(),
         qemu=software.probe_qemu(root),
         nfvgen=software.probe_nfvgen(root),
+        **_of_data_planes(host, root),
     )
+
+
+def _of_data_planes(host: Host, root: Path) -> dict[str, Any]:
+    """Return what they look for on a host: `findings` of the modules `doctor` of their rooms."""
+    modules = CATALOGUE.modules("doctor").values()
+    return {name: finding for module in modules for name, finding in module.findings(host, root).items()}
 
 
 def _distribution(host: Host) -> str:

@@ -4,13 +4,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from nfvbed.cloud.compute import Compute
+from nfvbed.cloud.instances import PlacedInstance
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, Hop, VnfHandle
 from nfvbed.sites.openstack import mobilecore, vnfs
-from nfvbed.sites.openstack.compute import Compute
-from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice

@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from nfvbed.cloud.devcloud.places import write_private
+from nfvbed.cloud.tacker import console, left
+from nfvbed.cloud.tacker.api import OnboardingApi, OnboardRequest, TackerVnf, Tell
+from nfvbed.cloud.tacker.connection import asking
+from nfvbed.cloud.tacker.journal import Journal
+from nfvbed.cloud.tacker.legacy import LegacyApi
+from nfvbed.cloud.tacker.marks import Consoles, Marked
+from nfvbed.cloud.tacker.sol import SolApi
+from nfvbed.cloud.tacker.waits import wait
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.host.timing import Steps
 from nfvbed.sites.openstack import images, remembered
-from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.sites.openstack.seeds import seed_of
-from nfvbed.sites.openstack.tacker import console, left
-from nfvbed.sites.openstack.tacker.api import OnboardingApi, OnboardRequest, TackerVnf, Tell
-from nfvbed.sites.openstack.tacker.connection import asking
-from nfvbed.sites.openstack.tacker.journal import Journal
-from nfvbed.sites.openstack.tacker.legacy import LegacyApi
-from nfvbed.sites.openstack.tacker.marks import Consoles, Marked
-from nfvbed.sites.openstack.tacker.sol import SolApi
-from nfvbed.sites.openstack.tacker.waits import wait
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.document import Document
 from nfvbed.spec.validate import suggestion

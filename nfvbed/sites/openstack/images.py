@@ -2,10 +2,10 @@
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.tacker.connection import asking, identity
+from nfvbed.cloud.tacker.journal import Journal, Note
 from nfvbed.errors import OnboardError
 from nfvbed.host.qemu.images import Image
-from nfvbed.sites.openstack.tacker.connection import asking, identity
-from nfvbed.sites.openstack.tacker.journal import Journal, Note
 from nfvbed.vnfs.descriptors.model import checksums
 
 PREFIX = "nfvbed-"

@@ -8,13 +8,13 @@ from typing import Any
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.instances import PlacedInstance
+from nfvbed.cloud.tacker import console
+from nfvbed.cloud.tacker.api import OnboardRequest
+from nfvbed.cloud.tacker.connection import asking
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.host.qemu.images import Image
 from nfvbed.records import VnfHandle, VnfKind
-from nfvbed.sites.openstack.instances import PlacedInstance
-from nfvbed.sites.openstack.tacker import console
-from nfvbed.sites.openstack.tacker.api import OnboardRequest
-from nfvbed.sites.openstack.tacker.connection import asking
 from nfvbed.spec.bearers import Bearer, BearerTable
 from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.layout import VEPC, Layout

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from nfvbed.cloud.instances import DATA_NETWORKS, LINK_NETWORK
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.records import Deployment, VnfKind
-from nfvbed.sites.openstack.instances import DATA_NETWORKS, LINK_NETWORK
 from nfvbed.spec.layout import Layout, chain_length
 from nfvbed.spec.site import DEVCLOUD_LINKS
 from nfvbed.spec.vnf import VnfChoice

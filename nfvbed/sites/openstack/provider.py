@@ -4,9 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from nfvbed.cloud.compute import Compute
 from nfvbed.host.timing import Steps
 from nfvbed.records import Renewed, VnfHandle
-from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.layout import Layout

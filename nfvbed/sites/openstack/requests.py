@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, replace
 
+from nfvbed.cloud.novaflavor import extra_specs
+from nfvbed.cloud.tacker.api import OnboardRequest
 from nfvbed.host.qemu.images import Image
-from nfvbed.sites.openstack.tacker.api import OnboardRequest
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.descriptors import csar, legacy, sol
 from nfvbed.vnfs.descriptors.model import CloudImage, DescriptorRequest, checksums, request_of
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from nfvbed.vnfs.descriptors.solvnfd import FLAVOUR, LEVEL
 
 

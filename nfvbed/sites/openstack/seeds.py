@@ -4,7 +4,7 @@ import hmac
 import secrets
 from pathlib import Path
 
-from nfvbed.sites.openstack.devcloud.places import write_private
+from nfvbed.cloud.devcloud.places import write_private
 
 _NAME = "given.secret"
 _CHARACTERS = 32

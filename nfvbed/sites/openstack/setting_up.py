@@ -7,6 +7,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from nfvbed.cloud.compute import Compute
+from nfvbed.cloud.tacker import journal
+from nfvbed.cloud.tacker.connection import asking
 from nfvbed.errors import DeployError, InternalError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.host.timing import Steps
@@ -14,13 +17,10 @@ from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import paths, remembered
-from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
 from nfvbed.sites.openstack.given import GivenVnfs
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.remembered import Remembered
-from nfvbed.sites.openstack.tacker import journal
-from nfvbed.sites.openstack.tacker.connection import asking
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant

@@ -6,7 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from nfvbed.cloud.compute import Compute
+from nfvbed.cloud.tacker import journal, others
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.errors import ConfigurationError, DeployError, OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.findings import Finding, PlainReport, SiteReport
 from nfvbed.host import coredistance
@@ -18,21 +21,17 @@ from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import mobilecore, paths, remembered, vnfs
-from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
-from nfvbed.sites.openstack.devcloud.target import OwnCloud
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
 from nfvbed.sites.openstack.given import owners_of
+from nfvbed.sites.openstack.owncloud import OwnCloud
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.setting_up import SettingUp
-from nfvbed.sites.openstack.tacker import journal, others
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.sites.openstack.target import Target
-from nfvbed.sites.site import NOTHING_DEPLOYED, misfits_of_path
+from nfvbed.sites.site import NOTHING_DEPLOYED, Site, misfits_of_path
 from nfvbed.sites.verify.cloud import verify
-from nfvbed.sites.verify.verifiable import VerifiableSite
 from nfvbed.spec.layout import Layout, layout
 from nfvbed.spec.site import CloudSiteSpec, DevcloudSiteSpec
 from nfvbed.spec.variant import Variant
@@ -49,7 +48,7 @@ def open_site(spec: DevcloudSiteSpec, root: Path) -> "OpenstackSite":
     """Open the site of a file; nothing is changed yet, and no cloud is started."""
     project = open_project(root)
     flavors = [project.load_flavor(name) for name in project.flavor_names]
-    target = OwnCloud(DevCloud(root, flavors, spec.hugepages_mib))
+    target = OwnCloud(open_cloud(root, flavors, spec.hugepages_mib))
     provider = TackerVnfs(spec.name, spec.onboarding, target, root)
     return OpenstackSite(spec.name, LabMachine(spec, root), target, provider)
 
@@ -65,7 +64,7 @@ def open_existing(spec: CloudSiteSpec, root: Path) -> "OpenstackSite":
     return OpenstackSite(spec.name, LabMachine(spec, root), target, provider)
 
 
-class OpenstackSite(VerifiableSite):
+class OpenstackSite(Site):
     """An OpenStack; one data plane is deployed at a time, that is: takes instances.
 
     Args:
@@ -74,6 +73,8 @@ class OpenstackSite(VerifiableSite):
         target: the OpenStack; started when something is deployed, where it is ours.
         provider: where its VNFs come from.
     """
+
+    has_cloud = True
 
     def __init__(self, name: str, machine: LabMachine, target: Target, provider: VnfProvider) -> None:
         self.name = name

@@ -7,6 +7,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from nfvbed.cloud.compute import Compute
+from nfvbed.cloud.novaflavor import extra_specs
+from nfvbed.cloud.tacker import journal, left
+from nfvbed.cloud.tacker.api import OnboardingApi
+from nfvbed.cloud.tacker.connection import asking, identity
+from nfvbed.cloud.tacker.journal import Journal
+from nfvbed.cloud.tacker.legacy import LegacyApi
+from nfvbed.cloud.tacker.marks import Consoles
+from nfvbed.cloud.tacker.sol import SolApi
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import InternalError, UnsupportedError
 from nfvbed.host.qemu import images as image_files
@@ -14,18 +23,10 @@ from nfvbed.host.qemu.images import Image
 from nfvbed.host.timing import Steps
 from nfvbed.records import PortKind, VnfHandle
 from nfvbed.sites.openstack import images, mobilecore, paths, requests, vnfs
-from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.deployment import CloudDeployment
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.requests import VnfPlace
 from nfvbed.sites.openstack.seeds import seed_of
-from nfvbed.sites.openstack.tacker import journal, left
-from nfvbed.sites.openstack.tacker.api import OnboardingApi
-from nfvbed.sites.openstack.tacker.connection import asking, identity
-from nfvbed.sites.openstack.tacker.journal import Journal
-from nfvbed.sites.openstack.tacker.legacy import LegacyApi
-from nfvbed.sites.openstack.tacker.marks import Consoles
-from nfvbed.sites.openstack.tacker.sol import SolApi
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.layout import Layout
@@ -34,7 +35,6 @@ from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.descriptors import epa
 from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.model import CloudImage, request_of
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 
 _MANAGEMENT = "mgmt"
 _log = logging.getLogger(__name__)

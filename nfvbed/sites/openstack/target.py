@@ -7,9 +7,9 @@ from typing import Any
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.compute import Compute
 from nfvbed.findings import Finding
 from nfvbed.records import Accelerator, GeneratorPlace, VnfHandle
-from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.paths import OWN, PathNetworks
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice

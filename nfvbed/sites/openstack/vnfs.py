@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
+from nfvbed.cloud.instances import InstancePort, PlacedInstance
+from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.errors import VnfDiedError
 from nfvbed.records import Accelerator, PortKind, Record, VnfHandle, VnfPort
 from nfvbed.sites.deployed import Placed
-from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
-from nfvbed.sites.openstack.tacker.api import TackerVnf
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.state import VnfState
 

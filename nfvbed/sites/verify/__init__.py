@@ -1,1 +1,1 @@
-"""Whether a cloud that runs is what a variant says: readings of its machines and of its APIs, and pure checks."""
+"""Whether a cloud that runs is what a variant says: all readings of it beside all that is expected."""

@@ -4,11 +4,13 @@ from collections.abc import Callable, Mapping
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.verify.checks import ExpectedMachine, check_cloud, check_machine
+from nfvbed.cloud.verify.commands import MachineCommands
+from nfvbed.cloud.verify.readings import read_cloud, read_machine
+from nfvbed.dataplanes.ovs.switchchecks import check_switch
+from nfvbed.dataplanes.ovs.switchreading import read_switch
 from nfvbed.errors import NfvbedError
 from nfvbed.findings import Finding, State
-from nfvbed.sites.verify.checks import ExpectedMachine, check_cloud, check_machine, check_switch
-from nfvbed.sites.verify.commands import MachineCommands
-from nfvbed.sites.verify.readings import read_cloud, read_machine, read_switch
 
 
 def verify(

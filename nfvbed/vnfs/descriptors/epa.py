@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.dataplanes.wiring import vnf_port_kind
 from nfvbed.errors import ConfigurationError, NfvbedError, UnsupportedError
 from nfvbed.records import PortKind, VnfKind
@@ -11,7 +12,6 @@ from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.descriptors.asked import Asked, of_request
 from nfvbed.vnfs.descriptors.model import DescriptorRequest
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 
 PAGES = "hw:mem_page_size"
 _NUMA = "hw:numa_"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
+from nfvbed.cloud.novaflavor import PREFIX
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.flavor import Flavor
@@ -16,7 +17,6 @@ from nfvbed.spec.machines import DEFAULT_FLAVOUR
 from nfvbed.spec.textfile import read_text, require_file
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.vnf import AS_THE_IMAGE, Forwarding, VnfChoice, VnfSpec
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX
 
 VDU = "VDU1"
 """Name of the virtual machine in both forms."""

@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
+from nfvbed.cloud.novaflavor import PREFIX
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.machines import DEFAULT_FLAVOUR
 from nfvbed.spec.vnf import VnfSpec
 from nfvbed.vnfs.descriptors.model import SCALING, VDU, VENDOR, CloudImage, DescriptorPort, DescriptorRequest
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX
 from nfvbed.vnfs.descriptors.typefiles import ETSI_TYPES
 
 VERSION = "tosca_simple_yaml_1_2"

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from pyroute2.netlink.exceptions import NetlinkError
 
-from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
-from nfvbed.host import fixes, links
+from nfvbed.host import fixes, links, veth
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.napi import still_there

@@ -1,7 +1,6 @@
 """A VNF's network devices: up, silent, their receive work on the VNF's core."""
 
-from nfvbed.dataplanes.ports import veth
-from nfvbed.host import links, napi
+from nfvbed.host import links, napi, veth
 from nfvbed.host.namespaces import inside
 from nfvbed.records import Hop, HopKind, PortKind, Role, VnfHandle, WorkThread
 from nfvbed.spec.layout import End

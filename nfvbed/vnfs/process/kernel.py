@@ -7,9 +7,8 @@ from pathlib import Path
 from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
-from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import DeployError, OnboardError, PrerequisiteError, SwitchDiedError, UnsupportedError, VnfDiedError
-from nfvbed.host import fixes, links
+from nfvbed.host import fixes, links, veth
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.generator import GENERATOR_ADDRESSES
 from nfvbed.host.namespaces import inside

@@ -84,7 +84,7 @@ def refuse_several_queues(deployment: Deployment) -> None:
             "no hosts of socket traffic on memif ports of Open vSwitch",
             where=f"variant {deployment.variant}",
             observed="it sends on a queue for each of its threads, and testpmd between port and tap serves one",
-            fix="leave the test out for this variant, or take ovs-dpdk or vpp-memif",
+            fix="leave the test out for this variant, or take one on vhost-user ports",
         )
 
 

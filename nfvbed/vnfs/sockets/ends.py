@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from nfvbed.dataplanes.ports.veth import GENERATOR_LINKS, MACS
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.generator import destination_macs
+from nfvbed.host.veth import GENERATOR_LINKS, MACS
 from nfvbed.records import Deployment, PortKind
 from nfvbed.spec.layout import VEPC, layout
 from nfvbed.vnfs.epc.checksums import probe_downlink

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import store_scale
 from scale_rows import Filled
+from scipy import stats
 from store_scale import Answer, choices, growth, problems_of, times_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -45,3 +46,9 @@ def test_no_comparison_is_asked_for_twice() -> None:
     found = list(choices(filled, 200, np.random.default_rng(1)))
     assert len(set(found)) == 200
     assert all(query.count("runs=") * query.count("variants=") <= store_scale.MOST_SETTINGS for query in found)
+
+
+def test_the_interval_of_a_percentile_is_between_quantiles_of_the_binomial_distribution() -> None:
+    for count in (1, 20, 100, 700):
+        for chance in (0.025, 0.5, 0.975):
+            assert store_scale.successes(count, 0.95, chance) == stats.binom.ppf(chance, count, 0.95)

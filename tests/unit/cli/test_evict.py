@@ -5,9 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from nfvbed.cli import devcloud, rack
+from nfvbed.cli import devcloud
 from nfvbed.cli.main import main
 from nfvbed.errors import BusyError
+from nfvbed.sites.kolla import staged
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
@@ -26,7 +27,7 @@ def refuse(site, connect, journal, owners):
 @pytest.fixture(autouse=True)
 def _others(monkeypatch):
     monkeypatch.setenv("NFVBED_ROOT", str(ROOT))
-    monkeypatch.setattr("nfvbed.sites.openstack.tacker.others.require_none", refuse)
+    monkeypatch.setattr("nfvbed.cloud.tacker.others.require_none", refuse)
 
 
 class Cloud:
@@ -97,10 +98,10 @@ def test_a_rack_is_asked_while_its_cloud_can_have_anything(places):
 
 
 def test_destroy_and_redeploy_of_a_rack_ask_before_anything(places, monkeypatch):
-    monkeypatch.setattr(rack.RackPlaces, "of", lambda root, site: places)
-    monkeypatch.setattr(rack.destroying, "destroy", lambda *_: pytest.fail("it is taken down"))
-    monkeypatch.setattr(rack, "prepare", lambda project, wish: None)
-    monkeypatch.setattr(rack, "deploy", lambda *_: pytest.fail("it is deployed"))
+    monkeypatch.setattr(staged.RackPlaces, "of", lambda root, site: places)
+    monkeypatch.setattr(staged.destroying, "destroy", lambda *_: pytest.fail("it is taken down"))
+    monkeypatch.setattr(staged, "prepare", lambda project, wish: None)
+    monkeypatch.setattr(staged, "deploy", lambda *_: pytest.fail("it is deployed"))
     for words in (
         ("destroy", "--site", "rack", "--yes", "rack"),
         ("destroy", "--site", "rack", "--dry-run"),
@@ -111,9 +112,9 @@ def test_destroy_and_redeploy_of_a_rack_ask_before_anything(places, monkeypatch)
 
 
 def test_a_redeployment_reads_everything_before_the_other_variant_goes(places, monkeypatch, tmp_path):
-    monkeypatch.setattr(rack.RackPlaces, "of", lambda root, site: places)
-    monkeypatch.setattr(rack, "require_own", lambda *_, **__: pytest.fail("it is about to be taken down"))
-    monkeypatch.setattr(rack.destroying, "destroy", lambda *_: pytest.fail("it is taken down"))
+    monkeypatch.setattr(staged.RackPlaces, "of", lambda root, site: places)
+    monkeypatch.setattr(staged, "require_own", lambda *_, **__: pytest.fail("it is about to be taken down"))
+    monkeypatch.setattr(staged.destroying, "destroy", lambda *_: pytest.fail("it is taken down"))
     for words in (("--dry-run",), ("--yes", "rack")):
         assert main(["deploy", "vale", "--site", "rack", "--redeploy", *words]) == 11, "no release deploys it"
 

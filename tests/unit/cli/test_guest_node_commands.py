@@ -7,7 +7,8 @@ from click.testing import CliRunner
 from nfvbed.cli import guest_node
 from nfvbed.cli.main import main
 from nfvbed.errors import DeployError
-from nfvbed.sites.guest_node.node import Executed
+from nfvbed.sites.guest_node import site as node_site
+from nfvbed.sites.ownmachine import Executed
 
 
 @click.command()
@@ -68,7 +69,7 @@ def _simulated(tmp_path):
 
 
 def run_on(monkeypatch, node, store):
-    monkeypatch.setattr(guest_node, "guest_node", lambda spec, root: node)
+    monkeypatch.setattr(node_site, "guest_node", lambda spec, root: node)
     return main(["--store", str(store), "run", "demo", "--site", "guest-node", "--variant", "linux-bridge"])
 
 
@@ -99,7 +100,7 @@ def test_an_interrupted_run_is_kept_too(monkeypatch, tmp_path, simulated, capsys
 
 def test_doctor_asks_inside(monkeypatch):
     node = Node(11)
-    monkeypatch.setattr(guest_node, "guest_node", lambda spec, root: node)
+    monkeypatch.setattr(node_site, "guest_node", lambda spec, root: node)
     assert main(["doctor", "--site", "guest-node", "--read-only"]) == 11
     assert node.programs[0].argv[-4:] == ["doctor", "--site", "guest-node", "--read-only"]
 

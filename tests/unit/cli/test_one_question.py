@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from nfvbed.cli.main import main
+from nfvbed.cloud.devcloud.cloud import DevCloud
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.openstack.devcloud.cloud import DevCloud
 from tests.unit.vnfs.descriptors.test_files_of_other_kinds import OTHERS, UPF
 
 ROOT = Path(__file__).parents[3]

@@ -36,7 +36,7 @@ AT = ("--site", "memory")
 @pytest.fixture(autouse=True)
 def _site(tmp_path, monkeypatch):
     """The data of the project, with a site's file of a kind of its own."""
-    for folder in ("deploy/variants", "vnfd", "flavors", "images"):
+    for folder in ("deploy/variants", "vnfd", "flavors", "images", "kolla"):
         (tmp_path / folder).parent.mkdir(exist_ok=True)
         (tmp_path / folder).symlink_to(ROOT / folder)
     (tmp_path / "deploy" / "sites").mkdir()
@@ -128,6 +128,48 @@ def test_a_descriptor_in_a_file_is_for_sites_that_take_one(capsys, tmp_path):
     named = reported(capsys, "onboard", "vloop", *AT, "--variant", "linux-bridge", "--name", "a=b", code=2).err
     assert "names are of a descriptor in a file" in named
     assert "site memory cannot offboard descriptors" in reported(capsys, "offboard", "their", *AT, code=11).err
+
+
+def test_optional_parts_that_it_has_not_are_refused_by_what_it_says_and_not_by_its_kind(capsys, tmp_path):
+    refused = reported(capsys, "verify", *AT, code=11).err
+    assert "site memory has no cloud that could be verified" in refused
+    assert "nfvbed trace VARIANT --site memory" in refused
+    out = ("--output", str(tmp_path / "o"))
+    assert (
+        "site memory is not deployed by kolla-ansible"
+        in reported(capsys, "kolla", "render", "ovs-dpdk", *AT, *out, code=2).err
+    )
+    for words in (("--release", "ocata"), ("--try",)):
+        assert "--release and --try are of a rack" in reported(capsys, "doctor", *AT, *words, code=2).err
+    for words in (("--redeploy",), ("--yes", "memory"), ("--release", "ocata")):
+        assert "of sites of kind kolla alone" in reported(capsys, "deploy", "linux-bridge", *AT, *words, code=2).err
+    assert "of sites of kind kolla alone" in reported(capsys, "destroy", *AT, "--yes", "memory", code=2).err
+    assert "sites that are a whole cloud" in reported(capsys, "destroy", *AT, "--evict", code=2).err
+    reported(capsys, "onboard", "vloop", *AT, "--variant", "ovs-kernel")
+    assert json.loads(reported(capsys, "steer", *AT, "--json").out)["vnfs"]
+    assert "joins VNFs once" in reported(capsys, "steer", *AT, "--order", "vnf1", code=11).err
+    planned = reported(capsys, "plan", "memory").out
+    assert "exchanged" not in planned and "swap" not in planned
+
+
+def test_what_is_recommended_there_is_of_what_the_site_says_it_is(capsys):
+    reported(capsys, "run", "memory", "--no-doctor")
+    found = json.loads(reported(capsys, "recommend", *AT, "--need", "throughput", "--json").out)
+    assert found
+
+
+@pytest.mark.parametrize("module", ["test_other_site.py", "test_rack_verbs.py"])
+def test_every_verb_that_takes_a_site_is_driven_through_it(module):
+    verbs = json.loads((ROOT / "nfvbed" / "cli" / "verbs.json").read_text())
+    of_groups = {name: verb for group in verbs.values() for name, verb in group.get("verbs", {}).items()}
+    named = [
+        name
+        for name, verb in (verbs | of_groups).items()
+        if any("--site" in parameter.get("opts", ()) for parameter in verb.get("parameters", ()))
+    ]
+    assert {"deploy", "render", "verify"} <= set(named)
+    text = Path(__file__).with_name(module).read_text()
+    assert [name for name in named if f'"{name}"' not in text] == []
 
 
 def test_an_experiment_is_run_compared_and_reported(capsys, tmp_path):

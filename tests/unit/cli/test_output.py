@@ -16,8 +16,8 @@ from rich.text import Text
 from nfvbed.cli import main as command_line
 from nfvbed.cli.console import Console
 from nfvbed.cli.output import ShownStream, guard_output
+from nfvbed.cloud.devcloud import lines
 from nfvbed.errors import DeployError
-from nfvbed.sites.openstack.devcloud import lines
 
 HOSTILE = "ovs\x1b]0;owned\x07\x1b[2J\u202e\x9b[link=https://example.org]x[/link] :smile: [/]"
 SGR = re.compile("\x1b\\[[0-9;]*m")

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from nfvbed.cli import verified_rack
 from nfvbed.cli.main import main
+from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.findings import Finding, State
+from nfvbed.sites.kolla import verified
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
-from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.spec.kollarelease import NEWEST
 
 PROJECT = open_project()
@@ -50,11 +50,11 @@ def _read(monkeypatch):
     asked = []
 
     def double(order, connection):
-        asked.append({name: order.plane_on(name) for name in order.hosts})
+        asked.append({name: order.plane_on(name).name for name in order.hosts})
         return (finding(),)
 
-    monkeypatch.setattr(verified_rack, "verify_rack", double)
-    monkeypatch.setattr(verified_rack, "connect", lambda name, file: (name, file))
+    monkeypatch.setattr(verified, "verify_rack", double)
+    monkeypatch.setattr(verified, "connect", lambda name, file: (name, file))
     return asked
 
 
@@ -73,7 +73,7 @@ def test_what_was_found_is_a_fact_of_the_deployment(places, read, monkeypatch):
     assert main(["verify", "ovs-kernel", "--site", "rack", "--no-probe"]) == 0
     kept = journal.read(places).verified
     assert [one.topic for one in kept.findings] == ["agents", "probe frame"] and kept.at
-    monkeypatch.setattr(verified_rack, "verify_rack", lambda *_: (finding(state=State.ABSENT),))
+    monkeypatch.setattr(verified, "verify_rack", lambda *_: (finding(state=State.ABSENT),))
     assert main(["verify", "--site", "rack", "--no-probe"]) == 20
     assert journal.read(places).verified.findings[0].state is State.ABSENT
     assert read
@@ -102,7 +102,7 @@ class Place:
 
     opened: list["Place"] = []
 
-    def __init__(self, rack, root):
+    def __init__(self, rack, root, stages):
         self.rack, self.root, self.closed = rack, root, False
         Place.opened.append(self)
 
@@ -123,10 +123,10 @@ def test_frames_are_sent_through_one_variant_after_the_other(places, read, monke
         sent.append((variant.name, choice()))
         return finding(), finding("probe frame")
 
-    monkeypatch.setattr(verified_rack, "RackSite", Place)
-    monkeypatch.setattr(verified_rack, "verify_with_path", through)
+    monkeypatch.setattr(verified, "RackSite", Place)
+    monkeypatch.setattr(verified, "verify_with_path", through)
     project = open_project(places.directory.parents[2])
-    _, _, found = verified_rack.verify_deployed(project, site, None, lambda variant: f"VNF of {variant.name}")
+    found = verified.verify_deployed(project, None, site, None, lambda variant: f"VNF of {variant.name}").findings
     assert sent == [("ovs-dpdk", "VNF of ovs-dpdk"), ("ovs-kernel", "VNF of ovs-kernel")]
     assert [one.topic for one in found] == ["agents", "probe frame: ovs-dpdk", "probe frame: ovs-kernel"]
     assert all(one.closed for one in Place.opened) and read == []

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from nfvbed.compare.lostframes import ELSEWHERE, IN_VNF, NOBODY, RECEIVER, SURPLUS, SWITCH, VNF, lost_frames
+from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.records import DirectionCounts, TrialRecord
 from tests.sample_records import OVS, Scenario, build
 
@@ -19,7 +20,7 @@ def trial(lost: int, raw: dict[str, Any] | None) -> TrialRecord:
 
 
 def places(*trials: TrialRecord) -> dict[str, int]:
-    return {found.place: found.frames for found in lost_frames(trials)}
+    return {found.place: found.frames for found in lost_frames(trials, CATALOGUE.drop_counters)}
 
 
 def test_what_the_switch_dropped_is_divided_by_port():
@@ -49,7 +50,11 @@ def test_what_the_switch_dropped_is_divided_by_port():
 )
 def test_why_is_said_in_the_words_of_the_counter_that_rose(counters: dict[str, int], says: str):
     port = {"rx_packets": 0, "rx_dropped": 0, "tx_dropped": 30} | counters
-    (found,) = [place for place in lost_frames([trial(30, {"ports": {"p1": port}})]) if place.place.endswith(" p1")]
+    (found,) = [
+        place
+        for place in lost_frames([trial(30, {"ports": {"p1": port}})], CATALOGUE.drop_counters)
+        if place.place.endswith(" p1")
+    ]
     assert says in found.meaning
     assert ("was full" in found.meaning) == ("ovs_tx_failure_drops" in counters)
 

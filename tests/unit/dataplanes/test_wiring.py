@@ -7,10 +7,10 @@ from nfvbed.dataplanes.ovs.steering.path import path_rules, steering_path
 from nfvbed.dataplanes.ports import kernel_links, vhost_user
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan
 from nfvbed.dataplanes.ports.shares import entries, first_macs, share_mac
-from nfvbed.dataplanes.ports.veth import MACS
 from nfvbed.dataplanes.wiring import end_mac, port_numbers, refuse_many_vnfs, require_vnf, vnf_port_kind
 from nfvbed.errors import DeployError, InternalError, UnsupportedError
 from nfvbed.host.generator import both_ports
+from nfvbed.host.veth import MACS
 from nfvbed.records import Deployment, GeneratorPort, PortKind, VnfKind
 from nfvbed.spec.layout import layout
 from nfvbed.spec.vnf import VnfChoice

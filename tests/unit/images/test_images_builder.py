@@ -3,10 +3,11 @@
 import json
 import shutil
 import struct
+import sys
 from pathlib import Path
 
 import pytest
-from builder import disk
+from builder import disk, pythonparts
 from builder.__main__ import Builder
 from builder.cpio import archive
 from builder.modules import ModuleTree
@@ -17,6 +18,7 @@ from builder.sidecar import Sidecar, digest
 from builder.tool import Tool
 
 from nfvbed.errors import ConfigurationError, PrerequisiteError
+from nfvbed.sharedcache import SharedCache
 
 RECIPE = Path(__file__).resolve().parents[3] / "images" / "vloop"
 
@@ -236,3 +238,65 @@ def test_key_depends_on_every_input(copied, changed):
     other.version = "10.1" if changed == "qemu" else "10.0"
     packages = {"version": (Package("a", "2"),), "package": (Package("b", "1"),), "qemu": (Package("a", "1"),)}
     assert key((Package("a", "1"),), FakeQemu()) != key(packages[changed], other)
+
+
+class KnownPackages:
+    """Stands for apt: what is asked for depends on nothing else."""
+
+    def resolve(self, names):
+        return tuple(Package(name, "1") for name in names)
+
+
+def test_an_image_of_the_same_input_is_taken_from_another_clone(copied, tmp_path, built):
+    sidecar, image = built
+    shared, output = SharedCache(tmp_path / "cache"), tmp_path / "clone"
+    output.mkdir()
+    builder = Builder(copied, None, FakeQemu(), KnownPackages(), output, tmp_path / "work", shared)
+    key = builder.key(KnownPackages().resolve(copied.packages))
+    sidecar.write(key, {"name": "vloop", "version": "1", "cmdline": ""}, {"qcow2": image}, {})
+    shared.put("images", f"{copied.name} {key}", image, sidecar.path)
+    assert not builder.make()
+    assert (output / "vloop.qcow2").read_bytes() == b"image"
+    assert Sidecar(output / "vloop.json").is_of(key)
+
+
+class Installing(Tool):
+    """Takes down what installs libraries for another Python."""
+
+    asked = ()
+
+    def run(self, argv, *, given="", environment=None):
+        object.__setattr__(self, "asked", (*self.asked, tuple(map(str, argv[1:]))))
+        return f"{self.log.parent / 'other'}\n"
+
+
+@pytest.fixture(name="libraries")
+def _libraries(tmp_path):
+    """A recipe with a library of each kind, this environment's and, with another content, the guest's."""
+    (tmp_path / "python.txt").write_text("compiled\npure\nnfvbed/units.py\n")
+    for place in ("here", "other"):
+        for name in ("compiled/part.so", "compiled/__init__.py", "pure/__init__.py"):
+            (tmp_path / place / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / place / name).write_text(place)
+    recipe = load(shutil.copytree(RECIPE, tmp_path / "guest", symlinks=True))
+    shutil.copy(tmp_path / "python.txt", recipe.folder)
+    return recipe
+
+
+def test_compiled_libraries_are_those_of_the_guest_s_python(libraries, tmp_path):
+    tool = Installing(0, tmp_path / "log")
+    found = pythonparts.files(libraries, "3.4", tool, tmp_path / "here")
+    assert tool.asked == (("3.4", "compiled"),)
+    taken = {name: path.read_text() for name, path in found.items() if not name.startswith("nfvbed/")}
+    assert taken == {"compiled/part.so": "other", "compiled/__init__.py": "other", "pure/__init__.py": "here"}
+
+
+def test_a_guest_with_the_same_python_has_the_libraries_of_this_environment(libraries, tmp_path):
+    tool = Installing(0, tmp_path / "log")
+    found = pythonparts.files(libraries, f"{sys.version_info.major}.{sys.version_info.minor}", tool, tmp_path / "here")
+    assert tool.asked == () and found["compiled/part.so"].read_text() == "here"
+
+
+def test_the_version_of_a_guest_s_python_is_that_of_its_package():
+    assert pythonparts.version_of((Package("a", "1.0"), Package("python3", "3.11.2-1+b1"))) == "3.11"
+    assert pythonparts.version_of(()) == ""

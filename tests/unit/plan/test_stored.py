@@ -1,8 +1,8 @@
 """A run that was stored by an older nfvbed is read with the names that keys have now."""
 
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
+from nfvbed.dataplanes.ovs.dpdk.compute import check_options
 from nfvbed.plan.stored import stored_study
-from nfvbed.sites.openstack.devcloud.computes.ovs_options import check_dpdk
 from nfvbed.spec.validate import RENAMED
 
 
@@ -39,4 +39,4 @@ def test_a_site_refuses_no_option_of_a_stored_run_that_no_file_named():
         assert stored.options.model_fields_set <= variant.options.model_fields_set, variant.name
         assert stored.model_dump(mode="json") == variant.model_dump(mode="json")
     (resumed,) = (variant for variant in read.variants if variant.name == "ovs-dpdk")
-    check_dpdk(resumed)
+    check_options(resumed)

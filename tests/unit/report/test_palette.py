@@ -1,6 +1,6 @@
 """Colours: a variant keeps its own from view to view."""
 
-from nfvbed.report.figures.palette import PALETTE, colors_of
+from nfvbed.report.figures.palette import OWN, PALETTE, colors_of
 from nfvbed.report.figures.theme import DARK, LIGHT
 from nfvbed.report.page.page import style_sheet
 
@@ -10,6 +10,10 @@ def test_a_variant_keeps_its_colour_whatever_is_beside_it():
     assert both["ovs-dpdk"] == colors_of(["vpp", "ovs-dpdk"])["ovs-dpdk"] == colors_of(["ovs-dpdk"])["ovs-dpdk"]
     assert list(both) == ["ovs-dpdk", "linux-bridge"]
     assert colors_of(["own-variant"]) == colors_of(["own-variant"])
+
+
+def test_data_planes_have_places_of_their_own():
+    assert sorted(OWN.values()) == list(range(len(PALETTE)))
 
 
 def test_eight_settings_have_eight_colours_and_more_share_them():

@@ -7,8 +7,8 @@ import pytest
 
 from nfvbed.records import GeneratorPlace
 from nfvbed.sites.lab.site import LabSite
-from nfvbed.sites.openstack.devcloud.target import OwnCloud
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
+from nfvbed.sites.openstack.owncloud import OwnCloud
 from nfvbed.sites.openstack.site import OpenstackSite
 from nfvbed.sites.simulated.site import SimulatedSite
 

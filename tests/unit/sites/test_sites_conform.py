@@ -10,21 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import BusyError, UnsupportedError
 from nfvbed.readings import NOT_ASKED, Part, Unavailable
 from nfvbed.records import CellRole, Deployment, Readiness
-from nfvbed.sites.catalogue import SITES
+from nfvbed.sites.catalogue import SITES, find_site, open_site
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
-from nfvbed.sites.kolla.site import open_site as open_rack
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.site import LabSite
-from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
 from nfvbed.sites.openstack.site import OpenstackSite
-from nfvbed.sites.openstack.site import open_site as open_devcloud
 from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.sites.site import Site
 from nfvbed.spec.existing import ExistingPathSpec
@@ -51,7 +49,7 @@ def _cloud(root: Path) -> Site:
 
 
 def _devcloud(root: Path) -> Site:
-    return open_devcloud(PROJECT.load_site("devcloud"), root)
+    return open_site(PROJECT.load_site("devcloud"), root)
 
 
 def _rack(root: Path) -> Site:
@@ -59,7 +57,7 @@ def _rack(root: Path) -> Site:
     places.make()
     journal.write(places, Journal(variant="ovs-dpdk", release=NEWEST, digest="d").noted("deploy", "done"))
     write_private(places.clouds, "clouds: {}\n")
-    return open_rack(rack_site(), root)
+    return open_site(rack_site(), root)
 
 
 def _memory(root: Path) -> Site:
@@ -91,8 +89,11 @@ PLACES = {
     "devcloud": Place(_devcloud, "devcloud", refuses="vale"),
     "rack": Place(_rack, "kolla", refuses="vale"),
 }
-ELSEWHERE = {"guest"}
-"""Kinds of files whose site is the lab's, on another machine."""
+ABSENT: dict[str, Callable[[Path], Site]] = {
+    "guest": lambda root: find_site(PROJECT.load_site("guest-node"), root),
+    "kolla": lambda root: find_site(rack_site(), root),
+}
+"""By kind: a site on which nothing runs, as this machine is not it, or nothing is deployed."""
 
 
 def each(can: Callable[[Place], object]) -> pytest.MarkDecorator:
@@ -113,8 +114,24 @@ def variant_of(name: str) -> Variant:
     return PROJECT.load_variant(name)
 
 
+@pytest.mark.parametrize("kind", ABSENT)
+def test_where_nothing_runs_everything_is_refused_with_one_reason_and_what_to_do(kind, tmp_path):
+    for name in ("deploy", "flavors", "vnfd", "kolla", "images"):
+        (tmp_path / name).symlink_to(PROJECT.root / name)
+    site = ABSENT[kind](tmp_path)
+    calls = (site.require_open, site.facts, site.begin, site.find_deployed, lambda: site.probe(variant_of("vale")))
+    reasons = set()
+    for call in calls:
+        with pytest.raises(UnsupportedError) as refused:
+            call()
+        assert refused.value.fix
+        reasons.add(str(refused.value))
+    assert len(reasons) == 1
+    site.close()
+
+
 def test_every_kind_of_site_is_among_them():
-    assert {place.kind for place in PLACES.values() if place.kind} | ELSEWHERE == set(SITES)
+    assert {place.kind for place in PLACES.values() if place.kind} | set(ABSENT) == set(SITES)
 
 
 @each(lambda place: place.open is not _lab)

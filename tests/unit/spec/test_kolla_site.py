@@ -9,9 +9,9 @@ import yaml
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.document import parse_document
-from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec
+from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.site import AnySite, KollaSiteSpec
-from nfvbed.spec.validate import build, build_one_of
+from nfvbed.spec.validate import build_one_of
 from tests.refusals import misconfigured
 
 PROJECT = open_project()
@@ -110,28 +110,25 @@ def test_a_wrong_value_is_named_with_its_key(change, key):
     assert refused(change).where.endswith(key)
 
 
-def test_every_release_is_read_and_names_releases_that_there_are():
+def test_every_release_is_read():
     assert NEWEST in PROJECT.kolla_release_names
     for name in PROJECT.kolla_release_names:
-        profile = PROJECT.load_kolla_release(name)
-        planes = {variant.options.dataplane for variant in PROJECT.list_variants()}
-        assert set(profile.dataplanes) <= planes
+        assert PROJECT.load_kolla_release(name).name == name
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"deployed_by": "nobody"}, "reason says why"),
-        ({"deployed_by": "kolla", "reason": "x"}, "reason says why"),
-        ({"deployed_by": "roles"}, "roles names those"),
-    ],
-)
-def test_support_that_contradicts_itself_is_refused(change, said):
-    data = yaml.safe_load((PROJECT.kolla_releases_folder / "ocata.yml").read_text())
-    data["dataplanes"]["sriov"] = change
-    with pytest.raises(ConfigurationError) as failure:
-        build(parse_document(Path("ocata.yml"), yaml.safe_dump(data)), KollaReleaseSpec)
-    assert said in failure.value.observed
+def test_a_release_that_another_refers_to_is_there(tmp_path):
+    folder = tmp_path / "kolla" / "releases"
+    folder.mkdir(parents=True)
+    (tmp_path / "deploy" / "variants").mkdir(parents=True)
+    for name in PROJECT.kolla_release_names:
+        shutil.copy(PROJECT.kolla_releases_folder / f"{name}.yml", folder)
+    text = (folder / "ocata.yml").read_text().replace("name: ocata", "name: pike")
+    (folder / "pike.yml").write_text(text + "planes_as: ocata\n")
+    assert open_project(tmp_path).load_kolla_release("pike").planes_as == "ocata"
+    (folder / "pike.yml").write_text(text + "planes_as: octa\n")
+    with pytest.raises(ConfigurationError, match="unknown release 'octa'") as failure:
+        open_project(tmp_path).load_kolla_release("pike")
+    assert failure.value.where.endswith("planes_as")
 
 
 def test_a_release_that_is_not_there_is_named(tmp_path):

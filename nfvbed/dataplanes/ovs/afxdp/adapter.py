@@ -16,13 +16,13 @@ from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
 from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings, thread_settings
 from nfvbed.dataplanes.ovs.links import OvsLinks
 from nfvbed.dataplanes.ovs.switch import BRIDGE, VNF_PORT_MIB, OvsSwitch, StartedSwitch
-from nfvbed.dataplanes.ports import kernel_links, veth, vhost_user
+from nfvbed.dataplanes.ports import kernel_links, vhost_user
 from nfvbed.dataplanes.ports.kernel_cores import place_generator, place_links
 from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgeSpaces
 from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import SwitchDiedError, UnsupportedError
-from nfvbed.host import coredistance, napi
+from nfvbed.host import coredistance, napi, veth
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps

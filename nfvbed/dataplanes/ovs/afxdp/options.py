@@ -17,6 +17,7 @@ class OvsAfxdpOptions(OvsUserspaceOptions):
     """Open vSwitch whose ports are AF_XDP sockets on devices of the kernel."""
 
     dataplane: Literal["ovs-afxdp"]
+    colour = 4
     xdp_mode: Literal["best-effort", "native-with-zerocopy", "native", "generic"] = "best-effort"
     """Mode in which the kernel passes frames to the socket (`xdp-mode`); `best-effort`: the best that the device
     has."""

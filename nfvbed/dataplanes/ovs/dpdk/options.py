@@ -11,6 +11,7 @@ class OvsDpdkOptions(OvsUserspaceOptions):
     """Open vSwitch with the DPDK datapath."""
 
     dataplane: Literal["ovs-dpdk"]
+    colour = 1
     port_type: Literal["vhost-user", "memif", "pci"] = "vhost-user"
     """Kind of the generator's ports, and of VNFs that are processes; a virtual machine has vhost-user. `pci`: the NICs
     of the site's `cables`; VNFs of every kind have vhost-user."""

@@ -12,14 +12,14 @@ from nfvbed.dataplanes.ovs.kernel import reading as kernel_reading
 from nfvbed.dataplanes.ovs.kernel.options import OvsKernelOptions
 from nfvbed.dataplanes.ovs.kernel.probe import try_kernel_datapath
 from nfvbed.dataplanes.ovs.switch import BRIDGE, OvsSwitch, StartedSwitch
-from nfvbed.dataplanes.ports import kernel_checks, kernel_links, veth
+from nfvbed.dataplanes.ports import kernel_checks, kernel_links
 from nfvbed.dataplanes.ports.kernel_cores import place
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.link_state import LinkState, outside
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf
 from nfvbed.errors import DeployError
-from nfvbed.host import coredistance, napi
+from nfvbed.host import coredistance, napi, veth
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.namespaces import inside
 from nfvbed.host.timing import Steps

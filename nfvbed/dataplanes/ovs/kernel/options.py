@@ -12,6 +12,7 @@ class OvsKernelOptions(OvsOptions, WithOffloads):
     """Open vSwitch with the kernel's datapath (the module openvswitch)."""
 
     dataplane: Literal["ovs-kernel"]
+    colour = 3
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """A virtual machine gets a tap, everything else a veth."""

@@ -10,16 +10,16 @@ from nfvbed.errors import BusyError, ConfigurationError, PrerequisiteError
 from nfvbed.sites.kolla import inventory, output
 from nfvbed.sites.kolla.executor import access, inventories, passwords, running, stages, takeover
 from nfvbed.sites.kolla.executor import journal as journals
-from nfvbed.sites.kolla.executor.events import Observer
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.running import Rack
 from nfvbed.sites.kolla.executor.stages import ROLES, Stage
 from nfvbed.sites.kolla.executor.toolset import Toolset
-from nfvbed.sites.kolla.model import Order, Rendering
+from nfvbed.sites.kolla.model import Order, Rendering, roles_of
 from nfvbed.sites.kolla.pinning import Pinning
 from nfvbed.sites.kolla.preflight.finding import Finding, blocking
 from nfvbed.sites.kolla.render import order_pinned, render
+from nfvbed.sites.stages import Observer
 from nfvbed.spec.kollarelease import KollaReleaseSpec
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
@@ -208,8 +208,7 @@ def _preflight(project: Project, wish: Wish, examine: Examine, begun: Journal, o
     if begun.passwords_used:
         observer.say("preflight: not repeated, the machines have Kolla's services already (nfvbed verify)")
         return
-    needed = (role for plane in wish.pinning.planes for role in wish.release.dataplanes[plane].roles)
-    roles = () if begun.is_done(PREPARES) else tuple(dict.fromkeys(needed))
+    roles = () if begun.is_done(PREPARES) else roles_of(wish.pinning, wish.release)
     findings = blocking(examine(project, wish.site, wish.pinning, wish.release), roles)
     if not findings:
         observer.say("preflight: no fault")

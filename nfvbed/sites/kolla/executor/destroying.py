@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor import passwords, running, stages
-from nfvbed.sites.kolla.executor.events import Observer
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.running import Rack
 from nfvbed.sites.kolla.executor.stages import Stage
 from nfvbed.sites.kolla.executor.toolset import Toolset
+from nfvbed.sites.stages import Observer
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
 

@@ -1,11 +1,11 @@
 """What Ansible tells while it runs, as ansible-runner passes it on: where it is, and what failed on which machine."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from nfvbed.sites.kolla.executor.scrub import Scrubber
+from nfvbed.sites.stages import Observer, Position
 
 _TEXTS = ("msg", "stderr", "module_stderr", "stdout", "module_stdout", "reason", "censored")
 """Of a result, what says best why it failed comes first."""
@@ -28,40 +28,6 @@ class TaskFailure:
     def place(self) -> str:
         """Host, role and task, as messages name them."""
         return ", ".join((self.host, *(f"role {one}" for one in (self.role,) if one), f"task {self.task!r}"))
-
-
-@dataclass(frozen=True)
-class Position:
-    """Where a stage is."""
-
-    play: str = ""
-    task: str = ""
-    hosts: tuple[str, ...] = ()
-    """Machines that have answered to this task."""
-
-    def __str__(self) -> str:
-        parts = [part for part in (self.play, self.task) if part]
-        return ": ".join(parts) + (f" ({', '.join(self.hosts)})" if self.hosts else "")
-
-
-class Observer(ABC):
-    """Shows a deployment while it goes on. Called from the thread that deploys; texts have no secrets."""
-
-    @abstractmethod
-    def say(self, line: str) -> None:
-        """Show a line that stays."""
-
-    @abstractmethod
-    def begin(self, number: int, total: int, name: str, summary: str) -> None:
-        """A stage begins."""
-
-    @abstractmethod
-    def at(self, position: Position) -> None:
-        """The stage is at this task now."""
-
-    @abstractmethod
-    def end(self, outcome: str, seconds: float) -> None:
-        """The stage has ended."""
 
 
 @dataclass

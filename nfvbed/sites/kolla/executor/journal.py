@@ -7,10 +7,10 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.errors import DeployError
 from nfvbed.records import Record
 from nfvbed.sites.kolla.executor.places import RackPlaces
-from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.sites.openstack.remembered import Verified
 
 Outcome = Literal["begun", "done", "failed", "interrupted"]

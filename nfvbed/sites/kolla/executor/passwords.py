@@ -3,12 +3,12 @@
 import stat
 import subprocess
 
+from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.errors import DeployError, PrerequisiteError
 from nfvbed.patience import patient
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.scrub import Scrubber, secrets_in
 from nfvbed.sites.kolla.executor.toolset import Toolset
-from nfvbed.sites.openstack.devcloud.places import write_private
 
 _GENERATOR_TIMEOUT_S = patient(300.0)
 

@@ -9,13 +9,14 @@ from nfvbed.errors import InterruptedRunError, NfvbedError, PrerequisiteError
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor import leftovers
 from nfvbed.sites.kolla.executor.ansible import Ansible, new_mark
-from nfvbed.sites.kolla.executor.events import Observer, Story
+from nfvbed.sites.kolla.executor.events import Story
 from nfvbed.sites.kolla.executor.failures import StageFailed, stage_failed
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.scrub import Scrubber
 from nfvbed.sites.kolla.executor.stages import ROLES, Stage
 from nfvbed.sites.kolla.executor.toolset import Toolset
+from nfvbed.sites.stages import Observer
 from nfvbed.spec.site import KollaSiteSpec
 
 

@@ -2,9 +2,9 @@
 
 import yaml
 
+from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.errors import ConfigurationError, DeployError
 from nfvbed.sites.kolla.executor.places import RackPlaces
-from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.spec import boundedyaml
 from nfvbed.spec.textfile import read_text
 from nfvbed.vnfs.descriptors.yamltext import dump

@@ -9,8 +9,8 @@ from typing import Any
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.tacker.connection import asking
 from nfvbed.sites.kolla.pinning import Pinning
-from nfvbed.sites.openstack.tacker.connection import asking
 
 PROPERTY = "nfvbed_takes_instances"
 ASKED_FOR = {f"aggregate_instance_extra_specs:{PROPERTY}": "yes"}

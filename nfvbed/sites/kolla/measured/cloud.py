@@ -8,22 +8,22 @@ from typing import Any
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.compute import Compute
+from nfvbed.cloud.instances import PlacedInstance
+from nfvbed.cloud.tacker.connection import connect
+from nfvbed.dataplanes.computes.refusals import require_chain
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.fitness import Fitness
 from nfvbed.records import Accelerator, PortKind, VnfHandle
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.measured import aggregates, contents, twins
-from nfvbed.sites.kolla.measured.described import FUNCTIONS, OF_FUNCTIONS, path_networks
+from nfvbed.sites.kolla.measured.described import OF_FUNCTIONS, path_networks
 from nfvbed.sites.kolla.model import Order
-from nfvbed.sites.kolla.pinning import Pinning
+from nfvbed.sites.kolla.pinning import Pinning, plane_of
 from nfvbed.sites.kolla.render import order_pinned
-from nfvbed.sites.openstack.compute import Compute
-from nfvbed.sites.openstack.devcloud.computes.refusals import require_chain
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
-from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.sites.openstack.paths import PathNetworks
-from nfvbed.sites.openstack.tacker.connection import connect
 from nfvbed.sites.openstack.vnfs import CloudVnfState
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec
@@ -31,15 +31,6 @@ from nfvbed.spec.layout import Layout
 from nfvbed.spec.site import CloudSiteSpec, KollaSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.state import ON_COMPUTE
-
-_KINDS = {"macvtap": PortKind.MACVTAP, FUNCTIONS: PortKind.VF}
-"""Kind of the instances' ports, by data plane, where that is not Neutron's alone."""
-_ALONE = {
-    "macvtap": "VNFs of a chain would be on macvtap devices of one NIC, and what one sends to no device's address"
-    " leaves through the NIC",
-    FUNCTIONS: "a NIC's switch goes by addresses: a VNF would have to know the next one's, which is made after it",
-}
-"""Why a data plane has no chain on a rack."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +65,7 @@ class RackCompute(ExistingCompute):
     def __init__(self, spec: CloudSiteSpec, cloud: "RackCloud", variant: Variant) -> None:
         self._deployed = cloud.rack
         self.variant = variant.name
-        self.vnf_port_kind = _KINDS.get(variant.options.dataplane, PortKind.NEUTRON)
+        self.vnf_port_kind = plane_of(variant).port_kind
         super().__init__(spec, cloud.ends, variant, lambda: None)
 
     def _check_variant(self, variant: Variant) -> None:
@@ -82,8 +73,8 @@ class RackCompute(ExistingCompute):
 
     def check(self, variant: Variant, plan: Layout) -> None:
         """Refuse chains where the next VNF is not reached."""
-        why = _ALONE.get(variant.options.dataplane)
-        if why is not None:
+        why = plane_of(variant).no_chain
+        if why:
             require_chain(plan, 1, why)
 
     def probe(self, variant: Variant) -> Fitness:
@@ -156,7 +147,7 @@ class RackCloud(ExistingCloud):
 
     def networks_for(self, variant: Variant) -> PathNetworks:
         """Those on the physical network of the variant's ports."""
-        return path_networks(variant.options.dataplane)
+        return path_networks(plane_of(variant))
 
     def choose(self, compute: Compute) -> None:
         """Let nfvbed's instances come to the computes of its variant; where all have one, to any."""

@@ -6,14 +6,14 @@ from typing import Any
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.novaflavor import PREFIX, extra_specs
+from nfvbed.cloud.tacker.connection import asking
 from nfvbed.errors import ConfigurationError
-from nfvbed.sites.kolla.measured.described import FUNCTIONS, OF_FUNCTIONS, OF_NICS
-from nfvbed.sites.kolla.pinning import Pinning
+from nfvbed.sites.kolla.measured.described import OF_FUNCTIONS, OF_NICS
+from nfvbed.sites.kolla.pinning import Pinning, plane_of
 from nfvbed.sites.openstack.paths import PathNetworks
-from nfvbed.sites.openstack.tacker.connection import asking
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.site import KollaSiteSpec
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 
 _MARK = "made by nfvbed"
 _log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ def _networks(site: KollaSiteSpec, pinning: Pinning) -> dict[str, dict[str, Any]
     if generator is None:
         return {}
     found = _on(site.hosts[generator.host].nics_of("dpdk")[0].network, OF_NICS, generator.vlans)
-    having = [name for name, variant in pinning.variants.items() if variant.options.dataplane == FUNCTIONS]
+    having = [name for name, variant in pinning.variants.items() if plane_of(variant).has_functions]
     if having:
         found |= _on(_network_of_functions(site, having), OF_FUNCTIONS, generator.vlans)
     return found
@@ -82,13 +82,13 @@ def _network_of_functions(site: KollaSiteSpec, computes: Sequence[str]) -> str |
     Raises:
         ConfigurationError: there are several.
     """
-    found = {name: site.hosts[name].nics_of("sriov")[0].network for name in computes}
+    found = {name: site.hosts[name].function_nics[0].network for name in computes}
     if len(set(found.values())) > 1:
         raise ConfigurationError(
             "the computes' virtual functions are on different physical networks",
             where=f"deploy/sites/{site.name}.yml hosts.*.nics",
             observed=", ".join(f"{name}: {network}" for name, network in found.items()),
-            fix="give the first NIC of role sriov of each the same network: a path has a network at each end",
+            fix="give the first NIC with functions of each the same network: a path has a network at each end",
         )
     return found[computes[0]]
 

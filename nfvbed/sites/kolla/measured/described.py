@@ -1,5 +1,6 @@
 """What the code for existing clouds takes of a rack's file."""
 
+from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.errors import ConfigurationError, InternalError
 from nfvbed.sites.openstack.paths import PathNetworks
 from nfvbed.spec.kollarelease import NEWEST
@@ -10,13 +11,11 @@ OF_NICS = PathNetworks(("nfvbed-left", "nfvbed-right"), ("nfvbed-link1", "nfvbed
 """Of switches that have NICs of role dpdk, and of devices on such a NIC."""
 OF_FUNCTIONS = PathNetworks(("nfvbed-vf-left", "nfvbed-vf-right"), ("nfvbed-vf-link1", "nfvbed-vf-link2"))
 """Of virtual functions: their NICs are on another physical network."""
-FUNCTIONS = "sriov"
-"""The data plane whose ports are virtual functions."""
 
 
-def path_networks(plane: str) -> PathNetworks:
+def path_networks(plane: KollaPlane) -> PathNetworks:
     """Return the networks that paths of a data plane lie on; nfvbed makes them."""
-    return OF_FUNCTIONS if plane == FUNCTIONS else OF_NICS
+    return OF_FUNCTIONS if plane.has_functions else OF_NICS
 
 
 def described(site: KollaSiteSpec, release: str) -> CloudSiteSpec:

@@ -11,34 +11,15 @@ from nfvbed.plan.order import is_exchanged
 from nfvbed.sites.kolla.executor import deploying, destroying
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor.deploying import Wish
-from nfvbed.sites.kolla.executor.events import Observer, Position
 from nfvbed.sites.kolla.measured import twins
 from nfvbed.sites.kolla.measured.cloud import DeployedRack
 from nfvbed.sites.kolla.pinning import Pinning, pinned_by
 from nfvbed.sites.kolla.preflight.checks import examine
+from nfvbed.sites.stages import LoggedProgress
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
 
 _log = logging.getLogger(__name__)
-
-
-class LoggedProgress(Observer):
-    """Writes to the log where a deployment is."""
-
-    def say(self, line: str) -> None:
-        """Write it."""
-        _log.info("%s", line)
-
-    def begin(self, number: int, total: int, name: str, summary: str) -> None:
-        """Write which stage begins."""
-        _log.info("[%d/%d] %s: %s", number, total, name, summary)
-
-    def at(self, position: Position) -> None:
-        """Tasks are in the stage's own log."""
-
-    def end(self, outcome: str, seconds: float) -> None:
-        """Write how the stage ended."""
-        _log.info("%s after %.0f s", outcome, seconds)
 
 
 def wanted_in(project: Project, site: KollaSiteSpec, number: int) -> Pinning:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import UnsupportedError
 from nfvbed.records import Deployment
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.kolla.executor import journal
+from nfvbed.sites.kolla.executor.complete import require_complete
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.measured.cloud import DeployedRack
@@ -28,14 +28,7 @@ def deployed_rack(spec: KollaSiteSpec, root: Path) -> DeployedRack:
         DeployError: the journal cannot be read.
     """
     places = RackPlaces.of(root, spec.name)
-    found = journal.read(places)
-    if found is None or found.destroying or found.stopped_in() or not places.clouds.is_file():
-        raise UnsupportedError(
-            f"site {spec.name} has no cloud",
-            where=f"deploy/sites/{spec.name}.yml",
-            observed="nothing is deployed on it" if found is None else f"{found.variant} is not complete on it",
-            fix=f"nfvbed deploy VARIANT --site {spec.name} (docs/howto/kolla.md)",
-        )
+    found = require_complete(spec.name, places)
     project = open_project(root)
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
     release = project.load_kolla_release(found.release)

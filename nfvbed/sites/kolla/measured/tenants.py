@@ -1,10 +1,10 @@
 """What others have on a rack's cloud: asked before the rack is taken down."""
 
+from nfvbed.cloud.tacker import journal, others
+from nfvbed.cloud.tacker.connection import connect
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.openstack.given import owners_of
-from nfvbed.sites.openstack.tacker import journal, others
-from nfvbed.sites.openstack.tacker.connection import connect
 
 
 def require_own(places: RackPlaces, site: str, *, evict: bool) -> None:

@@ -71,7 +71,7 @@ def description(host: RackHostSpec, document: Mapping[str, Any]) -> dict[str, An
         "isolated": list(facts.isolated),
         "siblings": [list(group) for group in facts.siblings],
         "nodes": nodes,
-        "nics": [_nic(nic, facts, document["files"]) for nic in host.nics_of("dpdk", "sriov")],
+        "nics": [_nic(nic, facts, document["files"]) for nic in host.plane_nics],
     }
 
 

@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 
+from nfvbed.cloud.kolla.placement import Placement
+from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.sites.kolla.options import check_options
-from nfvbed.sites.kolla.pinning import Pinning, check_together
-from nfvbed.sites.kolla.placement import Placement
+from nfvbed.sites.kolla.pinning import Pinning, check_together, plane_of
 from nfvbed.sites.kolla.preflight.cores import check_cores
 from nfvbed.sites.kolla.preflight.facts import MachineFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.sites.kolla.preflight.gather import Gathered, gather
-from nfvbed.sites.kolla.preflight.machines import WITHOUT_TUNNELS, check_machine, check_twice
+from nfvbed.sites.kolla.preflight.machines import check_machine, check_twice
 from nfvbed.sites.kolla.preflight.networks import check_flavors, check_networks
 from nfvbed.sites.kolla.preflight.nics import check_nics
 from nfvbed.sites.kolla.preflight.subject import Subject
@@ -39,7 +40,7 @@ def examine_gathered(
 ) -> list[Finding]:
     """Do the same with what machines have said already."""
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
-    computes = {name for name, one in pinning.variants.items() if one.options.dataplane == "sriov"}
+    computes = {name for name, one in pinning.variants.items() if plane_of(one).has_functions}
     tried = [finding for finding in gathered.functions if finding.machine in computes]
     return [*gathered.findings, *preflight(site, pinning, release, gathered.facts, flavors), *tried]
 
@@ -77,11 +78,12 @@ def preflight(
     return findings
 
 
-def _plane_on(pinning: Pinning, name: str) -> str:
-    """Return the data plane of a compute; of others one that has tunnels, where there is one."""
+def _plane_on(pinning: Pinning, name: str) -> KollaPlane:
+    """Return the data plane of a compute; of others one that needs their address for tunnels, where there is one."""
     if name in pinning.variants:
-        return pinning.on(name).options.dataplane
-    return next((plane for plane in pinning.planes if plane not in WITHOUT_TUNNELS), pinning.planes[0])
+        return plane_of(pinning.on(name))
+    needing = (plane for plane in pinning.planes if plane.neutron.overlay_address != "unused")
+    return next(needing, pinning.planes[0])
 
 
 def _check_together(pinning: Pinning, site: KollaSiteSpec) -> list[Finding]:

@@ -44,7 +44,7 @@ def try_functions(site: KollaSiteSpec, facts: Mapping[str, MachineFacts], folder
         way = site.reached(name)
         for place, nic in enumerate(host.nics):
             ports = [port for port in there if nic.pci in (None, port.pci) and nic.mac in (None, port.mac)]
-            if nic.role != "sriov" or way is None or len(ports) != 1 or nic.functions > ports[0].total_functions:
+            if not nic.functions or way is None or len(ports) != 1 or nic.functions > ports[0].total_functions:
                 continue  # said already, by the checks of facts
             key = f"deploy/sites/{site.name}.yml hosts.{name}.nics[{place}].functions"
             try:

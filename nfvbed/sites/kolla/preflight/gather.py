@@ -30,7 +30,7 @@ class Gathered:
     findings: tuple[Finding, ...]
     """Why they could not."""
     functions: tuple[Finding, ...] = ()
-    """What trying virtual functions showed; of the data plane sriov alone."""
+    """What trying virtual functions showed; of data planes whose instances get some."""
 
 
 def gather(site: KollaSiteSpec, *, try_functions: bool = False) -> Gathered:

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
+from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.sites.kolla.preflight.facts import MachineFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.sites.kolla.preflight.subject import Subject
 from nfvbed.spec.site import KollaSiteSpec
-
-WITHOUT_TUNNELS = ("sriov", "macvtap")
-"""Data planes with which no machine needs an address in the network of tunnels."""
 
 
 def check_twice(site: KollaSiteSpec, facts: Mapping[str, MachineFacts]) -> Iterator[Finding]:
@@ -47,11 +45,16 @@ def check_machine(subject: Subject) -> Iterator[Finding]:
             " may",
         )
     overlay = (subject.spec.overlay_address or "").partition("/")[0]
-    on_bridge = subject.plane == "ovs-dpdk" and subject.spec.is_compute
-    if overlay and not on_bridge and subject.plane not in WITHOUT_TUNNELS and overlay not in facts.addresses:
+    owner = subject.plane.neutron.overlay_address
+    of_machine = owner == "of-machine" or (owner == "of-bridge" and not subject.spec.is_compute)
+    if overlay and of_machine and overlay not in facts.addresses:
         yield subject.finding(
             f"{subject.name} has not its address in the network of tunnels",
             "overlay_address",
             f"it has {', '.join(facts.addresses) or 'none'}",
-            "configure the address there: Kolla does so on machines with OVS-DPDK alone",
+            f"configure the address there: Kolla does so on machines with {' or '.join(_on_bridges())} alone",
         )
+
+
+def _on_bridges() -> list[str]:
+    return [name for name, plane in CATALOGUE.kolla.items() if plane.neutron.overlay_address == "of-bridge"]

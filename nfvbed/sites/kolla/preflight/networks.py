@@ -2,26 +2,21 @@
 
 from collections.abc import Iterator, Mapping
 
-from nfvbed.sites.kolla.pinning import Pinning
-from nfvbed.sites.kolla.placement import Placement
+from nfvbed.cloud.kolla.placement import Placement
+from nfvbed.cloud.novaflavor import extra_specs
+from nfvbed.sites.kolla.pinning import Pinning, plane_of
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.spec.flavor import Flavor
-from nfvbed.spec.rack import MIB_PER_GIB, NicRole, RackHostSpec
+from nfvbed.spec.rack import MIB_PER_GIB, RackHostSpec, RackNicSpec
 from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
-
-_OF_VARIANT: dict[str, tuple[NicRole, ...]] = {"sriov": ("sriov",)}
-"""Roles of NICs by which a compute's instances reach networks; of most data planes it is `dpdk` and `external`."""
 
 
 def check_networks(site: KollaSiteSpec, pinning: Pinning) -> Iterator[Finding]:
     """Find networks of which Neutron's maps would name no NIC, or none that serves addresses and routes."""
     file = f"deploy/sites/{site.name}.yml"
     cloud = {name: host for name, host in site.hosts.items() if "generator" not in host.roles}
-    roles = {
-        name: _OF_VARIANT.get(one.options.dataplane, ("dpdk", "external")) for name, one in pinning.variants.items()
-    }
+    roles = {name: plane_of(one).nics.instances for name, one in pinning.variants.items()}
     for network in site.networks:
         reached = [name for name, host in cloud.items() if any(nic.network == network for nic in host.nics)]
         if not reached:
@@ -32,9 +27,9 @@ def check_networks(site: KollaSiteSpec, pinning: Pinning) -> Iterator[Finding]:
                 observed=f"no NIC of {', '.join(cloud)} has network: {network}",
                 fix=f"give a NIC network: {network}, or remove the network",
             )
-        computes = [name for name, has in roles.items() if _reaches(site.hosts[name], network, has)]
+        computes = [name for name, has in roles.items() if _reaches(site.hosts[name].nics_of(*has), network)]
         controllers = site.hosts_with("controller")
-        served = any(_reaches(host, network, ("external", "dpdk", "sriov")) for host in controllers.values())
+        served = any(_reaches(host.network_nics, network) for host in controllers.values())
         if computes and not served:
             yield Finding(
                 machine=next(iter(controllers)),
@@ -46,8 +41,8 @@ def check_networks(site: KollaSiteSpec, pinning: Pinning) -> Iterator[Finding]:
     yield from _check_generator(site)
 
 
-def _reaches(host: RackHostSpec, network: str, roles: tuple[NicRole, ...]) -> bool:
-    return any(nic.network == network for nic in host.nics_of(*roles))
+def _reaches(nics: tuple[RackNicSpec, ...], network: str) -> bool:
+    return any(nic.network == network for nic in nics)
 
 
 def _check_generator(site: KollaSiteSpec) -> Iterator[Finding]:
@@ -79,7 +74,7 @@ def check_flavors(
     site: KollaSiteSpec, variant: Variant, placements: Mapping[str, Placement], flavors: tuple[Flavor, ...]
 ) -> Iterator[Finding]:
     """Find flavors whose memory is on no compute's hugepages beside the switch's share; all of them stop everything."""
-    shared = variant.options.dataplane == "ovs-dpdk"
+    shared = plane_of(variant).switch.is_on_dpdk
     wanting = [flavor for flavor in flavors if "hw:mem_page_size" in extra_specs(flavor, shared_pages=shared)]
     rooms = {name: _rooms(site.hosts[name], placement) for name, placement in placements.items()}
     lacking = [flavor for flavor in wanting if not any(_fits(flavor, room) for room in rooms.values())]

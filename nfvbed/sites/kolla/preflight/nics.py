@@ -6,7 +6,7 @@ from nfvbed.host import fixes
 from nfvbed.host.nics import fit
 from nfvbed.sites.kolla.preflight.facts import VFIO, NicFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
-from nfvbed.sites.kolla.preflight.subject import HOST_ROLE, SRIOV_ROLE, Subject
+from nfvbed.sites.kolla.preflight.subject import HOST_ROLE, Subject
 from nfvbed.spec.rack import RackNicSpec
 
 OF_DPDK = (VFIO, "uio_pci_generic", "igb_uio")
@@ -22,7 +22,7 @@ def check_nics(subject: Subject) -> Iterator[Finding]:
             yield from _check_node(subject, place, nic, port)
             yield from _check_link(subject, place, nic, port)
             yield from _check_driver(subject, place, nic, port)
-        if nic.role == "sriov" and subject.plane == "sriov" and subject.spec.is_compute:
+        if subject.gives(nic):
             yield from _check_functions(subject, place, nic, port)
     yield from _check_iommu(subject)
     yield from _check_groups(subject)
@@ -156,7 +156,7 @@ def _check_driver(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts
         )
     elif taken and not subject.polls(nic):
         yield subject.finding(
-            f"the kernel needs {nic.named} of {subject.name} for {subject.plane}, and has it not",
+            f"the kernel needs {nic.named} of {subject.name} for {subject.plane.name}, and has it not",
             key,
             has,
             f"if no program uses it over vfio, for which it ends: driverctl unset-override {port.pci}, where"
@@ -208,7 +208,7 @@ def _check_functions(subject: Subject, place: int, nic: RackNicSpec, port: NicFa
             f"sriov_numvfs: {port.functions} of {port.total_functions}",
             f"nfvbed's role makes them; by hand: echo {nic.functions} > /sys/bus/pci/devices/{port.pci}/sriov_numvfs"
             + ("" if not port.functions else ", after 0, if nobody uses those that it has: guests lose them"),
-            SRIOV_ROLE,
+            subject.plane.nics.functions_made_by,
         )
 
 
@@ -251,5 +251,4 @@ def _is_bound(subject: Subject, nic: RackNicSpec) -> bool:
 
 
 def _needs_iommu(subject: Subject, nic: RackNicSpec) -> bool:
-    of_guests = nic.role == "sriov" and subject.plane == "sriov" and subject.spec.is_compute
-    return of_guests or _is_bound(subject, nic)
+    return subject.gives(nic) or _is_bound(subject, nic)

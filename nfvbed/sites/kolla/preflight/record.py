@@ -38,7 +38,7 @@ FILES = (
 OF_NICS = ("class", "vendor", "device", "numa_node", "sriov_totalvfs", "sriov_numvfs")
 OF_MEMBERS = ("class", "driver", "iommu_group")
 OF_INTERFACES = ("address", "mtu", "carrier", "flags")
-MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core", "openvswitch", "macvtap")
+MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core")
 QUESTIONS = {
     "links": ("ip", "-o", "-d", "link", "show"),
     "addresses": ("ip", "-o", "-4", "address", "show"),

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from nfvbed.findings import Finding as Topic
 from nfvbed.findings import SiteReport, State
 from nfvbed.records import Readiness, Support
-from nfvbed.sites.kolla.pinning import Pinning, pinned_by
+from nfvbed.sites.kolla.pinning import Pinning, pinned_by, plane_of
 from nfvbed.sites.kolla.preflight.checks import examine_gathered
 from nfvbed.sites.kolla.preflight.facts import MachineFacts
 from nfvbed.sites.kolla.preflight.finding import Finding, blocking
@@ -69,8 +69,8 @@ def examine_rack(
         pinning = pinned_by(project, site) if site.pinned else Pinning.everywhere(variant, site)
         found = examine_gathered(project, site, pinning, release, gathered)
         supports.append(support_of(variant, release, found))
-        support = release.dataplanes.get(variant.options.dataplane)
-        if support is not None and support.deployed_by != "nobody":
+        support = plane_of(variant).on(release)
+        if support is not None and support.is_deployed:
             faults |= dict.fromkeys(found)
     return RackReport(
         site=site.name,
@@ -83,7 +83,7 @@ def examine_rack(
 
 def support_of(variant: Variant, release: KollaReleaseSpec, findings: list[Finding]) -> Support:
     """Say of a variant whether it could be deployed, and how many faults keep it from that."""
-    known = release.dataplanes.get(variant.options.dataplane)
+    known = plane_of(variant).on(release)
     roles = known.roles if known else ()
     keeping = blocking(findings, roles)
     if keeping:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from nfvbed.sites.kolla.placement import Placement
+from nfvbed.cloud.kolla.placement import Placement
+from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.sites.kolla.preflight.facts import MachineFacts, NicFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.sites.kolla.rolevariables import PREPARES_HOST
@@ -10,10 +11,7 @@ from nfvbed.spec.rack import RackHostSpec, RackNicSpec
 from nfvbed.spec.site import KollaSiteSpec
 
 HOST_ROLE = PREPARES_HOST
-SRIOV_ROLE = "nfvbed_sriov"
-"""Names of nfvbed's roles that prepare machines."""
-POLLING_PLANES = frozenset({"ovs-dpdk", "vpp"})
-"""Data planes that take their NICs from the kernel."""
+"""Name of nfvbed's role that prepares machines."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class Subject:
     name: str
     spec: RackHostSpec
     facts: MachineFacts
-    plane: str
+    plane: KollaPlane
     """Data plane of the variant."""
     placement: Placement | None
     """Who has which core; None: it is no compute, or cannot have the variant."""
@@ -48,8 +46,12 @@ class Subject:
 
     def polls(self, nic: RackNicSpec) -> bool:
         """Whether DPDK takes a NIC: the data plane's switch, or the generator."""
-        of_switch = self.spec.is_compute and self.plane in POLLING_PLANES
+        of_switch = self.spec.is_compute and self.plane.switch.is_on_dpdk
         return nic.role == "dpdk" and (of_switch or "generator" in self.spec.roles)
+
+    def gives(self, nic: RackNicSpec) -> bool:
+        """Whether instances get functions of a NIC."""
+        return nic.functions > 0 and self.plane.has_functions and self.spec.is_compute
 
     def found(self, nic: RackNicSpec) -> tuple[NicFacts, ...]:
         """Return the ports that a NIC of the file describes: one where all is well."""

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from functools import cached_property
 
+from nfvbed.cloud.verify.commands import Answer, MachineCommands
 from nfvbed.errors import PrerequisiteError
 from nfvbed.host.remote.connection import SshHost
-from nfvbed.sites.verify.commands import Answer, MachineCommands
 
 ENGINES = ("docker", "podman")
 """Kolla's `kolla_container_engine`."""

@@ -6,18 +6,15 @@ from pathlib import Path
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.kolla.agent import OPEN_VSWITCH
+from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.errors import ConfigurationError
 from nfvbed.findings import Finding
 from nfvbed.host.remote.connection import SshHost
 from nfvbed.sites.kolla.model import Order
-from nfvbed.sites.kolla.switching import uplinks
 from nfvbed.sites.kolla.verify.containers import KollaCommands
-from nfvbed.sites.verify.checks import ExpectedMachine
 from nfvbed.sites.verify.cloud import verify
 
-_AGENTS = {"linux-bridge": "neutron-linuxbridge-agent", "macvtap": "neutron-macvtap-agent"}
-"""Of computes, by the data plane; else Open vSwitch's."""
-_OVS_AGENT = "neutron-openvswitch-agent"
 _OF_CONTROLLER = ("neutron-dhcp-agent", "neutron-l3-agent", "neutron-metadata-agent")
 
 
@@ -42,24 +39,22 @@ def expected_of(order: Order, name: str) -> ExpectedMachine:
     """Return what is expected of a machine: of a compute what its variant says."""
     host, plane = order.site.hosts[name], order.plane_on(name)
     placement = order.placements.get(name)
-    netdev = order.is_netdev(name)
     agents, services = list[str](), list[str]()
     if host.is_compute:
-        agents.append(_AGENTS.get(plane, _OVS_AGENT))
-        agents += ["neutron-sriov-nic-agent"] if plane == "sriov" else []
+        agents += plane.neutron.of_compute
         services.append("nova-compute")
     if host.is_controller:
-        agents += [_AGENTS["linux-bridge"] if order.is_everywhere("linux-bridge") else _OVS_AGENT, *_OF_CONTROLLER]
+        agents += [order.agent.name, *_OF_CONTROLLER]
         services += ["nova-scheduler", "nova-conductor"]
-    functions = {str(nic.pci): nic.functions for nic in host.nics_of("sriov")}
+    has_datapath = OPEN_VSWITCH.name in agents and order.uplinks(name)
     return ExpectedMachine(
         host=name,
         agents=tuple(dict.fromkeys(agents)),
         services=tuple(services),
-        datapath_type=("netdev" if netdev else "system") if _OVS_AGENT in agents and uplinks(order, name) else None,
-        polling=placement.polling if netdev and placement else (),
-        functions=functions if plane == "sriov" else {},
-        takes_hugepages=plane in ("ovs-dpdk", "vpp"),
+        datapath_type=plane.switch.datapath if has_datapath else None,
+        polling=placement.polling if plane.switch.datapath == "netdev" and placement else (),
+        functions={str(nic.pci): nic.functions for nic in host.function_nics} if plane.has_functions else {},
+        takes_hugepages=plane.switch.is_on_dpdk,
     )
 
 
@@ -74,5 +69,4 @@ def _commands(order: Order, name: str, folder: Path, stack: ExitStack) -> KollaC
         )
     reached = SshHost(way, folder)
     stack.callback(reached.disconnect)
-    container = "ovsdpdk_vswitchd" if order.polls(name) else "openvswitch_vswitchd"
-    return KollaCommands(name, reached, container)
+    return KollaCommands(name, reached, order.plane_on(name).switch.container)

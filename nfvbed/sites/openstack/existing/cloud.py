@@ -6,23 +6,23 @@ from typing import Any
 
 from openstack.connection import Connection
 
+from nfvbed.cloud.compute import Compute
+from nfvbed.cloud.novaflavor import PREFIX, extra_specs
+from nfvbed.cloud.tacker.connection import connect_as_named
+from nfvbed.cloud.tacker.legacy import require_admin
 from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError
 from nfvbed.findings import Finding, State
 from nfvbed.records import Accelerator, GeneratorPlace, VnfHandle
-from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
 from nfvbed.sites.openstack.existing.ends import Ends, ends_of
 from nfvbed.sites.openstack.existing.path import ExistingPath
 from nfvbed.sites.openstack.existing.survey import ADMIN, Survey
 from nfvbed.sites.openstack.paths import PathNetworks
-from nfvbed.sites.openstack.tacker.connection import connect_as_named
-from nfvbed.sites.openstack.tacker.legacy import require_admin
 from nfvbed.sites.openstack.target import Target
 from nfvbed.sites.openstack.vnfs import CloudVnfState
 from nfvbed.spec.site import CloudSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX, extra_specs
 
 _PRIVATE_DIRECTORY = Path(".nfvbed") / "clouds"
 _NOT_SHOWN = f"not shown to these credentials: it takes the role {ADMIN}"

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+from nfvbed.cloud.compute import Compute
+from nfvbed.cloud.instances import PlacedInstance
 from nfvbed.dataplanes.existing.options import ExistingOptions
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.arrangement import Arrangement
@@ -9,9 +11,7 @@ from nfvbed.host.fitness import Fitness
 from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.workspace import Workspace
 from nfvbed.records import Deployment, GeneratorPort, Hop, PortKind, WorkThread
-from nfvbed.sites.openstack.compute import Compute
 from nfvbed.sites.openstack.existing.ends import Ends
-from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.site import CloudSiteSpec
 from nfvbed.spec.variant import Variant

@@ -6,9 +6,8 @@ They stay as they are: nfvbed brings none of them up, and sets nothing of them. 
 from collections.abc import Callable
 from typing import TypeVar
 
-from nfvbed.dataplanes.ports import veth
 from nfvbed.errors import PrerequisiteError, SwitchDiedError, UnsupportedError
-from nfvbed.host import links
+from nfvbed.host import links, veth
 from nfvbed.host.links import LinkCounters
 from nfvbed.host.namespaces import inside, inside_with_sysfs
 from nfvbed.host.nics import fit, take, uses

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.errors import PrerequisiteError, UnsupportedError
 from nfvbed.sites.openstack.existing.survey import ADMIN, Survey
-from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.spec.existing import ExistingPathSpec
 from nfvbed.spec.site import CloudSiteSpec
 

@@ -12,8 +12,8 @@ import openstack.connection
 from keystoneauth1 import exceptions as keystone
 from openstack import exceptions as sdk
 
+from nfvbed.cloud.tacker.connection import asking, auth, said
 from nfvbed.errors import PrerequisiteError, UnsupportedError
-from nfvbed.sites.openstack.tacker.connection import asking, auth, said
 from nfvbed.spec.site import CloudSiteSpec
 from nfvbed.spec.validate import suggestion
 

@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.host.timing import Steps
 from nfvbed.records import Renewed, VnfHandle, VnfKind
 from nfvbed.sites.openstack import paths, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud, refuse_onboarded
 from nfvbed.sites.openstack.provider import VnfProvider
-from nfvbed.sites.openstack.tacker.api import TackerVnf
 from nfvbed.spec.existing import ExistingPathSpec
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.vnf import VnfChoice

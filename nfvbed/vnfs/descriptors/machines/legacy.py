@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from nfvbed.cloud.novaflavor import PREFIX
 from nfvbed.vnfs.descriptors.legacy import VERSION, connection_point, machine, virtual_link
 from nfvbed.vnfs.descriptors.machines.model import Flavour, Group, Link, Machine, MachinePort, MachinesRequest
-from nfvbed.vnfs.descriptors.novaflavor import PREFIX
 
 
 def template(request: MachinesRequest, flavour: str) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.spec.machines import DEFAULT_FLAVOUR, LinkSpec, MachineSpec, MachinesVnfSpec, PlacementSpec
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.vnf import ImageSpec
 from nfvbed.vnfs.descriptors.machines import userdata
 from nfvbed.vnfs.descriptors.machines.model import Flavour, Given, Group, Link, Machine, MachinePort, MachinesRequest
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ uses one, an AF_XDP port (2.15 was built without), and a veth that the main thre
 import json
 from pathlib import Path
 
-from nfvbed.sites.verify.readings import rows
+from nfvbed.dataplanes.ovs.switchreading import rows
 
 CAPTURED = Path(__file__).parent / "captured"
 VERSIONS = ("2.15.0", "3.1.0", "3.5.0", "4.0.0")

@@ -11,8 +11,9 @@ import pytest
 
 from nfvbed.errors import DeployError
 from nfvbed.sites.guest_node.machine import NodePlaces
-from nfvbed.sites.guest_node.node import GuestNode, Program
+from nfvbed.sites.guest_node.node import GuestNode
 from nfvbed.sites.guest_node.ramdisk import AGENT
+from nfvbed.sites.ownmachine import Program
 
 SERVE = "import sys; sys.path.insert(0, sys.argv[1]); import agent; agent.Agent(int(sys.argv[2])).serve()"
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from nfvbed.dataplanes.catalogue import CATALOGUE
 from tests.kolla.faults import OF_OCATAS_BRIDGES, OF_OCATAS_SWITCHES, OF_OVS_DPDK, OF_SRIOV
 from tests.unit.sites.kolla.orders import PROJECT
 
@@ -22,7 +23,8 @@ def test_every_data_plane_of_a_release_has_its_row(name):
     release = PROJECT.load_kolla_release(name)
     head = next(row for row in ROWS if row[0] == "data plane")
     column = next(place for place, cell in enumerate(head) if f"kolla-ansible {release.kolla_ansible}" in cell)
-    for plane, support in release.dataplanes.items():
+    for plane, record in CATALOGUE.kolla.items():
+        support = record.on(release)
         cell = next(row[column] for row in ROWS if f"`{plane}`" in row[0])
         assert cell.startswith("unsupported") == (support.deployed_by == "nobody")
         assert (f"`{release.asserted_by}`" in cell) == (support.deployed_by != "nobody")

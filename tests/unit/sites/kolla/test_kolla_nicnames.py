@@ -2,7 +2,7 @@
 
 from jinja2 import Environment
 
-from nfvbed.sites.kolla.nicnames import link_files, variables
+from nfvbed.cloud.kolla.nicnames import link_files, variables
 from tests.kolla.machines import machine
 from tests.unit.sites.kolla.orders import site
 

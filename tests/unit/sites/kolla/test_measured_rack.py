@@ -5,10 +5,12 @@ import zipfile
 
 import pytest
 
+from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.host.qemu.images import Image
 from nfvbed.records import PortKind, VnfKind
+from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
@@ -16,8 +18,6 @@ from nfvbed.sites.kolla.measured import contents
 from nfvbed.sites.kolla.measured.cloud import DeployedRack, RackCloud, RackCompute
 from nfvbed.sites.kolla.measured.described import described
 from nfvbed.sites.kolla.pinning import pinning_of
-from nfvbed.sites.kolla.site import open_site
-from nfvbed.sites.openstack.devcloud.places import write_private
 from nfvbed.sites.openstack.requests import VnfPlace, request
 from nfvbed.sites.openstack.tackervnfs import has_functions
 from nfvbed.spec.kollarelease import NEWEST

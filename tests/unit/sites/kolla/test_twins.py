@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed.cloud.devcloud.places import write_private
+from nfvbed.cloud.instances import PlacedInstance
 from nfvbed.errors import ConfigurationError, DeployError, UnsupportedError
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.journal import Journal
@@ -14,8 +16,6 @@ from nfvbed.sites.kolla.measured.cloud import RackCloud
 from nfvbed.sites.kolla.measured.described import described
 from nfvbed.sites.kolla.measured.opened import deployed_rack
 from nfvbed.sites.kolla.site import RackSite
-from nfvbed.sites.openstack.devcloud.places import write_private
-from nfvbed.sites.openstack.instances import PlacedInstance
 from nfvbed.spec.kollarelease import NEWEST
 from tests.unit.sites.kolla.orders import PROJECT, pinned
 
@@ -181,7 +181,7 @@ def _alike(monkeypatch):
 
 def test_a_round_has_the_twins_as_it_wants_them(root, alike):
     doing = Exchanging(root)
-    place = RackSite(deployed_rack(pinned_site(swap="abba"), root), root, doing)
+    place = RackSite(deployed_rack(pinned_site(swap="abba"), root), root, None, doing)
     for number in range(1, 5):
         place.begin_round(number)
     there, turned = "ovs-dpdk on compute1, ovs-kernel on compute2", "ovs-kernel on compute1, ovs-dpdk on compute2"
@@ -191,7 +191,7 @@ def test_a_round_has_the_twins_as_it_wants_them(root, alike):
 def test_a_rack_that_swaps_never_is_left_alone(root, monkeypatch):
     monkeypatch.setattr(twins, "describe", lambda *_: pytest.fail("it was asked"))
     doing = Exchanging(root)
-    RackSite(deployed_rack(pinned_site(), root), root, doing).begin_round(2)
+    RackSite(deployed_rack(pinned_site(), root), root, None, doing).begin_round(2)
     assert doing.asked == []
 
 

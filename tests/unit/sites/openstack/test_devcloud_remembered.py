@@ -4,14 +4,14 @@ import json
 
 import pytest
 
+from nfvbed.cloud.instances import InstancePort, PlacedInstance
+from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, VnfDiedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.records import Accelerator, Deployment, PortKind
 from nfvbed.sites.deployed import Placed
 from nfvbed.sites.openstack import remembered, vnfs
-from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
-from nfvbed.sites.openstack.tacker.api import TackerVnf
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse
 

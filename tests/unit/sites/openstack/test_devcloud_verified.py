@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from nfvbed.dataplanes.devcloud import compute_of
 from nfvbed.errors import UnsupportedError
 from nfvbed.findings import Finding, State
 from nfvbed.sites.openstack import remembered
-from nfvbed.sites.openstack.devcloud.computes.catalogue import compute_of
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
 from tests.unit.sites.openstack.test_devcloud_remembered import ARRANGEMENT, PROJECT, VARIANT, deployment
 

@@ -4,18 +4,18 @@ from types import SimpleNamespace
 
 import pytest
 
+from nfvbed.cloud.instances import InstancePort, PlacedInstance
+from nfvbed.cloud.tacker.api import TackerVnf
+from nfvbed.cloud.tacker.connection import identity
+from nfvbed.cloud.tacker.journal import Journal, Note
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.arrangement import Arrangement
 from nfvbed.records import Accelerator, Deployment, PortKind, Renewed
 from nfvbed.sites.openstack import remembered, vnfs
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
-from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.setting_up import SettingUp
 from nfvbed.sites.openstack.site import open_existing
-from nfvbed.sites.openstack.tacker.api import TackerVnf
-from nfvbed.sites.openstack.tacker.connection import identity
-from nfvbed.sites.openstack.tacker.journal import Journal, Note
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.existing import ExistingPathSpec

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from nfvbed.cloud.instances import InstancePort, PlacedInstance
+from nfvbed.cloud.tacker import waits
+from nfvbed.cloud.tacker.api import TackerVnf
+from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.errors import ConfigurationError, OnboardError, UsageError
 from nfvbed.sites.openstack import given, remembered
 from nfvbed.sites.openstack.given import GivenVnfs
-from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
-from nfvbed.sites.openstack.tacker import waits
-from nfvbed.sites.openstack.tacker.api import TackerVnf
-from nfvbed.sites.openstack.tacker.journal import Journal
 from nfvbed.vnfs.descriptors import csar
 from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenImage, read
 from nfvbed.vnfs.descriptors.machines import legacy, package

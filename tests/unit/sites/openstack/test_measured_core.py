@@ -8,13 +8,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from nfvbed.cloud.instances import InstancePort, PlacedInstance
+from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.host.qemu.images import Image
 from nfvbed.records import Accelerator, PortKind
 from nfvbed.sites.openstack import mobilecore, vnfs
-from nfvbed.sites.openstack.instances import InstancePort, PlacedInstance
 from nfvbed.sites.openstack.mobilecore import BEARER, BEARERS, CorePlace, MobileCore
-from nfvbed.sites.openstack.tacker.api import TackerVnf
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
 from nfvbed.spec.vnf import VnfUse

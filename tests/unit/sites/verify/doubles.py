@@ -3,7 +3,7 @@
 import json
 from types import SimpleNamespace
 
-from nfvbed.sites.verify.commands import Answer, MachineCommands
+from nfvbed.cloud.verify.commands import Answer, MachineCommands
 
 HOST = "controller"
 PORT = "vhu0a1b2c3d-4e"

@@ -3,10 +3,12 @@
 import pytest
 from openstack.exceptions import SDKException
 
+from nfvbed.cloud.verify.checks import ExpectedMachine
+from nfvbed.cloud.verify.readings import machine_of
+from nfvbed.dataplanes.ovs.switchchecks import check_switch
+from nfvbed.dataplanes.ovs.switchreading import read_switch, rows
 from nfvbed.findings import State
-from nfvbed.sites.verify.checks import ExpectedMachine, check_switch
 from nfvbed.sites.verify.cloud import verify, verify_machine
-from nfvbed.sites.verify.readings import machine_of, read_switch, rows
 from tests.unit.dataplanes.ovs.releases import VERSIONS, answer, recorded_table
 from tests.unit.sites.verify.doubles import HOST, PORT, SYSFS, MachineDouble, agent, cloud, port, service, table
 

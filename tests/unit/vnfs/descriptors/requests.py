@@ -3,13 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
+from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import VnfKind
 from nfvbed.spec.document import parse_document
 from nfvbed.spec.vnf import VnfChoice, VnfPortSpec
 from nfvbed.vnfs.descriptors import legacy
 from nfvbed.vnfs.descriptors.model import CloudImage, request_of
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from nfvbed.vnfs.descriptors.yamltext import dump
 
 PROJECT = open_project()

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import yaml
 
+from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.vnfs.descriptors import asked, basehot, csar, legacy, sol, solvnfd
 from nfvbed.vnfs.descriptors.model import CloudImage, checksums, request_of, version_of
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from tests.unit.vnfs.descriptors.requests import IMAGE, NETWORKS, PROJECT, choice_of, request
 
 VARIATIONS = {

@@ -5,12 +5,12 @@ import ipaddress
 import pytest
 import yaml
 
+from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.vnfs.descriptors import asked, csar, naming, parsing, sol, translate
 from nfvbed.vnfs.descriptors.machines import legacy, package, userdata
 from nfvbed.vnfs.descriptors.model import CloudImage, checksums
 from nfvbed.vnfs.descriptors.naming import CloudNames
-from nfvbed.vnfs.descriptors.novaflavor import extra_specs
 from tests.unit.vnfs.descriptors.several import EIGHT, TWO, ZONES, legacy_document, request, vepc
 
 GIVEN = {

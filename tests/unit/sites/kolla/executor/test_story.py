@@ -3,9 +3,10 @@
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.sites.kolla.executor.events import Observer, Story, said_in
+from nfvbed.sites.kolla.executor.events import Story, said_in
 from nfvbed.sites.kolla.executor.failures import stage_failed
 from nfvbed.sites.kolla.executor.scrub import HIDDEN, Scrubber
+from nfvbed.sites.stages import Observer
 
 SECRET = "w1XNqkP0aVbT2zR8"
 

@@ -1,0 +1,1 @@
+"""What clouds are made of, whatever data planes run in them: nodes, services, Tacker, what is read of a machine."""

@@ -1,0 +1,140 @@
+"""The interface of a compute: a node on whose data plane instances run, with what joins the generator to it.
+
+There is one for each variant that a devcloud offers. Instances come to the one that is deployed because Nova's compute
+services of all others are disabled meanwhile: no descriptor has to name a host.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from nfvbed.cloud.instances import PlacedInstance
+from nfvbed.cloud.verify.checks import ExpectedMachine
+from nfvbed.cloud.verify.commands import MachineCommands
+from nfvbed.errors import UnsupportedError
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import Fitness
+from nfvbed.host.generator import GeneratorStarter
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import Deployment, GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
+from nfvbed.spec.layout import Layout
+from nfvbed.spec.variant import Variant
+from nfvbed.traffic.generator import Generator
+
+
+class Compute(ABC):
+    """One compute of a devcloud, or what an existing cloud has of them."""
+
+    host: str
+    """Nova's name of it, and its node's."""
+    vnf_port_kind: PortKind
+    """Of the instances' ports."""
+
+    @property
+    def guests_mib(self) -> int | None:
+        """Hugepage memory that it has, or is started with, for guests, MiB; None: that is not known from here."""
+        return None
+
+    hidden: str = ""
+    """Why nothing is read of its switch, cores and guests; empty: it is read."""
+
+    @abstractmethod
+    def probe(self, variant: Variant) -> Fitness:
+        """Find out whether it can run here, with the variant's options; nothing is changed.
+
+        Raises:
+            UnsupportedError, PrerequisiteError: it cannot.
+        """
+
+    @abstractmethod
+    def check(self, variant: Variant, plan: Layout) -> None:
+        """Refuse options of the variant that do not reach this switch, by name, and paths that it does not have.
+
+        Raises:
+            UnsupportedError: with the option's key, its value, and what it would have to be.
+        """
+
+    @abstractmethod
+    def start(self) -> None:
+        """Bring its node and its services up, and wait until Nova and Neutron have them; idempotent.
+
+        Raises:
+            DeployError: it did not come up; with the process and its last lines.
+        """
+
+    @abstractmethod
+    def apply(self, variant: Variant, arrangement: Arrangement) -> None:
+        """Let the variant's options reach the switch; idempotent.
+
+        Raises:
+            DeployError: the switch did not take one.
+        """
+
+    @abstractmethod
+    def attach(self, workspace: Workspace, variant: Variant) -> tuple[GeneratorPort, GeneratorPort]:
+        """Join a generator's two ports to `data0` and `data1`; what is made is undone by the workspace and `detach`."""
+
+    def adopt(self, variant: Variant, instances: Sequence[PlacedInstance]) -> None:
+        """Let the variant's options reach what came with the instances, as their taps; after onboarding, idempotent.
+
+        Raises:
+            DeployError, UnsupportedError: the switch did not take one.
+        """
+        return
+
+    @abstractmethod
+    def detach(self) -> None:
+        """Take the generator's ports off the switch; idempotent, also what a killed nfvbed left."""
+
+    @abstractmethod
+    def versions(self) -> dict[str, str]:
+        """Return the versions of what is under test: switch, QEMU, libvirt, Nova's and Neutron's packages."""
+
+    @abstractmethod
+    def threads(self, instances: Sequence[PlacedInstance]) -> tuple[WorkThread, ...]:
+        """Return the threads that do packet work now, by their ids on this machine: the switch's and the guests'."""
+
+    @abstractmethod
+    def hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
+        """Read the counters of every hop, in the order of the path from the generator's port 0 to its port 1."""
+
+    @abstractmethod
+    def counters(self) -> SwitchCounters | None:
+        """Read the switch's own counters; None: it has none but its ports'."""
+
+    @abstractmethod
+    def verify(self) -> None:
+        """Check that the switch lives.
+
+        Raises:
+            SwitchDiedError: with its exit status and the last lines of its log.
+        """
+
+    def destination_macs(self, instances: Sequence[PlacedInstance]) -> tuple[str, str] | None:
+        """Return the addresses that frames from port 0 and port 1 must have; None: any come through."""
+        return None
+
+    def start_generator(self, deployment: Deployment, starter: GeneratorStarter) -> Generator:
+        """Start the generator on its ports, and wait until it is ready: on this machine, but for a compute that knows
+        better."""
+        return starter.start(deployment)
+
+    def expected(self, variant: Variant, arrangement: Arrangement) -> ExpectedMachine:
+        """Return what verifying has to find of it.
+
+        Raises:
+            UnsupportedError: nothing of it is read.
+        """
+        raise UnsupportedError(
+            f"the machines of {self.host or 'this cloud'} are not read",
+            where=variant.name,
+            observed=self.hidden or "it is no compute of ours",
+            fix="verify a cloud that nfvbed deploys: --site devcloud",
+        )
+
+    def reading(self) -> MachineCommands | None:
+        """Return what readings of its machine are made with; None: the agents alone say how it is."""
+        return None
+
+    def rest(self, resting: bool) -> None:
+        """Let polling threads sleep while nothing is measured, or not; others have nothing to do."""
+        return

@@ -1,0 +1,64 @@
+"""Which compute node gets new instances: Nova's compute services of all others are disabled.
+
+A service that an operator has disabled is left as it is: those that this disables have a reason that begins with
+`nfvbed:`, and only such are enabled again.
+"""
+
+from typing import Any
+
+from nfvbed.cloud.devcloud.places import CONTROLLER
+from nfvbed.cloud.devcloud.rest import CloudApi
+from nfvbed.errors import DeployError
+
+PREFIX = "nfvbed:"
+_BINARY = "nova-compute"
+
+
+def only(api: CloudApi, host: str) -> None:
+    """Enable one compute and disable all others; nothing to do where that is so.
+
+    Raises:
+        DeployError: Nova does not know it, or an operator has disabled it.
+    """
+    services = {one["host"]: one for one in _services(api)}
+    if host not in services:
+        raise DeployError(
+            f"Nova has no compute service of host {host}",
+            where="os-services",
+            observed=f"there are {', '.join(sorted(services)) or 'none'}",
+            fix="nfvbed devcloud status says which of its processes run",
+        )
+    wanted = services.pop(host)
+    if wanted["status"] != "enabled":
+        _enable(api, wanted)
+    for other, service in services.items():
+        if service["status"] == "enabled":
+            rest(api, other, f"{host} is deployed")
+
+
+def release(api: CloudApi) -> None:
+    """Enable the controller's compute again, as it is when nothing is deployed; those started on demand rest."""
+    only(api, CONTROLLER)
+
+
+def rest(api: CloudApi, host: str, reason: str) -> None:
+    """Disable a compute; the reason is shown by `openstack compute service list --long`."""
+    body = {"host": host, "binary": _BINARY, "disabled_reason": f"{PREFIX} {reason}"}
+    api.put("nova", "/v2.1/os-services/disable-log-reason", body)
+
+
+def _enable(api: CloudApi, service: dict[str, Any]) -> None:
+    reason = service["disabled_reason"] or ""
+    if not reason.startswith(PREFIX):
+        raise DeployError(
+            f"the compute service of host {service['host']} is disabled",
+            where="os-services",
+            observed=f"the reason given is {reason!r}, which is not nfvbed's",
+            fix=f"openstack compute service set --enable {service['host']} {_BINARY}",
+        )
+    api.put("nova", "/v2.1/os-services/enable", {"host": service["host"], "binary": _BINARY})
+
+
+def _services(api: CloudApi) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = api.get("nova", f"/v2.1/os-services?binary={_BINARY}")["services"]
+    return found

@@ -1,0 +1,104 @@
+"""The links of a compute node: pairs whose outer ends a generator enters, and one that leads to the management network.
+
+They live as long as the node does, as its agent wants the physical interfaces when it starts. The generator's ends are
+in a network namespace of their own, which the cloud's ledger holds: no deployment makes or removes any of it.
+"""
+
+import hashlib
+
+from pyroute2 import IPRoute
+
+from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.devcloud.nodes.node import Node
+from nfvbed.cloud.devcloud.places import NodePlaces
+from nfvbed.cloud.devcloud.services.computes import DATA, MGMT
+from nfvbed.cloud.devcloud.services.openvswitch import BRIDGES
+from nfvbed.host import links, namespaces, veth
+from nfvbed.host.entries import DirectoryEntry, NetnsEntry
+from nfvbed.host.ledger import Ledger
+from nfvbed.host.namespaces import inside
+from nfvbed.host.veth import GENERATOR_LINKS, MACS, SWITCH_LINKS
+
+_MGMT_MACS = ("02:4e:46:56:03:00", "02:4e:46:56:03:01")
+_MTU = 1500
+_LONGEST = 15
+_DIGITS = 8
+
+
+def generator_space(places: NodePlaces) -> str:
+    """Return the path of the network namespace with the generator's ends; another one for each cloud of a machine."""
+    mark = hashlib.sha256(str(places.cloud.directory).encode()).hexdigest()[:_DIGITS]
+    return str(namespaces.NETNS_DIRECTORY / f"nfvbed-cloud-{mark}-{places.name}")
+
+
+def space(node: Node) -> str:
+    """Return the path of a node's network namespace."""
+    return f"/proc/{node.first_process}/ns/net"
+
+
+def lay(node: Node, controller: Node, ledger: Ledger) -> None:
+    """Make what is missing of them, all up."""
+    outer = _make_space(node.places, ledger)
+    present = inside(space(node), links.all_counters)
+    for name, far, switch in zip(DATA, GENERATOR_LINKS, SWITCH_LINKS, strict=True):
+        if name not in present:
+            macs = (MACS[switch], MACS[far])
+            _make_pair(space(node), name, (outer, far), macs)
+    veth.prepare(outer, GENERATOR_LINKS)
+    veth.prepare(space(node), DATA)
+    if MGMT not in present:
+        far = mgmt_port(node.name)
+        _make_pair(space(node), MGMT, (space(controller), far), _MGMT_MACS)
+        inside(space(node), lambda: _finish_mgmt(MGMT))
+        inside(space(controller), lambda: _finish_mgmt(far))
+        _join_mgmt(controller, far)
+    veth.wait_until_up(space(node), (*DATA, MGMT))
+
+
+def mgmt_port(host: str) -> str:
+    """Return the name of the controller's end of a node's management link."""
+    return f"m-{host}"[:_LONGEST]
+
+
+def _make_space(places: NodePlaces, ledger: Ledger) -> str:
+    path = generator_space(places)
+    if _is_entered(path):
+        return path
+    namespaces.remove(path)
+    if not namespaces.NETNS_DIRECTORY.is_dir():
+        ledger.record(DirectoryEntry(path=str(namespaces.NETNS_DIRECTORY), shared=True))
+        namespaces.NETNS_DIRECTORY.mkdir(mode=0o755, exist_ok=True)
+    ledger.record(NetnsEntry(path=path))
+    namespaces.create(path)
+    return path
+
+
+def _is_entered(path: str) -> bool:
+    """Whether there is a network namespace at a path; a file that was never mounted upon is none."""
+    try:
+        inside(path, lambda: None)
+    except OSError:
+        return False
+    return True
+
+
+def _make_pair(near_space: str, name: str, far: tuple[str, str], macs: tuple[str, str]) -> None:
+    """Make a pair; a far end that a node left which has ended is removed before."""
+    far_space, far_name = far
+    inside(far_space, lambda: links.remove([far_name]))
+    inside(near_space, lambda: links.add_veth(name, far_name, macs, far_space))
+
+
+def _finish_mgmt(name: str) -> None:
+    """Bring an end up without offloads: Open vSwitch of user space takes frames as they are, with their checksums."""
+    links.silence_ipv6((name,))
+    with IPRoute() as route:
+        route.link("set", index=route.link_lookup(ifname=name)[0], mtu=_MTU)
+    links.set_features(name, {links.GRO: False} | dict.fromkeys(links.TRANSMIT_OFFLOADS, False))
+    links.set_up((name,))
+
+
+def _join_mgmt(controller: Node, port: str) -> None:
+    # Removed first where there was one: the switch has opened a link that is gone.
+    words = ("--timeout=20", "--if-exists", "del-port", port, "--", "add-port", BRIDGES[MGMT], port)
+    controller.channel.check(Command(("/usr/bin/ovs-vsctl", *words), timeout_s=30.0))

@@ -1,0 +1,56 @@
+"""What a compute node is: its services as values, as those of the controller are."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nfvbed.cloud.devcloud.nodes.node import Node
+from nfvbed.cloud.devcloud.services.service import Mechanism, Process, Service
+from nfvbed.host.ledger import Ledger
+from nfvbed.host.processes import ManagedProcess
+
+MGMT = "mgmt"
+DATA = ("data0", "data1")
+"""Physical networks by their names in Neutron; a compute node's links to them are named so, too."""
+
+
+class OutsideSwitch(ABC):
+    """A switch that is a process of this machine, in the network namespace of a node."""
+
+    name: str
+    """Of its log, and in what the cloud says of its processes."""
+    title: str
+    """As the progress display says it."""
+
+    @abstractmethod
+    def find(self, node: Node, entries: Sequence[object]) -> ManagedProcess | None:
+        """Return that of a node from a ledger's entries, if it runs."""
+
+    @abstractmethod
+    def start_again(self, node: Node, ledger: Ledger) -> None:
+        """Start it as it was started before; the first time, as a variant without options has it.
+
+        Raises:
+            PrerequisiteError, SwitchDiedError: it does not start.
+        """
+
+
+@dataclass(frozen=True)
+class ComputeKind:
+    """A compute node of one kind."""
+
+    host: str
+    """Its name, in Nova and Neutron too."""
+    agent: str
+    """Neutron's agent there: its program."""
+    services: tuple[Service, ...]
+    """In the order in which they are started."""
+    mechanism: Mechanism
+    """By which Neutron binds ports there."""
+    outside: OutsideSwitch | None = None
+    """None: its switch is the kernel's, or one of its services."""
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        """All that has to run."""
+        return tuple(process for service in self.services for process in service.processes)

@@ -1,0 +1,115 @@
+"""Open vSwitch of user space: no kernel module, bridges of the datapath netdev; with DPDK, guests on vhost-user."""
+
+from collections.abc import Mapping
+
+from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.devcloud.nodes.inside import file_in
+from nfvbed.cloud.devcloud.nodes.node import Node
+from nfvbed.cloud.devcloud.services.service import Folder, Process, Service
+
+DATABASE = "/var/lib/openvswitch/conf.db"
+BRIDGES = {"mgmt": "br-mgmt", "data0": "br-data0", "data1": "br-data1", "tenant": "br-tenant"}
+"""Of each physical network, by its name in Neutron."""
+_SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
+_DPDK = "dpdk-init"
+_SOCKET = "unix:/run/openvswitch/db.sock"
+_SERVER = Process(
+    "ovsdb-server",
+    (
+        "/usr/sbin/ovsdb-server",
+        DATABASE,
+        "--remote=punix:/run/openvswitch/db.sock",
+        "--remote=ptcp:6640:127.0.0.1",
+        "--remote=db:Open_vSwitch,Open_vSwitch,manager_options",
+        "--pidfile=/run/openvswitch/ovsdb-server.pid",
+    ),
+)
+PROGRAM = "ovs-vswitchd-dpdk"
+"""Of the daemon."""
+_PID_FILE = "/run/openvswitch/ovs-vswitchd.pid"
+_SWITCH = Process(
+    "ovs-vswitchd",
+    (f"/usr/lib/openvswitch-switch-dpdk/{PROGRAM}", _SOCKET, f"--pidfile={_PID_FILE}"),
+)
+SERVICE = Service(
+    "openvswitch",
+    folders=(Folder("/run/openvswitch", "root:root", 0o755), Folder("/var/lib/openvswitch", "root:root", 0o755)),
+    processes=(_SERVER, _SWITCH),
+)
+
+
+def control_socket(node: Node) -> str:
+    """Return the path, in a node, of the daemon's control socket: its name has the id that the daemon has there."""
+    pid = file_in(node, _PID_FILE).read_text().strip()
+    return f"/run/openvswitch/{PROGRAM}.{pid}.ctl"
+
+
+def create_database() -> Command:
+    """Return what makes an empty database."""
+    return Command(("/usr/bin/ovsdb-tool", "create", DATABASE, _SCHEMA))
+
+
+def dpdk_settings(socket_mem_mib: int, pmd_mask: int) -> dict[str, str]:
+    """Return how a switch with DPDK is started (`other_config`).
+
+    Args:
+        socket_mem_mib: hugepage memory to begin with.
+        pmd_mask: cores of the polling threads.
+    """
+    return {
+        _DPDK: "true",
+        "dpdk-socket-mem": str(socket_mem_mib),
+        "dpdk-hugepage-dir": "/dev/hugepages",
+        "dpdk-extra": "--no-pci --iova-mode=va",
+        "userspace-tso-enable": "false",
+        # Else the first port takes 750 MiB: a pool for more packets than all guests here can hold.
+        "per-port-memory": "true",
+        **plain_settings(pmd_mask),
+    }
+
+
+def plain_settings(pmd_mask: int) -> dict[str, str]:
+    """Return how a switch without DPDK is started (`other_config`).
+
+    Args:
+        pmd_mask: cores of the polling threads.
+    """
+    return {
+        "pmd-cpu-mask": hex(pmd_mask),
+        # Polling threads may sleep while the cloud has no traffic: they would take a core from its services.
+        "pmd-maxsleep": "300",
+    }
+
+
+def with_dpdk(settings: Mapping[str, str]) -> bool:
+    """Whether a switch with these settings has DPDK."""
+    return settings.get(_DPDK) == "true"
+
+
+def configure(settings: Mapping[str, str]) -> Command:
+    """Return what sets settings (`other_config`) before the switch runs."""
+    words = [f'other_config:{key}="{value}"' for key, value in settings.items()]
+    return _vsctl("--no-wait", "init", "--", "set", "Open_vSwitch", ".", *words)
+
+
+def add_bridges() -> Command:
+    """Return what makes the physical networks' bridges."""
+    words: list[str] = []
+    for bridge in BRIDGES.values():
+        words += ["--", "--may-exist", "add-br", bridge]
+        words += ["--", "set", "Bridge", bridge, "datapath_type=netdev", "fail-mode=secure"]
+    return _vsctl(*words[1:])
+
+
+def add_port(bridge: str, device: str) -> Command:
+    """Return what adds a network device to a bridge."""
+    return _vsctl("--may-exist", "add-port", bridge, device)
+
+
+def dpdk_state() -> Command:
+    """Return what prints whether DPDK runs."""
+    return _vsctl("get", "Open_vSwitch", ".", "dpdk_initialized")
+
+
+def _vsctl(*words: str) -> Command:
+    return Command(("/usr/bin/ovs-vsctl", "--timeout=20", *words), timeout_s=30.0)

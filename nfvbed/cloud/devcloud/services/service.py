@@ -1,0 +1,94 @@
+"""What a service of the cloud is: a value; how it is brought up is said once, for all of them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.cloud.devcloud.nodes.channel import Command
+
+OWN_USERS_FILE = 0o640
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that is rendered from a template."""
+
+    path: str
+    """In the node."""
+    template: str
+    """Its name in `templates/`."""
+    owner: str = "root"
+    """`user:group`."""
+    mode: int = OWN_USERS_FILE
+    package: str = __package__
+    """Which has that folder: this one, or a data plane's room."""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A file that is there already, and that everybody in the node may read."""
+
+    path: str
+    """In the node."""
+    source: Path
+    """On this machine."""
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A mechanism driver of Neutron's server, which binds the ports of a data plane's instances."""
+
+    name: str
+    """In Neutron's configuration."""
+    entry_point: str = ""
+    """`module:Class` of one that Neutron does not bring."""
+    copies: tuple[Copy, ...] = ()
+    """What such a one needs beside Neutron's server."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder that the service expects."""
+
+    path: str
+    owner: str
+    mode: int = 0o750
+
+
+@dataclass(frozen=True)
+class Process:
+    """A program that stays in the foreground."""
+
+    name: str
+    argv: tuple[str, ...]
+    user: str = "root"
+    environment: tuple[tuple[str, str], ...] = ()
+    after_apis: bool = False
+    """It asks APIs when it starts, and ends where they do not answer."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An API in Keystone's catalogue."""
+
+    type: str
+    port: int
+    path: str = "/"
+    """What follows host and port."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """One service: what it needs, and what it runs."""
+
+    name: str
+    files: tuple[File, ...] = ()
+    copies: tuple[Copy, ...] = ()
+    folders: tuple[Folder, ...] = ()
+    databases: tuple[str, ...] = ()
+    migrations: tuple[Command, ...] = ()
+    """In this order, once the databases are there."""
+    processes: tuple[Process, ...] = ()
+    """In this order; APIs first, what needs them after."""
+    endpoints: tuple[Endpoint, ...] = ()
+    user: bool = False
+    """Whether it has a user in Keystone, of its name."""

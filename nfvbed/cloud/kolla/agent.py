@@ -1,0 +1,33 @@
+"""Neutron's agents of switches: kolla-ansible deploys one kind of them on all machines of a cloud."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from nfvbed.cloud.kolla.uplinks import Uplink, bridge_mappings
+from nfvbed.spec.kollarelease import KollaReleaseSpec
+
+ServiceOptions = Mapping[str, Mapping[str, str | tuple[str, ...]]]
+"""Of an INI file: section -> option -> value; several values of an option that may be given several times."""
+
+
+@dataclass(frozen=True)
+class SwitchAgent:
+    """A kind of agent. A cloud has one, controllers and their DHCP and routers too."""
+
+    plugin: str
+    """Value of Kolla's `neutron_plugin_agent`."""
+    name: str
+    """Its name in Neutron's API."""
+    mappings: Callable[[KollaReleaseSpec, tuple[Uplink, ...]], ServiceOptions]
+    """Settings of a machine's agent that Kolla has otherwise: which physical network each of its NICs is on."""
+
+
+def _bridges(release: KollaReleaseSpec, links: tuple[Uplink, ...]) -> ServiceOptions:
+    """Kolla maps physnet1, physnet2, ... to the bridges, where the agent reads the server's file."""
+    if release.ovs_agent_file == "ml2_conf.ini":
+        return {"ovs": {"bridge_mappings": bridge_mappings(links)}}
+    return {}
+
+
+OPEN_VSWITCH = SwitchAgent("openvswitch", "neutron-openvswitch-agent", _bridges)
+"""What a cloud has whose data planes bring no other."""

@@ -1,0 +1,39 @@
+"""A machine of Kolla's, as the record of a data plane is asked about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nfvbed.cloud.kolla.placement import Placement
+from nfvbed.cloud.kolla.release import ReleaseSupport
+from nfvbed.cloud.kolla.uplinks import Uplink
+from nfvbed.spec.rack import PhysnetSpec, RackHostSpec
+from nfvbed.spec.variant import Variant
+
+
+@dataclass(frozen=True)
+class KollaMachine:
+    """A controller or a compute."""
+
+    host: RackHostSpec
+    links: tuple[Uplink, ...]
+    """NICs of its switch."""
+    networks: Mapping[str, PhysnetSpec]
+    """Physical networks of the site."""
+    plane: str
+    """Name of its data plane; empty: it is no compute."""
+    planes: tuple[str, ...]
+    """Names of the data planes of all computes, each once."""
+
+    def is_everywhere(self, plane: str) -> bool:
+        """Whether all computes have a data plane."""
+        return self.planes == (plane,)
+
+
+@dataclass(frozen=True)
+class KollaCompute(KollaMachine):
+    """A compute."""
+
+    variant: Variant
+    placement: Placement
+    support: ReleaseSupport
+    """What becomes of its data plane with the release."""

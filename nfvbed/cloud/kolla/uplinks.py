@@ -1,0 +1,23 @@
+"""NICs that a machine's switch has: each on a bridge of its physical network."""
+
+from dataclasses import dataclass
+
+from nfvbed.spec.rack import RackNicSpec
+
+
+@dataclass(frozen=True)
+class Uplink:
+    """A NIC of a switch, and its bridge."""
+
+    nic: RackNicSpec
+    network: str
+
+    @property
+    def bridge(self) -> str:
+        """The bridge's name."""
+        return f"br-{self.network}"
+
+
+def bridge_mappings(links: tuple[Uplink, ...]) -> str:
+    """Return Neutron's list: physical network, bridge."""
+    return ",".join(f"{link.network}:{link.bridge}" for link in links)

@@ -1,0 +1,98 @@
+"""The interface of onboarding: one VNF in, its instances out; the legacy and the SOL API of Tacker are behind it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nfvbed.cloud.instances import PlacedInstance
+
+Tell = Callable[[str], None]
+"""Takes a sentence on what goes on."""
+
+
+@dataclass(frozen=True)
+class OnboardRequest:
+    """One VNF that is wanted."""
+
+    name: str
+    """Unique for its owner."""
+    owner: str
+    """Tag of all that is made: whose it is."""
+    descriptor: Mapping[str, Any] | bytes
+    """A legacy template, or a VNF package (SOL004) as it is uploaded."""
+    networks: tuple[tuple[str, str], ...] = ()
+    """Connection points and the networks they are on, in the order of the path; the SOL API connects them so. A legacy
+    template names its networks itself: there they give the order of ports alone."""
+    flavour: str = "simple"
+    """SOL: the deployment flavour."""
+    level: str = ""
+    """SOL: the instantiation level; empty: the descriptor's default."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """SOL: the request's additionalParams. A package that has a HOT of its own (BaseHOT) is instantiated with it where
+    they name its user data: `lcm-operation-user-data` and `lcm-operation-user-data-class`."""
+
+
+@dataclass(frozen=True)
+class TackerVnf:
+    """One VNF that Tacker has."""
+
+    api: str
+    """`legacy` or `sol`."""
+    id: str
+    """Tacker's, of the VNF or VNF instance."""
+    descriptor_id: str
+    """Tacker's, of the VNFD or VNF package."""
+    name: str
+    owner: str
+    stack_id: str
+    """Heat's; empty: it has none (yet)."""
+    instances: tuple[PlacedInstance, ...] = ()
+    steps: tuple[tuple[str, int], ...] = ()
+    """What was done for it, with nanoseconds, in order; empty for one that was found."""
+
+
+class OnboardingApi(ABC):
+    """One way of onboarding. All requests and waits are bounded; passwords are in no error and no log."""
+
+    @abstractmethod
+    def onboard(self, request: OnboardRequest, tell: Tell) -> TackerVnf:
+        """Onboard a VNF and wait until all its instances are ACTIVE; idempotent.
+
+        One of the same owner, name and descriptor that is healthy is taken as it is (its one step is `found`). Another
+        one of that name, or one that is half made, is removed first.
+
+        Raises:
+            OnboardError: it failed; the chain of causes is in `observed`, and what was made is removed.
+            UnsupportedError: these credentials are not enough, or the API cannot do it; with the role.
+            UsageError: the request is not one for this API.
+        """
+
+    @abstractmethod
+    def scale(self, vnf: TackerVnf, delta: int) -> TackerVnf:
+        """Have more (delta > 0) or fewer scaling steps of it.
+
+        Raises:
+            OnboardError: it failed; with the chain of causes. The VNF stays.
+            UnsupportedError: the descriptor has no scaling policy or aspect.
+        """
+
+    @abstractmethod
+    def heal(self, vnf: TackerVnf, tell: Tell) -> TackerVnf:
+        """Make its instances again.
+
+        Raises:
+            OnboardError: it failed; with the chain of causes.
+        """
+
+    @abstractmethod
+    def remove(self, vnf: TackerVnf) -> None:
+        """Terminate and delete it with its descriptor, and all that Tacker leaves of it; idempotent.
+
+        Raises:
+            OnboardError: something is still there; it is listed.
+        """
+
+    @abstractmethod
+    def found(self, owner: str) -> tuple[TackerVnf, ...]:
+        """Return an owner's VNFs, healthy or not, by their tags."""

@@ -1,0 +1,134 @@
+"""What is left of an owner's VNFs in Tacker, Heat, Nova, Neutron and Glance: found by tags, names and the journal."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import openstack.connection
+
+from nfvbed.cloud.tacker import images, stacks
+from nfvbed.cloud.tacker.account import Account
+from nfvbed.cloud.tacker.api import Tell
+from nfvbed.cloud.tacker.connection import asking
+from nfvbed.cloud.tacker.journal import Journal
+from nfvbed.cloud.tacker.legacy import LegacyApi
+from nfvbed.cloud.tacker.packages import Packages
+from nfvbed.cloud.tacker.sol import SolApi
+from nfvbed.cloud.tacker.tags import Tag, is_name_of
+from nfvbed.errors import NfvbedError, OnboardError
+
+_IN_A_STACK = {
+    "OS::Nova::Server": "server",
+    "OS::Nova::Flavor": "flavor",
+    "OS::Neutron::Port": "port",
+    "OS::Neutron::Net": "network",
+}
+
+
+@dataclass(frozen=True)
+class Left:
+    """One thing."""
+
+    kind: str
+    """`vnf`, `vnfd`, `vnf instance`, `vnf package`, `stack`, `server`, `port`, `network`, `flavor`, `image`."""
+    id: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name} ({self.id})"
+
+
+def survey(connection: openstack.connection.Connection, journal: Journal, owner: str) -> tuple[Left, ...]:
+    """Return all that there is of an owner's VNFs, healthy or not; empty: nothing.
+
+    Tacker's objects have our tag; stacks have a name that only an attempt of ours was given, or the id of an instance
+    of ours; servers, ports, networks and flavors are in such stacks; images are those of `images.left`.
+    """
+    account = Account(connection, journal)
+    found = [*_tacker(account, owner), *_heat(account, owner)]
+    for name in {note.name for note in journal.read(account.cloud, owner)}:
+        found += [Left("image", str(image.id), str(image.name)) for image in images.left(account, owner, name)]
+    return tuple(dict.fromkeys(found))
+
+
+def remove(connection: openstack.connection.Connection, journal: Journal, owner: str, tell: Tell) -> tuple[Left, ...]:
+    """Remove all of an owner's VNFs, whatever state they are in; return what there was.
+
+    Raises:
+        OnboardError: something is still there; it is listed with what kept it.
+    """
+    account = Account(connection, journal)
+    before = survey(connection, journal, owner)
+    problems = []
+    for tag in _tags(account, owner):
+        try:
+            (LegacyApi if tag.api == "legacy" else SolApi)(connection, journal).clear(tag, tell)
+        except NfvbedError as failure:
+            problems.append(f"{failure.what}: {failure.observed}")
+    with asking(f"the stacks of {owner}"):
+        for stack in _stacks(account, owner):
+            tell(f"removing stack {stack.name}")
+            stacks.delete(connection, stack.id)
+    for name in {note.name for note in journal.read(account.cloud, owner)}:
+        images.remove_left(account, owner, name)
+    left = survey(connection, journal, owner)
+    if left:
+        raise OnboardError(
+            f"{len(left)} things of {owner} could not be removed",
+            observed="; ".join([*map(str, left), *problems]),
+            fix="start what has ended (nfvbed devcloud start), then ask again",
+        )
+    journal.drop(account.cloud, owner)
+    return before
+
+
+def _tacker(account: Account, owner: str) -> Iterator[Left]:
+    with asking("what Tacker has"):
+        for vnf in account.tacker.list_vnfs()["vnfs"]:
+            tag = Tag.read(vnf.get("description"))
+            if tag and tag.api == "legacy" and account.ours(tag, owner):
+                yield Left("vnf", vnf["id"], vnf["name"])
+        for one in account.tacker.list_vnfds()["vnfds"]:
+            vnfd = account.tacker.show_vnfd(one["id"])["vnfd"]
+            tag = Tag.read(vnfd.get("description"))
+            if account.ours(tag, owner):
+                yield Left("vnfd", vnfd["id"], vnfd["name"])
+        for instance in account.tacker.list_vnf_instances():
+            tag = Tag.read(instance.get("vnfInstanceDescription"))
+            if tag and tag.api == "sol" and account.ours(tag, owner):
+                yield Left("vnf instance", instance["id"], instance["vnfInstanceName"])
+    for package, tag in Packages(account).of(owner):
+        yield Left("vnf package", package["id"], tag.label)
+
+
+def _heat(account: Account, owner: str) -> Iterator[Left]:
+    with asking("what Heat has"):
+        for stack in _stacks(account, owner):
+            yield stack
+            for one in stacks.resources(account.connection, stack.id):
+                if one.kind in _IN_A_STACK and one.id:
+                    yield Left(_IN_A_STACK[one.kind], one.id, one.name)
+
+
+def _stacks(account: Account, owner: str) -> list[Left]:
+    """Return the outermost stacks of an owner in this project."""
+    notes = account.journal.read(account.cloud, owner)
+    known = {f"vnflcm_{note.id}" for note in notes if note.kind == "instance"}
+    listed = account.connection.orchestration.stacks()
+    named = [(str(one.id), str(one.name)) for one in listed if one.status != "DELETE_COMPLETE"]
+    return [Left("stack", *one) for one in named if one[1] in known or is_name_of(owner, one[1])]
+
+
+def _tags(account: Account, owner: str) -> list[Tag]:
+    """Return a tag for each VNF of an owner that Tacker or the journal knows."""
+    with asking("what Tacker has"):
+        texts = [vnf.get("description") for vnf in account.tacker.list_vnfs()["vnfs"]]
+        texts += [account.tacker.show_vnfd(one["id"])["vnfd"].get("description") for one in _vnfds(account)]
+        texts += [one.get("vnfInstanceDescription") for one in account.tacker.list_vnf_instances()]
+    tags = [tag for tag in map(Tag.read, texts) if tag and account.ours(tag, owner)]
+    tags += [tag for _, tag in Packages(account).of(owner)]
+    return list({(tag.api, tag.name): tag for tag in tags}.values())
+
+
+def _vnfds(account: Account) -> list[dict[str, str]]:
+    listed: list[dict[str, str]] = account.tacker.list_vnfds()["vnfds"]
+    return listed

@@ -1,0 +1,1 @@
+"""What the computes of a devcloud share: a node of their own, links to the generator, guests, refusals."""

@@ -1,0 +1,31 @@
+"""Commands in a node of this machine, for readings of it."""
+
+from collections.abc import Sequence
+
+from nfvbed.cloud.devcloud.nodes.channel import Command
+from nfvbed.cloud.devcloud.nodes.node import Node
+from nfvbed.cloud.devcloud.services.openvswitch import control_socket
+from nfvbed.cloud.verify.commands import Answer, MachineCommands
+
+COMPUTE_SERVICE = "nova-compute"
+
+
+class NodeCommands(MachineCommands):
+    """Those of a node; its switch runs beside everything else."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node.name)
+        self._node = node
+
+    def on_machine(self, argv: Sequence[str]) -> Answer:
+        """Let the node's first process run it."""
+        done = self._node.channel.run(Command(("/usr/bin/env", *argv)))
+        return Answer(done.status, done.stdout, done.stderr)
+
+    def by_switch(self, argv: Sequence[str]) -> Answer:
+        """As on the node."""
+        return self.on_machine(argv)
+
+    def appctl(self, *words: str) -> str:
+        """Ask the daemon, whose socket is named after its own program."""
+        return self.asked(("ovs-appctl", "--timeout=20", f"--target={control_socket(self._node)}", *words))

@@ -1,0 +1,181 @@
+"""The controller as compute: Neutron's Open vSwitch agent on the userspace datapath, instances on vhost-user."""
+
+from collections.abc import Sequence
+
+from nfvbed.cloud.compute import Compute
+from nfvbed.cloud.devcloud.cloud import DevCloud
+from nfvbed.cloud.devcloud.nodes.node import Node
+from nfvbed.cloud.devcloud.places import CONTROLLER
+from nfvbed.cloud.devcloud.services.nova import GUEST_RING_SIZE
+from nfvbed.cloud.devcloud.services.openvswitch import BRIDGES
+from nfvbed.cloud.instances import DATA_NETWORKS, PlacedInstance
+from nfvbed.cloud.verify.checks import ExpectedMachine
+from nfvbed.cloud.verify.commands import MachineCommands
+from nfvbed.dataplanes.computes import guests, packages
+from nfvbed.dataplanes.computes.node_commands import COMPUTE_SERVICE, NodeCommands
+from nfvbed.dataplanes.computes.refusals import Others
+from nfvbed.dataplanes.ovs import nodeoptions, reading
+from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
+from nfvbed.dataplanes.ovs.nodeswitch import INTEGRATION, NodeSwitch, SwitchPort
+from nfvbed.dataplanes.ports import vhost_user
+from nfvbed.errors import DeployError
+from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.fitness import Fitness
+from nfvbed.host.workspace import Workspace
+from nfvbed.records import GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
+from nfvbed.spec.layout import End, Layout
+from nfvbed.spec.variant import Variant, options_of
+
+_OTHERS: Others = {
+    "port_type": ("vhost-user", "instances have vhost-user sockets, and the generator too"),
+    "socket_memory_mib": (nodeoptions.SOCKET_MEMORY_MIB, "the cloud's switch has been started with that"),
+    "rx_queue_size": (GUEST_RING_SIZE, "Nova gives guests rings of that size (rx_queue_size)"),
+}
+_NODE_FOLDER = "/run/nfvbed"
+_PREFIX = "vhu"
+_ID = 11
+"""Characters of a port's id in the name of its device (os-vif)."""
+_VERSIONS = {"openvswitch": "openvswitch-switch-dpdk", "dpdk": "librte-eal23"}
+_PORTS_MIB = 160
+"""Hugepage memory that the switch takes for packets of the generator's two ports: 30 for each pool, and a port's old
+one is there until it has its new one."""
+_PORTS = {"gen0": BRIDGES[DATA_NETWORKS[0]], "gen1": BRIDGES[DATA_NETWORKS[1]]}
+"""The generator's ports with their bridges."""
+
+
+class OvsDpdkCompute(Compute):
+    """Open vSwitch of the controller."""
+
+    dataplane = "ovs-dpdk"
+    host = CONTROLLER
+    vnf_port_kind = PortKind.VHOST_USER
+
+    def __init__(self, cloud: DevCloud) -> None:
+        self._cloud = cloud
+        self._maxsleep_us = 0
+
+    @property
+    def guests_mib(self) -> int:
+        """What the controller has."""
+        return self._cloud.guests_mib
+
+    @property
+    def _node(self) -> Node:
+        node = self._cloud.find_node()
+        if node is None:
+            raise DeployError("no cloud runs", where=CONTROLLER, fix="nfvbed devcloud start")
+        return node
+
+    @property
+    def _switch(self) -> NodeSwitch:
+        return NodeSwitch(self._node)
+
+    def probe(self, variant: Variant) -> Fitness:
+        """It is there wherever the cloud is."""
+        check_options(variant)
+        return Fitness()
+
+    def check(self, variant: Variant, plan: Layout) -> None:
+        """Refuse options that Nova and Neutron decide."""
+        check_options(variant)
+
+    def start(self) -> None:
+        """Nothing is missing: the cloud's own start has brought it up."""
+        self.verify()
+
+    def apply(self, variant: Variant, arrangement: Arrangement) -> None:
+        """Set threads, queues and caches."""
+        options = options_of(variant, OvsDpdkOptions)
+        self._maxsleep_us = options.pmd_maxsleep_us
+        self._switch.apply(nodeoptions.settings(options, arrangement.switch_cores))
+
+    def rest(self, resting: bool) -> None:
+        """Let polling threads sleep, or not: they would take a core from the cloud while guests boot."""
+        self._switch.rest(resting, self._maxsleep_us)
+
+    def attach(self, workspace: Workspace, variant: Variant) -> tuple[GeneratorPort, GeneratorPort]:
+        """Add a port to both data bridges, whose sockets the generator serves from this machine."""
+        options = options_of(variant, OvsDpdkOptions)
+        node = self._node
+        # The switch takes its packets' memory when the generator connects, which has taken its own by then: pages of a
+        # mount that nobody uses stay free beside the generator's.
+        workspace.hugepages(_PORTS_MIB)
+        # Through a link of the workspace: names of sockets are short, and folders of checkouts need not be.
+        folder = workspace.directory / "node"
+        folder.unlink(missing_ok=True)
+        folder.symlink_to(node.places.exchange)
+        self.detach()
+        words: list[str] = []
+        for name, bridge in _PORTS.items():
+            (node.places.exchange / f"{name}.sock").unlink(missing_ok=True)
+            words += ["--", "add-port", bridge, name, "--", "set", "Interface", name]
+            words += ["type=dpdkvhostuserclient", f"options:vhost-server-path={_NODE_FOLDER}/{name}.sock"]
+            words += [f"options:n_rxq={options.n_rxq}"]
+        self._switch.vsctl(*words[1:])
+        first, second = vhost_user.server_ports([folder / f"{name}.sock" for name in _PORTS], options.rx_queue_size)
+        return first, second
+
+    def detach(self) -> None:
+        """Take both ports off their bridges, where they are."""
+        words: list[str] = []
+        for name, bridge in _PORTS.items():
+            words += ["--", "--if-exists", "del-port", bridge, name]
+        self._switch.vsctl(*words[1:])
+
+    def versions(self) -> dict[str, str]:
+        """Of the packages of the private root."""
+        return packages.versions(self._cloud.places, _VERSIONS)
+
+    def threads(self, instances: Sequence[PlacedInstance]) -> tuple[WorkThread, ...]:
+        """Return the polling threads and the guests' vCPUs."""
+        node = self._node
+        return (*reading.pmd_threads(self._switch.pid), *guests.vcpu_threads(node, instances))
+
+    def hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
+        """Read the ports along the path: the generator's, those of each instance, the generator's other one."""
+        first, last = (
+            SwitchPort(bridge, name, End(None, number)) for number, (name, bridge) in enumerate(_PORTS.items())
+        )
+        between = [
+            SwitchPort(INTEGRATION, device_name(port.id), End(place, number))
+            for place, instance in enumerate(instances)
+            for number, port in enumerate(instance.ports[:2])
+        ]
+        return self._switch.hops([first, *between, last])
+
+    def counters(self) -> SwitchCounters:
+        """Read what came in by the generator's and the instances' ports, and the polling threads' cycles."""
+        return self._switch.counters(_PORTS, _PREFIX)
+
+    def expected(self, variant: Variant, arrangement: Arrangement) -> ExpectedMachine:
+        """The controller's agents and services, the userspace datapath, and a thread on each core of the switch."""
+        return ExpectedMachine(
+            host=self.host,
+            agents=("neutron-openvswitch-agent", "neutron-dhcp-agent"),
+            services=("nova-scheduler", "nova-conductor", COMPUTE_SERVICE),
+            datapath_type="netdev",
+            polling=arrangement.switch_cores,
+            takes_hugepages=True,
+        )
+
+    def reading(self) -> MachineCommands:
+        """Return the controller's."""
+        return NodeCommands(self._node)
+
+    def verify(self) -> None:
+        """Check that the switch's daemon runs."""
+        self._switch.verify()
+
+
+def check_options(variant: Variant) -> None:
+    """Refuse what does not reach a switch with DPDK.
+
+    Raises:
+        UnsupportedError: with the option's key, its value and what it would have to be.
+    """
+    nodeoptions.check(variant, options_of(variant, OvsDpdkOptions), _OTHERS)
+
+
+def device_name(port_id: str) -> str:
+    """Return the name that os-vif gives the vhost-user port of a Neutron port."""
+    return f"{_PREFIX}{port_id[:_ID]}"

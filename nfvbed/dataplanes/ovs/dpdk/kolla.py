@@ -1,0 +1,91 @@
+"""OVS-DPDK in a cloud that kolla-ansible deploys: its role starts it, and nfvbed's sets its threads and ports."""
+
+import ipaddress
+from typing import Any
+
+from nfvbed.cloud.kolla import nicnames
+from nfvbed.cloud.kolla.machine import KollaCompute
+from nfvbed.cloud.kolla.placement import Polling
+from nfvbed.cloud.kolla.plane import KollaPlane, NeutronParts, NicUse, SwitchParts, Variables
+from nfvbed.cloud.kolla.release import ReleaseSupport, unsupported
+from nfvbed.cloud.kolla.uplinks import bridge_mappings
+from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
+from nfvbed.dataplanes.ovs.instance import core_mask
+from nfvbed.dataplanes.ovs.kolla import FIREWALL, OPTIONS, affinity_of, check_affinity
+from nfvbed.dataplanes.ovs.tuning import userspace_settings
+from nfvbed.spec.variant import Variant, options_of
+
+VHOST_USER_DIRECTORY = "/run/openvswitch"
+"""Of the sockets, where Kolla's containers of Open vSwitch and libvirt both have it."""
+
+
+def _polling(variant: Variant) -> Polling:
+    options = options_of(variant, OvsDpdkOptions)
+    return Polling(options.pmd_cores, options.socket_memory_mib)
+
+
+def _of_kolla(compute: KollaCompute) -> dict[str, Any]:
+    host, links = compute.host, compute.links
+    by_node = {pages.node: pages.memory_mib for pages in compute.placement.pages}
+    ports = ",".join(f"{nicnames.device(link.nic)}:{link.bridge}" for link in links)
+    return {
+        "dpdk_tunnel_interface_address": str(ipaddress.IPv4Interface(host.overlay_address or "").ip),
+        "ovs_bridge_mappings": bridge_mappings(links),
+        "ovs_port_mappings": ports,
+        # Kolla's own ends in `/False`: its expression for the network has a quotation mark too many.
+        "ovs_cidr_mappings": f"{links[0].bridge}:{host.overlay_address}",
+        "ovs_socket_mem": ",".join(str(by_node.get(node, 0)) for node in range(len(host.numa))),
+    }
+
+
+def _of_role(compute: KollaCompute) -> dict[str, Any]:
+    host, place = compute.host, compute.placement
+    options = options_of(compute.variant, OvsDpdkOptions)
+    ports = [
+        {
+            "name": nicnames.given_name(link.nic),
+            "bridge": link.bridge,
+            "pci": link.nic.pci or nicnames.look_up(link.nic, host, "pciid"),
+            # Two ports of a ConnectX-3 have one PCI address.
+            "devargs": link.nic.pci or f"class=eth,mac={link.nic.mac}",
+            "driver": link.nic.driver,
+            "n_rxq": options.n_rxq,
+            "n_rxq_desc": options.rx_queue_size,
+            "mtu_request": compute.networks[link.network].mtu,
+            "affinity": affinity_of(compute, link, options),
+        }
+        for link in compute.links
+    ]
+    masks = {"pmd-cpu-mask": core_mask(place.polling), "dpdk-lcore-mask": core_mask(place.main)}
+    return {
+        "nfvbed_ovs_dpdk_other_config": masks | userspace_settings(options),
+        "nfvbed_ovs_dpdk_polling_cores": list(place.polling),
+        "nfvbed_ovs_dpdk_ports": ports,
+        "nfvbed_ovs_dpdk_address": host.overlay_address,
+    }
+
+
+KOLLA = KollaPlane(
+    name="ovs-dpdk",
+    releases={
+        "2026.1": ReleaseSupport("kolla", ("nfvbed_host", "nfvbed_nics", "nfvbed_ovs_dpdk")),
+        "ocata": unsupported(
+            "kolla-ansible has its role ovs-dpdk since 5.0 (Pike), and nfvbed has none in its place yet",
+            possible_on="2026.1",
+        ),
+    },
+    options=OPTIONS | {"rx_queue_size", "socket_memory_mib"},
+    nics=NicUse(
+        role="dpdk",
+        uplinks=("dpdk",),
+        no_external="Kolla has one Open vSwitch on a machine, and with DPDK it takes all of its NICs from the kernel",
+        ports_are_named=True,
+    ),
+    neutron=NeutronParts(
+        settings={"ovs": {"vhostuser_socket_dir": VHOST_USER_DIRECTORY}, **FIREWALL}, overlay_address="of-bridge"
+    ),
+    switch=SwitchParts(
+        datapath="netdev", container="ovsdpdk_vswitchd", is_on_dpdk=True, polling=_polling, check=check_affinity
+    ),
+    variables=Variables(enabled_by="enable_ovs_dpdk", of_compute=_of_kolla, of_roles=_of_role),
+)

@@ -1,0 +1,8 @@
+"""Open vSwitch of the kernel in a cloud that kolla-ansible deploys, which is made for it."""
+
+from nfvbed.cloud.kolla.plane import KollaPlane
+from nfvbed.cloud.kolla.release import ReleaseSupport
+
+KOLLA = KollaPlane(
+    name="ovs-kernel", releases={"2026.1": ReleaseSupport("kolla"), "ocata": ReleaseSupport("kolla", ("nfvbed_host",))}
+)

@@ -1,0 +1,90 @@
+"""What is read of the Open vSwitch of a machine of a cloud: the forms of its database and tables are known here."""
+
+import json
+import re
+from typing import Any
+
+from nfvbed.cloud.verify.commands import MachineCommands
+from nfvbed.dataplanes.ovs.rxq import COMMAND, QueueLoad, parse_loads
+from nfvbed.errors import InternalError
+from nfvbed.records import Record
+
+
+class InterfaceReading(Record):
+    """An interface of Open vSwitch's."""
+
+    name: str
+    type: str
+    error: str = ""
+    status: dict[str, str] = {}
+
+    @property
+    def numa_node(self) -> int | None:
+        """NUMA node of its NIC, or of the memory of the guest behind it; None: the switch does not say, or says -1."""
+        said = self.status.get("numa_id", self.status.get("numa", ""))
+        return int(said) if said.isdigit() else None
+
+
+class SwitchReading(Record):
+    """Open vSwitch of a machine."""
+
+    bridges: dict[str, str]
+    """Datapath type by bridge; empty: the kernel's."""
+    settings: dict[str, str]
+    """`other_config` of the whole switch."""
+    interfaces: tuple[InterfaceReading, ...]
+    threads: tuple[int, ...]
+    """Cores of the polling threads that run."""
+    queues: tuple[QueueLoad, ...]
+    queues_unread: str = ""
+    """Why the queues could not be read; empty: they were."""
+
+
+def read_switch(commands: MachineCommands) -> SwitchReading:
+    """Ask a machine's Open vSwitch.
+
+    Raises:
+        DeployError: it does not answer.
+    """
+    bridges = rows(commands.vsctl("--columns=name,datapath_type", "list", "Bridge"))
+    (whole,) = rows(commands.vsctl("--columns=other_config", "list", "Open_vSwitch"))
+    interfaces = rows(commands.vsctl("--columns=name,type,error,status", "list", "Interface"))
+    shown = commands.appctl(COMMAND)
+    queues, unread = _queues(shown)
+    return SwitchReading(
+        bridges={one["name"]: one["datapath_type"] for one in bridges},
+        settings=whole["other_config"],
+        interfaces=tuple(
+            InterfaceReading(name=one["name"], type=one["type"], error=one["error"] or "", status=one["status"])
+            for one in interfaces
+        ),
+        threads=tuple(
+            int(core) for core in re.findall(r"^pmd thread numa_id -?\d+ core_id (\d+):", shown, re.MULTILINE)
+        ),
+        queues=queues,
+        queues_unread=unread,
+    )
+
+
+def _queues(shown: str) -> tuple[tuple[QueueLoad, ...], str]:
+    """Return the queues, or why they cannot be read: what else a switch says is checked all the same."""
+    try:
+        return parse_loads(shown).queues, ""
+    except InternalError as failure:
+        return (), f"{failure.what}: {failure.observed.strip()}"
+
+
+def rows(text: str) -> list[dict[str, Any]]:
+    """Return the rows of a table of Open vSwitch's database, in the JSON that `ovs-vsctl` writes (RFC 7047, 5.1)."""
+    table = json.loads(text)
+    return [dict(zip(table["headings"], map(_value, row), strict=True)) for row in table["data"]]
+
+
+def _value(value: Any) -> Any:
+    """Return a map as one, a set of one value or none as that, and all others as they are."""
+    if isinstance(value, list) and value[:1] == ["map"]:
+        return {str(key): _value(one) for key, one in value[1]}
+    if isinstance(value, list) and value[:1] == ["set"]:
+        values = [_value(one) for one in value[1]]
+        return values if len(values) > 1 else (values[0] if values else None)
+    return value

@@ -1,0 +1,17 @@
+"""What the doctor is told of VPP."""
+
+from pathlib import Path
+
+from nfvbed.dataplanes.vpp.binaries import probe_vpp
+from nfvbed.findings import Finding
+from nfvbed.host.probes.host import Host
+
+
+def findings(host: Host, root: Path) -> dict[str, Finding]:
+    """Return what was found, by its name in the report.
+
+    Args:
+        host: that is looked at.
+        root: the folder with nfvbed's data and what it has unpacked.
+    """
+    return {"vpp": probe_vpp()}

@@ -1,6 +1,0 @@
-"""Memcached: tokens that were checked are not checked again for a while."""
-
-from nfvbed.sites.openstack.devcloud.services.service import Process, Service
-
-_ARGV = ("/usr/bin/memcached", "-u", "memcache", "-m", "32", "-l", "127.0.0.1", "-p", "11211", "-t", "1")
-SERVICE = Service("memcached", processes=(Process("memcached", _ARGV, "memcache"),))

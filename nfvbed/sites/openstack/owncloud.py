@@ -1,0 +1,94 @@
+"""The OpenStack that nfvbed runs itself, as deployments are set up on it."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+from openstack.connection import Connection
+
+from nfvbed.cloud.compute import Compute
+from nfvbed.cloud.devcloud import access, contents, enable
+from nfvbed.cloud.devcloud.cloud import DevCloud
+from nfvbed.cloud.devcloud.lines import StageLines
+from nfvbed.cloud.devcloud.rest import CloudApi
+from nfvbed.cloud.devcloud.services.settings import Secrets
+from nfvbed.cloud.devcloud.status import look
+from nfvbed.cloud.novaflavor import PREFIX, extra_specs
+from nfvbed.cloud.tacker.connection import connect
+from nfvbed.dataplanes.devcloud import compute_of, computes
+from nfvbed.findings import Finding, State
+from nfvbed.sites.openstack.target import Target
+from nfvbed.spec.variant import Variant
+from nfvbed.vnfs.descriptors.naming import CloudNames
+
+
+class OwnCloud(Target):
+    """The devcloud of a project."""
+
+    def __init__(self, cloud: DevCloud) -> None:
+        self._cloud = cloud
+
+    @property
+    def folder(self) -> Path:
+        """Gone with the cloud."""
+        return self._cloud.places.run
+
+    @cached_property
+    def connection(self) -> Connection:
+        """As the administrator."""
+        return connect(access.NAME, self._cloud.places.clouds)
+
+    def runs(self) -> bool:
+        """Whether its controller runs."""
+        return self._cloud.find_node() is not None
+
+    @property
+    def contents(self) -> CloudNames:
+        """What every start fills it with; nobody's key is in it."""
+        names = [PREFIX + flavor.name for flavor in (contents.SMALL, *self._cloud.flavors)]
+        return CloudNames(
+            networks=[network.name for network in contents.NETWORKS],
+            flavors=names,
+            images=[contents.CIRROS],
+            keys=[],
+            zones=[contents.ZONE],
+            floating=[],
+            subnets={network.name: [network.cidr] for network in contents.NETWORKS},
+        )
+
+    @property
+    def flavor_specs(self) -> Mapping[str, Mapping[str, str]]:
+        """Those of every flavor that it is filled with."""
+        return {PREFIX + one.name: extra_specs(one) for one in (contents.SMALL, *self._cloud.flavors)}
+
+    def bring_up(self) -> None:
+        """Start it, where not every process of it runs."""
+        if not look(self._cloud).complete:
+            self._cloud.start(StageLines())
+
+    def compute(self, variant: Variant) -> Compute:
+        """The one of the variant's data plane."""
+        return compute_of(variant, self._cloud)
+
+    def choose(self, compute: Compute) -> None:
+        """Disable Nova's compute services of all others."""
+        password = Secrets.open(self._cloud.places.secrets)("admin")
+        enable.only(CloudApi(password), compute.host)
+
+    def stop(self) -> bool:
+        """Take all of it down."""
+        return self._cloud.stop()
+
+    def topics(self) -> tuple[Finding, ...]:
+        """Whether it runs, what it takes, and which data planes have a compute."""
+        found = look(self._cloud)
+        state = State.PRESENT if found.complete else State.LIMITED if found.running else State.ABSENT
+        runs = f"runs: {len(found.services)} processes, {found.memory_mib} MiB" if found.running else "does not run"
+        if found.running and found.missing:
+            runs += f"; missing: {', '.join(found.missing)}"
+        root = f"{len(found.differences)} are not of the tested set" if self._cloud.root.ready() else "not unpacked yet"
+        return (
+            Finding(topic="cloud", state=state, summary=runs, probed="asked it", fix="make devcloud"),
+            Finding(topic="packages", state=State.PRESENT, summary=root, probed="read"),
+            Finding(topic="computes", state=State.PRESENT, summary=", ".join(computes()), probed="read"),
+        )

@@ -1,0 +1,215 @@
+"""What a site offers beside its interface whose machines are made a cloud in stages, each of which is remembered."""
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nfvbed.findings import Finding, SiteReport
+from nfvbed.spec.variant import Variant
+from nfvbed.spec.vnf import VnfChoice
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a stage is."""
+
+    play: str = ""
+    task: str = ""
+    hosts: tuple[str, ...] = ()
+    """Machines that have answered to this task."""
+
+    def __str__(self) -> str:
+        parts = [part for part in (self.play, self.task) if part]
+        return ": ".join(parts) + (f" ({', '.join(self.hosts)})" if self.hosts else "")
+
+
+class Observer(ABC):
+    """Shows a deployment while it goes on. Called from the thread that deploys; texts have no secrets."""
+
+    @abstractmethod
+    def say(self, line: str) -> None:
+        """Show a line that stays."""
+
+    @abstractmethod
+    def begin(self, number: int, total: int, name: str, summary: str) -> None:
+        """A stage begins."""
+
+    @abstractmethod
+    def at(self, position: Position) -> None:
+        """The stage is at this task now."""
+
+    @abstractmethod
+    def end(self, outcome: str, seconds: float) -> None:
+        """The stage has ended."""
+
+
+class LoggedProgress(Observer):
+    """Writes to the log where a deployment is."""
+
+    def say(self, line: str) -> None:
+        """Write it."""
+        _log.info("%s", line)
+
+    def begin(self, number: int, total: int, name: str, summary: str) -> None:
+        """Write which stage begins."""
+        _log.info("[%d/%d] %s: %s", number, total, name, summary)
+
+    def at(self, position: Position) -> None:
+        """Tasks are in the stage's own log."""
+
+    def end(self, outcome: str, seconds: float) -> None:
+        """Write how the stage ended."""
+        _log.info("%s after %.0f s", outcome, seconds)
+
+
+@dataclass(frozen=True)
+class CloudOrder:
+    """A cloud that is to be deployed."""
+
+    variant: str
+    """Name of its data plane's; with it come those that the site's file pins beside it."""
+    release: str | None = None
+    """Of OpenStack; None: the newest one that there is a profile of."""
+    inventory: Path | None = None
+    """A user's own, in place of the rendered one; None: it is rendered."""
+    replaces: bool = False
+    """Whether another one that is there is taken down before."""
+    evicts: bool = False
+    """Whether what others have on that goes with it."""
+
+
+@dataclass(frozen=True)
+class DeployedCloud:
+    """A cloud that is deployed."""
+
+    variants: str
+    """Their names, each with its computes where there are several."""
+    existed: bool
+    """Whether all of it was deployed already."""
+    clouds: Path
+    """The `clouds.yaml` that has it, under the site's name."""
+    logs: Path
+    record: Mapping[str, Any]
+    """What is remembered of it."""
+
+
+@dataclass(frozen=True)
+class VerifiedCloud:
+    """What comparing a cloud with its variants found."""
+
+    variants: str
+    deployment: str
+    """Id; empty: nfvbed has not deployed it."""
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class StageFiles:
+    """What the tool that deploys the cloud takes."""
+
+    variants: str
+    files: Mapping[str, str]
+    """Text by path."""
+    roles: tuple[str, ...]
+    """Roles of nfvbed's that the variants need beside."""
+
+
+class StagedCloud(ABC):
+    """The cloud of a site's machines, whether it is deployed or not.
+
+    A variant is deployed without a path; what stopped in a stage is gone on with by the same order.
+    """
+
+    @abstractmethod
+    def foresee(self, order: CloudOrder) -> tuple[str, ...]:
+        """Return lines that say what `deploy` would do, stage by stage; nothing is changed, and no machine is asked.
+
+        Raises:
+            As `deploy`, before its first stage.
+        """
+
+    @abstractmethod
+    def deploy(self, order: CloudOrder, confirm: Callable[[], None], observer: Observer) -> DeployedCloud:
+        """Deploy a cloud, or go on where an earlier command stopped.
+
+        Args:
+            order: what is wanted.
+            confirm: is called before another cloud is taken down; it raises where that was not meant.
+            observer: is shown what goes on.
+
+        Raises:
+            BusyError: another variant is on the machines, others have something there, or another nfvbed is at work.
+            ConfigurationError, PrerequisiteError, UnsupportedError: it cannot be deployed as files and machines are.
+            StageFailed, InterruptedRunError: it stopped.
+        """
+
+    @abstractmethod
+    def examine(self, variants: Iterable[Variant], release: str | None, *, try_functions: bool) -> SiteReport:
+        """Ask all machines, and list what keeps variants from being deployed.
+
+        Args:
+            variants: that are to be checked.
+            release: as in an order.
+            try_functions: make virtual functions for a moment.
+        """
+
+    @abstractmethod
+    def verify(
+        self,
+        variant: str | None,
+        choose: Callable[[Variant], VnfChoice | None] | None,
+        release: str | None = None,
+        os_cloud: str | None = None,
+    ) -> VerifiedCloud:
+        """Compare what runs with what was deployed; of a cloud that nfvbed has not deployed, with what is said of it.
+
+        Args:
+            variant: name of one that is to be there; None: whatever was deployed.
+            choose: returns the VNF that is booted where none runs; None: no frame is sent.
+            release: of a cloud that nfvbed has not deployed.
+            os_cloud: its name in `clouds.yaml`.
+
+        Raises:
+            UsageError: another variant is deployed, or none is named.
+            UnsupportedError: the deployment is not complete.
+        """
+
+    @abstractmethod
+    def render(self, variant: str, release: str | None, groups: Callable[[], str] | None = None) -> StageFiles:
+        """Return the files that the tool takes for a variant; nothing is deployed.
+
+        Args:
+            variant: its name.
+            release: as in an order.
+            groups: returns the text of the tool's own inventory, whose groups are written too; None: they are not.
+        """
+
+    @abstractmethod
+    def is_there(self, *, evicts: bool) -> bool:
+        """Whether anything of it is deployed, or half taken down.
+
+        Raises:
+            BusyError: others have something on it, and it is not to go with it.
+        """
+
+    @abstractmethod
+    def take_down(self, observer: Observer, *, evicts: bool) -> tuple[str, ...]:
+        """Take down what is deployed, wherever that stopped; return lines that say what was.
+
+        Raises:
+            BusyError: as `is_there`; or another nfvbed is at work.
+            PrerequisiteError, StageFailed, InterruptedRunError: it stopped; the same command goes on there.
+        """
+
+    @abstractmethod
+    def foresee_take_down(self, *, evicts: bool) -> tuple[str, ...]:
+        """Return lines that say what `take_down` would do; nothing is changed.
+
+        Raises:
+            BusyError: as `is_there`.
+        """

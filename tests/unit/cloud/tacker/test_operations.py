@@ -1,0 +1,86 @@
+"""Operations and packages: failures of Tacker's that look like waiting."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from nfvbed.cloud.tacker import waits
+from nfvbed.cloud.tacker.operations import Operations
+from nfvbed.cloud.tacker.packages import Packages
+from nfvbed.cloud.tacker.tags import Tag
+from nfvbed.errors import OnboardError
+from tests.unit.cloud.tacker.fake_tacker import FakeTacker
+
+TAG = Tag("sol", "demo", "vloop", "abc")
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(waits, "_PAUSE_S", 0.001)
+    monkeypatch.setattr(waits, "MEASURED_S", dict.fromkeys(waits.MEASURED_S, 0.005))
+
+
+@pytest.fixture(name="tacker")
+def _tacker():
+    return FakeTacker()
+
+
+def operation(state, **others):
+    """Return an operation as Tacker lists it."""
+    return {"id": "o1", "startTime": "2026-11-23T00:00:00Z", "operationState": state, **others}
+
+
+def test_an_operation_that_failed_says_what_tacker_says(tacker):
+    def begin():
+        tacker.operations.append(operation("FAILED_TEMP", error={"status": 500, "detail": "Heat\n said no"}))
+
+    with pytest.raises(OnboardError) as raised:
+        Operations(tacker, "i1").run("instantiate", begin)
+    assert raised.value.observed == "Tacker: Heat said no"
+    assert raised.value.what.endswith("ended as FAILED_TEMP")
+
+
+def test_an_operation_that_goes_on_for_ever_is_a_failure(tacker):
+    with pytest.raises(OnboardError) as raised:
+        Operations(tacker, "i1").run("instantiate", lambda: tacker.operations.append(operation("PROCESSING")))
+    assert raised.value.what.endswith("stays PROCESSING")
+    assert "when it was measured" in raised.value.observed
+
+
+def test_a_request_that_nothing_comes_of_is_a_failure(tacker):
+    tacker.operations.append(operation("COMPLETED"))
+    with pytest.raises(OnboardError, match="stays not begun"):
+        Operations(tacker, "i1").run("instantiate", lambda: None)
+
+
+def test_a_stuck_operation_is_cancelled_as_soon_as_tacker_lets_it_and_failed(tacker):
+    tacker.operations.append(operation("PROCESSING"))
+    Operations(tacker, "i1").end()
+    assert tacker.asked == [("cancel", "o1")] * 3 + [("fail", "o1")]
+
+
+def account(tacker):
+    """Return what packages are asked for with."""
+    return SimpleNamespace(tacker=tacker, note=lambda *words: None, ours=lambda tag, owner: tag.owner == owner)
+
+
+def test_a_package_that_falls_back_is_a_failure(tacker):
+    tacker.states = iter(["UPLOADING", "PROCESSING", "CREATED"])
+    with pytest.raises(OnboardError) as raised:
+        Packages(account(tacker)).upload(b"csar", TAG)
+    assert "fell back to CREATED" in raised.value.observed
+    assert "tacker-conductor" in raised.value.fix
+
+
+def test_a_package_that_stays_in_processing_is_a_failure(tacker):
+    tacker.states = iter(["UPLOADING"])
+    with pytest.raises(OnboardError, match="stays UPLOADING"):
+        Packages(account(tacker)).upload(b"csar", TAG)
+
+
+def test_the_same_package_is_taken_again_and_another_ones_is_not(tacker):
+    tacker.states = iter(["ONBOARDED"])
+    Packages(account(tacker)).upload(b"csar", TAG)
+    assert Packages(account(tacker)).upload(b"csar", TAG)["id"] == "made"
+    assert tacker.asked == [("upload", "made")]
+    assert Packages(account(tacker)).of("other") == []

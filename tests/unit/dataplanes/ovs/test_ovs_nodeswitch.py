@@ -1,0 +1,33 @@
+"""Counters of a node's Open vSwitch, and what is said where it has lost a port."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from nfvbed.dataplanes.ovs.nodeswitch import NodeSwitch, SwitchPort
+from nfvbed.errors import DeployError
+from nfvbed.spec.layout import End
+
+LOG = """\
+2026-11-25T16:25:36Z|00330|netdev_dpdk|ERR|Failed to create mempool "ovsb15a" with a request of 10256 mbufs
+2026-11-25T16:25:36Z|00331|dpif_netdev|INFO|Performing pmd to rx queue assignment using cycles algorithm.
+2026-11-25T16:25:36Z|00332|dpif_netdev|ERR|Failed to set interface gen0 new configuration
+"""
+
+
+class WithoutPorts(NodeSwitch):
+    """Stands for a switch that has taken its ports off again: a double."""
+
+    def _counted(self, bridges):
+        return {}
+
+
+@pytest.mark.parametrize(("log", "observed"), [(LOG, "Failed to set interface gen0"), ("", "its log has no error")])
+def test_a_port_that_the_switch_could_not_set_up_is_named_with_its_reason(tmp_path: Path, log: str, observed: str):
+    (tmp_path / "ovs-vswitchd.log").write_text(log)
+    switch = WithoutPorts(SimpleNamespace(name="controller", places=SimpleNamespace(logs=tmp_path)))
+    with pytest.raises(DeployError, match="does not have port gen0") as error:
+        switch.hops([SwitchPort("br-data0", "gen0", End(None, 0))])
+    assert observed in error.value.observed and "INFO" not in error.value.observed
+    assert "hugepages_mib" in error.value.fix
