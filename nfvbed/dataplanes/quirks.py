@@ -1,7 +1,7 @@
 """What a data plane does otherwise than most, declared in its room: module `quirks`, value `QUIRKS`.
 
-The tests that hold for every data plane read it (`tests/functional/test_conformance.py`). A room without the module has
-no quirk: the kernel is its switch, its cycles are its own, and it comes back from a reset whatever its ports are.
+The tests that hold for every data plane read it (`tests/functional/test_data_planes_conform.py`). A room without the
+module has no quirk: the kernel is its switch, its cycles are its own, and it can be reset whatever its ports are.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """What is VALE's own, on a double that forwards frames: ports are attached, detached, and refused. As root.
 
-That it counts, is reset and ends as every data plane does, and Lagopus so: `test_conformance.py`.
+That it counts, is reset and ends as every data plane does, and Lagopus so: `test_data_planes_conform.py`.
 """
 
 import pytest
