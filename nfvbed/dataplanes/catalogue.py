@@ -15,6 +15,7 @@ from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING
 
 from nfvbed.cloud.kolla.plane import KollaPlane
+from nfvbed.dataplanes.quirks import Quirks
 from nfvbed.dataplanes.wiring import vnf_port_kind
 from nfvbed.drops import Meanings
 from nfvbed.errors import InternalError, PrerequisiteError, UnsupportedError
@@ -120,6 +121,14 @@ class Catalogue:
             what = f"the lab has no {role} for ports of kind {kind}"
             raise UnsupportedError(what, where=f"variant {variant.name}", observed=f"it has {known}")
         return found()
+
+    def quirks(self, variant: Variant) -> Quirks:
+        """Return what a variant's data plane does otherwise than most; a room that declares nothing has no quirk."""
+        module_name = f"{self._rooms[variant.options.dataplane]}.quirks"
+        if find_spec(module_name) is None:
+            return Quirks()
+        found: Quirks = _imported(module_name, variant).QUIRKS
+        return found
 
     def modules(self, name: str) -> dict[str, ModuleType]:
         """Return a module of the rooms that have one of this name, by data plane."""

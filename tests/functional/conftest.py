@@ -45,6 +45,17 @@ def _loop(namespace, tmp_path):
     generator.close()
 
 
+@pytest.fixture(scope="module", name="shared_loop")
+def _shared_loop(tmp_path_factory):
+    """As `loop`, one for all tests of a module that leave it as good as it was."""
+    namespace = Namespace()
+    namespace.pair("nfvta", "nfvtb")
+    generator = Generator(namespace, tmp_path_factory.mktemp("loop") / "s", ("nfvta", "nfvtb"))
+    yield generator
+    generator.close()
+    namespace.close()
+
+
 @pytest.fixture(name="through_relay")
 def _through_relay(namespace, tmp_path):
     """A generator whose frames go through a relay that does the harm given."""

@@ -11,7 +11,7 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.host import links
 from nfvbed.host.namespaces import inside
 from nfvbed.readings import Part
-from nfvbed.records import Accelerator, PortKind, Readiness, VnfKind
+from nfvbed.records import Accelerator, PortKind, VnfKind
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.vnfs.vm.agent import Agent
 from tests.functional.disturbed import pass_all
@@ -72,23 +72,6 @@ def test_every_frame_passes_the_guests_nic(site, name, driver, forwarding):
         assert last.tx_packets - first.tx_packets >= passage.sent[1 - port]
     site.verify(deployment)
     site.destroy(deployment)
-
-
-@pytest.mark.parametrize("name", ["linux-bridge-virtio", "emulated-nic", "emulated-nic-rtl8139"])
-def test_rows_of_guests_are_there_as_far_as_guests_are(site, name):
-    support = site.probe(PROJECT.load_variant(name))
-    assert support.readiness in (Readiness.READY, Readiness.DEGRADED)
-    assert ("rates mean nothing" in support.reason) is (support.readiness is Readiness.DEGRADED)
-
-
-def test_vhost_net_is_there_or_its_lack_has_a_reason_and_a_fix(site):
-    support = site.probe(PROJECT.load_variant("linux-bridge-vhost-net"))
-    if Path("/dev/vhost-net").exists():
-        assert support.readiness is not Readiness.UNSUPPORTED
-        return
-    assert support.readiness is Readiness.UNSUPPORTED
-    assert "/dev/vhost-net" in support.reason
-    assert "modprobe vhost_net" in support.fix
 
 
 def test_a_process_has_no_nic(site):

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import InternalError, SwitchDiedError
+from nfvbed.errors import ConfigurationError, InternalError
 from nfvbed.host.namespaces import inside
 from nfvbed.records import NOT_SEPARABLE, CellRole, Readiness, Role
 from nfvbed.sites.lab.machine import LabMachine
@@ -51,7 +51,7 @@ def send_and_receive(netns, count):
     return inside(netns, work)
 
 
-@pytest.mark.parametrize("core_use", ["threaded-napi", "rps", "inline"])
+@pytest.mark.parametrize("core_use", ["rps", "inline"])
 @pytest.mark.parametrize("role", [CellRole.SUBJECT, CellRole.LOOPBACK])
 def test_frames_pass_and_are_counted(site, core_use, role):
     deployment = site.deploy(variant(core_use=core_use), "p2p", role)
@@ -97,23 +97,6 @@ def test_inline_work_cannot_be_separated(site):
     assert site.counters(deployment).busy_cycles == NOT_SEPARABLE
 
 
-def test_bridge_that_somebody_removed_is_dead(site):
-    from pyroute2 import IPRoute
-
-    from nfvbed.host.links import set_up
-
-    deployment = site.deploy(variant(), "p2p")
-
-    def remove():
-        set_up(["br0"])
-        with IPRoute() as route:
-            route.link("del", index=route.link_lookup(ifname="s1")[0])
-
-    inside(deployment.control["switch_netns"], remove)
-    with pytest.raises(SwitchDiedError, match="links under test are gone"):
-        site.verify(deployment)
-
-
 def test_only_one_deployment_at_a_time(site):
     site.deploy(variant(), "p2p")
     with pytest.raises(InternalError, match="a second deployment"):
@@ -126,7 +109,7 @@ def test_probe_is_ready_and_leaves_nothing(site):
     assert site.probe(variant(netfilter=True)).readiness is Readiness.READY
 
 
-@pytest.mark.parametrize("core_use", ["threaded-napi", "rps", "inline"])
+@pytest.mark.parametrize("core_use", ["rps", "inline"])
 def test_generator_loses_nothing_of_a_slow_trickle(site, core_use):
     deployment = site.deploy(variant(core_use=core_use), "p2p")
     generator = site.open_generator(deployment)
@@ -153,4 +136,13 @@ def test_sink_is_not_overrun_at_full_rate(site):
     assert lost < 0.05 * sent, f"{lost} of {sent} lost"
     counted = site.counters(deployment)
     assert counted.packets >= sent
+    site.destroy(deployment)
+
+
+def test_a_frame_that_no_xdp_frame_can_be_is_refused_before_anything_is_sent(site):
+    deployment = site.deploy(variant(), "p2p")
+    generator = site.open_generator(deployment)
+    with pytest.raises(ConfigurationError, match="9000 bytes do not fit"):
+        generator.run(TrafficRequest(duration_ns=10_000_000, frame_size=9000))
+    generator.close()
     site.destroy(deployment)

@@ -7,12 +7,12 @@ from functools import partial
 import pytest
 from pyroute2 import IPRoute
 
-from nfvbed.errors import SwitchDiedError, UnsupportedError
+from nfvbed.errors import UnsupportedError
 from nfvbed.host import links, macvlans
 from nfvbed.host.macvlans import MacvlanDevice
 from nfvbed.host.namespaces import CLONE_NEWNET, in_thread, inside, libc
 from nfvbed.readings import Part
-from nfvbed.records import NOT_SEPARABLE, PortKind, Readiness, Role
+from nfvbed.records import NOT_SEPARABLE, PortKind, Role
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.declared import variant, vnf
 from tests.functional.disturbed import pass_all, wait_until
@@ -42,7 +42,6 @@ def is_promiscuous(name):
     [
         ("macvtap", "pvvp", "mac", {}),
         ("macvtap", "pvpv", "router", {"core_use": "rps"}),
-        ("macvtap-private", "pvp", "raw", {}),
         ("macvtap-vepa", "pvvp", "router", {}),
         ("macvtap-passthru", "pvvp", "bridge", {}),
         ("macvtap-passthru", "pvp", "io", {"promiscuous": False, "core_use": "inline"}),
@@ -96,19 +95,6 @@ def test_path_is_named_in_order_and_its_threads_sit_where_the_arrangement_says(s
     site.destroy(deployment)
 
 
-def test_device_that_somebody_removed_is_dead(site):
-    deployment = site.deploy(variant("macvtap"), "pvp", vnf=vnf("router"))
-
-    def remove():
-        with IPRoute() as route:
-            route.link("del", index=route.link_lookup(ifname="s1")[0])
-
-    inside(deployment.control["switch_netns"], remove)
-    with pytest.raises(SwitchDiedError, match="links under test are gone"):
-        site.verify(deployment)
-    site.destroy(deployment)
-
-
 @pytest.mark.parametrize(
     ("name", "topology", "forwarding", "words"),
     [
@@ -121,11 +107,6 @@ def test_device_that_somebody_removed_is_dead(site):
 def test_what_a_mode_cannot_join_is_refused_with_the_reason(site, name, topology, forwarding, words):
     with pytest.raises(UnsupportedError, match=words):
         site.deploy(variant(name), topology, vnf=vnf(forwarding))
-
-
-@pytest.mark.parametrize("name", ["macvtap", "macvtap-private", "macvtap-vepa", "macvtap-passthru"])
-def test_probe_tries_the_mode(site, name):
-    assert site.probe(variant(name)).readiness is Readiness.READY
 
 
 @pytest.mark.parametrize(

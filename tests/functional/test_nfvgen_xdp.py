@@ -72,25 +72,10 @@ def test_a_trial_begins_when_who_asked_for_it_has_its_answer(loop):
     pytest.fail(f"no look within 2 ms of a start in 20: {looks} ns")
 
 
-def test_one_direction(loop):
-    """The other port sends nothing."""
-    trial = loop.trial(duration_ns=50_000_000, rate_pps=10_000, directions=[[1, 0]])
-    assert_nothing_lost(trial)
-    assert [(d["tx"], d["rx"], d["intended"]) for d in trial["directions"]] == [(1, 0, 500)]
-
-
-def test_odd_rate_is_exact(loop):
+def test_odd_rate_is_exact(shared_loop):
     """A rate that no interval in whole nanoseconds gives."""
-    trial = loop.trial(duration_ns=300_000_000, rate_pps=70_007, directions=[[0, 1]])
+    trial = shared_loop.trial(duration_ns=300_000_000, rate_pps=70_007, directions=[[0, 1]])
     assert trial["directions"][0]["intended"] == 21_003
-
-
-@pytest.mark.parametrize("rate_pps", [None, 50_000])
-def test_number_of_frames(loop, rate_pps):
-    """A trace: exactly so many frames each way."""
-    trial = loop.trial(duration_ns=5_000_000_000, frames=777, rate_pps=rate_pps)
-    assert_nothing_lost(trial)
-    assert [d["intended"] for d in trial["directions"]] == [777, 777]
 
 
 @pytest.mark.parametrize("flows", [1, 100_000])
@@ -104,10 +89,10 @@ def test_number_of_frames(loop, rate_pps):
         {"vlan": 4094, "ip": 6, "vxlan": 16_000_000},
     ],
 )
-def test_stacks_and_flows(loop, stack, flows):
+def test_stacks_and_flows(shared_loop, stack, flows):
     """Checksums hold for every stack, an odd size and many flows."""
     sizes = [[178, 7], [571, 4], [1514, 1]]
-    trial = loop.trial(duration_ns=60_000_000, rate_pps=50_000, stack=stack, flows=flows, frame_sizes=sizes)
+    trial = shared_loop.trial(duration_ns=60_000_000, rate_pps=50_000, stack=stack, flows=flows, frame_sizes=sizes)
     assert_nothing_lost(trial)
 
 
@@ -187,54 +172,30 @@ def test_mirrored_sessions_answer_each_other_flow_by_flow(namespace, tmp_path, a
 
 @pytest.mark.parametrize("stack", [{"ip": 4}, {"vlan": 5, "ip": 6}, {"ip": 4, "vxlan": 7}])
 @pytest.mark.parametrize("directions", [[[0, 1], [1, 0]], [[1, 0]]])
-def test_mirrored_sessions_are_checked_as_others_are(loop, stack, directions):
+def test_mirrored_sessions_are_checked_as_others_are(shared_loop, stack, directions):
     keys = {"sessions": "mirrored", "flows": 70_000, "flow_macs": ["source"], "directions": directions}
-    trial = loop.trial(duration_ns=60_000_000, rate_pps=50_000, frame_sizes=[[178, 1]], stack=stack, **keys)
+    trial = shared_loop.trial(duration_ns=60_000_000, rate_pps=50_000, frame_sizes=[[178, 1]], stack=stack, **keys)
     assert_nothing_lost(trial)
     assert trial["foreign"] == [0, 0]
 
 
 @pytest.mark.parametrize("address", ["source", "destination", "destination-network"])
 @pytest.mark.parametrize("ip", [4, 6])
-def test_moving_addresses_keep_their_checksums(loop, ip, address):
+def test_moving_addresses_keep_their_checksums(shared_loop, ip, address):
     keys = {"flow_macs": ["source", "destination"], "flow_address": address, "flows": 70_000, "stack": {"ip": ip}}
-    trial = loop.trial(duration_ns=60_000_000, frame_sizes=[[178, 7], [571, 4]], **keys)
+    trial = shared_loop.trial(duration_ns=60_000_000, frame_sizes=[[178, 7], [571, 4]], **keys)
     assert_nothing_lost(trial)
     assert trial["foreign"] == [0, 0]
 
 
 @pytest.mark.parametrize("stack", [{"ip": 4}, {"vlan": 5, "ip": 6}, {"ip": 4, "vxlan": 7}])
-def test_several_destinations(loop, stack):
+def test_several_destinations(shared_loop, stack):
     """Address and checksums have nothing to do with each other, also inside VXLAN; the receiver takes all of them."""
     keys = {"destination_macs": ["02:00:00:00:00:f8", "02:00:00:00:01:00"], "destination_mac_count": 8, "flows": 1000}
     sizes = [[178, 7], [571, 4]]
-    trial = loop.trial(duration_ns=60_000_000, rate_pps=50_000, stack=stack, frame_sizes=sizes, **keys)
+    trial = shared_loop.trial(duration_ns=60_000_000, rate_pps=50_000, stack=stack, frame_sizes=sizes, **keys)
     assert_nothing_lost(trial)
     assert trial["foreign"] == [0, 0]
-
-
-def test_mix_of_sizes(loop):
-    """IMIX in its proportions, to the byte."""
-    trial = loop.trial(duration_ns=1_000_000_000, frames=1200, frame_sizes=[[64, 7], [570, 4], [1518, 1]])
-    assert_nothing_lost(trial)
-    for direction in trial["directions"]:
-        assert direction["sent_bytes"] == 100 * (7 * 64 + 4 * 570 + 1518)
-
-
-def test_without_stamp_and_check(loop):
-    """What they cost can be measured, so they can be left out."""
-    trial = loop.trial(duration_ns=50_000_000, stamp=False, check=False, directions=[[0, 1]])
-    assert_nothing_lost(trial)
-    assert trial["directions"][0]["latency"] is None
-
-
-def test_late_frames_of_an_earlier_trial_do_not_count(loop):
-    """Many short trials, no drain: what is left over is never taken for a frame of the next one."""
-    for _ in range(5):
-        trial = loop.trial(duration_ns=2_000_000, drain_ns=0)
-        for direction in trial["directions"]:
-            assert direction["received"] <= direction["sent"]
-            assert direction["duplicated"] == direction["corrupted"] == 0
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGKILL, -9)])

@@ -64,7 +64,7 @@ def flow(site, deployment):
 
 @pytest.mark.parametrize(
     ("name", "core_use"),
-    [("xdp", "threaded-napi"), ("xdp", "inline"), ("xdp-generic", "threaded-napi"), ("xdp-generic", "rps")],
+    [("xdp", "inline"), ("xdp-generic", "rps")],
 )
 def test_frames_pass_and_are_counted(lab, name, core_use):
     site, chosen = lab, variant(name, core_use=core_use)

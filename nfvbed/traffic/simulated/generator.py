@@ -9,7 +9,7 @@ from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, T
 from nfvbed.traffic.latency import encode_latency
 from nfvbed.traffic.simulated.system import TSC_HZ, Passage, SimulatedSystem
 from nfvbed.traffic.simulated.tables import Burst
-from nfvbed.units import FCS_BYTES, MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, NS_PER_S, mean_frame_size_bytes
+from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, NS_PER_S, mean_frame_size_bytes
 
 ENGINE = Engine(name="simulated", version=__version__)
 MAX_FLOWS = 1_000_000
@@ -123,7 +123,7 @@ def _even(sent: int, lost: int, request: TrafficRequest, intended: int | None = 
 
 def _counted(request: TrafficRequest, sent: int, back: int, unsent: int) -> DirectionCounts:
     """Return the counts of one direction; a full ring is why it does not send, so a port refused what is unsent."""
-    size = mean_frame_size_bytes(request.frame_size) - FCS_BYTES
+    size = mean_frame_size_bytes(request.frame_size)
     octets = {"sent_bytes": round(sent * size), "received_bytes": round(back * size)}
     return DirectionCounts.counted(sent, back, unsent=unsent, refused=unsent, **octets)
 
