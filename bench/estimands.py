@@ -18,11 +18,11 @@ from rich.console import Console
 from rich.table import Table
 
 from nfvbed.cli.main import main as nfvbed
-from nfvbed.compare.statistics import median
+from nfvbed.compare.samples.statistics import median
 from nfvbed.records import RunRecord, Status
+from nfvbed.records.results import ResultKind, ResultRecord
 from nfvbed.report.relative import relative_throughputs
 from nfvbed.report.throughput import SEARCHES_AS_DELIVERED
-from nfvbed.results import ResultKind, ResultRecord
 from nfvbed.search.result import SearchResult
 from nfvbed.spec.searchpresets import Trials
 from nfvbed.store import Store

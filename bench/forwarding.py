@@ -9,12 +9,13 @@ from pathlib import Path
 from pyroute2 import IPRoute
 
 from nfvbed.errors import DeployError
-from nfvbed.host import linesocket, links, napi
-from nfvbed.host import veth as veth_ports
-from nfvbed.host.namespaces import inside
+from nfvbed.host import linesocket
+from nfvbed.host.ledger.processes import check_alive
 from nfvbed.host.native import native_binary
-from nfvbed.host.processes import check_alive
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.network import links, napi
+from nfvbed.host.network import veth as veth_ports
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Role, WorkThread
 from nfvbed.spec.bearers import Bearer, BearerTable
 from nfvbed.vnfs.gateway.process import Gateway, GatewaySpec

@@ -19,15 +19,15 @@ from pressure import wait_until_quiet
 from rich.console import Console
 from rich.table import Table
 
-from nfvbed.compare.placement import MIXED, analyse
-from nfvbed.compare.statistics import Interval, median, median_interval
+from nfvbed.compare.rows.placement import MIXED, analyse
+from nfvbed.compare.samples.statistics import Interval, median, median_interval
 from nfvbed.errors import GeneratorError
-from nfvbed.host import coredistance
-from nfvbed.host.hostlock import HostLock
+from nfvbed.host.cores import coredistance
+from nfvbed.host.ledger.hostlock import HostLock
+from nfvbed.host.ledger.processes import ManagedProcess
 from nfvbed.host.native import native_binary
-from nfvbed.host.processes import ManagedProcess
-from nfvbed.host.reap import reap
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.reap import reap
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CoreDistance, GeneratorPort, PortKind
 from nfvbed.traffic.generator import Addressing, TrafficRequest

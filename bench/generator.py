@@ -19,9 +19,9 @@ from pairs import VARIANT, Limits, LoopResult, group_of, run_pairs
 from rich.console import Console
 from rich.table import Table
 
-from nfvbed.host.hostlock import HostLock
-from nfvbed.host.reap import reap
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.ledger.hostlock import HostLock
+from nfvbed.host.workspace.reap import reap
+from nfvbed.host.workspace.workspace import Workspace
 
 LOOPS: dict[str, Callable[[Workspace, float], AbstractContextManager[Loop]]] = {
     "virtio-user": virtio_user,

@@ -10,13 +10,13 @@ from pairs import CORES, NFVGEN, TESTPMD, VARIANT, LoopResult, Measure
 from pressure import Pressure
 from testpmd import Testpmd, TestpmdOptions, both, received_by
 
-from nfvbed.host import links, napi
-from nfvbed.host import veth as veth_ports
-from nfvbed.host.namespaces import inside
+from nfvbed.host.ledger.processes import ManagedProcess
 from nfvbed.host.native import native_binary
-from nfvbed.host.processes import ManagedProcess
-from nfvbed.host.veth import GENERATOR_LINKS, MACS
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.network import links, napi
+from nfvbed.host.network import veth as veth_ports
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.veth import GENERATOR_LINKS, MACS
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import GeneratorPort, PortKind, Role
 from nfvbed.traffic.generator import TrafficRequest

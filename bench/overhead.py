@@ -20,8 +20,8 @@ from pressure import Pressure, wait_until_quiet
 from rich.console import Console
 from rich.table import Table
 
-from nfvbed.compare.placement import MIXED, analyse
-from nfvbed.compare.statistics import Interval, median, median_interval
+from nfvbed.compare.rows.placement import MIXED, analyse
+from nfvbed.compare.samples.statistics import Interval, median, median_interval
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.telemetry.groups import groups_of

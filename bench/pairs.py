@@ -7,9 +7,9 @@ from typing import Any
 
 from pressure import wait_until_quiet
 
-from nfvbed.compare.placement import MIXED, analyse
-from nfvbed.compare.statistics import ratio_interval
-from nfvbed.host import coredistance
+from nfvbed.compare.rows.placement import MIXED, analyse
+from nfvbed.compare.samples.statistics import ratio_interval
+from nfvbed.host.cores import coredistance
 from nfvbed.records import CoreDistance
 
 PRESSURE_LIMIT = 0.05

@@ -17,7 +17,7 @@ from plain_search import binary_search, simulated_measurer
 from rich.console import Console
 from rich.table import Table
 
-from nfvbed.compare.placement import classify
+from nfvbed.compare.rows.placement import classify
 from nfvbed.search.engine import Setting, search
 from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import LoadRange

@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from nfvbed.compare.placement import MIXED, analyse
-from nfvbed.compare.statistics import median
-from nfvbed.compare.visits import ClassVisit, ShortTrial, Visit
+from nfvbed.compare.rows.placement import MIXED, analyse
+from nfvbed.compare.rows.visits import ClassVisit, ShortTrial, Visit
+from nfvbed.compare.samples.statistics import median
 from nfvbed.records import CoreDistance
 
 Floats = NDArray[np.float64]

@@ -15,11 +15,11 @@ from pathlib import Path
 from nfvbed.dataplanes.catalogue import data_plane
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.errors import DeployError
-from nfvbed.host import coredistance
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores import coredistance
+from nfvbed.host.cores.arrangement import Arrangement
+from nfvbed.host.cores.procfs import read_sample
 from nfvbed.host.generator import GeneratorStarter
-from nfvbed.host.procfs import read_sample
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, CoreDistance, Deployment
 from nfvbed.spec.layout import layout

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.host.footprint import Footprint
+from nfvbed.host.workspace.footprint import Footprint
 from nfvbed.records import Readiness
 from nfvbed.run.switching import Candidate, Switching, SwitchLoop, Visit, topology_for, unlike_manifest
 from nfvbed.sites.catalogue import open_site

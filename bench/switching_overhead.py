@@ -18,13 +18,13 @@ from rich.console import Console
 from rich.table import Table
 from switches import Switch, Trial, wait_until_quiet
 
-from nfvbed.compare.placement import MIXED, analyse
-from nfvbed.compare.statistics import Interval, median, median_interval
+from nfvbed.compare.rows.placement import MIXED, analyse
+from nfvbed.compare.samples.statistics import Interval, median, median_interval
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.host.arrangement import resolve
-from nfvbed.host.hostlock import HostLock
-from nfvbed.host.reap import reap
-from nfvbed.host.topology import read_topology
+from nfvbed.host.cores.arrangement import resolve
+from nfvbed.host.cores.topology import read_topology
+from nfvbed.host.ledger.hostlock import HostLock
+from nfvbed.host.workspace.reap import reap
 from nfvbed.records import CellRole
 from nfvbed.spec.site import ArrangementSpec
 from nfvbed.spec.variant import Variant

@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.table import Table
 from simulated_visits import Host, Simulation
 
-from nfvbed.compare.statistics import median_interval
+from nfvbed.compare.rows.visits import pair
+from nfvbed.compare.samples.statistics import median_interval
 from nfvbed.compare.verdict import Judgement, Rules, Verdict, judge
-from nfvbed.compare.visits import pair
 
 ROUNDS = 12
 CHANGES_PER_S = (0.02, 0.3, 0.9, 3.0)

@@ -11,7 +11,7 @@ import threading
 import time
 from pathlib import Path
 
-from nfvbed.host.meminfo import available_kib
+from nfvbed.host.memory.meminfo import available_kib
 
 ROOT = Path(__file__).resolve().parents[1]
 SITE, SITE_SOL = "devcloud", "devcloud-sol"

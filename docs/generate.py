@@ -22,7 +22,7 @@ from nfvbed import __version__, errors
 from nfvbed.cli import outline
 from nfvbed.cli.main import group
 from nfvbed.cloud.novaflavor import PREFIX, extra_specs
-from nfvbed.compare.advice import ADVICE
+from nfvbed.compare.advice.advice import ADVICE
 from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.dataplanes.ovs import userspace
 from nfvbed.records import GeneratorPlace

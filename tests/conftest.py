@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nfvbed.errors import NfvbedError
-from nfvbed.host.hostlock import HostLock
-from nfvbed.host.reap import reap
+from nfvbed.host.ledger.hostlock import HostLock
+from nfvbed.host.workspace.reap import reap
 from nfvbed.sites.lab.remembered import find_remembered
 from tests import footprint
 from tests.functional import again

@@ -3,8 +3,8 @@
 import dataclasses
 from pathlib import Path
 
-from nfvbed.findings import Finding, PlainReport, State
 from nfvbed.records import FactRecord, QualityWarning, Readiness, Status, Support
+from nfvbed.records.findings import Finding, PlainReport, State
 from nfvbed.store import Store
 from tests.sample_many import many_variants
 from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, RUN, SIMULATED, Scenario, System, build

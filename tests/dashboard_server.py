@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from nfvbed.dashboard.access.connections import Limits
+from nfvbed.dashboard.access.listening import Listening, access_of, bind, server_of
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit
-from nfvbed.dashboard.connections import Limits
 from nfvbed.dashboard.jobs.folder import Jobs
-from nfvbed.dashboard.listening import Listening, access_of, bind, server_of
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.store import Store

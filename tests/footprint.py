@@ -2,7 +2,7 @@
 
 import os
 
-from nfvbed.host.footprint import Footprint
+from nfvbed.host.workspace.footprint import Footprint
 
 
 def take() -> Footprint:

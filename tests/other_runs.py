@@ -3,10 +3,10 @@
 import dataclasses
 from pathlib import Path
 
-from nfvbed.annotations import Mark
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.records import RunRecord, Status
-from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
+from nfvbed.records.annotations import Mark
+from nfvbed.records.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
 from nfvbed.store import Store
 from tests.dashboard_runs import DOCTOR, two_variants, with_series
 from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, SIMULATED, Scenario, System, build

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.records import CellRole, PortKind, Status
 from tests.sample_records import BRIDGE, CEILINGS, DPDK, OVS, XDP, Scenario, System, build
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.records import (
     NOT_SEPARABLE,
     CellRecord,

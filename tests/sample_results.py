@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from hdrh.histogram import HdrHistogram
 
-from nfvbed.compare.rundata import RunData
-from nfvbed.headlines import HEADLINES
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.records import CoreDistance, DirectionCounts, Engine, QualityWarning, Record, Status, TrialRecord
-from nfvbed.results import (
+from nfvbed.records.headlines import HEADLINES
+from nfvbed.records.results import (
     LoadPoint,
     LoadsPayload,
     MeasuredRow,

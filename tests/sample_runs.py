@@ -4,12 +4,12 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nfvbed.compare.candidates import Examined
 from nfvbed.compare.comparison import Options, compare
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.recommendation.candidates import Examined
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
-from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
+from nfvbed.records.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
 from tests.sample_records import OVS, RUN, Scenario, System, build, with_vnf
 
 SURVEY = Rules(purpose="survey", needed=3)

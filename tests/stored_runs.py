@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.records import Status
 from nfvbed.store import Store
 

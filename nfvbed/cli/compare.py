@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from nfvbed.below import below
 from nfvbed.cli.completion import RUN
 from nfvbed.cli.console import Console
 from nfvbed.cli.results import chain_options, compare_runs, comparison_options, simulated_option, text_width
@@ -21,6 +20,7 @@ from nfvbed.report.onboarding import lines as onboarding_lines
 from nfvbed.report.page.head import machine
 from nfvbed.report.terminal.screen import WIDTH, About, screen
 from nfvbed.report.terminal.table import render
+from nfvbed.spec.below import below
 
 FILE_WIDTH = 140
 """Columns of the details when the output is no terminal: nothing is folded that a reader of a log would miss."""

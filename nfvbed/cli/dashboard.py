@@ -12,8 +12,8 @@ from nfvbed.cli.keystone_options import keystone_of, keystone_options
 from nfvbed.cli.settings import root_option, store_location, store_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import StoreError, UsageError
-from nfvbed.host.arrangement import resolve
-from nfvbed.host.topology import read_topology
+from nfvbed.host.cores.arrangement import resolve
+from nfvbed.host.cores.topology import read_topology
 from nfvbed.spec.loader import Project
 from nfvbed.store import Store
 
@@ -77,8 +77,8 @@ def command(
     # The libraries of figures take long to import: the help of all verbs must not wait for them.
     from nfvbed.cli.deployed_sites import DeployedSites
     from nfvbed.cli.proposals import measures_in
+    from nfvbed.dashboard.access.listening import Listening, access_of, bind, server_of
     from nfvbed.dashboard.app import make_app
-    from nfvbed.dashboard.listening import Listening, access_of, bind, server_of
 
     asked = Listening(
         host=host,
@@ -110,7 +110,7 @@ def command(
 def _prepare() -> None:
     """Make once what the first request would wait for; what stays is looked through no more."""
     from nfvbed.dashboard.rendering import compile_templates
-    from nfvbed.models import build_models
+    from nfvbed.records.models import build_models
 
     build_models()
     compile_templates()

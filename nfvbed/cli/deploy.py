@@ -13,13 +13,13 @@ from nfvbed.cli.vnf_options import DEFAULT_VNF, of_site, path_of, vnf_of_site
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.records import Deployment
+from nfvbed.records.state import shown
 from nfvbed.sites.catalogue import find_site
 from nfvbed.sites.site import Site
 from nfvbed.sites.stages import StagedCloud
 from nfvbed.spec.commands import next_commands
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.state import shown
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, NS_PER_S, mtu_for
 from nfvbed.vnfs.descriptors.epa import require_fit
 

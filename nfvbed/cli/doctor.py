@@ -15,8 +15,8 @@ from nfvbed.cli.console import Console
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError, UsageError
-from nfvbed.findings import Finding, SiteReport, State
 from nfvbed.records import Readiness
+from nfvbed.records.findings import Finding, SiteReport, State
 from nfvbed.sites.catalogue import find_site, machine_of
 from nfvbed.sites.doctor import examine
 from nfvbed.sites.ownmachine import Boot

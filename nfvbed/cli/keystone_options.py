@@ -9,7 +9,7 @@ import click
 from nfvbed.errors import UsageError
 
 if TYPE_CHECKING:
-    from nfvbed.dashboard.keystone import KeystoneSpec
+    from nfvbed.dashboard.access.keystone import KeystoneSpec
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -46,7 +46,7 @@ def keystone_of(options: dict[str, Any]) -> "KeystoneSpec | None":
         UsageError: Keystone without a project, or the other way round.
         ConfigurationError: it cannot be asked safely.
     """
-    from nfvbed.dashboard.keystone import KeystoneSpec
+    from nfvbed.dashboard.access.keystone import KeystoneSpec
 
     url, project = options["keystone"], options["keystone_project"]
     if url is None and project is None:

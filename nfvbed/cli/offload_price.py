@@ -4,7 +4,7 @@ import json
 
 import click
 
-from nfvbed.compare.statistics import ratio_interval
+from nfvbed.compare.samples.statistics import ratio_interval
 from nfvbed.dataplanes.wiring import vnf_port_kind
 from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.records import PortKind

@@ -6,10 +6,10 @@ import click
 
 from nfvbed.errors import UsageError
 from nfvbed.records import Deployment
+from nfvbed.records.state import shown
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.pcrf import NEXTEPC
-from nfvbed.state import shown
 
 
 def onboarded(site: Site) -> Deployed:

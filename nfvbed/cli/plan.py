@@ -13,13 +13,13 @@ from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan_on_site import impossible
 from nfvbed.cli.progress import span
 from nfvbed.cli.settings import json_option, root_option
-from nfvbed.compare.advice import ADVICE
+from nfvbed.compare.advice.advice import ADVICE
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.plan.estimate import SIMULATED, Overheads, length_s, shortest
 from nfvbed.plan.order import is_exchanged
 from nfvbed.plan.plan import Plan, Unit, expand
-from nfvbed.quality import QualityWarning
 from nfvbed.records import CellRole
+from nfvbed.records.quality import QualityWarning
 from nfvbed.report.throughput import claim
 from nfvbed.spec.conformance import conformance
 from nfvbed.spec.rules import Study

@@ -14,7 +14,7 @@ from nfvbed.cli.console import Console
 from nfvbed.plan.cells import OF_A_VISIT, DeploymentKey
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.records import CellRole, RunRecord, Status, TrialRecord
-from nfvbed.results import ResultRecord
+from nfvbed.records.results import ResultRecord
 from nfvbed.run.observer import Observer, RoundEnd, TimeLeft
 from nfvbed.units import USUAL_MTU
 

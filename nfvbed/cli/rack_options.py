@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import click
 
 from nfvbed.cli.completion import RELEASE
-from nfvbed.confirming import require_confirmed
 from nfvbed.errors import UsageError
+from nfvbed.spec.confirming import require_confirmed
 from nfvbed.spec.kollarelease import NEWEST
 
 Command = TypeVar("Command", bound=Callable[..., Any])

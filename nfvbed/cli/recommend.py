@@ -11,19 +11,19 @@ from nfvbed.cli.console import Console
 from nfvbed.cli.proposals import measures_in
 from nfvbed.cli.results import text_width
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
-from nfvbed.compare.needs import Need
-from nfvbed.compare.recommend import Recommendation, Wanted, recommend
+from nfvbed.compare.recommendation.needs import Need
+from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import UnknownNameError, UsageError
 from nfvbed.records import RunRecord
+from nfvbed.records.selection import MEASURED
 from nfvbed.report.load import described
 from nfvbed.report.newest import RUNS, examine_runs, newest_by_host, newest_of
 from nfvbed.report.page.head import machine
 from nfvbed.report.recommendation import headline
 from nfvbed.report.terminal.recommended import screen, shown_host
 from nfvbed.report.terminal.screen import WIDTH
-from nfvbed.selection import MEASURED
 from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project

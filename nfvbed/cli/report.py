@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from nfvbed.below import below
 from nfvbed.cli.completion import RUN
 from nfvbed.cli.results import chain_options, compare_runs, comparison_options, simulated_option
 from nfvbed.cli.settings import json_option, root_option, store_option
@@ -16,6 +15,7 @@ from nfvbed.report.answer import answer
 from nfvbed.report.files import write_report
 from nfvbed.report.load import context_of
 from nfvbed.report.wording import SIMULATED_MARK
+from nfvbed.spec.below import below
 
 
 @click.command(name="report")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from nfvbed.annotations import LATEST
 from nfvbed.cli.completion import VARIANT_OR_BEST
 from nfvbed.cli.console import Console
 from nfvbed.cli.settings import open_store
@@ -19,10 +18,11 @@ from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import InternalError
 from nfvbed.records import RunRecord
+from nfvbed.records.annotations import LATEST
+from nfvbed.records.selection import MEASURED, SIMULATED, Selection
 from nfvbed.report.landing import Landing, land, why_unanswered
 from nfvbed.report.load import LoadedRuns, load, make_options
 from nfvbed.report.newest import AS_STORED
-from nfvbed.selection import MEASURED, SIMULATED, Selection
 
 if TYPE_CHECKING:
     from nfvbed.store import Store

@@ -21,10 +21,10 @@ from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import NfvbedError, UnsupportedError, UsageError
 from nfvbed.plan.stored import never_reached, stored_study
 from nfvbed.records import CellRecord, RunRecord, Status
+from nfvbed.records.results import ResultRecord
+from nfvbed.records.selection import MEASURED, SIMULATED
 from nfvbed.report.wording import short_run
-from nfvbed.results import ResultRecord
 from nfvbed.run.observer import Observer
-from nfvbed.selection import MEASURED, SIMULATED
 from nfvbed.signals import end_like_interrupt
 from nfvbed.sites.catalogue import machine_of, site_of
 from nfvbed.sites.ownmachine import Boot

@@ -12,14 +12,14 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from nfvbed.annotations import Mark, Marks, hidden_text
 from nfvbed.cli.completion import RUN
 from nfvbed.cli.console import Console
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.records import RunRecord
-from nfvbed.selection import EVERY, MEASURED, LeftOut
+from nfvbed.records.annotations import Mark, Marks, hidden_text
+from nfvbed.records.selection import EVERY, MEASURED, LeftOut
 
 if TYPE_CHECKING:
     from nfvbed.store import Store

@@ -3,7 +3,6 @@
 import click
 from rich.table import Table
 
-from nfvbed.chain import ChainReport, order_of
 from nfvbed.cli.completion import SITE
 from nfvbed.cli.console import Console
 from nfvbed.cli.onboarded import onboarded
@@ -11,6 +10,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.measure.chain import read_chain
 from nfvbed.records import Deployment
+from nfvbed.records.chain import ChainReport, order_of
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site

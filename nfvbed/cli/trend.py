@@ -14,6 +14,7 @@ from nfvbed.cli.settings import json_option, open_store, root_option, store_opti
 from nfvbed.compare.series import Series
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnknownNameError
+from nfvbed.records.selection import MEASURED, SIMULATED, LeftOut
 from nfvbed.report import wording
 from nfvbed.report.history import History
 from nfvbed.report.trend import (
@@ -29,7 +30,6 @@ from nfvbed.report.trend import (
     trend_of,
     warnings_of,
 )
-from nfvbed.selection import MEASURED, SIMULATED, LeftOut
 from nfvbed.spec.loader import Project
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now

@@ -13,7 +13,7 @@ from nfvbed.cli.settings import json_option
 from nfvbed.cli.vnf_options import DEFAULT_VNF, choice_of, of_site
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError, UsageError
-from nfvbed.findings import State
+from nfvbed.records.findings import State
 from nfvbed.sites.catalogue import find_site
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.kolla.executor.takeover import KOLLAS_NAME as KOLLAS_CLOUD

@@ -11,10 +11,10 @@ from nfvbed.cloud.instances import PlacedInstance
 from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.cloud.verify.commands import MachineCommands
 from nfvbed.errors import UnsupportedError
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.generator import GeneratorStarter
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant

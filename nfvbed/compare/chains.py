@@ -10,9 +10,9 @@ from typing import Final
 
 from pydantic import Field
 
-from nfvbed.compare.limits import share_of
-from nfvbed.compare.statistics import Interval
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.differences.limits import share_of
+from nfvbed.compare.rows.summary import CellSummary
+from nfvbed.compare.samples.statistics import Interval
 from nfvbed.records import QualityWarning, Record
 from nfvbed.spec.layout import chain_length
 from nfvbed.units import FrameSize

@@ -3,30 +3,30 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from nfvbed.compare.advice import Advice, advice_for
+from nfvbed.compare.advice.advice import Advice, advice_for
+from nfvbed.compare.advice.remedies import advice_on
 from nfvbed.compare.agreement import disagreements, outcomes_of
 from nfvbed.compare.chains import Chain, Hold, find_chains
-from nfvbed.compare.changes import Ends
-from nfvbed.compare.choice import AUTO, ClassChoice, choose_class, every_state
-from nfvbed.compare.differences import Difference, choose_baseline, find_differences
-from nfvbed.compare.hidden import EndsOfTrials, HiddenShare, hidden_shares
-from nfvbed.compare.hosts import HostPlacement, HostState, placement_of_host, state_of_host
-from nfvbed.compare.labelling import analyse_trials
-from nfvbed.compare.limits import with_limits
-from nfvbed.compare.paced import alone_at, common_loads
-from nfvbed.compare.placement import MIXED, ONLY, PLACEMENT_RULE, Placement
-from nfvbed.compare.ranking import Placed, Standing, order_of
-from nfvbed.compare.remedies import advice_on
-from nfvbed.compare.rundata import RunData
-from nfvbed.compare.scope import Scope
-from nfvbed.compare.summary import CellSummary, View, summarise, take_census
-from nfvbed.compare.testresults import MeasuredTest, place_results, take_census_of_tests
-from nfvbed.compare.testwarnings import with_derived
+from nfvbed.compare.differences.differences import Difference, choose_baseline, find_differences
+from nfvbed.compare.differences.limits import with_limits
+from nfvbed.compare.differences.ranking import Placed, Standing, order_of
+from nfvbed.compare.differences.scope import Scope
+from nfvbed.compare.rows.changes import Ends
+from nfvbed.compare.rows.choice import AUTO, ClassChoice, choose_class, every_state
+from nfvbed.compare.rows.hidden import EndsOfTrials, HiddenShare, hidden_shares
+from nfvbed.compare.rows.hosts import HostPlacement, HostState, placement_of_host, state_of_host
+from nfvbed.compare.rows.labelling import analyse_trials
+from nfvbed.compare.rows.paced import alone_at, common_loads
+from nfvbed.compare.rows.placement import MIXED, ONLY, PLACEMENT_RULE, Placement
+from nfvbed.compare.rows.rundata import RunData
+from nfvbed.compare.rows.summary import CellSummary, View, summarise, take_census
+from nfvbed.compare.rows.testresults import MeasuredTest, place_results, take_census_of_tests
+from nfvbed.compare.rows.testwarnings import with_derived
+from nfvbed.compare.rows.visits import ALL_STATES, LabelledTrial
 from nfvbed.compare.verdict import Rules, Verdict
-from nfvbed.compare.visits import ALL_STATES, LabelledTrial
 from nfvbed.errors import NotComparableError, UnknownNameError, UsageError
-from nfvbed.models import adapter_of
 from nfvbed.records import CellRole, Preset, QualityWarning, Record, Status
+from nfvbed.records.models import adapter_of
 from nfvbed.spec.experiment import BEST
 
 COMPARISON_FORMAT: Final = 8

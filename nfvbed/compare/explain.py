@@ -3,21 +3,21 @@
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from nfvbed.compare.choice import AUTO
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.compare.differences import Difference
-from nfvbed.compare.hosts import HostPlacement, HostState, stolen_ns
-from nfvbed.compare.labelling import OF_A_VISIT
-from nfvbed.compare.paced import NEAR_COMMON, common_loads, traffic_of
-from nfvbed.compare.placement import MIXED, ONLY
-from nfvbed.compare.rundata import RunData
-from nfvbed.compare.summary import CellSummary
-from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.compare.differences.differences import Difference
+from nfvbed.compare.rows.choice import AUTO
+from nfvbed.compare.rows.hosts import HostPlacement, HostState, stolen_ns
+from nfvbed.compare.rows.labelling import OF_A_VISIT
+from nfvbed.compare.rows.paced import NEAR_COMMON, common_loads, traffic_of
+from nfvbed.compare.rows.placement import MIXED, ONLY
+from nfvbed.compare.rows.rundata import RunData
+from nfvbed.compare.rows.summary import CellSummary
+from nfvbed.compare.rows.testresults import MeasuredTest
+from nfvbed.compare.rows.visits import ALL_STATES
 from nfvbed.compare.verdict import Pair, Rules
-from nfvbed.compare.visits import ALL_STATES
 from nfvbed.errors import UnknownNameError
 from nfvbed.records import Preset, QualityWarning, Record, Role, Status, TrialPreset, TrialRecord
-from nfvbed.results import ResultKind
+from nfvbed.records.results import ResultKind
 
 
 class Use(StrEnum):

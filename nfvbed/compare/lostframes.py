@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from nfvbed.drops import Cause, Meanings
 from nfvbed.records import Record, TrialRecord
+from nfvbed.records.drops import Cause, Meanings
 
 OUTSIDE: Final = re.compile(r"(?:port |[ps])([01])")
 """Ports of a switch that lead to the generator; `v1a` and `v1b` lead to the first VNF."""
@@ -28,7 +28,7 @@ MEANINGS: Final = {
     IN_VNF: "the switch gave them to it, and did not get them back",
     RECEIVER: "the generator's port did not take them",
 }
-"""Of the places that counters tell, in the order of the path; why, the counters' own names tell (`nfvbed/drops.py`)."""
+"""Of the places that counters tell, in the order of the path; why, counters' names tell (`records/drops.py`)."""
 
 Counts = Mapping[str, Any]
 """Counters of a port."""

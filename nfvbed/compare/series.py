@@ -17,10 +17,10 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from nfvbed.compare.descriptions import differences
-from nfvbed.compare.steps import NEWEST, RunFigure, SeriesFinding, find_steps
-from nfvbed.quality import QualityWarning
+from nfvbed.compare.differences.descriptions import differences
+from nfvbed.compare.samples.steps import NEWEST, RunFigure, SeriesFinding, find_steps
 from nfvbed.records import Record, Sessions, Status
+from nfvbed.records.quality import QualityWarning
 from nfvbed.units import FrameSize
 
 MRR: Final = "mrr"

@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from nfvbed.compare.dispersion import SpreadJudgement, judge_spread_of_tables
-from nfvbed.compare.multiple import holm_adjusted
+from nfvbed.compare.differences.dispersion import SpreadJudgement, judge_spread_of_tables
+from nfvbed.compare.samples.multiple import holm_adjusted
 from nfvbed.compare.verdict import Judgement, Rules, Verdict, judge_unpaired
 from nfvbed.distributions import within_student
 from nfvbed.records import Record

@@ -29,8 +29,8 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from nfvbed.compare.multiple import holm_adjusted
-from nfvbed.compare.ranks import LARGEST_LOG, Interval, RankResult, rank_shift, signed_rank
+from nfvbed.compare.samples.multiple import holm_adjusted
+from nfvbed.compare.samples.ranks import LARGEST_LOG, Interval, RankResult, rank_shift, signed_rank
 from nfvbed.records import Record
 
 SAME_LEVEL: Final = 0.90

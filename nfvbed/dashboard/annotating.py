@@ -6,14 +6,14 @@ from fastapi import APIRouter
 from pydantic import ConfigDict, StringConstraints
 from starlette.responses import RedirectResponse, Response
 
-from nfvbed.annotations import Mark, Marks, hidden_text
 from nfvbed.dashboard.api import PROBLEMS
 from nfvbed.dashboard.audit import Audit
-from nfvbed.dashboard.parameters import RunName
-from nfvbed.dashboard.roles import Asker, Fields, Operator
-from nfvbed.dashboard.source import Source
+from nfvbed.dashboard.people.roles import Asker, Fields, Operator
+from nfvbed.dashboard.results.parameters import RunName
+from nfvbed.dashboard.results.source import Source
 from nfvbed.errors import UsageError
 from nfvbed.records import Record
+from nfvbed.records.annotations import Mark, Marks, hidden_text
 
 LONGEST_GIVEN: Final = 4000
 """What is longer is refused before it is looked at."""

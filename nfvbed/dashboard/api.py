@@ -6,22 +6,32 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from nfvbed.annotations import Annotation, Marks, marks_of
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.explain import Explanation
 from nfvbed.compare.lostframes import LostFrames, lost_frames
-from nfvbed.compare.placement import PLACEMENT_RULE
+from nfvbed.compare.rows.placement import PLACEMENT_RULE
 from nfvbed.compare.verdict import Rules
-from nfvbed.dashboard.doctor import Doctor, doctor_of
-from nfvbed.dashboard.overview import Overview, RunState, overview, run_states
-from nfvbed.dashboard.parameters import All, AskedFor, CellName, Page, Pages, RunName, SomeCell, pages_of, part_of
-from nfvbed.dashboard.pictures import Picture, linked, query_of
 from nfvbed.dashboard.problems import Problem
-from nfvbed.dashboard.runs import CellState, cells_of
-from nfvbed.dashboard.source import Source
+from nfvbed.dashboard.results.doctor import Doctor, doctor_of
+from nfvbed.dashboard.results.overview import Overview, RunState, overview, run_states
+from nfvbed.dashboard.results.parameters import (
+    All,
+    AskedFor,
+    CellName,
+    Page,
+    Pages,
+    RunName,
+    SomeCell,
+    pages_of,
+    part_of,
+)
+from nfvbed.dashboard.results.pictures import Picture, linked, query_of
+from nfvbed.dashboard.results.runs import CellState, cells_of
+from nfvbed.dashboard.results.source import Source
 from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.records import FactRecord, Record, TrialRecord
-from nfvbed.selection import EVERY, MEASURED, LeftOut
+from nfvbed.records.annotations import Annotation, Marks, marks_of
+from nfvbed.records.selection import EVERY, MEASURED, LeftOut
 from nfvbed.store.store import Unreadable
 from nfvbed.store.summaries import Extent
 

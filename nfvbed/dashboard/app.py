@@ -12,24 +12,24 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from nfvbed import __version__
-from nfvbed.compare.recommend import Measures, unchecked
+from nfvbed.compare.recommendation.recommend import Measures, unchecked
+from nfvbed.dashboard.access.security import Access, Guard
 from nfvbed.dashboard.answers import refused
 from nfvbed.dashboard.api import api, api_of_runs
 from nfvbed.dashboard.auditing import auditing
-from nfvbed.dashboard.chain_page import chain_changes, chain_page
-from nfvbed.dashboard.chain_reading import Chains
+from nfvbed.dashboard.chain.chain_page import chain_changes, chain_page
+from nfvbed.dashboard.chain.chain_reading import Chains
 from nfvbed.dashboard.deployments import FindDeployments, api_of_deployments, no_sites
-from nfvbed.dashboard.evidence import evidence
-from nfvbed.dashboard.jobpages import JobDesk, api_of_jobs, forms_of_jobs, pages_of_jobs
+from nfvbed.dashboard.evidence.evidence import evidence
 from nfvbed.dashboard.live import Streams
 from nfvbed.dashboard.livepages import live_pages
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_comparisons, pages_of_reasons, pages_of_runs
-from nfvbed.dashboard.pictures import Pictures
 from nfvbed.dashboard.problems import problem, problem_of
-from nfvbed.dashboard.progress import Plans
-from nfvbed.dashboard.security import Access, Guard
-from nfvbed.dashboard.source import Source
+from nfvbed.dashboard.results.pictures import Pictures
+from nfvbed.dashboard.results.progress import Plans
+from nfvbed.dashboard.results.source import Source
+from nfvbed.dashboard.starting.jobpages import JobDesk, api_of_jobs, forms_of_jobs, pages_of_jobs
 from nfvbed.errors import NfvbedError
 from nfvbed.store import Store
 

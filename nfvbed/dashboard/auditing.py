@@ -8,8 +8,8 @@ from starlette.responses import Response
 from nfvbed.dashboard.answers import page
 from nfvbed.dashboard.api import PROBLEMS
 from nfvbed.dashboard.audit import Audit, Entry, Kind
-from nfvbed.dashboard.parameters import Numbered, Page, Pages, pages_of, part_of
-from nfvbed.dashboard.roles import Operator
+from nfvbed.dashboard.people.roles import Operator
+from nfvbed.dashboard.results.parameters import Numbered, Page, Pages, pages_of, part_of
 from nfvbed.records import Record
 
 KINDS: Final = {Kind.ACT: "Acts", Kind.REFUSAL: "Refusals", Kind.SIGN_IN: "Sign-ins"}

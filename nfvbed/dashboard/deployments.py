@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fastapi import APIRouter
 
 from nfvbed.dashboard.api import PROBLEMS
-from nfvbed.dashboard.shared import Shared
+from nfvbed.dashboard.results.shared import Shared
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import Record
 

@@ -17,10 +17,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from nfvbed.dashboard.places import Places
-from nfvbed.dashboard.roles import current
-from nfvbed.dashboard.shared import Shared
-from nfvbed.host.trialsign import trial_is_going
+from nfvbed.dashboard.access.places import Places
+from nfvbed.dashboard.people.roles import current
+from nfvbed.dashboard.results.shared import Shared
+from nfvbed.host.workspace.trialsign import trial_is_going
 
 LOOK_S: Final = 0.7
 """Between two looks whether something has changed."""

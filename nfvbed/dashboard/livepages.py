@@ -7,10 +7,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from nfvbed.dashboard.live import Streams
-from nfvbed.dashboard.parameters import RunName
-from nfvbed.dashboard.progress import Plans, live_of
 from nfvbed.dashboard.rendering import render
-from nfvbed.dashboard.source import Source
+from nfvbed.dashboard.results.parameters import RunName
+from nfvbed.dashboard.results.progress import Plans, live_of
+from nfvbed.dashboard.results.source import Source
 
 
 def live_pages(source: Source, plans: Plans, streams: Streams) -> APIRouter:

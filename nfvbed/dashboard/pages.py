@@ -7,15 +7,16 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path
 from starlette.responses import Response
 
-from nfvbed.annotations import LONGEST_LABEL, LONGEST_NOTE
 from nfvbed.compare.lostframes import lost_frames
-from nfvbed.compare.placement import PLACEMENT_RULE
+from nfvbed.compare.rows.placement import PLACEMENT_RULE
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.answers import page, saved
-from nfvbed.dashboard.doctor import doctor_of
-from nfvbed.dashboard.form import form_of
-from nfvbed.dashboard.overview import overview, run_states
-from nfvbed.dashboard.parameters import (
+from nfvbed.dashboard.problems import NotThereError
+from nfvbed.dashboard.rendering import style
+from nfvbed.dashboard.results.doctor import doctor_of
+from nfvbed.dashboard.results.form import form_of
+from nfvbed.dashboard.results.overview import overview, run_states
+from nfvbed.dashboard.results.parameters import (
     All,
     AskedFor,
     CellName,
@@ -26,16 +27,16 @@ from nfvbed.dashboard.parameters import (
     pages_of,
     part_of,
 )
-from nfvbed.dashboard.pictures import Form, Pictures, linked, query_of, spec_of
-from nfvbed.dashboard.problems import NotThereError
-from nfvbed.dashboard.progress import Plans, live_of
-from nfvbed.dashboard.rendering import style
-from nfvbed.dashboard.runs import cells_of, trial_table
-from nfvbed.dashboard.source import Source
-from nfvbed.dashboard.why import why
+from nfvbed.dashboard.results.pictures import Form, Pictures, linked, query_of, spec_of
+from nfvbed.dashboard.results.progress import Plans, live_of
+from nfvbed.dashboard.results.runs import cells_of, trial_table
+from nfvbed.dashboard.results.source import Source
+from nfvbed.dashboard.results.why import why
 from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.records import RunRecord
+from nfvbed.records.annotations import LONGEST_LABEL, LONGEST_NOTE
+from nfvbed.records.selection import EVERY, MEASURED
 from nfvbed.report.csv.export import to_csv
 from nfvbed.report.csv.figure import figure_to_csv
 from nfvbed.report.csv.tests import tests_to_csv
@@ -44,7 +45,6 @@ from nfvbed.report.page.method import method_of
 from nfvbed.report.page.sections import page_values
 from nfvbed.report.page.warnings import warnings_section
 from nfvbed.report.wording import SIMULATED_MARK
-from nfvbed.selection import EVERY, MEASURED
 
 NOT_YET = "they are made when the run has ended, as to compare takes time of the cores that are measured"
 CSV_TYPE = "text/csv; charset=utf-8"

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from nfvbed.dashboard.roles import current
+from nfvbed.dashboard.people.roles import current
 from nfvbed.report.page.page import style_sheet, templates
 
 PACKAGE: Final = "nfvbed.dashboard"

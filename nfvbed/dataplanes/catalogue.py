@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.dataplanes.quirks import Quirks
 from nfvbed.dataplanes.wiring import vnf_port_kind
-from nfvbed.drops import Meanings
 from nfvbed.errors import InternalError, PrerequisiteError, UnsupportedError
 from nfvbed.records import CellRole, PortKind
+from nfvbed.records.drops import Meanings
 from nfvbed.spec.loader import Project
 from nfvbed.spec.options import DataPlaneOptions, name_of
 from nfvbed.spec.variant import Variant, VariantFile, variant_model

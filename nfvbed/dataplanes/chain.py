@@ -2,8 +2,8 @@
 
 from abc import ABC, abstractmethod
 
-from nfvbed.chain import ChainCable
 from nfvbed.errors import UnsupportedError
+from nfvbed.records.chain import ChainCable
 
 
 class ChainControl(ABC):

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from nfvbed.results import MeasuredRow
+from nfvbed.records.results import MeasuredRow
 
 
 class CounterReader(Protocol):

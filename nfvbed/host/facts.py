@@ -5,8 +5,8 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from nfvbed.host.clocks import what_is_reported
-from nfvbed.host.topology import CpuTopology
+from nfvbed.host.cores.clocks import what_is_reported
+from nfvbed.host.cores.topology import CpuTopology
 
 _GIB_KIB = 1024 * 1024
 

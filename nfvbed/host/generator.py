@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Literal
 
 from nfvbed.errors import InternalError
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
+from nfvbed.host.ledger.processes import ManagedProcess
 from nfvbed.host.native import native_binary
-from nfvbed.host.processes import ManagedProcess
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.patience import patient
 from nfvbed.records import Deployment, GeneratorPort
+from nfvbed.records.state import PlaneState, VnfState
 from nfvbed.spec.layout import layout
-from nfvbed.state import PlaneState, VnfState
 from nfvbed.traffic.generator import Generator
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 

@@ -1,8 +1,8 @@
 """The path of what is deployed, with what was counted along it."""
 
-from nfvbed.chain import ChainReport, ChainVnf
-from nfvbed.readings import Part, Unavailable
 from nfvbed.records import Deployment
+from nfvbed.records.chain import ChainReport, ChainVnf
+from nfvbed.records.readings import Part, Unavailable
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from nfvbed.host.clocks import CoreReader, CoreReading
+from nfvbed.host.cores.clocks import CoreReader, CoreReading
 from nfvbed.records import QualityWarning, Role, WorkThread
 
 CLOCK_CHANGE = 0.03

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nfvbed.readings import CpuSample, ThreadSample, Unavailable
 from nfvbed.records import NOT_SEPARABLE, CpuTime, QualityWarning, Role, Separable, WorkThread
+from nfvbed.records.readings import CpuSample, ThreadSample, Unavailable
 
 STOLEN_LIMIT = 0.01
 """Part of the trial that a working thread may lose to others or to the hypervisor; a few ms a second is normal."""

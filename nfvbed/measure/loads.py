@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from nfvbed.measure.searching import Keep, MeasuresTrials, NewTask, trial_of
-from nfvbed.results import LoadPoint
+from nfvbed.records.results import LoadPoint
 from nfvbed.units import NS_PER_S
 
 

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.warnings import GENERATOR_BUSY
-from nfvbed.readings import Part
 from nfvbed.records import CoreDistance, CpuTime, Deployment, DirectionCounts, QualityWarning, Role, TrialRecord
+from nfvbed.records.readings import Part
 from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.sites.site import Site
 from nfvbed.units import NS_PER_S

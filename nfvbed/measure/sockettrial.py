@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nfvbed.errors import GeneratorError
-from nfvbed.host.procfs import read_sample
-from nfvbed.host.trialsign import trial_going
+from nfvbed.host.cores.procfs import read_sample
+from nfvbed.host.workspace.trialsign import trial_going
 from nfvbed.measure.cpu import account, without_hidden_work
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import difference, distance, rate_pps
 from nfvbed.measure.warnings import frame_warnings, vnf_warnings
-from nfvbed.readings import Part, available
 from nfvbed.records import CoreDistance, CpuTime, Deployment, QualityWarning, SwitchCounters, TrialRecord, WorkThread
+from nfvbed.records.readings import Part, available
 from nfvbed.sites.site import Site
 from nfvbed.traffic.sockets.figures import SocketFigures
 from nfvbed.traffic.sockets.hosts import SocketPair

@@ -2,7 +2,7 @@
 
 Counters may show more than was sent (learning frames, neighbour discovery), never fewer: only a lack is a finding.
 What was lost is counted by the generator, exactly; the hops tell where, and drop counters that rose there why: each in
-its own words (`nfvbed/drops.py`), as frames are dropped for many reasons, of which a full ring is one.
+its own words (`nfvbed/records/drops.py`), as frames are dropped for many reasons, of which a full ring is one.
 """
 
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from nfvbed.dataplanes.catalogue import CATALOGUE
-from nfvbed.drops import Cause, CounterSource, Side
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.trial import Measurement
-from nfvbed.readings import Part, Unavailable
 from nfvbed.records import Deployment, DirectionCounts, Hop, HopKind, Record
+from nfvbed.records.drops import Cause, CounterSource, Side
+from nfvbed.records.readings import Part, Unavailable
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout
 from nfvbed.traffic.generator import Generator, TrafficRequest, TrafficResult

@@ -9,14 +9,13 @@ from typing import Any
 
 from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.errors import GeneratorError
-from nfvbed.host.trialsign import trial_going
+from nfvbed.host.workspace.trialsign import trial_going
 from nfvbed.measure.corewatch import CoreWatch
 from nfvbed.measure.cpu import CpuReport, account, without_hidden_work
 from nfvbed.measure.sessions import open_sessions, told
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.warnings import flow_warnings, is_wire_limited, traffic_warnings, vnf_warnings
 from nfvbed.patience import patient
-from nfvbed.readings import Distances, Part, Unavailable, available
 from nfvbed.records import (
     CONNECTIONS,
     GENERATOR_GAPS,
@@ -36,6 +35,7 @@ from nfvbed.records import (
     WorkThread,
     rounding_of,
 )
+from nfvbed.records.readings import Distances, Part, Unavailable, available
 from nfvbed.sites.site import Site
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
 from nfvbed.units import NS_PER_S

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from nfvbed.plan.cells import Point
 from nfvbed.plan.plan import Plan, TrialKey
 from nfvbed.records import CellRole, CoreDistance, Preset, TrialPreset
-from nfvbed.results import ResultKind, placement_of
+from nfvbed.records.results import ResultKind, placement_of
 from nfvbed.spec.testkinds.base import MRR
 
 Classify = Callable[[Sequence[CoreDistance | None]], list[str]]

@@ -10,7 +10,7 @@ from nfvbed.plan.cells import OF_A_VISIT, CellPlan, DeploymentKey, Point, cell_i
 from nfvbed.plan.order import at_one_path, ordered_round
 from nfvbed.plan.points import compared_points, looks_at
 from nfvbed.records import CellRole, Preset, TrialPreset, VnfKind
-from nfvbed.results import ResultKind
+from nfvbed.records.results import ResultKind
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.layout import EndKind, layout

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nfvbed.models import adapter_of
 from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.plan import expand
 from nfvbed.records import CellRecord, RunRecord, Sessions, Status
+from nfvbed.records.models import adapter_of
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import AnySite, SiteSpec

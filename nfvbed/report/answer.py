@@ -6,8 +6,8 @@ from typing import Final
 from nfvbed.compare.chains import Chain
 from nfvbed.compare.commands import deciding_command
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.ranking import Leader, Standing, leaders
-from nfvbed.compare.scope import Scope
+from nfvbed.compare.differences.ranking import Leader, Standing, leaders
+from nfvbed.compare.differences.scope import Scope
 from nfvbed.compare.verdict import Bound, Verdict
 from nfvbed.records import Record
 from nfvbed.report import wording

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.hosts import HostPlacement, HostState
-from nfvbed.compare.summary import CellSummary
-from nfvbed.compare.visits import ALL_STATES
+from nfvbed.compare.rows.hosts import HostPlacement, HostState
+from nfvbed.compare.rows.summary import CellSummary
+from nfvbed.compare.rows.visits import ALL_STATES
 from nfvbed.report import wording
 from nfvbed.report.givenload import loads_differ
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from nfvbed.compare.testresults import MeasuredTest
-from nfvbed.quality import QualityWarning
+from nfvbed.compare.rows.testresults import MeasuredTest
+from nfvbed.records.quality import QualityWarning
+from nfvbed.records.results import ResultKind
 from nfvbed.report import wording
 from nfvbed.report.loadtables import part
-from nfvbed.results import ResultKind
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from math import exp
 
-from nfvbed.compare.differences import Difference
+from nfvbed.compare.differences.differences import Difference
 from nfvbed.compare.explain import ExplainedTrial, Explanation
-from nfvbed.compare.paced import PacedSummary
+from nfvbed.compare.rows.paced import PacedSummary
 from nfvbed.compare.verdict import Bound, Judgement, Pair, Verdict
 from nfvbed.records import Preset
 from nfvbed.report import wording

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.below import below
 from nfvbed.errors import DrawingError
+from nfvbed.host.wholefile import not_written, write_whole
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_csv, to_json
 from nfvbed.report.csv.tests import tests_to_csv
 from nfvbed.report.drawing import DRAWING
 from nfvbed.report.figures.catalogue import figures, to_png, to_svg
 from nfvbed.report.page.page import render_page
-from nfvbed.wholefile import not_written, write_whole
+from nfvbed.spec.below import below
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ the others.
 from collections.abc import Sequence
 from typing import Final
 
-from nfvbed.compare.paced import PacedSummary
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.rows.paced import PacedSummary
+from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.report import wording
 
 OWN_HALF: Final = "half"

@@ -1,7 +1,7 @@
 """Says which figures may rest on trials that left their placement class and came back."""
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.hidden import HiddenShare
+from nfvbed.compare.rows.hidden import HiddenShare
 from nfvbed.report import wording
 
 WORTH_TELLING = 0.05

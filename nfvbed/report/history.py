@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from nfvbed.compare.samples.statistics import median
 from nfvbed.compare.series import (
     CAME_TO_ITS_END,
     MRR,
@@ -16,14 +17,13 @@ from nfvbed.compare.series import (
     machine_of,
     series_of,
 )
-from nfvbed.compare.statistics import median
 from nfvbed.errors import DamagedError
 from nfvbed.records import SESSIONS, CellRecord, CellRole, QualityWarning, RunRecord, Sessions, Status
+from nfvbed.records.results import ResultKind, ResultRecord, TablePayload
+from nfvbed.records.selection import MEASURED, Selection
 from nfvbed.report.load import described, of_runs
 from nfvbed.report.relative import relative_throughputs
-from nfvbed.results import ResultKind, ResultRecord, TablePayload
 from nfvbed.search.result import SearchResult
-from nfvbed.selection import MEASURED, Selection
 
 if TYPE_CHECKING:
     from nfvbed.store import Store

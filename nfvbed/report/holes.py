@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.records import Record, Status
 from nfvbed.report import wording
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from nfvbed.compare.advice import Advice
+from nfvbed.compare.advice.advice import Advice
 from nfvbed.search.stop import Irregularity
 
 ADVICE: Final[dict[Irregularity, Advice]] = {

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from nfvbed.compare.chains import Chain
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.summary import CellSummary
-from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.compare.rows.summary import CellSummary
+from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.compare.verdict import Judgement
 from nfvbed.report import wording
 

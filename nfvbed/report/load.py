@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from nfvbed.compare.agreement import supports_of
 from nfvbed.compare.chains import HALF, Hold, Of
 from nfvbed.compare.comparison import Comparison, Options
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.errors import DamagedError
 from nfvbed.plan.stored import never_reached
 from nfvbed.records import CellRecord, FactRecord, RunRecord
+from nfvbed.records.selection import MEASURED, Selection
 from nfvbed.report.context import ReportContext
-from nfvbed.selection import MEASURED, Selection
 from nfvbed.spec.experiment import BEST
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant

@@ -5,11 +5,11 @@ from itertools import groupby
 from typing import Final
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.latency import FRAMES_ABOVE, LatencySummary
-from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
+from nfvbed.compare.rows.latency import FRAMES_ABOVE, LatencySummary
+from nfvbed.compare.rows.testresults import MeasuredLoad, MeasuredTest
 from nfvbed.records import Status
+from nfvbed.records.results import Reference, ResultKind
 from nfvbed.report import wording
-from nfvbed.results import Reference, ResultKind
 from nfvbed.search.result import SearchResult
 
 LOWER_BOUND: Final = (

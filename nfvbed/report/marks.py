@@ -10,11 +10,11 @@ from string import ascii_letters, ascii_uppercase
 from typing import Final
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.limits import LIMITING
-from nfvbed.compare.summary import CellSummary
-from nfvbed.compare.testresults import MeasuredTest
-from nfvbed.quality import QualityWarning
+from nfvbed.compare.differences.limits import LIMITING
+from nfvbed.compare.rows.summary import CellSummary
+from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.records import Status
+from nfvbed.records.quality import QualityWarning
 from nfvbed.report import throughput, wording
 from nfvbed.report.measured import measured_tables
 

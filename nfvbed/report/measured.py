@@ -6,14 +6,14 @@ from statistics import median
 from typing import Any
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.testresults import MeasuredTest
-from nfvbed.headlines import HEADLINES
+from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.records import QualityWarning, Status
+from nfvbed.records.headlines import HEADLINES
+from nfvbed.records.results import MeasuredRow, Quantity, ResultKind
 from nfvbed.report import throughput, wording
 from nfvbed.report.labels import labels_of
 from nfvbed.report.loadtables import bound_lines_of_tables
 from nfvbed.report.publishedlines import published_lines
-from nfvbed.results import MeasuredRow, Quantity, ResultKind
 
 MANY = 6
 """With more quantities than that those beside the headline are in one column, one below the other: a table has a

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from nfvbed.compare.candidates import Examined
 from nfvbed.compare.comparison import compare
+from nfvbed.compare.recommendation.candidates import Examined
 from nfvbed.errors import DamagedError
 from nfvbed.records import RunRecord
 from nfvbed.report.load import described, load, make_options

@@ -4,18 +4,18 @@ from collections.abc import Iterable
 from string import ascii_uppercase
 from typing import Final
 
-from nfvbed.compare.costs import ON_NICS, HostCost
-from nfvbed.compare.dispersion import SpreadVerdict
-from nfvbed.compare.flips import Flip
-from nfvbed.compare.needs import Measure
-from nfvbed.compare.rankings import Ranked, Ranking
-from nfvbed.compare.rawethernet import Carries
-from nfvbed.compare.recommend import Proposal, Recommendation, RunUsed
-from nfvbed.compare.scope import Scope
-from nfvbed.compare.tiers import PairFinding
+from nfvbed.compare.differences.dispersion import SpreadVerdict
+from nfvbed.compare.differences.scope import Scope
+from nfvbed.compare.recommendation.costs import ON_NICS, HostCost
+from nfvbed.compare.recommendation.flips import Flip
+from nfvbed.compare.recommendation.needs import Measure
+from nfvbed.compare.recommendation.rankings import Ranked, Ranking
+from nfvbed.compare.recommendation.rawethernet import Carries
+from nfvbed.compare.recommendation.recommend import Proposal, Recommendation, RunUsed
+from nfvbed.compare.recommendation.tiers import PairFinding
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
-from nfvbed.quality import QualityWarning
 from nfvbed.records import PortKind, Status
+from nfvbed.records.quality import QualityWarning
 from nfvbed.report import wording
 
 NAMED: Final = 4

@@ -7,9 +7,9 @@ its placement, its guests, is in neither of the ratio's sides alone.
 from collections.abc import Iterable, Mapping
 from statistics import quantiles
 
-from nfvbed.compare.statistics import Interval, median, median_interval
+from nfvbed.compare.samples.statistics import Interval, median, median_interval
 from nfvbed.records import Record, Status
-from nfvbed.results import ResultKind, ResultRecord
+from nfvbed.records.results import ResultKind, ResultRecord
 from nfvbed.search.result import GoalResult, SearchResult
 
 Key = tuple[str, str, str]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.records import Record, Status
 from nfvbed.report import throughput, wording
 from nfvbed.report.relative import rounds_ratios

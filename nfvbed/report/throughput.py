@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from statistics import median
 
-from nfvbed.compare.advice import Advice
+from nfvbed.compare.advice.advice import Advice
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.records import QualityWarning, Status
+from nfvbed.records.results import ResultKind
 from nfvbed.report import wording
 from nfvbed.report.labels import labels_of
 from nfvbed.report.relative import Key, RelativeThroughput, relative_throughputs
-from nfvbed.results import ResultKind
 from nfvbed.search.result import Bound, GoalResult, SearchResult
 from nfvbed.search.stop import Irregularity
 from nfvbed.spec.conformance import Conformance, applicable, conformance

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from nfvbed.acknowledgements import Acknowledgement
+from nfvbed.compare.samples.steps import Apart, SeriesFinding, Step, acknowledgement_of
 from nfvbed.compare.series import MRR, Change, LeftOut, Measured, Series, Setting, changes_in
-from nfvbed.compare.steps import Apart, SeriesFinding, Step, acknowledgement_of
 from nfvbed.records import Record, Status
+from nfvbed.records.acknowledgements import Acknowledgement
 from nfvbed.report import wording
 
 LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from nfvbed.compare.chains import HALF, Chain, Hold, Of
-from nfvbed.compare.cost import Share
-from nfvbed.compare.differences import Difference
-from nfvbed.compare.latency import LatencySummary
-from nfvbed.compare.ranking import Standing
-from nfvbed.compare.rowwarnings import WarningCount
-from nfvbed.compare.scope import Scope, ScopeFinding
-from nfvbed.compare.statistics import Interval
-from nfvbed.compare.summary import CellSummary
-from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.compare.differences.differences import Difference
+from nfvbed.compare.differences.ranking import Standing
+from nfvbed.compare.differences.scope import Scope, ScopeFinding
+from nfvbed.compare.rows.cost import Share
+from nfvbed.compare.rows.latency import LatencySummary
+from nfvbed.compare.rows.rowwarnings import WarningCount
+from nfvbed.compare.rows.summary import CellSummary
+from nfvbed.compare.rows.testresults import MeasuredTest
+from nfvbed.compare.samples.statistics import Interval
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
 from nfvbed.records import Preset, QualityWarning, Status
 from nfvbed.spec.experiment import BEST

@@ -26,9 +26,9 @@ from nfvbed.records import (
     TrialRecord,
     VnfHandle,
 )
-from nfvbed.results import ResultKind, ResultRecord
+from nfvbed.records.results import ResultKind, ResultRecord
+from nfvbed.records.state import ON_COMPUTE
 from nfvbed.spec.rules import Study
-from nfvbed.state import ON_COMPUTE
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
 from nfvbed.traffic.generator import TrafficRequest

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from nfvbed.compare.labelling import label_run
+from nfvbed.compare.rows.labelling import label_run
+from nfvbed.compare.rows.visits import LabelledTrial, Visit, pair, visits_of
 from nfvbed.compare.verdict import Rules, Verdict, judge
-from nfvbed.compare.visits import LabelledTrial, Visit, pair, visits_of
 from nfvbed.plan.cells import CellPlan, Point
 from nfvbed.records import TrialRecord
 from nfvbed.spec.experiment import BEST, Experiment

@@ -7,7 +7,7 @@ from nfvbed.plan.cells import DeploymentKey
 from nfvbed.plan.completeness import Completeness
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.records import RunRecord, TrialRecord
-from nfvbed.results import ResultRecord
+from nfvbed.records.results import ResultRecord
 
 TimeLeft = Callable[[], float]
 """Estimates how long the rest of a run takes, in s; 0 where its time is virtual. Call it between trials."""

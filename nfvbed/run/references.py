@@ -8,7 +8,7 @@ from nfvbed.plan.ceilings import PORT_TO_PORT
 from nfvbed.plan.cells import CellPlan, cell_id
 from nfvbed.plan.completeness import MIXED, ONLY, Classify
 from nfvbed.records import CellRole, Preset, Status, TrialRecord
-from nfvbed.results import Reference, ResultKind, ResultRecord
+from nfvbed.records.results import Reference, ResultKind, ResultRecord
 from nfvbed.search.result import LoadRange, SearchResult
 from nfvbed.search.stop import Irregularity
 from nfvbed.spec.search import Search

@@ -6,11 +6,11 @@ from statistics import median
 
 from nfvbed.compare.agreement import Tried, disagreements
 from nfvbed.errors import BusyError, NfvbedError
-from nfvbed.host.footprint import Footprint
 from nfvbed.host.timing import Steps
+from nfvbed.host.workspace.footprint import Footprint
 from nfvbed.measure.trace import TraceReport, run_trace
-from nfvbed.readings import Part, available
 from nfvbed.records import Deployment, Hop, Record, Support, VnfKind
+from nfvbed.records.readings import Part, available
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant

@@ -17,9 +17,9 @@ from nfvbed.errors import (
 )
 from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.plan import PlannedTrial
-from nfvbed.readings import Part, available
 from nfvbed.records import QualityWarning, Record, Status, TrialRecord
-from nfvbed.results import LoadsPayload, ResultKind, ResultRecord, TablePayload, placement_of
+from nfvbed.records.readings import Part, available
+from nfvbed.records.results import LoadsPayload, ResultKind, ResultRecord, TablePayload, placement_of
 from nfvbed.run.kinds.catalogue import KINDS
 from nfvbed.run.kinds.celltest import CellTest, Outcome, RunContext
 from nfvbed.run.losses import nothing_came, total_loss

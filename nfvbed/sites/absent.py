@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from nfvbed.errors import NfvbedError
-from nfvbed.readings import Part
 from nfvbed.records import CellRole, Deployment, WorkThread
+from nfvbed.records.readings import Part
 from nfvbed.sites.site import Site
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nfvbed.chain import ChainCable
 from nfvbed.dataplanes.chain import ChainControl, FixedChain
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import Deployment
+from nfvbed.records.chain import ChainCable
 
 
 @dataclass(frozen=True)

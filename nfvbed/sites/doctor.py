@@ -1,11 +1,11 @@
 """The doctor: what a site says of itself, and of every variant."""
 
 from nfvbed.errors import NfvbedError
-from nfvbed.findings import SiteReport
 from nfvbed.host.fitness import refused
 from nfvbed.host.probes import images
 from nfvbed.host.probes.findings import degraded
 from nfvbed.records import Readiness, Support
+from nfvbed.records.findings import SiteReport
 from nfvbed.sites.site import Site
 from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.workspace import Workspace
-from nfvbed.readings import Distances, Unavailable
+from nfvbed.host.cores.arrangement import Arrangement
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import WorkThread
+from nfvbed.records.readings import Distances, Unavailable
 
 
 @dataclass(frozen=True)

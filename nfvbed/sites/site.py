@@ -14,8 +14,6 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import OnboardError, UnsupportedError
-from nfvbed.findings import Finding, PlainReport, SiteReport, State
-from nfvbed.readings import Part, Reading
 from nfvbed.records import (
     CellRole,
     Deployment,
@@ -27,6 +25,8 @@ from nfvbed.records import (
     Support,
     WorkThread,
 )
+from nfvbed.records.findings import Finding, PlainReport, SiteReport, State
+from nfvbed.records.readings import Part, Reading
 from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.ownmachine import Boot

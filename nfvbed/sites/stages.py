@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nfvbed.findings import Finding, SiteReport
+from nfvbed.records.findings import Finding, SiteReport
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 

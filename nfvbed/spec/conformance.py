@@ -13,10 +13,10 @@ from math import isclose
 from types import MappingProxyType
 from typing import Any, Final
 
+from nfvbed.records.words import GeneratorPlace
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.search import Search
 from nfvbed.spec.searchpresets import LOSS_RATIO_OF, PRESETS, Goal
-from nfvbed.words import GeneratorPlace
 
 FULL_TRIAL_S: Final = 60.0
 """RFC 2544 section 24: trials SHOULD last at least so long."""

@@ -2,7 +2,7 @@
 
 from pydantic import ConfigDict
 
-from nfvbed.models import DeferredModel
+from nfvbed.records.models import DeferredModel
 
 
 class MisfitError(ValueError):

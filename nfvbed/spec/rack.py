@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from nfvbed.cpulist import parse_cpu_list
+from nfvbed.spec.cpulist import parse_cpu_list
 from nfvbed.spec.mac import UnicastMac
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.pci import PciAddress

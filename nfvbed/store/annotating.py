@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection, RowMapping, insert, select
 
-from nfvbed.annotations import Annotation, Mark, Marks, checked, marks_of
 from nfvbed.errors import UsageError
+from nfvbed.records.annotations import Annotation, Mark, Marks, checked, marks_of
 from nfvbed.store.damage import Tell, readable, rebuilt, refuse
 from nfvbed.store.schema import ANNOTATION
 from nfvbed.store.selecting import said

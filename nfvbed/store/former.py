@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from nfvbed.records import CellLack, CellRecord, QualityWarning, TrialRecord
-from nfvbed.results import ResultKind, ResultRecord
+from nfvbed.records.results import ResultKind, ResultRecord
 
 VNF_LACKED = "the VNF cannot run here:"
 """How the reason of a cell began that lacked its VNF; before format 5 nothing else said so."""

@@ -7,11 +7,11 @@ from typing import Any, Final, NoReturn
 
 from sqlalchemy import Connection, Select, Text, cast, or_, select
 
-from nfvbed.annotations import LATEST
 from nfvbed.errors import UnknownNameError
 from nfvbed.records import CellRecord, FactRecord, RunRecord, TrialRecord
-from nfvbed.results import ResultRecord
-from nfvbed.selection import Selection
+from nfvbed.records.annotations import LATEST
+from nfvbed.records.results import ResultRecord
+from nfvbed.records.selection import Selection
 from nfvbed.store.annotating import labelled
 from nfvbed.store.damage import RowError, Tell, Unparsed, parsed, readable, refuse
 from nfvbed.store.former import judged_again

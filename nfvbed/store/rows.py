@@ -8,7 +8,7 @@ from sqlalchemy import JSON, Connection, RowMapping, Table, Text, cast
 from sqlalchemy.dialects import postgresql, sqlite
 
 from nfvbed.records import CellRecord, FactRecord, RunRecord, Status, TrialRecord
-from nfvbed.results import ResultRecord
+from nfvbed.records.results import ResultRecord
 from nfvbed.store.damage import parsed, rebuilt
 from nfvbed.store.schema import TRIAL
 

@@ -4,8 +4,8 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, true
 
-from nfvbed.annotations import Mark
-from nfvbed.selection import LeftOut, Selection
+from nfvbed.records.annotations import Mark
+from nfvbed.records.selection import LeftOut, Selection
 from nfvbed.store.schema import ANNOTATION, BLOB, CELL, RUN
 
 _SAYS_SO: Final = '"simulated":true'

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pydantic import Field
 from sqlalchemy import Connection, Float, RowMapping, String, case, cast, func, insert, select
 
-from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.records import Preset, QualityWarning, Record, Status, TrialRecord
+from nfvbed.records.acknowledgements import Acknowledgement
 from nfvbed.store.damage import RowError, Tell, parsed, readable, rebuilt
 from nfvbed.store.queries import trials, trials_with_negative_loss
 from nfvbed.store.schema import ACKNOWLEDGEMENT, TRIAL

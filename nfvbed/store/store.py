@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, func, insert, select, update
 
-from nfvbed.acknowledgements import Acknowledgement
-from nfvbed.annotations import Annotation, Mark, Marks, marks_of
 from nfvbed.errors import DamagedError, InternalError, StoreError, UsageError
-from nfvbed.quality import QualityWarning
 from nfvbed.records import CellLack, CellRecord, FactRecord, Record, RunRecord, Status, TrialRecord
-from nfvbed.results import ResultRecord
-from nfvbed.selection import EVERY, LeftOut, Selection
+from nfvbed.records.acknowledgements import Acknowledgement
+from nfvbed.records.annotations import Annotation, Mark, Marks, marks_of
+from nfvbed.records.quality import QualityWarning
+from nfvbed.records.results import ResultRecord
+from nfvbed.records.selection import EVERY, LeftOut, Selection
 from nfvbed.signals import signals_held
 from nfvbed.store import annotating, queries, series, summaries
 from nfvbed.store.canonical import canonical_json, content_hash

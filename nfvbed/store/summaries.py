@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 
 from nfvbed.records import CellRole, Preset, Record, RunRecord, Status, TrialRecord
-from nfvbed.selection import Selection
+from nfvbed.records.selection import Selection
 from nfvbed.store.damage import RowError, Tell, readable, rebuilt
 from nfvbed.store.rows import TRIAL_COLUMNS, run_of, trial_of
 from nfvbed.store.schema import CELL, FACT, RESULT, RUN, TRIAL

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from nfvbed.models import DeferredModel
+from nfvbed.records.models import DeferredModel
 from nfvbed.traffic.generator import Addressing
 
 SCHEMA = "nfvgen/1"

@@ -6,11 +6,11 @@ them in silence. The generator's frames are complete, so a rate shows nothing of
 
 from collections.abc import Iterable
 
-from nfvbed.host import links
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import Deployment, PortKind, VnfHandle, VnfPort
+from nfvbed.records.state import PlaneState
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.state import PlaneState
 
 
 def leave_checksums_out(deployment: Deployment, handles: Iterable[VnfHandle], choice: VnfChoice) -> bool:

@@ -2,15 +2,15 @@
 
 Pure: host topology in, seat or a refusal out. The meaning of the policies is Nova's (`hw:cpu_policy`,
 `hw:cpu_thread_policy`, `hw:numa_*`, `hw:emulator_threads_policy`). What came to lie on different NUMA nodes is read of
-threads, pages and NICs themselves, with every trial (`nfvbed/host/memorynodes.py`).
+threads, pages and NICs themselves, with every trial (`nfvbed/host/cores/memorynodes.py`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nfvbed.errors import PrerequisiteError, UnsupportedError
-from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.topology import CpuTopology
+from nfvbed.host.cores.arrangement import Arrangement
+from nfvbed.host.cores.topology import CpuTopology
 from nfvbed.records import Record
 from nfvbed.spec.flavor import Flavor, NumaNodeSpec
 

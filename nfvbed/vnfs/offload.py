@@ -13,7 +13,7 @@ from collections.abc import Callable
 from enum import StrEnum
 
 from nfvbed.errors import OnboardError
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import Deployment, PortKind, Record
 
 _ETHERTYPE_IPV4 = 0x0800

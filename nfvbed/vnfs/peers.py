@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Self
 
 from nfvbed.errors import InternalError
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.generator import GeneratorStarter
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, VnfHandle, VnfKind
 from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.layout import Layout

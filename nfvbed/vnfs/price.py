@@ -8,10 +8,10 @@ lead to them. So the cost is measured with iperf3 between two hosts at the ends 
 import statistics
 
 from nfvbed.errors import OnboardError
-from nfvbed.host import links
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import Deployment, PortKind, Record
-from nfvbed.state import PlaneState
+from nfvbed.records.state import PlaneState
 from nfvbed.traffic.sockets import iperf3, sockettools
 from nfvbed.traffic.sockets.figures import THROUGHPUT
 from nfvbed.vnfs.sockets.ends import socket_ends

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from nfvbed.dataplanes.ports import vhost_user
-from nfvbed.host import veth
-from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.topology import read_topology
-from nfvbed.host.veth import GENERATOR_LINKS
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.cores.arrangement import Arrangement
+from nfvbed.host.cores.topology import read_topology
+from nfvbed.host.network import veth
+from nfvbed.host.network.veth import GENERATOR_LINKS
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, PortKind, VnfKind
 from nfvbed.spec.layout import EndKind, Layout
 from nfvbed.spec.vnf import VnfChoice

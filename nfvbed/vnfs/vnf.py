@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, Hop, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.vnf import VnfChoice

@@ -36,6 +36,7 @@ ARROWS = {
         ("host",),
         ("traffic", "plan", "search", "store", "compare"),
         ("spec",),
+        ("records",),
         (OWN,),
     ),
     "nfvbed.cloud": (("devcloud",), ("compute",), ("kolla", "tacker", "verify"), (OWN,)),
@@ -46,7 +47,27 @@ ARROWS = {
         ("nodes",),
         ("places",),
     ),
-    "nfvbed.dashboard": ((OWN,), ("jobs",), ("audit",)),
+    "nfvbed.compare": (
+        ("recommendation",),
+        (OWN,),
+        ("advice",),
+        ("differences",),
+        ("rows",),
+        ("verdict",),
+        ("samples",),
+    ),
+    "nfvbed.dashboard": (
+        ("app",),
+        ("chain", "evidence", "starting"),
+        ("annotating", "auditing", "deployments", "livepages", "pages"),
+        ("live",),
+        ("access",),
+        (OWN,),
+        ("results",),
+        ("people",),
+        ("jobs",),
+        ("audit", "problems"),
+    ),
     "nfvbed.dataplanes": (
         ("devcloud",),
         ("catalogue",),
@@ -63,7 +84,16 @@ ARROWS = {
         (OWN,),
     ),
     "nfvbed.dataplanes.vpp": (("compute",), ("node",), ("nodeprocess",), ("neutron_vpp",), (OWN,)),
-    "nfvbed.host": (("probes",), ("nics", "qemu", "remote", "testpmd"), (OWN,)),
+    "nfvbed.host": (
+        ("probes",),
+        ("nics", "qemu", "remote", "testpmd"),
+        ("facts", "generator"),
+        ("workspace",),
+        ("memory",),
+        ("cores", "ledger"),
+        ("network",),
+        (OWN,),
+    ),
     "nfvbed.measure": (("telemetry",), (OWN,)),
     "nfvbed.report": (("files",), ("page", "terminal"), ("figures", "csv"), (OWN,)),
     "nfvbed.run": (("runner", "switching"), ("execution",), ("visits",), ("testing",), ("kinds",), (OWN,)),
@@ -243,8 +273,8 @@ def _is_cli(module):
 
 def test_the_dashboard_deploys_and_measures_nothing():
     """It reads from the host whether a trial is going, and nothing else."""
-    sign = "nfvbed.host.trialsign"
-    lower = {"report", "compare", "store", "spec", "dataplanes", "plan"}
+    sign = "nfvbed.host.workspace.trialsign"
+    lower = {"report", "compare", "store", "spec", "dataplanes", "plan", "records"}
     upper = {folder.split(".")[1] for folder in FOLDERS if "." in folder} - lower - {"dashboard"}
     assert_none(
         str(one)

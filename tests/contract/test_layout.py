@@ -29,6 +29,7 @@ PACKAGE = {
     "host",
     "measure",
     "plan",
+    "records",
     "report",
     "run",
     "search",

@@ -36,13 +36,13 @@ HINTS = (
     "nfvbed/vnfs/price.py",
     "nfvbed/vnfs/process/life.py",
 )
-EXAMPLES = ("nfvbed/cli/explain.py", "nfvbed/errors.py", "nfvbed/plan/cells.py", "nfvbed/records.py")
+EXAMPLES = ("nfvbed/cli/explain.py", "nfvbed/errors.py", "nfvbed/plan/cells.py", "nfvbed/records/trial.py")
 MAY = {
     **dict.fromkeys(HINTS, "an error says which variant would do"),
     **dict.fromkeys(EXAMPLES, "an example of a cell's name, or of a message"),
     "nfvbed/dataplanes/catalogue.py": "the one list of the rooms",
-    "nfvbed/compare/costs.py": "the doctor's topic of a machine's SR-IOV",
-    "nfvbed/compare/recommend.py": "variants that are compared unless others are named",
+    "nfvbed/compare/recommendation/costs.py": "the doctor's topic of a machine's SR-IOV",
+    "nfvbed/compare/recommendation/recommend.py": "variants that are compared unless others are named",
     "nfvbed/host/probes/findings.py": "the doctor's topic of a machine's SR-IOV",
     "nfvbed/sites/lab/examine.py": "the doctor's topic of a machine's SR-IOV",
     "nfvbed/spec/rack.py": "the role of a NIC in a rack's file",

@@ -65,7 +65,7 @@ def test_settings_of_horizon_are_documented_and_exist():
 
 
 def test_every_warning_has_advice():
-    from nfvbed.compare.advice import ADVICE
+    from nfvbed.compare.advice.advice import ADVICE
     from nfvbed.records import QualityWarning
 
     assert set(ADVICE) == set(QualityWarning)

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from nfvbed.compare.scope import Scope
+from nfvbed.compare.differences.scope import Scope
 from nfvbed.compare.verdict import Verdict
 from nfvbed.records import Readiness, Status
 from tests.contract.source import assert_none, text

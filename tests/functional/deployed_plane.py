@@ -16,11 +16,11 @@ from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.dataplanes.dataplane import DataPlane
 from nfvbed.dataplanes.quirks import Quirks
 from nfvbed.errors import UnsupportedError
-from nfvbed.host.namespaces import inside
-from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.ledger.processes import ManagedProcess
+from nfvbed.host.network.namespaces import inside
 from nfvbed.measure.trial import wait_for_links
-from nfvbed.readings import Part, Reading
 from nfvbed.records import CellRole, Deployment, PortKind, Readiness, VnfKind
+from nfvbed.records.readings import Part, Reading
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import resolve

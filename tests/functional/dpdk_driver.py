@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from nfvbed.host.hugepages import HugepagePool
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.memory.hugepages import HugepagePool
+from nfvbed.host.workspace.workspace import Workspace
 from tests.functional.disturbed import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]

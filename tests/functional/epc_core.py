@@ -3,9 +3,9 @@
 import contextlib
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.host import links
-from nfvbed.host.namespaces import inside
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.vnfs.epc import network
 from nfvbed.vnfs.epc.core import Core, Seats
 

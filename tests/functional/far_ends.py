@@ -5,7 +5,7 @@ import socket
 import struct
 
 from nfvbed.dataplanes.ovs.controller import BridgeController
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network.namespaces import inside
 from tests.functional.disturbed import PATIENCE_S
 
 PORTS = {"p0": 1, "p1": 2, "v0p0": 3, "v0p1": 4, "v1p0": 5, "v1p1": 6}

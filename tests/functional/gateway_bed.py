@@ -10,9 +10,9 @@ from typing import ClassVar
 
 from pyroute2 import IPRoute
 
-from nfvbed.host import links
-from nfvbed.host.namespaces import inside
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.spec.bearers import Bearer, BearerTable
 from nfvbed.vnfs.gateway.process import Gateway, GatewaySpec
 from tests import gtpu_frames as frames

@@ -10,11 +10,11 @@ from importlib import import_module
 from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
-from nfvbed.host import links, veth
-from nfvbed.host.entries import LinkEntry
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.namespaces import inside
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.ledger.entries import LinkEntry
+from nfvbed.host.network import links, veth
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes

@@ -14,8 +14,8 @@ from functools import partial
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError
 from nfvbed.host.identity import this_node
-from nfvbed.readings import Part
 from nfvbed.records import QualityWarning, Readiness
+from nfvbed.records.readings import Part
 from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout

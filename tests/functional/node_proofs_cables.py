@@ -15,10 +15,10 @@ import pytest
 from pyroute2 import IPRoute
 
 from nfvbed.errors import UnsupportedError
+from nfvbed.host.network.rebind import read_override
 from nfvbed.host.nics import inventory
-from nfvbed.host.rebind import read_override
-from nfvbed.readings import Part
 from nfvbed.records import PortKind, QualityWarning, Readiness
+from nfvbed.records.readings import Part
 from nfvbed.sites.guest_node.devices import CABLED_NICS
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse

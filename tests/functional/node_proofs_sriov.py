@@ -16,8 +16,8 @@ from pyroute2 import IPRoute
 from nfvbed.dataplanes.sriov.functions import FunctionState
 from nfvbed.dataplanes.sriov.settings import NetlinkVfLink
 from nfvbed.host.nics.pf import discover
-from nfvbed.readings import Part
 from nfvbed.records import QualityWarning, Readiness
+from nfvbed.records.readings import Part
 from nfvbed.sites.kolla.preflight import functions_trial, record
 from nfvbed.sites.kolla.preflight.facts import facts_of
 from nfvbed.sites.kolla.preflight.functions import Trial

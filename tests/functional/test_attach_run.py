@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nfvbed.records import Preset, Status
-from nfvbed.results import ResultKind, TablePayload
+from nfvbed.records.results import ResultKind, TablePayload
 from nfvbed.store import Store
 
 pytestmark = pytest.mark.slow

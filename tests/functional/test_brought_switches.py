@@ -7,7 +7,7 @@ import pytest
 
 from nfvbed.dataplanes.vale.control import ValeControl
 from nfvbed.errors import DeployError, SwitchDiedError
-from nfvbed.readings import Part
+from nfvbed.records.readings import Part
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.brought_doubles import with_vale
 from tests.functional.declared import PROJECT, vnf

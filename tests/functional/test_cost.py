@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.host import namespaces
-from nfvbed.results import TablePayload
+from nfvbed.host.network import namespaces
+from nfvbed.records.results import TablePayload
 from nfvbed.store import Store
 from tests.functional.lab_host import MARK, ROOT, assert_back_to, measure, run
 
@@ -19,7 +19,7 @@ SHORT = (
 )
 TRACES = """
 import time
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.measure.telemetry.tracing import CoreTracer
 workspace = Workspace.create()
 CoreTracer(workspace, {0}).start()

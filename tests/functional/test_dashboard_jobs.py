@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page
 from nfvbed.dashboard.audit import Audit, Who
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.operations import STATE
-from nfvbed.host.trialsign import trial_is_going
+from nfvbed.host.workspace.trialsign import trial_is_going
 from nfvbed.records import Role, Status
 from nfvbed.store import Store
 from nfvbed.units import NS_PER_S

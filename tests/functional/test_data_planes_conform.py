@@ -24,7 +24,6 @@ from nfvbed.errors import (
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trace import follow
 from nfvbed.measure.trial import Measurement
-from nfvbed.readings import Part, Unavailable
 from nfvbed.records import (
     NOT_SEPARABLE,
     CellRole,
@@ -34,7 +33,8 @@ from nfvbed.records import (
     Role,
     TrialRecord,
 )
-from nfvbed.results import ResultKind
+from nfvbed.records.readings import Part, Unavailable
+from nfvbed.records.results import ResultKind
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.spec.choices import resolve
 from nfvbed.traffic.generator import TrafficRequest

@@ -3,7 +3,7 @@
 import pytest
 
 from nfvbed.host.native import native_binary
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import GeneratorPort, PortKind
 from nfvbed.spec.bearers import Bearer, BearerTable

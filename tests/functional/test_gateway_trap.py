@@ -5,8 +5,8 @@ nextepc's gateways, through which the same datagram arrives whole, are in `test_
 
 import pytest
 
-from nfvbed.host import links
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import Deployment, GeneratorPort, PortKind
 from nfvbed.vnfs.epc.checksums import inside_tunnel
 from nfvbed.vnfs.offload import REMEDY, ChecksumPath, incomplete_frame, probe_frame

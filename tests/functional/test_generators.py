@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import GeneratorPort, PortKind
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import links
-from nfvbed.host.namespaces import inside
-from nfvbed.readings import Part
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import Accelerator, PortKind, VnfKind
+from nfvbed.records.readings import Part
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.vnfs.vm.agent import Agent
 from tests.functional.disturbed import pass_all

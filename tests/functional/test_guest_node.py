@@ -9,7 +9,7 @@ import uuid
 
 import pytest
 
-from nfvbed.host.places import RUN_DIRECTORY
+from nfvbed.host.ledger.places import RUN_DIRECTORY
 from tests.functional import node_proofs
 from tests.functional.lab_host import MARK, ROOT, assert_back_to, run
 from tests.functional.node_groups import PLAIN, booted

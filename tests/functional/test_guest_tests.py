@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.host.arrangement import resolve
-from nfvbed.host.hostlock import HostLock
-from nfvbed.host.topology import read_topology
+from nfvbed.host.cores.arrangement import resolve
+from nfvbed.host.cores.topology import read_topology
+from nfvbed.host.ledger.hostlock import HostLock
 from nfvbed.measure.telemetry import perf
 from nfvbed.records import QualityWarning, Status
-from nfvbed.results import LoadsPayload, ResultKind, TablePayload
+from nfvbed.records.results import LoadsPayload, ResultKind, TablePayload
 from nfvbed.run.kinds.guests import count_misses
 from nfvbed.spec.site import ArrangementSpec
 from nfvbed.store import Store

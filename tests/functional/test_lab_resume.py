@@ -87,7 +87,7 @@ def test_pages_of_a_doctor_that_is_killed_while_it_tries_them_are_given_back(bef
     script = (
         "import os, signal\n"
         "from nfvbed.host.probes import memory\n"
-        "from nfvbed.host.hugepages import HugepagePool\n"
+        "from nfvbed.host.memory.hugepages import HugepagePool\n"
         "enlarge = HugepagePool.enlarge\n"
         "def dying(*arguments):\n"
         "    enlarge(*arguments)\n"

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from nfvbed.errors import PrerequisiteError
-from nfvbed.host import links
-from nfvbed.host.entries import NetnsEntry, ProcessEntry
-from nfvbed.host.hugepages import HugepagePool
-from nfvbed.host.namespaces import inside
-from nfvbed.host.places import LIBXDP_DIRECTORY
-from nfvbed.host.poollock import lower_pool, pool_locked
-from nfvbed.host.processes import is_alive
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.ledger.entries import NetnsEntry, ProcessEntry
+from nfvbed.host.ledger.places import LIBXDP_DIRECTORY
+from nfvbed.host.ledger.poollock import lower_pool, pool_locked
+from nfvbed.host.ledger.processes import is_alive
+from nfvbed.host.memory.hugepages import HugepagePool
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.workspace.workspace import Workspace
 from tests import footprint
 from tests.functional.disturbed import PATIENCE_S, wait_until
 from tests.functional.lab_host import PAGES
@@ -130,8 +130,9 @@ def test_what_cannot_be_removed_is_reported_and_the_ledger_stays():
     made = Workspace.create()
     path = made.directory / "held"
     path.mkdir()
-    from nfvbed.host import namespaces, undo
-    from nfvbed.host.entries import DirectoryEntry
+    from nfvbed.host.ledger import undo
+    from nfvbed.host.ledger.entries import DirectoryEntry
+    from nfvbed.host.network import namespaces
 
     made.ledger.record(DirectoryEntry(path=str(path)))
     namespaces.mount("nfvbed", str(path), "tmpfs")
@@ -148,7 +149,7 @@ def test_what_cannot_be_removed_is_reported_and_the_ledger_stays():
 @pytest.mark.parametrize(("there", "others", "left"), [(False, False, False), (True, False, True), (False, True, True)])
 def test_what_libxdp_makes_is_removed_unless_it_is_anyone_elses(workspace, tmp_path, monkeypatch, there, others, left):
     made = tmp_path / "xdp"
-    monkeypatch.setattr("nfvbed.host.workspace.LIBXDP_DIRECTORY", made)
+    monkeypatch.setattr("nfvbed.host.workspace.workspace.LIBXDP_DIRECTORY", made)
     if there:
         made.mkdir()
     workspace.libxdp()

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from nfvbed.host import links
-from nfvbed.host.linkdump import read_links
-from nfvbed.host.namespaces import inside
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.network import links
+from nfvbed.host.network.linkdump import read_links
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.workspace.workspace import Workspace
 from tests.functional.disturbed import PATIENCE_S
 
 ROUNDS = 4

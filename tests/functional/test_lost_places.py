@@ -8,8 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from nfvbed.compare.lostframes import ELSEWHERE, IN_VNF, NOBODY, RECEIVER, SURPLUS, SWITCH, VNF, lost_frames
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.security import Access
 from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement

@@ -8,11 +8,11 @@ import pytest
 from pyroute2 import IPRoute
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import links, macvlans
-from nfvbed.host.macvlans import MacvlanDevice
-from nfvbed.host.namespaces import CLONE_NEWNET, in_thread, inside, libc
-from nfvbed.readings import Part
+from nfvbed.host.network import links, macvlans
+from nfvbed.host.network.macvlans import MacvlanDevice
+from nfvbed.host.network.namespaces import CLONE_NEWNET, in_thread, inside, libc
 from nfvbed.records import NOT_SEPARABLE, PortKind, Role
+from nfvbed.records.readings import Part
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.declared import variant, vnf
 from tests.functional.disturbed import pass_all, wait_until

@@ -5,7 +5,7 @@ import socket
 import pytest
 from pyroute2 import IPRoute
 
-from nfvbed.host import namespaces
+from nfvbed.host.network import namespaces
 from nfvbed.host.nics.uses import uses_of
 
 NAMES = ("free", "addressed", "routed", "bridged", "shared")

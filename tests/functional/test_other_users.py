@@ -6,7 +6,7 @@ import stat
 import subprocess
 from pathlib import Path
 
-from nfvbed.host import trialsign
+from nfvbed.host.workspace import trialsign
 from tests.another_user import NOBODY, seen_by_all
 from tests.functional.lab_host import assert_back_to, in_run_directory, marked_processes
 from tests.functional.test_lab_resume import EXPERIMENT
@@ -14,7 +14,7 @@ from tests.functional.test_lab_resume import EXPERIMENT
 WAITS = """
 import pathlib, sys, time
 from nfvbed.cli.main import main
-from nfvbed.host.trialsign import trial_going
+from nfvbed.host.workspace.trialsign import trial_going
 from nfvbed.store import Store
 add, stored = Store.add_trial, []
 def waiting(store, trial):

@@ -13,7 +13,7 @@ from nfvbed.dataplanes.ovs import unixctl
 from nfvbed.dataplanes.ovs.overlay import watch
 from nfvbed.dataplanes.ovs.overlay.host import UDP_PORTS, WIRE
 from nfvbed.errors import NfvbedError
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network.namespaces import inside
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement, wait_for_links
 from nfvbed.records import NOT_SEPARABLE, Preset, QualityWarning, Sessions

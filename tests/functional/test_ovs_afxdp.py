@@ -7,8 +7,8 @@ import pytest
 
 from nfvbed.dataplanes.ovs import pmd, rxq
 from nfvbed.measure.trial import wait_for_links
-from nfvbed.readings import Part
 from nfvbed.records import PortKind, Readiness, Role
+from nfvbed.records.readings import Part
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.traffic.generator import TrafficRequest

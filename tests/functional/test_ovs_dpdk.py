@@ -14,9 +14,9 @@ from nfvbed.dataplanes.ovs.database import PortRequest
 from nfvbed.dataplanes.ovs.dpdk.adapter import OvsDpdk
 from nfvbed.dataplanes.ovs.instance import DpdkSettings, OvsInstance, settings
 from nfvbed.errors import DeployError, SwitchDiedError
-from nfvbed.host.arrangement import resolve
-from nfvbed.host.topology import read_topology
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.cores.arrangement import resolve
+from nfvbed.host.cores.topology import read_topology
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import CellRole, Readiness
 from nfvbed.spec.layout import layout

@@ -7,10 +7,10 @@ import pytest
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs import rxq
 from nfvbed.dataplanes.wiring import port_numbers
-from nfvbed.host.arrangement import resolve as resolve_arrangement
+from nfvbed.host.cores.arrangement import resolve as resolve_arrangement
 from nfvbed.measure.trial import wait_for_links
-from nfvbed.readings import Part
 from nfvbed.records import PortKind
+from nfvbed.records.readings import Part
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
 from nfvbed.spec.vnf import VnfUse

@@ -5,10 +5,10 @@ import socket
 import pytest
 from pyroute2 import IPRoute
 
-from nfvbed.host import veth
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import veth
+from nfvbed.host.network.namespaces import inside
 from nfvbed.measure.trace import run_trace
-from nfvbed.readings import Part
+from nfvbed.records.readings import Part
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.declared import PROJECT, vnf
 from tests.functional.disturbed import pass_all, retried, wait_until

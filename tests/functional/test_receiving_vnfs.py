@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network.namespaces import inside
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.declared import PROJECT, vnf
 from tests.functional.disturbed import retried, wait_until

@@ -15,7 +15,7 @@ from hdrh.histogram import HdrHistogram
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import GeneratorError, PrerequisiteError
-from nfvbed.host import veth
+from nfvbed.host.network import veth
 from nfvbed.host.remote.generator import open_generator
 from nfvbed.measure.warnings import traffic_warnings
 from nfvbed.records import QualityWarning

@@ -10,7 +10,7 @@ from nfvbed.dataplanes.tables import Filling, ForwardingTable
 from nfvbed.errors import ConfigurationError
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import Status
-from nfvbed.results import ResultRecord, TablePayload
+from nfvbed.records.results import ResultRecord, TablePayload
 from nfvbed.run.runner import Runner
 from nfvbed.sites.site import Site
 from nfvbed.spec.experiment import Experiment

@@ -7,7 +7,7 @@ import pytest
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import Status, VnfKind
-from nfvbed.results import ResultKind, TablePayload
+from nfvbed.records.results import ResultKind, TablePayload
 from nfvbed.run.kinds.sockets import netperf_programs
 from nfvbed.run.runner import Runner
 from nfvbed.spec.experiment import Experiment

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nfvbed.errors import DeployError, PrerequisiteError
-from nfvbed.host.processes import is_alive, start_time
+from nfvbed.host.ledger.processes import is_alive, start_time
 from nfvbed.host.remote.failures import ConnectionLost, HostRefused
 from nfvbed.host.remote.kept import KeptProcess
 from tests.functional.disturbed import PATIENCE_S, wait_until

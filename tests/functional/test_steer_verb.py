@@ -16,7 +16,7 @@ from nfvbed.dataplanes.ovs.reading import BridgeView
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.wiring import layout_of, port_numbers
 from nfvbed.measure.trace import run_trace
-from nfvbed.readings import Part
+from nfvbed.records.readings import Part
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.units import NS_PER_S
 from tests.functional.declared import PROJECT, vnf

@@ -24,11 +24,11 @@ from nfvbed.dataplanes.ovs.steering.onos import device_id
 from nfvbed.dataplanes.ovs.steering.path import SteeringPath, SwitchCable, path_rules
 from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, check_forwarding, installed, wait_for_forwarding
 from nfvbed.errors import DeployError, SwitchDiedError, UnsupportedError
-from nfvbed.host import links, veth
-from nfvbed.host.arrangement import resolve
-from nfvbed.host.namespaces import inside
-from nfvbed.host.topology import read_topology
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.cores.arrangement import resolve
+from nfvbed.host.cores.topology import read_topology
+from nfvbed.host.network import links, veth
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
 from nfvbed.spec.onos import OnosSpec

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.host.procfs import read_sample
-from nfvbed.host.steal import StealAccount
+from nfvbed.host.cores.procfs import read_sample
+from nfvbed.host.cores.steal import StealAccount
 
 SHORTEST_S = 0.05
 """Several timer ticks."""

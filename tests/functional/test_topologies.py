@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
-from nfvbed.host import veth
-from nfvbed.host.namespaces import inside
-from nfvbed.readings import Part
+from nfvbed.host.network import veth
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import NOT_SEPARABLE, CellRole, PortKind, Role, VnfKind
+from nfvbed.records.readings import Part
 from nfvbed.sites.lab.site import LabSite
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.declared import PROJECT, variant, vnf
@@ -222,7 +222,7 @@ def test_vnf_ports_of_a_standing_deployment(site):
         site.destroy(attached)
         assert carry(path, FRAME) == COUNT
     finally:
-        from nfvbed.host.workspace import Workspace
+        from nfvbed.host.workspace.workspace import Workspace
 
         assert Workspace.attach(Path(deployment.run_directory)).close() == []
 

@@ -11,7 +11,7 @@ import pytest
 
 from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import HopKind
 from nfvbed.run.kinds.attaches import carrying, passing
 from nfvbed.spec.corenetwork import USUAL, CoreNetwork

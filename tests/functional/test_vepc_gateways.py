@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
-from nfvbed.host import links
-from nfvbed.host.namespaces import inside
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.measure.trial import wait_for_links
-from nfvbed.readings import Part
 from nfvbed.records import HopKind
+from nfvbed.records.readings import Part
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.pcrf import MOST_ATTACHED

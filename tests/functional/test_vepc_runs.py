@@ -8,7 +8,7 @@ import json
 import pytest
 
 from nfvbed.records import Status
-from nfvbed.results import LoadsPayload, TablePayload
+from nfvbed.records.results import LoadsPayload, TablePayload
 from nfvbed.search.result import SearchResult
 from nfvbed.store import Store
 

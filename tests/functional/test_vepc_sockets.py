@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import QualityWarning, Status
-from nfvbed.results import ResultKind, TablePayload
+from nfvbed.records.results import ResultKind, TablePayload
+from nfvbed.records.words import CHECKSUM_TRAP
 from nfvbed.run.runner import Runner
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.experiment import Experiment
@@ -28,7 +29,6 @@ from nfvbed.vnfs.sockets.ends import socket_ends
 from nfvbed.vnfs.sockets.hosts import UE_MTU, Surroundings
 from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
 from nfvbed.vnfs.sockets.ue import behind_enb, counts_of
-from nfvbed.words import CHECKSUM_TRAP
 from tests.functional.declared import PROJECT
 
 BRIDGE = PROJECT.load_variant("linux-bridge")

@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from nfvbed.errors import UnsupportedError, VnfDiedError
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network.namespaces import inside
 from nfvbed.run.kinds.attaches import carrying
 from nfvbed.spec.pcrf import MOST_ATTACHED
 from nfvbed.spec.vnf import VnfChoice

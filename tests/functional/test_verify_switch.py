@@ -11,8 +11,8 @@ from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.ovs.switchchecks import check_switch
 from nfvbed.dataplanes.ovs.switchreading import read_switch
-from nfvbed.findings import State
 from nfvbed.measure.trial import wait_for_links
+from nfvbed.records.findings import State
 from tests.functional.declared import validated
 from tests.functional.disturbed import wait_until
 

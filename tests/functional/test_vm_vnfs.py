@@ -12,10 +12,10 @@ import pytest
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
 from nfvbed.host.fitness import support_of
-from nfvbed.host.hostlock import HostLock
+from nfvbed.host.ledger.hostlock import HostLock
 from nfvbed.host.qemu.accelerator import boot, find_accelerator
 from nfvbed.host.qemu.binaries import QemuBinaries, locate
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Accelerator, PortKind, Readiness, Role
 from nfvbed.vnfs.vm.agent import Agent
 from nfvbed.vnfs.vm.driver import VmVnf

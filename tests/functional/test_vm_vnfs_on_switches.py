@@ -5,10 +5,10 @@ import os
 import pytest
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import links
-from nfvbed.host.namespaces import inside
-from nfvbed.readings import Part
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import Accelerator, Role
+from nfvbed.records.readings import Part
 from nfvbed.spec.flavor import Flavor
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.disturbed import pass_all

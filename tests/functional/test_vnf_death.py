@@ -23,7 +23,7 @@ KILLS = """
 import json, os, signal, sys, threading
 from pathlib import Path
 from nfvbed.cli.main import main
-from nfvbed.host.processes import is_alive
+from nfvbed.host.ledger.processes import is_alive
 from nfvbed.store import Store
 add = Store.add_fact
 def kill():

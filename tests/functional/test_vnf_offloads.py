@@ -3,7 +3,7 @@
 import pytest
 from pyroute2.ethtool.ioctl import IoctlEthtool
 
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import QualityWarning, VnfKind
 from nfvbed.vnfs.offload import REMEDY, ChecksumPath, probe_checksums
 from tests.functional.vm_guests import PROJECT, choice

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.host.cores.topology import read_topology
 from nfvbed.host.facts import host_facts
-from nfvbed.host.topology import read_topology
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import Preset, QualityWarning, Readiness

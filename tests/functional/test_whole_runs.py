@@ -12,7 +12,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from nfvbed.records import Preset, Status
-from nfvbed.results import LoadsPayload, ResultKind
+from nfvbed.records.results import LoadsPayload, ResultKind
 from nfvbed.search.result import SearchResult
 from nfvbed.store import Store
 from nfvbed.units import NS_PER_S

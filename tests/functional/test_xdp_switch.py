@@ -10,10 +10,10 @@ import pytest
 
 from nfvbed.dataplanes.xdp.adapter import RESET, Xdp
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError
-from nfvbed.host.namespaces import inside
-from nfvbed.readings import Part
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import NOT_SEPARABLE, CellRole, Readiness, Role, Status
-from nfvbed.results import TablePayload
+from nfvbed.records.readings import Part
+from nfvbed.records.results import TablePayload
 from nfvbed.store import Store
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.declared import variant, vnf

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.host import links
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
 from nfvbed.host.qemu.binaries import locate
 from nfvbed.records import PortKind, VnfKind, VnfPort
 from nfvbed.spec.flavor import Flavor

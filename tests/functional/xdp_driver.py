@@ -10,8 +10,8 @@ import subprocess
 import sys
 import time
 
-from nfvbed.host import namespaces
-from nfvbed.host.namespaces import NETNS_DIRECTORY
+from nfvbed.host.network import namespaces
+from nfvbed.host.network.namespaces import NETNS_DIRECTORY
 from tests.functional.disturbed import PATIENCE_S, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

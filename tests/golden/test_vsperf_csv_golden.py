@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.records import Status
-from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
+from nfvbed.records.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
 from nfvbed.vsperf.export.rows import to_vsperf_csv
 from tests.golden.kept import check
 from tests.sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, RUN, Scenario, build

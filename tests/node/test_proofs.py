@@ -11,7 +11,7 @@ import uuid
 import pytest
 
 from nfvbed.dataplanes.vpp.binaries import VPP_VARIABLE
-from nfvbed.host.places import RUN_DIRECTORY
+from nfvbed.host.ledger.places import RUN_DIRECTORY
 from tests.functional import node_proofs
 from tests.functional.lab_host import ROOT
 from tests.functional.node_groups import OF_VPP, PLAIN, SITES, booted, proofs_of, site_of

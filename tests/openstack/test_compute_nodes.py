@@ -16,8 +16,8 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.dataplanes.linux_bridge.compute import LinuxBridgeCompute
 from nfvbed.dataplanes.macvtap.compute import MacvtapCompute
-from nfvbed.host import napi
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
+from nfvbed.host.network import napi
 from nfvbed.records import Role
 from nfvbed.spec.layout import layout
 from tests import footprint

@@ -4,8 +4,8 @@ import secrets
 
 import pytest
 
-from nfvbed.dashboard.keystone import Keystone, KeystoneSpec
-from nfvbed.dashboard.roles import Role
+from nfvbed.dashboard.access.keystone import Keystone, KeystoneSpec
+from nfvbed.dashboard.people.roles import Role
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.on_demand]
 PROJECT = "test-dashboard"

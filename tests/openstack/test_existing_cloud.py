@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nfvbed.quality import QualityWarning
+from nfvbed.records.quality import QualityWarning
 from tests.openstack import stranger as strangers
 from tests.openstack.stranger import Stranger
 

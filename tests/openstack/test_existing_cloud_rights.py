@@ -4,8 +4,8 @@ import secrets
 
 import pytest
 
-from nfvbed.host import links, namespaces
-from nfvbed.host.namespaces import NETNS_DIRECTORY, inside
+from nfvbed.host.network import links, namespaces
+from nfvbed.host.network.namespaces import NETNS_DIRECTORY, inside
 from tests.openstack.stranger import Stranger
 
 pytestmark = pytest.mark.timeout(600)

@@ -17,8 +17,8 @@ from nfvbed.cloud.devcloud import access
 from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.cloud.devcloud.services.settings import DASHBOARD_PORT, LOOPBACK
 from nfvbed.dataplanes.devcloud import open_cloud
-from nfvbed.host.entries import ProcessEntry
-from nfvbed.host.ledger import Ledger
+from nfvbed.host.ledger.entries import ProcessEntry
+from nfvbed.host.ledger.ledger import Ledger
 from nfvbed.sites.openstack import remembered
 from nfvbed.sites.openstack.vnfs import CloudVnfState
 from tests.dashboard_runs import two_variants

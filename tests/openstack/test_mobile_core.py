@@ -9,7 +9,7 @@ from nfvbed.cloud.devcloud.places import CONTROLLER
 from nfvbed.cloud.tacker import console
 from nfvbed.errors import OnboardError
 from nfvbed.host.qemu import images
-from nfvbed.quality import QualityWarning
+from nfvbed.records.quality import QualityWarning
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.openstack import images as cloud_images
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage

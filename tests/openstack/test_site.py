@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nfvbed.quality import QualityWarning
+from nfvbed.records.quality import QualityWarning
 from nfvbed.sites.openstack import remembered
 from tests.openstack.cloud_driver import ROOT, nfvbed, verb
 

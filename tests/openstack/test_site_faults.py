@@ -11,7 +11,7 @@ import pytest
 
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.cloud.tacker.legacy import LegacyApi
-from nfvbed.host.reap import workspaces
+from nfvbed.host.workspace.reap import workspaces
 from nfvbed.patience import patient
 from nfvbed.records import Status
 from nfvbed.sites.openstack import remembered

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nfvbed.host import trialsign
+from nfvbed.host.workspace import trialsign
 from tests.postgresql import Server
 from tests.stores import Databases, Files, Stores
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfvbed.below import below
 from nfvbed.errors import ConfigurationError
 from nfvbed.sites.kolla import output
 from nfvbed.sites.kolla.measured import twins
+from nfvbed.spec.below import below
 
 FOLDER = Path("/srv/results/reports")
 OUTSIDE = [

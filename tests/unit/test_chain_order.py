@@ -2,8 +2,8 @@
 
 import pytest
 
-from nfvbed.chain import order_of
 from nfvbed.errors import UsageError
+from nfvbed.records.chain import order_of
 
 RUNNING = ("vnf1", "vnf2", "vnf3")
 

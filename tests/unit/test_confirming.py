@@ -2,8 +2,8 @@
 
 import pytest
 
-from nfvbed.confirming import require_confirmed
 from nfvbed.errors import UsageError
+from nfvbed.spec.confirming import require_confirmed
 
 FIX = "type rack when asked, or --yes rack"
 

@@ -11,7 +11,7 @@ from nfvbed.dataplanes.ovs.openflow import PortCounters
 from nfvbed.dataplanes.vpp import drops as vpp
 from nfvbed.dataplanes.vpp.statistics import DROPS, errors_of
 from nfvbed.dataplanes.xdp import drops as xdp
-from nfvbed.drops import TABLES, Cause, CounterSource
+from nfvbed.records.drops import TABLES, Cause, CounterSource
 from nfvbed.vnfs.gateway.client import PortCounts
 
 KNOWN = CATALOGUE.drop_counters

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nfvbed.missing import missing_of, missing_ratio
-from nfvbed.quality import QualityWarning
 from nfvbed.records import DirectionCounts, TrialRecord
+from nfvbed.records.missing import missing_of, missing_ratio
+from nfvbed.records.quality import QualityWarning
 from tests.sample_records import OVS, Scenario, build
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import GetCoreSchemaHandler, ValidationError
 
-from nfvbed.models import DeferredModel, adapter_of
+from nfvbed.records.models import DeferredModel, adapter_of
 
 
 class CtrlC:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfvbed.readings import NOT_ASKED, Part, Reading, Unavailable, available
+from nfvbed.records.readings import NOT_ASKED, Part, Reading, Unavailable, available
 from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.traffic.simulated.options import SimulatedOptions
 from nfvbed.traffic.simulated.steal import StolenTime

@@ -7,7 +7,7 @@ import pytest
 
 from nfvbed.errors import DeployError
 from nfvbed.records import Deployment, Record
-from nfvbed.state import NESTED, Cores, PlaneState, State, shown
+from nfvbed.records.state import NESTED, Cores, PlaneState, State, shown
 
 
 class Inner(Record):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nfvbed.errors import StoreError
-from nfvbed.wholefile import append_whole, is_full, write_output, write_whole
+from nfvbed.host.wholefile import append_whole, is_full, write_output, write_whole
 from tests.full_disk import run_on_small_disk
 
 
@@ -75,7 +75,7 @@ def test_a_full_disk_is_told_from_other_faults():
 WRITES = """
 import errno, os, sys
 from pathlib import Path
-from nfvbed.wholefile import append_whole, write_whole
+from nfvbed.host.wholefile import append_whole, write_whole
 
 folder = Path(sys.argv[1])
 (folder / "kept").write_bytes(b"old")
@@ -152,9 +152,9 @@ def test_commands_say_that_the_disk_is_full(words, said, tmp_path):
 LEDGER = """
 import sys
 from pathlib import Path
-from nfvbed.host.entries import DirectoryEntry
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.owner import this_process
+from nfvbed.host.ledger.entries import DirectoryEntry
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.ledger.owner import this_process
 
 folder = Path(sys.argv[1])
 ledger = Ledger.create(folder / "ledger", this_process())

@@ -11,10 +11,10 @@ from nfvbed.cloud.devcloud.nodes.relay import HERE
 from nfvbed.cloud.devcloud.services.settings import DASHBOARD_PORT, LOOPBACK, MESSAGES_PORT, PORTS, REGION
 from nfvbed.cloud.devcloud.waiting import wait_until
 from nfvbed.errors import DeployError
-from nfvbed.host.entries import ProcessEntry
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.processes import is_alive
-from nfvbed.host.spawn import spawn
+from nfvbed.host.ledger.entries import ProcessEntry
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.ledger.processes import is_alive
+from nfvbed.host.ledger.spawn import spawn
 
 NAME = "nfvbed-devcloud"
 """In `clouds.yaml`."""

@@ -15,7 +15,7 @@ from nfvbed.cloud.devcloud.services.service import Service
 from nfvbed.cloud.devcloud.services.settings import CloudSettings
 from nfvbed.cloud.devcloud.switch_start import start_switch
 from nfvbed.cloud.devcloud.waiting import wait_until
-from nfvbed.host.topology import read_topology
+from nfvbed.host.cores.topology import read_topology
 
 MGMT_ADDRESS = "10.99.0.1/24"
 """Of the controller on the physical network `mgmt`: instances are reached from there."""

@@ -17,13 +17,13 @@ from nfvbed.cloud.devcloud.services.computes import ComputeKind
 from nfvbed.cloud.devcloud.services.settings import LOOPBACK, PORTS, SWITCH_PAGES, CloudSettings, Secrets
 from nfvbed.cloud.devcloud.stages import Progress, Stage, StageRecord, run_stages
 from nfvbed.errors import DeployError
-from nfvbed.host.entries import HugepagesEntry
-from nfvbed.host.hostlock import HostLock
-from nfvbed.host.hugepages import HugepagePool
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.owner import this_process
-from nfvbed.host.places import LEDGER_NAME
-from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.ledger.entries import HugepagesEntry
+from nfvbed.host.ledger.hostlock import HostLock
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.ledger.owner import this_process
+from nfvbed.host.ledger.places import LEDGER_NAME
+from nfvbed.host.ledger.processes import ManagedProcess
+from nfvbed.host.memory.hugepages import HugepagePool
 from nfvbed.sharedcache import SharedCache
 from nfvbed.signals import end_like_interrupt
 from nfvbed.spec.flavor import Flavor

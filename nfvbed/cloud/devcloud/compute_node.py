@@ -15,9 +15,9 @@ from nfvbed.cloud.devcloud.stages import Stage
 from nfvbed.cloud.devcloud.switch_start import start_switch
 from nfvbed.cloud.devcloud.waiting import wait_until
 from nfvbed.errors import DeployError
-from nfvbed.host.hugepages import PAGE_KIB, HugepagePool
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.topology import read_topology
+from nfvbed.host.cores.topology import read_topology
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.memory.hugepages import PAGE_KIB, HugepagePool
 
 _PAGE_MIB = PAGE_KIB // 1024
 _GUEST_PAGES = "guest-pages"

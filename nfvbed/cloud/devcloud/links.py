@@ -13,11 +13,11 @@ from nfvbed.cloud.devcloud.nodes.node import Node
 from nfvbed.cloud.devcloud.places import NodePlaces
 from nfvbed.cloud.devcloud.services.computes import DATA, MGMT
 from nfvbed.cloud.devcloud.services.openvswitch import BRIDGES
-from nfvbed.host import links, namespaces, veth
-from nfvbed.host.entries import DirectoryEntry, NetnsEntry
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.namespaces import inside
-from nfvbed.host.veth import GENERATOR_LINKS, MACS, SWITCH_LINKS
+from nfvbed.host.ledger.entries import DirectoryEntry, NetnsEntry
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.network import links, namespaces, veth
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.veth import GENERATOR_LINKS, MACS, SWITCH_LINKS
 
 _MGMT_MACS = ("02:4e:46:56:03:00", "02:4e:46:56:03:01")
 _MTU = 1500

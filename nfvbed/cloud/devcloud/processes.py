@@ -9,7 +9,7 @@ from nfvbed.cloud.devcloud.services.service import Process, Service
 from nfvbed.cloud.devcloud.services.settings import CloudSettings
 from nfvbed.cloud.devcloud.waiting import wait_until
 from nfvbed.errors import DeployError
-from nfvbed.host.processes import tail
+from nfvbed.host.ledger.processes import tail
 
 _LAST_LINES = 12
 

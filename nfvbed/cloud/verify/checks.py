@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from nfvbed.cloud.verify.readings import CloudReading, MachineReading
-from nfvbed.findings import Finding, State
 from nfvbed.records import Record
+from nfvbed.records.findings import Finding, State
 
 _PAGES_FIX = (
     "remove instances of yours, or have more pages, of the flavors' size and on that node: echo N >"

@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from nfvbed.below import below
 from nfvbed.dashboard.audit import Audit, Who
 from nfvbed.dashboard.jobs import files
 from nfvbed.dashboard.jobs.processes import is_alive, send
@@ -33,6 +32,7 @@ from nfvbed.dashboard.jobs.records import (
     State,
 )
 from nfvbed.errors import BusyError, InternalError, NfvbedError, UsageError
+from nfvbed.spec.below import below
 
 KEEPER: Final = "nfvbed.dashboard.jobs.keeper"
 OWN_LOG: Final = "keeper"

@@ -9,11 +9,12 @@ from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.dataplanes.computes import guests
 from nfvbed.dataplanes.computes.linked import LinkedCompute, Notes
 from nfvbed.dataplanes.ports.kernel_cores import place_generator, place_links
-from nfvbed.host import coredistance, links, napi, veth
-from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.links import LinkCounters
-from nfvbed.host.namespaces import inside
-from nfvbed.host.veth import GENERATOR_LINKS
+from nfvbed.host.cores import coredistance
+from nfvbed.host.cores.arrangement import Arrangement
+from nfvbed.host.network import links, napi, veth
+from nfvbed.host.network.links import LinkCounters
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.veth import GENERATOR_LINKS
 from nfvbed.records import NOT_SEPARABLE, Hop, HopKind, Role, SwitchCounters, WorkThread
 from nfvbed.spec.layout import End
 from nfvbed.spec.options import CoreUse

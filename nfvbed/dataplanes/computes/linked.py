@@ -14,10 +14,10 @@ from nfvbed.dataplanes.computes import packages
 from nfvbed.dataplanes.computes.own_node import OwnNodeCompute
 from nfvbed.dataplanes.ports import kernel_checks
 from nfvbed.errors import DeployError
-from nfvbed.host import links, napi, veth
-from nfvbed.host.namespaces import inside
-from nfvbed.host.veth import GENERATOR_LINKS
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.network import links, napi, veth
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.veth import GENERATOR_LINKS
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import GeneratorPort, Hop, Record, WorkThread
 from nfvbed.spec.variant import Variant
 

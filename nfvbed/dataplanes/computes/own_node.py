@@ -11,7 +11,7 @@ from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.cloud.verify.commands import MachineCommands
 from nfvbed.dataplanes.computes.node_commands import COMPUTE_SERVICE, NodeCommands
 from nfvbed.errors import SwitchDiedError
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant

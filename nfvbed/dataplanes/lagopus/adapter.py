@@ -18,9 +18,9 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import DeployError
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.processes import check_alive
+from nfvbed.host.ledger.processes import check_alive
 from nfvbed.host.timing import Steps
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import (
     NOT_SEPARABLE,
     Deployment,
@@ -30,9 +30,9 @@ from nfvbed.records import (
     SwitchCounters,
     WorkThread,
 )
+from nfvbed.records.state import NESTED, PlaneState, State
 from nfvbed.spec.layout import Layout, layout
 from nfvbed.spec.variant import Variant, options_of
-from nfvbed.state import NESTED, PlaneState, State
 
 RESET = "lagopus killed (SIGKILL), started again on its configuration"
 _PIPELINE = ("main_loop_io", "worker_", "ioworker_")

@@ -6,7 +6,7 @@ from typing import Any
 
 from nfvbed.dataplanes.lagopus.configuration import BRIDGE, interface_name
 from nfvbed.errors import DeployError
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network.namespaces import inside
 
 ADDRESS = ("127.0.0.1", 12345)
 _PATIENCE_S = 5.0

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from nfvbed.drops import SEVERAL, Cause, CounterTable, rx, tx
+from nfvbed.records.drops import SEVERAL, Cause, CounterTable, rx, tx
 
 SOURCE: Final = "lagopus"
 _COUNTERS: Final = {

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from nfvbed.dataplanes.lagopus.datastore import Datastore
 from nfvbed.errors import DeployError, PrerequisiteError
-from nfvbed.host.processes import ManagedProcess, check_alive
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.ledger.processes import ManagedProcess, check_alive
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Record, Role, WorkThread
 
 PROGRAM_VARIABLE = "NFVBED_LAGOPUS"

@@ -17,24 +17,25 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.wiring import EMULATED_NICS, queues_of, require_vnf
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import fixes, links, veth
+from nfvbed.host import fixes
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links, veth
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.veth import MACS
 from nfvbed.host.qemu.accelerator import guests_boot
 from nfvbed.host.qemu.binaries import PROJECT_ROOT, locate
 from nfvbed.host.qemu.vhost import require_vhost_net
 from nfvbed.host.timing import Steps
-from nfvbed.host.veth import MACS
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import (
     CounterSource,
     Deployment,
     Hop,
     HopKind,
 )
+from nfvbed.records.state import NESTED, State, Words
 from nfvbed.spec.variant import Variant, options_of
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.state import NESTED, State, Words
 
 BRIDGE = "br0"
 RESET = "bridge deleted and recreated, its links stay"

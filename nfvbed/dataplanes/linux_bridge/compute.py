@@ -14,9 +14,10 @@ from nfvbed.dataplanes.computes.kernel import KernelCompute, port_hop
 from nfvbed.dataplanes.linux_bridge.options import LinuxBridgeOptions
 from nfvbed.dataplanes.ports.veth_probe import require_sender
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import fixes, links, veth
-from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.namespaces import inside
+from nfvbed.host import fixes
+from nfvbed.host.cores.arrangement import Arrangement
+from nfvbed.host.network import links, veth
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import CounterSource, Hop, PortKind
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of

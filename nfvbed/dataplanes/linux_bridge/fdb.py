@@ -4,8 +4,8 @@ from pyroute2 import IPRoute
 
 from nfvbed.dataplanes.tables import LearningTable
 from nfvbed.errors import SwitchDiedError
-from nfvbed.host import links
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
 
 MONITOR, MONITOR_PEER = "m0", "m1"
 _MONITOR_MACS = ("02:4e:46:56:02:00", "02:4e:46:56:02:01")

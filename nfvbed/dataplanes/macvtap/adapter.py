@@ -13,15 +13,16 @@ from nfvbed.dataplanes.ports.kernel_cores import place_generator, place_links
 from nfvbed.dataplanes.ports.veth_probe import Attempt, probe_veth, try_out
 from nfvbed.dataplanes.wiring import queues_of, require_vnf
 from nfvbed.errors import DeployError, InternalError, UnsupportedError
-from nfvbed.host import fixes, links, macvlans, napi, veth
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host import fixes
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.macvlans import MacvlanDevice
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links, macvlans, napi, veth
+from nfvbed.host.network.macvlans import MacvlanDevice
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.veth import MACS
 from nfvbed.host.qemu.vhost import require_vhost_net
 from nfvbed.host.timing import Steps
-from nfvbed.host.veth import MACS
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import (
     NOT_SEPARABLE,
     CounterSource,
@@ -34,9 +35,9 @@ from nfvbed.records import (
     VnfPort,
     WorkThread,
 )
+from nfvbed.records.state import NESTED, PlaneState
 from nfvbed.spec.layout import End, layout
 from nfvbed.spec.variant import Variant, options_of
-from nfvbed.state import NESTED, PlaneState
 
 
 class MacvtapState(PlaneState):

@@ -16,10 +16,11 @@ from nfvbed.dataplanes.macvtap import tapdevices
 from nfvbed.dataplanes.macvtap.options import MacvtapOptions
 from nfvbed.dataplanes.ports.veth_probe import Attempt, require_sender, try_out
 from nfvbed.errors import DeployError, SwitchDiedError
-from nfvbed.host import fixes, links, macvlans, veth
-from nfvbed.host.macvlans import MacvlanDevice
-from nfvbed.host.namespaces import inside
-from nfvbed.host.workspace import Workspace
+from nfvbed.host import fixes
+from nfvbed.host.network import links, macvlans, veth
+from nfvbed.host.network.macvlans import MacvlanDevice
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Hop, PortKind
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of

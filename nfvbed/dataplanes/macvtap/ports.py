@@ -18,10 +18,10 @@ from nfvbed.dataplanes.ports.kernel_options import vhost_of
 from nfvbed.dataplanes.ports.shares import share_mac
 from nfvbed.dataplanes.wiring import end_mac, vnf_ports
 from nfvbed.errors import InternalError
-from nfvbed.host import links, macvlans, veth
-from nfvbed.host.macvlans import MacvlanDevice
-from nfvbed.host.namespaces import inside
-from nfvbed.host.veth import MACS
+from nfvbed.host.network import links, macvlans, veth
+from nfvbed.host.network.macvlans import MacvlanDevice
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.veth import MACS
 from nfvbed.records import GeneratorPort, PortKind, VnfPort
 from nfvbed.spec.layout import End, Layout
 

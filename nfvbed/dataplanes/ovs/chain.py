@@ -1,11 +1,11 @@
 """The order of VNFs behind an Open vSwitch: rules that are exchanged all at once."""
 
-from nfvbed.chain import ChainCable
 from nfvbed.dataplanes.chain import ChainControl, FixedChain
 from nfvbed.dataplanes.ovs.steering.path import steering_path
 from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, Steering, check_forwarding
 from nfvbed.dataplanes.wiring import layout_of
 from nfvbed.records import Deployment
+from nfvbed.records.chain import ChainCable
 
 STATIC = "deploy with steering: static, or a chain of the wanted order from the start"
 

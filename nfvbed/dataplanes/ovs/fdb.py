@@ -10,8 +10,8 @@ from nfvbed.dataplanes.ovs.database import PortRequest, SwitchDatabase
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.tables import LearningTable
 from nfvbed.errors import DeployError
-from nfvbed.host import links
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
 
 MONITOR = "nfvmon"
 MONITOR_NUMBER = 250

@@ -13,8 +13,8 @@ from pathlib import Path
 from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.dataplanes.ovs.database import SwitchDatabase
 from nfvbed.errors import DeployError
-from nfvbed.host.processes import ManagedProcess, check_alive
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.ledger.processes import ManagedProcess, check_alive
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.patience import patient
 
 SERVER = "ovsdb-server"

@@ -10,7 +10,7 @@ from nfvbed.host.fitness import Fitness
 from nfvbed.host.native import native_binary
 from nfvbed.host.probes.findings import VersionFinding
 from nfvbed.host.probes.software import absent, asked
-from nfvbed.host.workspace import try_memory
+from nfvbed.host.workspace.workspace import try_memory
 from nfvbed.patience import patient
 from nfvbed.spec.variant import Variant
 

@@ -11,8 +11,8 @@ from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.openflow import PortCounters
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.wiring import end_of
-from nfvbed.drops import USUAL, with_remainder
 from nfvbed.records import CounterSource, Hop, HopKind, Role, SwitchCounters, WorkThread
+from nfvbed.records.drops import USUAL, with_remainder
 from nfvbed.spec.layout import End
 
 _VERSION = re.compile(r"\d+\.\d+[.\d]*")

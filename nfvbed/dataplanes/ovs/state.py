@@ -1,6 +1,6 @@
 """What is written down of a running Open vSwitch."""
 
-from nfvbed.state import Cores, State
+from nfvbed.records.state import Cores, State
 
 
 class OvsState(State):

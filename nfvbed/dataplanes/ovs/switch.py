@@ -26,12 +26,12 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApplicable
 from nfvbed.dataplanes.wiring import layout_of, port_numbers, require_vnf
 from nfvbed.errors import DeployError, UnsupportedError
-from nfvbed.host.processes import check_alive
+from nfvbed.host.ledger.processes import check_alive
 from nfvbed.host.timing import Steps
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, GeneratorPort, Hop, QualityWarning, Role, SwitchCounters, VnfPort, WorkThread
+from nfvbed.records.state import PlaneState, State
 from nfvbed.spec.variant import Variant, options_of
-from nfvbed.state import PlaneState, State
 
 BRIDGE = "br0"
 VNF_PORT_MIB = 64

@@ -1,9 +1,9 @@
 """Pure checks of the Open vSwitch of a machine of a cloud: what was read beside what a variant says."""
 
 from nfvbed.cloud.verify.checks import ExpectedMachine, judged
-from nfvbed.cpulist import format_cpu_list
 from nfvbed.dataplanes.ovs.switchreading import SwitchReading
-from nfvbed.findings import Finding, State
+from nfvbed.records.findings import Finding, State
+from nfvbed.spec.cpulist import format_cpu_list
 
 VHOST_USER = ("dpdkvhostuserclient", "dpdkvhostuser")
 POLLED = (*VHOST_USER, "dpdk", "afxdp", "afxdp-nonpmd")

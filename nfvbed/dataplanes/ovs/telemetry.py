@@ -7,7 +7,7 @@ from pathlib import Path
 from nfvbed.dataplanes.ovs import pmd, rxq
 from nfvbed.dataplanes.ovs.pmd import PmdPerformance, PmdStatistics
 from nfvbed.dataplanes.ovs.rxq import QueueLoads
-from nfvbed.results import MeasuredRow, Quantity
+from nfvbed.records.results import MeasuredRow, Quantity
 
 _HITS = ("simple_match_hits", "emc_hits", "smc_hits", "megaflow_hits", "upcalls", "failed_upcalls")
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from nfvbed.errors import SwitchDiedError
-from nfvbed.host import napi
-from nfvbed.host.links import LinkCounters
+from nfvbed.host.network import napi
+from nfvbed.host.network.links import LinkCounters
 from nfvbed.records import Role, WorkThread
 from nfvbed.units import NS_PER_S
 

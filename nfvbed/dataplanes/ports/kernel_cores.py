@@ -12,8 +12,8 @@ them to the switch's core, unless it is `inline`.
 from collections.abc import Iterable
 
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces
-from nfvbed.host import napi
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
+from nfvbed.host.network import napi
 from nfvbed.records import Role, WorkThread
 from nfvbed.spec.options import CoreUse
 

@@ -16,10 +16,10 @@ from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ports.shares import share_mac
 from nfvbed.dataplanes.wiring import end_mac, vnf_ports
 from nfvbed.errors import InternalError
-from nfvbed.host import links, veth
-from nfvbed.host.links import LinkCounters
-from nfvbed.host.namespaces import inside
-from nfvbed.host.veth import MACS
+from nfvbed.host.network import links, veth
+from nfvbed.host.network.links import LinkCounters
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.veth import MACS
 from nfvbed.records import Deployment, GeneratorPort, GuestNic, Hop, PortKind, VnfPort
 from nfvbed.spec.layout import End, Layout, layout
 

@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from nfvbed.dataplanes.ports import shares
 from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgePlan, BridgeSpaces
-from nfvbed.state import PlaneState
+from nfvbed.records.state import PlaneState
 
 
 class LinkState(PlaneState):

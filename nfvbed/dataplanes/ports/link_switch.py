@@ -15,10 +15,11 @@ from nfvbed.dataplanes.ports.kernel_cores import place
 from nfvbed.dataplanes.ports.kernel_links import BridgePlan, BridgeSpaces, GuestSide
 from nfvbed.dataplanes.ports.link_state import LinkState, outside
 from nfvbed.dataplanes.wiring import require_vnf
-from nfvbed.host import coredistance, napi, veth
-from nfvbed.host.namespaces import inside
+from nfvbed.host.cores import coredistance
+from nfvbed.host.network import napi, veth
+from nfvbed.host.network.namespaces import inside
 from nfvbed.host.timing import Steps
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import (
     NOT_SEPARABLE,
     Deployment,
@@ -28,7 +29,7 @@ from nfvbed.records import (
     SwitchCounters,
     WorkThread,
 )
-from nfvbed.state import State
+from nfvbed.records.state import State
 
 
 class LinkSwitch(DataPlane):

@@ -9,7 +9,7 @@ other: a frame of no known address goes nowhere, and no loop can arise.
 
 from collections.abc import Iterable, Mapping
 
-from nfvbed.host.veth import GENERATOR_LINKS, MACS
+from nfvbed.host.network.veth import GENERATOR_LINKS, MACS
 from nfvbed.spec.layout import End, Layout
 
 _FIRST = 0x20

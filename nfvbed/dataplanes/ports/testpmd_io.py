@@ -12,11 +12,11 @@ from typing import ClassVar
 from nfvbed.dataplanes.dataplane import Ceiling, DeployRequest
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.errors import DeployError
-from nfvbed.host.processes import ManagedProcess, check_alive
+from nfvbed.host.ledger.processes import ManagedProcess, check_alive
 from nfvbed.host.testpmd import command, telemetry
 from nfvbed.host.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.host.timing import Steps
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.patience import patient
 from nfvbed.records import (
     NOT_SEPARABLE,
@@ -30,7 +30,7 @@ from nfvbed.records import (
     SwitchCounters,
     WorkThread,
 )
-from nfvbed.state import PlaneState, State
+from nfvbed.records.state import PlaneState, State
 
 PROCESS = "testpmd"
 START_S = patient(15.0)

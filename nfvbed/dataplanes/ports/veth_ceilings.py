@@ -17,13 +17,13 @@ from nfvbed.dataplanes.ports.kernel_links import BridgePlan
 from nfvbed.dataplanes.ports.testpmd_io import ReferencePorts, TestpmdIo
 from nfvbed.dataplanes.wiring import end_mac, refuse_many_vnfs, vnf_ports
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import links, napi, veth
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links, napi, veth
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.veth import GENERATOR_LINKS, MACS, SWITCH_LINKS
 from nfvbed.host.timing import Steps
-from nfvbed.host.veth import GENERATOR_LINKS, MACS, SWITCH_LINKS
 from nfvbed.records import CellRole, CounterSource, Deployment, Hop, PortKind, Role, SwitchCounters, VnfPort, WorkThread
+from nfvbed.records.state import PlaneState
 from nfvbed.spec.layout import End, layout
-from nfvbed.state import PlaneState
 
 VNF_LINKS = ("eth1a", "eth1b")
 MEMORY_MIB = 128

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.errors import NfvbedError, PrerequisiteError, UnsupportedError
-from nfvbed.host import fixes, links, napi, veth
+from nfvbed.host import fixes
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.liveframes import try_live_frames
-from nfvbed.host.namespaces import inside
-from nfvbed.host.veth import MACS
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.network import links, napi, veth
+from nfvbed.host.network.liveframes import try_live_frames
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.veth import MACS
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.spec.options import CoreUse
 from nfvbed.spec.variant import Variant
 

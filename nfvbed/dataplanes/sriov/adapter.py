@@ -14,14 +14,15 @@ from nfvbed.dataplanes.sriov.plan import FunctionPlan, cables, plan_functions
 from nfvbed.dataplanes.sriov.settings import NetlinkVfLink
 from nfvbed.dataplanes.wiring import require_vnf, vnf_ports
 from nfvbed.errors import InternalError, SwitchDiedError, UnsupportedError
-from nfvbed.host import fixes, links, veth
+from nfvbed.host import fixes
+from nfvbed.host.cores.topology import read_topology
 from nfvbed.host.fitness import Fitness
+from nfvbed.host.network import links, veth
 from nfvbed.host.nics import mellanox, netdevs
 from nfvbed.host.nics.pf import PfPort, discover
 from nfvbed.host.nics.vfio import vfio_reason
 from nfvbed.host.timing import Steps
-from nfvbed.host.topology import read_topology
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import (
     NOT_SEPARABLE,
     CounterSource,

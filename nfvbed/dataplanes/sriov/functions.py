@@ -10,14 +10,14 @@ from nfvbed.dataplanes.sriov.plan import FunctionPlan
 from nfvbed.dataplanes.sriov.settings import NetlinkVfLink, VfLink, VfState
 from nfvbed.dataplanes.sriov.vfs import VirtualFunction
 from nfvbed.errors import DeployError, UnsupportedError
-from nfvbed.host import rebind
-from nfvbed.host.entries import DriverEntry
-from nfvbed.host.ledger import Ledger
+from nfvbed.host.ledger.entries import DriverEntry
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.network import rebind
 from nfvbed.host.nics import binding, mellanox, netdevs
 from nfvbed.host.nics.binding import VFIO
 from nfvbed.host.nics.pf import SYSFS, PfPort, net_ports
 from nfvbed.records import Record
-from nfvbed.state import NESTED, PlaneState
+from nfvbed.records.state import NESTED, PlaneState
 
 
 class FunctionRecord(Record):

@@ -6,7 +6,7 @@ from typing import Literal
 from nfvbed.dataplanes.sriov.options import SriovOptions, VfSettings
 from nfvbed.dataplanes.wiring import end_mac
 from nfvbed.errors import UnsupportedError
-from nfvbed.host.veth import MACS
+from nfvbed.host.network.veth import MACS
 from nfvbed.records import VnfKind
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.vnf import VnfChoice

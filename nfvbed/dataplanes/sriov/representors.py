@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 from nfvbed.errors import DeployError, UnsupportedError
-from nfvbed.host import devlink, links
-from nfvbed.host.entries import EswitchEntry, LinkEntry
-from nfvbed.host.ledger import Ledger
+from nfvbed.host.ledger.entries import EswitchEntry, LinkEntry
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.network import devlink, links
 from nfvbed.host.nics.pf import SYSFS, PfPort
 
 _PORT_NAME = re.compile(r"(?:c\d+)?(?:pf\d+)?(?:vf)?(\d+)")

@@ -4,7 +4,7 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.sriov.functions import FunctionRecord
 from nfvbed.dataplanes.sriov.settings import VfLink
 from nfvbed.errors import DeployError, UnsupportedError
-from nfvbed.host.ledger import Ledger
+from nfvbed.host.ledger.ledger import Ledger
 from nfvbed.host.nics import netdevs
 from nfvbed.host.timing import Steps
 

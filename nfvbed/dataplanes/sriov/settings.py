@@ -8,8 +8,8 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.dataplanes.sriov.options import VfSettings
 from nfvbed.errors import DeployError, UnsupportedError
-from nfvbed.host.entries import VfSettingsEntry
-from nfvbed.host.ledger import Ledger
+from nfvbed.host.ledger.entries import VfSettingsEntry
+from nfvbed.host.ledger.ledger import Ledger
 from nfvbed.records import Record
 
 _WITH_VFS = 1

@@ -8,8 +8,8 @@ zero, which would take them from whoever uses them.
 from pathlib import Path
 
 from nfvbed.errors import DeployError, UnsupportedError
-from nfvbed.host.entries import FileEntry
-from nfvbed.host.ledger import Ledger
+from nfvbed.host.ledger.entries import FileEntry
+from nfvbed.host.ledger.ledger import Ledger
 from nfvbed.host.nics.pf import SYSFS, PhysicalFunction, device_folder, driver_of
 from nfvbed.records import Record
 

@@ -14,15 +14,15 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.vale.control import ValeControl, locate, most_switches
 from nfvbed.dataplanes.vale.options import ValeOptions
 from nfvbed.errors import DeployError, NfvbedError, SwitchDiedError, UnsupportedError
-from nfvbed.host import links, veth
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links, veth
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.veth import MACS
 from nfvbed.host.timing import Steps
-from nfvbed.host.veth import MACS
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment
+from nfvbed.records.state import State
 from nfvbed.spec.variant import Variant, options_of
-from nfvbed.state import State
 
 RESET = "ports detached from their switches, which end with that, and attached again"
 _NETMAP_VERSION = Path("/sys/module/netmap/version")

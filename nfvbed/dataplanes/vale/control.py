@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network.namespaces import inside
 
 TOOL_VARIABLE = "NFVBED_VALE_CTL"
 INSTALL = (

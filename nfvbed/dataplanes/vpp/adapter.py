@@ -24,14 +24,14 @@ from nfvbed.dataplanes.vpp.state import VppState
 from nfvbed.dataplanes.vpp.telemetry import VppReader
 from nfvbed.dataplanes.wiring import require_vnf
 from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
-from nfvbed.host import napi
+from nfvbed.host.cores.topology import read_topology
 from nfvbed.host.fitness import Fitness
+from nfvbed.host.ledger.processes import check_alive
 from nfvbed.host.native import native_binary
+from nfvbed.host.network import napi
 from nfvbed.host.nics import take
-from nfvbed.host.processes import check_alive
 from nfvbed.host.timing import Steps
-from nfvbed.host.topology import read_topology
-from nfvbed.host.workspace import Workspace, try_memory
+from nfvbed.host.workspace.workspace import Workspace, try_memory
 from nfvbed.patience import patient
 from nfvbed.records import Deployment, Hop, PortKind, SwitchCounters, WorkThread
 from nfvbed.spec.layout import layout

@@ -23,9 +23,9 @@ from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.dataplanes.vpp.ports import memif_port
 from nfvbed.dataplanes.vpp.startup import STATISTICS_SOCKET
 from nfvbed.errors import DeployError, SwitchDiedError
-from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.processes import ManagedProcess, tail
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.cores.arrangement import Arrangement
+from nfvbed.host.ledger.processes import ManagedProcess, tail
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.patience import patient
 from nfvbed.records import GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
 from nfvbed.spec.layout import End, Layout, layout

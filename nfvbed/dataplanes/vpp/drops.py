@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from nfvbed.drops import DAMAGED, RING_IN, RING_OUT, SEVERAL, Cause, CounterTable, DropCounter, rx, tx
+from nfvbed.records.drops import DAMAGED, RING_IN, RING_OUT, SEVERAL, Cause, CounterTable, DropCounter, rx, tx
 
 SOURCE: Final = "vpp"
 _COUNTERS: Final = {

@@ -10,8 +10,8 @@ from nfvbed.dataplanes.vpp.interfaces import FIRST_DOMAIN, Interface
 from nfvbed.dataplanes.vpp.state import VppState
 from nfvbed.dataplanes.vpp.statistics import Statistics, interface_counters
 from nfvbed.errors import DeployError
-from nfvbed.host import links
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import Deployment, PortKind
 
 MONITOR, MONITOR_PEER = "m0", "m1"

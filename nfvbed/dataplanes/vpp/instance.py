@@ -6,9 +6,9 @@ from pathlib import Path
 from nfvbed.dataplanes.vpp.api import VppApi
 from nfvbed.dataplanes.vpp.startup import API_SOCKET, CLI_SOCKET, FILE_NAME, STATISTICS_SOCKET, StartupSettings, render
 from nfvbed.dataplanes.vpp.state import VppState
-from nfvbed.host.entries import SharedMemoryEntry
-from nfvbed.host.processes import ManagedProcess, check_alive
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.ledger.entries import SharedMemoryEntry
+from nfvbed.host.ledger.processes import ManagedProcess, check_alive
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment
 
 SWITCH = "vpp"

@@ -20,12 +20,12 @@ from nfvbed.dataplanes.vpp.api import VppApi
 from nfvbed.dataplanes.vpp.neutron_vpp.names import API, FOLDER, SETTINGS, AgentSettings, Uplink
 from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.dataplanes.vpp.startup import API_SOCKET, CLI_SOCKET, FILE_NAME, STATISTICS_SOCKET, StartupSettings, render
-from nfvbed.host.entries import ProcessEntry, SharedMemoryEntry
-from nfvbed.host.hugepages import PAGE_KIB, HugepagePool
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.processes import ManagedProcess, check_alive
-from nfvbed.host.spawn import spawn
-from nfvbed.host.topology import read_topology
+from nfvbed.host.cores.topology import read_topology
+from nfvbed.host.ledger.entries import ProcessEntry, SharedMemoryEntry
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.ledger.processes import ManagedProcess, check_alive
+from nfvbed.host.ledger.spawn import spawn
+from nfvbed.host.memory.hugepages import PAGE_KIB, HugepagePool
 
 NAME = "vpp"
 """Of its log, and in what the cloud says of its processes."""

@@ -13,13 +13,13 @@ from nfvbed.dataplanes.vpp.interfaces import Graph, Interface
 from nfvbed.dataplanes.vpp.options import VppOptions
 from nfvbed.dataplanes.wiring import queues_of, vnf_ports
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import links, veth
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links, veth
+from nfvbed.host.network.namespaces import inside
 from nfvbed.host.nics import take
 from nfvbed.host.nics.inventory import Nic
 from nfvbed.records import GeneratorPort, PortKind, VnfPort, WorkThread
+from nfvbed.records.state import PlaneState
 from nfvbed.spec.layout import End
-from nfvbed.state import PlaneState
 
 KERNEL = frozenset({PortKind.VETH, PortKind.TAP})
 

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from nfvbed.dataplanes.vpp.interfaces import Graph
-from nfvbed.state import NESTED, Cores, State
+from nfvbed.records.state import NESTED, Cores, State
 
 
 class VppState(State):

@@ -6,7 +6,7 @@ from pathlib import Path
 from nfvbed.dataplanes.vpp.options import CYCLES_FROM
 from nfvbed.dataplanes.vpp.runtime import NodeRuntime, Runtime, between, runtime_of
 from nfvbed.dataplanes.vpp.statistics import Statistics
-from nfvbed.results import MeasuredRow, Quantity
+from nfvbed.records.results import MeasuredRow, Quantity
 
 
 class VppReader:

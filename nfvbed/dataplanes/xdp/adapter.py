@@ -14,17 +14,17 @@ from nfvbed.dataplanes.xdp.drops import SOURCE
 from nfvbed.dataplanes.xdp.options import XdpOptions
 from nfvbed.dataplanes.xdp.process import DIED, PROGRAM, XdpSwitch, XdpSwitchSpec
 from nfvbed.errors import DeployError
-from nfvbed.host import links, veth
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.namespaces import inside
+from nfvbed.host.ledger.processes import check_alive
 from nfvbed.host.native import native_binary
-from nfvbed.host.processes import check_alive
+from nfvbed.host.network import links, veth
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.veth import GENERATOR_LINKS, MACS
 from nfvbed.host.timing import Steps
-from nfvbed.host.veth import GENERATOR_LINKS, MACS
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment
+from nfvbed.records.state import NESTED, State
 from nfvbed.spec.variant import Variant, options_of
-from nfvbed.state import NESTED, State
 
 RESET = "process of the programs killed (SIGKILL), programs loaded and attached again"
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from nfvbed.drops import LINUX, Cause, CounterTable, rx
+from nfvbed.records.drops import LINUX, Cause, CounterTable, rx
 
 SOURCE: Final = "nfvbed-xdp-switch"
 _COUNTERS: Final = {"no_way": rx(Cause.RULE, "the program has no port for them: no cable, or no share's address")}

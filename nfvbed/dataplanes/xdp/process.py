@@ -8,9 +8,9 @@ from typing import Literal
 
 from nfvbed.dataplanes.xdp.client import XdpSwitchClient
 from nfvbed.errors import DeployError
+from nfvbed.host.ledger.processes import ManagedProcess, check_alive
 from nfvbed.host.native import native_binary
-from nfvbed.host.processes import ManagedProcess, check_alive
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Record
 
 PROGRAM = "nfvbed-xdp-switch"

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from nfvbed.errors import DeployError
-from nfvbed.host import fixes, rebind
-from nfvbed.host.entries import DriverEntry
-from nfvbed.host.ledger import Ledger
+from nfvbed.host import fixes
+from nfvbed.host.ledger.entries import DriverEntry
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.network import rebind
 from nfvbed.host.nics.pf import SYSFS, device_folder, driver_of
 
 VFIO = "vfio-pci"

@@ -7,9 +7,9 @@ from pathlib import Path
 from pyroute2 import IPRoute
 
 from nfvbed.errors import DeployError
-from nfvbed.host.entries import LinkStateEntry, NetdevEntry
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.namespaces import inside
+from nfvbed.host.ledger.entries import LinkStateEntry, NetdevEntry
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.network.namespaces import inside
 from nfvbed.host.nics.pf import SYSFS, NetPort, net_ports
 
 APPEAR_WAIT_S = 10.0

@@ -5,7 +5,7 @@ Source: Documentation/ABI/testing/sysfs-bus-pci (sriov_totalvfs, sriov_numvfs, n
 
 from pathlib import Path
 
-from nfvbed.host import rebind
+from nfvbed.host.network import rebind
 from nfvbed.records import Record
 
 SYSFS = Path("/sys")

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from nfvbed.host import links
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.namespaces import inside
+from nfvbed.host.cores.topology import CpuTopology
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
 from nfvbed.host.nics import binding, fit, inventory, netdevs
 from nfvbed.host.nics.binding import VFIO
 from nfvbed.host.nics.fit import Machine
 from nfvbed.host.nics.inventory import Nic
 from nfvbed.host.nics.pf import SYSFS
-from nfvbed.host.topology import CpuTopology
 from nfvbed.records import GeneratorPort, PortKind, QualityWarning
 from nfvbed.spec.pci import CableSpec
 

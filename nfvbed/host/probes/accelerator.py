@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError
-from nfvbed.findings import Finding, State
 from nfvbed.host.probes.host import RECORDED, Host
 from nfvbed.host.qemu.accelerator import AcceleratorFound, find_accelerator, remembered
 from nfvbed.host.qemu.binaries import locate
 from nfvbed.records import Accelerator
+from nfvbed.records.findings import Finding, State
 
 TOPIC = "accelerator"
 _BOOTED = "booted a guest to a mark on its console"

@@ -2,10 +2,10 @@
 
 import re
 
-from nfvbed.cpulist import format_cpu_list
-from nfvbed.findings import State
 from nfvbed.host.probes.findings import CpuFinding, GovernorFinding, IsolationFinding, SmtFinding
 from nfvbed.host.probes.host import Host, parse_cpu_list
+from nfvbed.records.findings import State
+from nfvbed.spec.cpulist import format_cpu_list
 
 PACKET_FLAGS = ("sse4_2", "avx2", "avx512f", "avx512bw", "constant_tsc", "nonstop_tsc", "pdpe1gb", "vmx", "svm")
 """Vector units that DPDK and OVS choose code by, a TSC that can be a clock, 1 GiB pages, virtualisation."""

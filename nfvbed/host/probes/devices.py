@@ -3,11 +3,11 @@
 import fcntl
 import os
 
-from nfvbed.findings import Finding, State
 from nfvbed.host import fixes
 from nfvbed.host.nics.pf import NO_NIC_FIX
 from nfvbed.host.probes.findings import IommuFinding, Nic, NicFinding
 from nfvbed.host.probes.host import RECORDED, Host
+from nfvbed.records.findings import Finding, State
 
 _VENDORS = {"0x8086": "Intel", "0x15b3": "Mellanox", "0x1af4": "virtio", "0x14e4": "Broadcom", "0x1d0f": "Amazon"}
 _NETWORK_CLASS = 0x02

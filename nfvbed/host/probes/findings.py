@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from pydantic import ConfigDict, Field, SerializeAsAny
 
-from nfvbed.findings import Finding, SiteReport
 from nfvbed.records import Readiness, Record, Support
+from nfvbed.records.findings import Finding, SiteReport
 
 
 class CpuFinding(Finding):

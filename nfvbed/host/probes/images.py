@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from nfvbed.errors import OnboardError, PrerequisiteError
-from nfvbed.findings import Finding, State
 from nfvbed.host.probes.findings import degraded
 from nfvbed.host.qemu.images import find
 from nfvbed.records import Readiness, Support, VnfKind
+from nfvbed.records.findings import Finding, State
 from nfvbed.spec.loader import Project
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import ImageSpec

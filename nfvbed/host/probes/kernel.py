@@ -1,9 +1,9 @@
 """Probes of the kernel: namespaces, control groups, threaded NAPI."""
 
-from nfvbed.findings import Finding, State
 from nfvbed.host import fixes
 from nfvbed.host.probes.commands import ask
 from nfvbed.host.probes.host import RECORDED, Host
+from nfvbed.records.findings import Finding, State
 
 
 def probe_namespaces(host: Host) -> Finding:

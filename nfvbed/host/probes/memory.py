@@ -3,11 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from nfvbed.cpulist import format_cpu_list
 from nfvbed.errors import PrerequisiteError
-from nfvbed.findings import State
-from nfvbed.host import hugepages as lab_hugepages
-from nfvbed.host.pageadvice import SIZE_KIB, Pool, more_pages, read_pools
+from nfvbed.host.memory import hugepages as lab_hugepages
+from nfvbed.host.memory.pageadvice import SIZE_KIB, Pool, more_pages, read_pools
 from nfvbed.host.probes.findings import (
     HugepageFinding,
     HugepagePool,
@@ -17,7 +15,9 @@ from nfvbed.host.probes.findings import (
     NumaNode,
 )
 from nfvbed.host.probes.host import Host, parse_cpu_list
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
+from nfvbed.records.findings import State
+from nfvbed.spec.cpulist import format_cpu_list
 
 NEEDED_MIB = 2048
 """1,024 pages of 2 MiB: enough for every variant of the lab with its generator."""

@@ -5,11 +5,11 @@ import shutil
 from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError
-from nfvbed.findings import State
 from nfvbed.host.native import native_binary
 from nfvbed.host.probes.commands import ask
 from nfvbed.host.probes.findings import VersionFinding
 from nfvbed.host.qemu.binaries import locate
+from nfvbed.records.findings import State
 
 
 def probe_dpdk() -> VersionFinding:

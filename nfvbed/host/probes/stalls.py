@@ -11,8 +11,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
-from nfvbed.findings import Finding, State
 from nfvbed.host.probes.commands import ask
+from nfvbed.records.findings import Finding, State
 
 TOPIC = "cores kept away"
 MEASURED_S = 2.0

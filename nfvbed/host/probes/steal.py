@@ -1,7 +1,7 @@
 """How finely the time that the hypervisor takes of the cores is known."""
 
-from nfvbed.findings import Finding, State
-from nfvbed.host.steal import account
+from nfvbed.host.cores.steal import account
+from nfvbed.records.findings import Finding, State
 
 TOPIC = "stolen time"
 

@@ -2,9 +2,9 @@
 
 import socket
 
-from nfvbed.findings import Finding, State
-from nfvbed.host.liveframes import try_live_frames
+from nfvbed.host.network.liveframes import try_live_frames
 from nfvbed.host.probes.host import RECORDED, Host
+from nfvbed.records.findings import Finding, State
 
 _AF_XDP = 44
 

@@ -14,7 +14,7 @@ from nfvbed.measure.telemetry.perf import PerfCounters
 from nfvbed.measure.telemetry.threads import ThreadLook, ThreadUse, look, used
 from nfvbed.measure.telemetry.tracedtimes import TracedTimes, traced_times
 from nfvbed.measure.telemetry.tracing import CoreTracer
-from nfvbed.readings import ThreadId
+from nfvbed.records.readings import ThreadId
 
 _OPTION = "CONFIG_IRQ_TIME_ACCOUNTING="
 

@@ -10,7 +10,7 @@ from nfvbed.measure.telemetry.probe import Readings
 from nfvbed.measure.telemetry.times import GroupTimes, Span, worked_ns
 from nfvbed.measure.telemetry.tracedtimes import TracedTimes
 from nfvbed.records import Role, Status, TrialRecord
-from nfvbed.results import MeasuredRow, Quantity
+from nfvbed.records.results import MeasuredRow, Quantity
 from nfvbed.units import NS_PER_S
 
 _KINDS = ("user", "system", "softirq", "guest")

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.host.procfs import read_sample
-from nfvbed.readings import CpuSample, ThreadId, ThreadSample
+from nfvbed.host.cores.procfs import read_sample
+from nfvbed.records.readings import CpuSample, ThreadId, ThreadSample
 
 _FLAGS = 6
 """Place in /proc/<pid>/stat after the name in parentheses (proc(5): field 9)."""

@@ -10,8 +10,8 @@ from nfvbed.measure.telemetry.groups import Group
 from nfvbed.measure.telemetry.probe import Readings
 from nfvbed.measure.telemetry.threads import ThreadUse
 from nfvbed.measure.telemetry.tracedtimes import TracedTimes
-from nfvbed.readings import ThreadId
 from nfvbed.records import Role, WorkThread
+from nfvbed.records.readings import ThreadId
 from nfvbed.units import NS_PER_S
 
 _TICK_NS = NS_PER_S // os.sysconf("SC_CLK_TCK")

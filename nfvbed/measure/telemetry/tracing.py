@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nfvbed.errors import InternalError, UnsupportedError
-from nfvbed.host import namespaces
-from nfvbed.host.entries import MountEntry, TraceInstanceEntry
-from nfvbed.host.tracefs import FILE_SYSTEM, instance_path, remove_instance
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.ledger.entries import MountEntry, TraceInstanceEntry
+from nfvbed.host.ledger.tracefs import FILE_SYSTEM, instance_path, remove_instance
+from nfvbed.host.network import namespaces
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.measure.telemetry.ringbuffer import Event, events_of
 
 BUFFER_KIB = 128 * 1024

@@ -6,14 +6,14 @@ from typing import Any, Final
 import altair as alt
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.testresults import MeasuredTest
-from nfvbed.headlines import HEADLINES
+from nfvbed.compare.rows.testresults import MeasuredTest
+from nfvbed.records.headlines import HEADLINES
+from nfvbed.records.results import MeasuredRow, Quantity, ResultKind, TablePayload
 from nfvbed.report import throughput, wording
 from nfvbed.report.captions import short_caption
 from nfvbed.report.figures.loads import newest_tests
 from nfvbed.report.figures.theme import Drawing, color_scale, inline
 from nfvbed.report.labels import row_labels, run_label
-from nfvbed.results import MeasuredRow, Quantity, ResultKind, TablePayload
 
 PANEL: Final = 400
 MARGIN: Final = 100

@@ -5,8 +5,8 @@ from typing import Any, Final
 import altair as alt
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.cost import CpuSplit
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.rows.cost import CpuSplit
+from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.records import Role
 from nfvbed.report import wording
 from nfvbed.report.captions import short_caption

@@ -5,7 +5,7 @@ from typing import Any, Final
 import altair as alt
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import loads, short_caption
 from nfvbed.report.figures.theme import Drawing, color_scale, inline

@@ -5,13 +5,13 @@ from typing import Any, Final
 import altair as alt
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.records import Status
+from nfvbed.records.results import ResultKind
 from nfvbed.report.captions import short_caption
 from nfvbed.report.figures.palette import PALETTE
 from nfvbed.report.figures.theme import Drawing, color_scale, inline
 from nfvbed.report.labels import labels_of, row_labels
-from nfvbed.results import ResultKind
 
 PANEL: Final = 440
 MARGIN: Final = 90

@@ -5,7 +5,7 @@ from typing import Final
 
 import altair as alt
 
-from nfvbed.compare.statistics import mean_with_intervals
+from nfvbed.compare.samples.statistics import mean_with_intervals
 from nfvbed.report.figures.theme import WIDTH, Drawing, inline, label_width
 
 BAND: Final = 46

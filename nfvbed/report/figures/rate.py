@@ -5,7 +5,7 @@ from typing import Any, Final
 import altair as alt
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.records import CellRole
 from nfvbed.report import wording
 from nfvbed.report.captions import interval_words, short_caption

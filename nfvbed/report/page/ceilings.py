@@ -3,8 +3,8 @@
 from typing import Final
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.limits import WHY_EXCEEDED
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.differences.limits import WHY_EXCEEDED
+from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.records import CellRole
 from nfvbed.report import wording
 from nfvbed.report.page.values import Cell, Table

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.records import QualityWarning, Role
 from nfvbed.report import wording
 from nfvbed.report.captions import scope_of, short_caption

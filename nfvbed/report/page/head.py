@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.ranking import Leader
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.differences.ranking import Leader
+from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.records import RunRecord
 from nfvbed.report import wording
 from nfvbed.report.answer import Answer, sentence

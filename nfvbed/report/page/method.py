@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.limits import WITHIN
+from nfvbed.compare.differences.limits import WITHIN
 from nfvbed.compare.verdict import MANY_COMPARISONS, Rules
 from nfvbed.report.throughput import SEARCHES_AS_DELIVERED
 from nfvbed.spec.searchpresets import CLEAN_LIMIT_S

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import scope_of
 from nfvbed.report.givenload import load_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
+from nfvbed.compare.rows.testresults import MeasuredLoad, MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report import loadtables, throughput, wording
 from nfvbed.report.directions import latency_lines

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.differences import Difference
+from nfvbed.compare.differences.differences import Difference
 from nfvbed.compare.verdict import Judgement, Verdict
 from nfvbed.report import wording
 from nfvbed.report.labels import class_ratios

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.records import QualityWarning
 from nfvbed.report import wording
 from nfvbed.report.holes import counted

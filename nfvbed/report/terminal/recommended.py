@@ -7,9 +7,9 @@ from typing import Final
 
 from rich.text import Text
 
-from nfvbed.compare.rankings import Ranked, Ranking
-from nfvbed.compare.recommend import Proposal, Recommendation
-from nfvbed.quality import QualityWarning
+from nfvbed.compare.recommendation.rankings import Ranked, Ranking
+from nfvbed.compare.recommendation.recommend import Proposal, Recommendation
+from nfvbed.records.quality import QualityWarning
 from nfvbed.report import wording
 from nfvbed.report.recommendation import (
     cores,

@@ -10,7 +10,7 @@ from typing import Final
 from rich.text import Text
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.summary import NOT_TESTED
+from nfvbed.compare.rows.summary import NOT_TESTED
 from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.holes import holes

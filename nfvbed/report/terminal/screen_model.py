@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.latency import LatencySummary
-from nfvbed.compare.statistics import Interval
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.rows.latency import LatencySummary
+from nfvbed.compare.rows.summary import CellSummary
+from nfvbed.compare.samples.statistics import Interval
 from nfvbed.compare.verdict import Judgement
 from nfvbed.report import wording
 from nfvbed.report.captions import host_lines

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.summary import NOT_TESTED, CellSummary
+from nfvbed.compare.rows.summary import NOT_TESTED, CellSummary
 from nfvbed.compare.verdict import Verdict
 from nfvbed.report import wording
 from nfvbed.report.givenload import common_load, load_of

@@ -6,10 +6,9 @@ from typing import Final
 
 from rich.text import Text
 
-from nfvbed import headlines
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.testresults import MeasuredLoad, MeasuredTest
-from nfvbed.records import Status
+from nfvbed.compare.rows.testresults import MeasuredLoad, MeasuredTest
+from nfvbed.records import Status, headlines
 from nfvbed.report import loadtables, throughput, wording
 from nfvbed.report.marks import Marks, key_of_load, key_of_search
 from nfvbed.report.measured import MeasuredLine, MeasuredTable, measured_tables

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from nfvbed.compare.chains import Chain
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.givenload import load_of
 from nfvbed.report.holes import counted, holes, open_verdicts

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.captions import method_line, placement_lines

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.records import Status
 from nfvbed.report import loadtables, throughput, wording
 from nfvbed.report.directions import latency_lines

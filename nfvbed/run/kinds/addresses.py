@@ -12,7 +12,7 @@ from functools import partial
 from nfvbed.dataplanes.tables import LearningTable, TableNotApplicable, closing
 from nfvbed.errors import ConfigurationError
 from nfvbed.records import DirectionCounts, Status, TrialRecord
-from nfvbed.results import MeasuredRow, Quantity, TablePayload
+from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
 from nfvbed.spec.testkinds.addresses import AddressCachingTest, AddressLearningTest
 from nfvbed.traffic.generator import Addressing, TrafficRequest

@@ -10,7 +10,7 @@ from statistics import median
 from nfvbed.errors import UnsupportedError
 from nfvbed.patience import patient
 from nfvbed.records import Deployment, Status
-from nfvbed.results import MeasuredRow, Quantity, TablePayload
+from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.celltest import CellTest, Outcome
 from nfvbed.run.kinds.freeports import ports_free
 from nfvbed.sites.hosted import require_host

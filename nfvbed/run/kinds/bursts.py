@@ -6,7 +6,7 @@ from functools import partial
 from statistics import mean, median, stdev
 
 from nfvbed.records import TrialRecord
-from nfvbed.results import MeasuredRow, Quantity, TablePayload
+from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.celltest import AGAIN, CellTest, OneClass, Outcome
 from nfvbed.run.references import NothingToGoBy
 from nfvbed.search.burst import BurstFound, BurstRange, longest_burst

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, get_args
 
-from nfvbed.headlines import HEADLINES
 from nfvbed.records import Record
-from nfvbed.results import LoadsPayload, ResultKind, TablePayload
+from nfvbed.records.headlines import HEADLINES
+from nfvbed.records.results import LoadsPayload, ResultKind, TablePayload
 from nfvbed.run.kinds import addresses, attaches, bursts, cost, guests, loads, resets, scaling, sockets
 from nfvbed.run.kinds.celltest import CellTest, Outcome, Payload
 from nfvbed.search.result import SearchResult

@@ -11,7 +11,7 @@ from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.completeness import completeness
 from nfvbed.plan.plan import Plan, PlannedTrial
 from nfvbed.records import QualityWarning, Record, Status, TrialRecord
-from nfvbed.results import MIXED, ONLY, LoadPoint, Reference, label_of
+from nfvbed.records.results import MIXED, ONLY, LoadPoint, Reference, label_of
 from nfvbed.run import requests
 from nfvbed.run.ledger import RunLedger
 from nfvbed.run.observer import Observer

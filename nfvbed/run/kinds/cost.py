@@ -18,9 +18,9 @@ from nfvbed.measure.telemetry.rows import Measured, Trials
 from nfvbed.measure.telemetry.times import Traffic, group_times
 from nfvbed.measure.telemetry.tracing import CoreTracer
 from nfvbed.measure.trial import with_sender
-from nfvbed.readings import Part, available
 from nfvbed.records import NOT_SEPARABLE, Deployment, Role, Status, TrialRecord
-from nfvbed.results import MeasuredRow, Quantity, Reference, TablePayload
+from nfvbed.records.readings import Part, available
+from nfvbed.records.results import MeasuredRow, Quantity, Reference, TablePayload
 from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
 from nfvbed.sites.hosted import require_host
 from nfvbed.sites.hostview import HostView

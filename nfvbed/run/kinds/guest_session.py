@@ -7,11 +7,11 @@ from dataclasses import replace
 from statistics import median
 
 from nfvbed.errors import OnboardError, UnsupportedError
-from nfvbed.host.topology import read_topology
+from nfvbed.host.cores.topology import read_topology
 from nfvbed.measure.warnings import vnf_warnings
-from nfvbed.readings import Part, available
 from nfvbed.records import Hop, HopKind, QualityWarning, Status
-from nfvbed.results import MeasuredRow, Quantity, TablePayload
+from nfvbed.records.readings import Part, available
+from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run import requests
 from nfvbed.run.kinds.celltest import CellTest, Outcome
 from nfvbed.units import NS_PER_S

@@ -8,11 +8,11 @@ from functools import partial
 from itertools import product
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
+from nfvbed.host.cores.topology import CpuTopology, read_topology
 from nfvbed.host.qemu.binaries import PROJECT_ROOT
-from nfvbed.host.topology import CpuTopology, read_topology
 from nfvbed.measure.telemetry.perf import DTLB_MISSES, INSTRUCTIONS, ITLB_MISSES, PerfCounters, PerfEvent, probe
 from nfvbed.records import QualityWarning, Record, Role, Status, WorkThread
-from nfvbed.results import MeasuredRow, Quantity, TablePayload
+from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.celltest import CellTest, Outcome
 from nfvbed.run.kinds.guest_session import (
     in_first_guest,

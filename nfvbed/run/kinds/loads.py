@@ -6,7 +6,7 @@ from nfvbed.errors import InternalError
 from nfvbed.measure.loads import Load
 from nfvbed.measure.searching import DeploymentMeasurer, SearchedSystem
 from nfvbed.records import CellRole, Status
-from nfvbed.results import LoadPoint, LoadsPayload, Reference
+from nfvbed.records.results import LoadPoint, LoadsPayload, Reference
 from nfvbed.run.kinds.celltest import CellTest, Outcome, part_of
 from nfvbed.run.references import load_range
 from nfvbed.search.placement import PlacementRule

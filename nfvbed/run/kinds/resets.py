@@ -7,7 +7,7 @@ from functools import partial
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.errors import GeneratorError
 from nfvbed.records import TrialRecord
-from nfvbed.results import MeasuredRow, Quantity, TablePayload
+from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.celltest import AGAIN, CellTest, OneClass, Outcome
 from nfvbed.spec.testkinds.resets import ResetTest, SystemRecoveryTest
 from nfvbed.traffic.generator import Stretch, TrafficRequest, TrafficResult

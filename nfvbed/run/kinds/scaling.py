@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import median_low
 
-from nfvbed.compare.latency import LatencySummary, merge_latency
+from nfvbed.compare.rows.latency import LatencySummary, merge_latency
 from nfvbed.dataplanes.tables import ForwardingTable, TableNotApplicable, closing
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.missing import missing_of
 from nfvbed.records import Status, TrialRecord
-from nfvbed.results import MeasuredRow, Quantity, TablePayload
+from nfvbed.records.missing import missing_of
+from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
 from nfvbed.spec.testkinds.scaling import FlowScalingTest, ScalingTest, TableScalingTest
 from nfvbed.traffic.generator import TrafficRequest

@@ -9,7 +9,7 @@ from nfvbed.errors import GeneratorError, PrerequisiteError, UnsupportedError
 from nfvbed.host import fixes
 from nfvbed.measure.sockettrial import SocketMeter, Traffic
 from nfvbed.records import Status
-from nfvbed.results import MeasuredRow, TablePayload
+from nfvbed.records.results import MeasuredRow, TablePayload
 from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
 from nfvbed.run.kinds.freeports import ports_free
 from nfvbed.run.losses import next_step

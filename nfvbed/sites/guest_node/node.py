@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from nfvbed.errors import DeployError
-from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.ledger.processes import ManagedProcess
 from nfvbed.host.qemu.binaries import QemuBinaries
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.sites.guest_node import channel, machine
 from nfvbed.sites.guest_node.agent import SCHEMA
 from nfvbed.sites.guest_node.channel import NodeChannel

@@ -6,12 +6,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
-from nfvbed.host.hostlock import HostLock
+from nfvbed.host.cores.topology import read_topology
+from nfvbed.host.ledger.hostlock import HostLock
 from nfvbed.host.qemu.accelerator import find_accelerator
 from nfvbed.host.qemu.binaries import locate
-from nfvbed.host.reap import reap
-from nfvbed.host.topology import read_topology
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.reap import reap
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Accelerator
 from nfvbed.signals import end_like_interrupt
 from nfvbed.sites.guest_node import files

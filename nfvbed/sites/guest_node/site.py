@@ -7,8 +7,8 @@ from typing import Any
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.identity import NodeIdentity, this_node
-from nfvbed.readings import Distances, Unavailable
 from nfvbed.records import Accelerator, Deployment, QualityWarning, WorkThread
+from nfvbed.records.readings import Distances, Unavailable
 from nfvbed.sites.absent import AbsentSite
 from nfvbed.sites.guest_node.session import guest_node
 from nfvbed.sites.lab.machine import LabMachine

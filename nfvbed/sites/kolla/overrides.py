@@ -9,8 +9,8 @@ from graphlib import TopologicalSorter
 from itertools import pairwise
 
 from nfvbed.cloud.kolla.agent import ServiceOptions
-from nfvbed.cpulist import format_cpu_list
 from nfvbed.sites.kolla.model import Order
+from nfvbed.spec.cpulist import format_cpu_list
 
 _PLACED = ("NUMATopologyFilter", "PciPassthroughFilter", "AggregateInstanceExtraSpecsFilter")
 """Filters without which pinned cores, hugepages, devices, and computes of one variant are not looked at."""

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from nfvbed.cloud.kolla import nicnames
-from nfvbed.cpulist import format_cpu_list
 from nfvbed.sites.kolla.model import Order
+from nfvbed.spec.cpulist import format_cpu_list
 from nfvbed.spec.rack import RackHostSpec
 
 GIB_KIB, MIB_KIB = 1024 * 1024, 1024

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError
-from nfvbed.findings import SiteReport
+from nfvbed.records.findings import SiteReport
 from nfvbed.sites.absent import AbsentSite
 from nfvbed.sites.kolla import inventory
 from nfvbed.sites.kolla.executor.complete import require_complete

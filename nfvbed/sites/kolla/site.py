@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.findings import Finding
+from nfvbed.records.findings import Finding
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.measured import exchange, opened, tenants, twins

@@ -6,7 +6,7 @@ from functools import partial
 
 from nfvbed.cloud.tacker.connection import connect, connect_as_named
 from nfvbed.errors import UsageError
-from nfvbed.findings import Finding, State
+from nfvbed.records.findings import Finding, State
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.takeover import KOLLAS_NAME

@@ -5,11 +5,11 @@ from typing import Any
 
 from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
 from nfvbed.errors import BusyError, PrerequisiteError
-from nfvbed.host.hostlock import HostLock
+from nfvbed.host.ledger.hostlock import HostLock
 from nfvbed.host.probes import accelerator, cpu, devices, images, kernel, memory, software, stalls, steal, xdp
 from nfvbed.host.probes.findings import DoctorReport
 from nfvbed.host.probes.host import Host
-from nfvbed.host.reap import reap
+from nfvbed.host.workspace.reap import reap
 
 
 def examine(root: Path, *, read_only: bool) -> DoctorReport:

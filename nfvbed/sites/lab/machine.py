@@ -8,17 +8,17 @@ from typing import Any
 from nfvbed.dataplanes.catalogue import CATALOGUE, Catalogue
 from nfvbed.dataplanes.dataplane import DataPlane
 from nfvbed.errors import PrerequisiteError, UnsupportedError
-from nfvbed.host.arrangement import Arrangement, resolve
+from nfvbed.host.cores.arrangement import Arrangement, resolve
+from nfvbed.host.cores.topology import AFFINITY_AT_START, read_topology
 from nfvbed.host.facts import host_facts
 from nfvbed.host.fitness import support_of
 from nfvbed.host.generator import GeneratorStarter
-from nfvbed.host.hostlock import HostLock
-from nfvbed.host.kept import KeptPages
+from nfvbed.host.ledger.hostlock import HostLock
 from nfvbed.host.native import native_binary, version_of
 from nfvbed.host.nics import fit, take
-from nfvbed.host.reap import Reaped, close_own, reap
-from nfvbed.host.topology import AFFINITY_AT_START, read_topology
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.kept import KeptPages
+from nfvbed.host.workspace.reap import Reaped, close_own, reap
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import PortKind, Readiness, Support
 from nfvbed.signals import end_like_interrupt, signals_held
 from nfvbed.spec.site import HostSiteSpec

@@ -15,13 +15,13 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.dataplanes.wiring import on_path, require_topology, vnf_port_kind
 from nfvbed.errors import DeployError, InternalError, NfvbedError
-from nfvbed.host import coredistance
+from nfvbed.host.cores import coredistance
+from nfvbed.host.cores.memorynodes import what_lies_apart
 from nfvbed.host.generator import GeneratorStarter
-from nfvbed.host.memorynodes import what_lies_apart
 from nfvbed.host.nics import take
-from nfvbed.host.workspace import Workspace
-from nfvbed.readings import Distances, Unavailable
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import CellRole, Deployment, Hop, PortKind, QualityWarning, Support, SwitchCounters, WorkThread
+from nfvbed.records.readings import Distances, Unavailable
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.remembered import Remembered, find_remembered

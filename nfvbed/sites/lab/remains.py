@@ -1,8 +1,8 @@
 """What earlier commands left on this machine: the existing deployment, and what killed ones did not undo."""
 
 from nfvbed.errors import DeployError
-from nfvbed.host.reap import Reaped, abandoned, is_deployed, remove_unreadable, workspaces
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.reap import Reaped, abandoned, is_deployed, remove_unreadable, workspaces
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.sites.lab.remembered import find_remembered
 from nfvbed.sites.site import NOTHING_DEPLOYED
 

@@ -12,11 +12,11 @@ from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import ConfigurationError, InternalError, UnsupportedError
-from nfvbed.findings import SiteReport
-from nfvbed.host.cputime import read_cpu
-from nfvbed.host.workspace import Workspace
-from nfvbed.readings import Part, Reading, Unavailable
+from nfvbed.host.cores.cputime import read_cpu
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import CellRole, Deployment, GeneratorPlace, Hop, QualityWarning, Support, VnfKind, WorkThread
+from nfvbed.records.findings import SiteReport
+from nfvbed.records.readings import Part, Reading, Unavailable
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab import lifecycle, remains, vnfs

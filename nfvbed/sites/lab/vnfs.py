@@ -8,9 +8,9 @@ from typing import Any
 
 from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.fitness import support_of
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Accelerator, Deployment, Hop, Readiness, VnfHandle, WorkThread
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.layout import EndKind, Layout, layout

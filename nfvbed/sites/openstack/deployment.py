@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.instances import PlacedInstance
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.generator import GeneratorStarter
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, Hop, VnfHandle
+from nfvbed.records.state import PlaneState
 from nfvbed.sites.openstack import mobilecore, vnfs
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.state import PlaneState
 from nfvbed.traffic.bearers import BearerGenerator
 from nfvbed.traffic.generator import Generator
 from nfvbed.vnfs.readiness import wait_until_forwarding

@@ -16,7 +16,7 @@ from nfvbed.cloud.devcloud.status import look
 from nfvbed.cloud.novaflavor import PREFIX, extra_specs
 from nfvbed.cloud.tacker.connection import connect
 from nfvbed.dataplanes.devcloud import compute_of, computes
-from nfvbed.findings import Finding, State
+from nfvbed.records.findings import Finding, State
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.variant import Variant
 from nfvbed.vnfs.descriptors.naming import CloudNames

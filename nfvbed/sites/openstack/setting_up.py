@@ -11,9 +11,9 @@ from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.tacker import journal
 from nfvbed.cloud.tacker.connection import asking
 from nfvbed.errors import DeployError, InternalError
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.timing import Steps
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import paths, remembered

@@ -11,12 +11,12 @@ from nfvbed.cloud.tacker import journal, others
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.errors import ConfigurationError, DeployError, OnboardError, PrerequisiteError, UnsupportedError
-from nfvbed.findings import Finding, PlainReport, SiteReport
-from nfvbed.host import coredistance
-from nfvbed.host.cputime import read_cpu
+from nfvbed.host.cores import coredistance
+from nfvbed.host.cores.cputime import read_cpu
 from nfvbed.host.fitness import support_of
-from nfvbed.readings import Distances, Part, Reading, Unavailable
 from nfvbed.records import Accelerator, CellRole, Deployment, GeneratorPlace, QualityWarning, Support, WorkThread
+from nfvbed.records.findings import Finding, PlainReport, SiteReport
+from nfvbed.records.readings import Distances, Part, Reading, Unavailable
 from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.lab.machine import LabMachine

@@ -8,8 +8,8 @@ from typing import Any
 from openstack.connection import Connection
 
 from nfvbed.cloud.compute import Compute
-from nfvbed.findings import Finding
 from nfvbed.records import Accelerator, GeneratorPlace, VnfHandle
+from nfvbed.records.findings import Finding
 from nfvbed.sites.openstack.paths import OWN, PathNetworks
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice

@@ -9,9 +9,9 @@ from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.errors import VnfDiedError
 from nfvbed.records import Accelerator, PortKind, Record, VnfHandle, VnfPort
+from nfvbed.records.state import VnfState
 from nfvbed.sites.deployed import Placed
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.state import VnfState
 
 DEVICE = "neutron:{}"
 """Address of a VNF's port: the device is Neutron's to name."""

@@ -7,7 +7,6 @@ from nfvbed import __version__
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import InternalError, UnsupportedError
-from nfvbed.readings import Part, Reading, Unavailable
 from nfvbed.records import (
     CellRole,
     Deployment,
@@ -22,6 +21,7 @@ from nfvbed.records import (
     VnfKind,
     WorkThread,
 )
+from nfvbed.records.readings import Part, Reading, Unavailable
 from nfvbed.sites.simulated.tables import SimulatedEntries, SimulatedLearning
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout

@@ -10,7 +10,7 @@ from nfvbed.cloud.verify.readings import read_cloud, read_machine
 from nfvbed.dataplanes.ovs.switchchecks import check_switch
 from nfvbed.dataplanes.ovs.switchreading import read_switch
 from nfvbed.errors import NfvbedError
-from nfvbed.findings import Finding, State
+from nfvbed.records.findings import Finding, State
 
 
 def verify(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from nfvbed.errors import NfvbedError
-from nfvbed.findings import Finding, State
+from nfvbed.records.findings import Finding, State
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.commands import TracedPath, trace_command

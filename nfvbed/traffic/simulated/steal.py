@@ -6,8 +6,8 @@ What is counted of them may be coarser, as a hypervisor's time is in a real gues
 import random
 from dataclasses import dataclass
 
-from nfvbed.readings import CoreSample, CpuSample, ThreadSample
 from nfvbed.records import Role, WorkThread
+from nfvbed.records.readings import CoreSample, CpuSample, ThreadSample
 from nfvbed.traffic.simulated.options import SimulatedOptions
 from nfvbed.units import NS_PER_S
 

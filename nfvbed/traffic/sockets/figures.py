@@ -7,7 +7,7 @@ from typing import Any
 
 from nfvbed.errors import GeneratorError
 from nfvbed.records import DirectionCounts, Engine
-from nfvbed.results import Quantity
+from nfvbed.records.results import Quantity
 
 THROUGHPUT = "throughput"
 RETRANSMITS = "retransmits"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nfvbed.errors import NfvbedError, PrerequisiteError, UnsupportedError
-from nfvbed.host.meminfo import MEMINFO, available_kib
+from nfvbed.host.memory.meminfo import MEMINFO, available_kib
 from nfvbed.spec.flavor import Flavor
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
 from nfvbed.vnfs.numa import GuestSeats, Host, place_guest

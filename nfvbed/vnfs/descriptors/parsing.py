@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nfvbed.below import below
 from nfvbed.errors import ConfigurationError, PrerequisiteError
+from nfvbed.spec.below import below
 from nfvbed.spec.document import Document, KeyPath
 from nfvbed.vnfs.descriptors.imports import Definitions
 from nfvbed.vnfs.descriptors.typefiles import LEGACY_TYPES

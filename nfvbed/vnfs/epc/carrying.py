@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from nfvbed.errors import OnboardError
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network.namespaces import inside
 from nfvbed.patience import patient
 from nfvbed.records import GeneratorPort, Record
 from nfvbed.spec.bearers import BearerTable

@@ -7,8 +7,8 @@ checksum of its packet to its port, and a gateway that reads frames puts the pac
 
 from nfvbed.errors import OnboardError
 from nfvbed.records import Deployment
+from nfvbed.records.state import VnfState
 from nfvbed.spec.bearers import BearerTable
-from nfvbed.state import VnfState
 from nfvbed.units import GTPU_BYTES
 from nfvbed.vnfs.offload import ChecksumPath, OffloadReport, incomplete_frame, judge, probe_frame
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import nfvbed
 from nfvbed.errors import DeployError, OnboardError, VnfDiedError
-from nfvbed.host.processes import ManagedProcess, how_it_ended
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.ledger.processes import ManagedProcess, how_it_ended
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.patience import patient
 from nfvbed.spec.corenetwork import USUAL, CoreNetwork
 from nfvbed.spec.pcrf import NEXTEPC, PcrfKind, most_attached

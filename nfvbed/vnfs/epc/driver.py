@@ -13,13 +13,15 @@ from pathlib import Path
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
-from nfvbed.host import fixes, links, veth
+from nfvbed.host import fixes
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.namespaces import inside
-from nfvbed.host.napi import still_there
+from nfvbed.host.network import links, veth
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.napi import still_there
 from nfvbed.host.timing import Steps
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, Hop, HopKind, Role, VnfHandle, VnfPort, WorkThread
+from nfvbed.records.state import Cores, Words
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.corenetwork import USUAL
 from nfvbed.spec.gateway import GATEWAYS as GATEWAY_KINDS
@@ -27,7 +29,6 @@ from nfvbed.spec.gateway import refused_bearers
 from nfvbed.spec.layout import End
 from nfvbed.spec.pcrf import NEXTEPC, STAND_IN, PcrfKind
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.state import Cores, Words
 from nfvbed.vnfs.epc import network, nextepc, sctp, shim
 from nfvbed.vnfs.epc.carrying import Direction, Ends
 from nfvbed.vnfs.epc.configuration import ORDER

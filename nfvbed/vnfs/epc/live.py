@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nfvbed.errors import VnfDiedError
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, VnfHandle
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.layout import VEPC

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from pyroute2 import IPRoute
 
-from nfvbed.host import links, namespaces
 from nfvbed.host.generator import GENERATOR_ADDRESSES
-from nfvbed.host.namespaces import inside
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.network import links, namespaces
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.vnfs.epc.configuration import Addresses
 
 CONTROL = IPv4Network("10.230.0.0/24")

@@ -14,9 +14,9 @@ from nfvbed.dataplanes.ports import memif
 from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.errors import DeployError, OnboardError
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.napi import still_there
 from nfvbed.host.native import native_binary
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.network.napi import still_there
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import CounterSource, Deployment, Hop, HopKind, PortKind, Role, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.gateway import SOCKETS

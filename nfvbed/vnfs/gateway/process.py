@@ -9,10 +9,10 @@ from typing import Literal
 from pydantic import Field
 
 from nfvbed.errors import OnboardError, PrerequisiteError, SwitchDiedError, UnsupportedError, VnfDiedError
-from nfvbed.host.liveframes import try_xdp
+from nfvbed.host.ledger.processes import ManagedProcess, check_alive
 from nfvbed.host.native import native_binary
-from nfvbed.host.processes import ManagedProcess, check_alive
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.network.liveframes import try_xdp
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.patience import patient
 from nfvbed.records import Record
 from nfvbed.spec.bearers import BearerTable

@@ -3,7 +3,7 @@
 To the scheduler a loop that polls is always busy.
 """
 
-from nfvbed.results import MeasuredRow, Quantity
+from nfvbed.records.results import MeasuredRow, Quantity
 from nfvbed.vnfs.gateway.client import GatewayClient, GatewayCounts
 
 SOURCE = "rounds of the gateway in which frames came"

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
-from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.meminfo import available_kib
-from nfvbed.host.topology import read_topology
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.cores.arrangement import Arrangement
+from nfvbed.host.cores.topology import read_topology
+from nfvbed.host.memory.meminfo import available_kib
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.spec.vnf import AS_THE_IMAGE, VnfChoice
 from nfvbed.vnfs.guest.machines import Machine
 from nfvbed.vnfs.numa import Host, place_guest

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import Literal
 
-from nfvbed.host.topology import CpuTopology
+from nfvbed.host.cores.topology import CpuTopology
 from nfvbed.records import Record
 from nfvbed.vnfs.guest.machines import Machine
 from nfvbed.vnfs.vm.monitor import Monitor

@@ -1,10 +1,10 @@
 """A VNF's network devices: up, silent, their receive work on the VNF's core."""
 
-from nfvbed.host import links, napi, veth
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links, napi, veth
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import Hop, HopKind, PortKind, Role, VnfHandle, WorkThread
+from nfvbed.records.state import VnfState
 from nfvbed.spec.layout import End
-from nfvbed.state import VnfState
 from nfvbed.vnfs.process.life import kernel_ports
 from nfvbed.vnfs.vnf import VnfSeat
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.host import linesocket
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.napi import still_there
+from nfvbed.host.ledger.processes import ManagedProcess
 from nfvbed.host.native import native_binary
-from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.network.napi import still_there
 from nfvbed.host.timing import Steps
 from nfvbed.patience import patient
 from nfvbed.records import VnfHandle, WorkThread

@@ -8,13 +8,14 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.errors import DeployError, OnboardError, PrerequisiteError, SwitchDiedError, UnsupportedError, VnfDiedError
-from nfvbed.host import fixes, links, veth
+from nfvbed.host import fixes
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.generator import GENERATOR_ADDRESSES
-from nfvbed.host.namespaces import inside
-from nfvbed.host.napi import still_there
+from nfvbed.host.network import links, veth
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.napi import still_there
 from nfvbed.host.timing import Steps
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Hop, VnfHandle, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.process import devices

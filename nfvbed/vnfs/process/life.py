@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from nfvbed.errors import DeployError, OnboardError, VnfDiedError
-from nfvbed.host.processes import ManagedProcess, how_it_ended
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.ledger.processes import ManagedProcess, how_it_ended
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import PortKind, VnfHandle, VnfPort
-from nfvbed.state import VnfState
+from nfvbed.records.state import VnfState
 from nfvbed.vnfs.vnf import VnfSeat
 
 

@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 
 from nfvbed.errors import OnboardError
-from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.ledger.processes import ManagedProcess
 from nfvbed.records import CounterSource, Hop, HopKind, Role, VnfHandle, WorkThread
 from nfvbed.vnfs.process.forwarder import ForwarderVnf
 from nfvbed.vnfs.process.life import port_title

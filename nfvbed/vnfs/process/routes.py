@@ -17,7 +17,7 @@ from nfvbed.dataplanes.networks import FLOWS_MOST, MOST, NOTE, PREFIX, ROUTED, p
 from nfvbed.dataplanes.tables import Filling, ForwardingTable, TableNotApplicable, share_out
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.generator import GENERATOR_ADDRESSES
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import VnfHandle, VnfKind
 from nfvbed.vnfs.process import devices
 

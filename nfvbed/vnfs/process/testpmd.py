@@ -9,13 +9,13 @@ from pydantic import AliasChoices, Field
 from nfvbed.dataplanes.ports import memif
 from nfvbed.errors import DeployError, OnboardError, PrerequisiteError, UnsupportedError
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.napi import still_there
+from nfvbed.host.ledger.processes import ManagedProcess
 from nfvbed.host.native import native_binary
-from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.network.napi import still_there
 from nfvbed.host.testpmd import command, telemetry
 from nfvbed.host.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.host.timing import Steps
-from nfvbed.host.workspace import try_memory
+from nfvbed.host.workspace.workspace import try_memory
 from nfvbed.records import CounterSource, Hop, HopKind, PortKind, Role, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import FCS_BYTES

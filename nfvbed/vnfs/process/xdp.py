@@ -1,7 +1,7 @@
 """XDP redirect as a VNF: an eBPF program on each device hands every frame to the other one."""
 
-from nfvbed.host.liveframes import try_xdp
-from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.ledger.processes import ManagedProcess
+from nfvbed.host.network.liveframes import try_xdp
 from nfvbed.records import Hop, VnfHandle, WorkThread
 from nfvbed.vnfs.process import devices
 from nfvbed.vnfs.process.forwarder import ForwarderVnf

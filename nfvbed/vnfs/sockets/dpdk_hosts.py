@@ -13,7 +13,7 @@ from pathlib import Path
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.errors import DeployError, GeneratorError, UnsupportedError
 from nfvbed.host.generator import GENERATOR_ADDRESSES
-from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.ledger.processes import ManagedProcess
 from nfvbed.host.testpmd import command, telemetry
 from nfvbed.host.testpmd.threads import forwarding_threads
 from nfvbed.patience import patient

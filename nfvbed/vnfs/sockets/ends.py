@@ -5,8 +5,9 @@ from contextlib import contextmanager
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.generator import destination_macs
-from nfvbed.host.veth import GENERATOR_LINKS, MACS
+from nfvbed.host.network.veth import GENERATOR_LINKS, MACS
 from nfvbed.records import Deployment, PortKind
+from nfvbed.records.words import CHECKSUM_TRAP
 from nfvbed.spec.layout import VEPC, layout
 from nfvbed.vnfs.epc.checksums import probe_downlink
 from nfvbed.vnfs.epc.driver import bearers_of
@@ -15,7 +16,6 @@ from nfvbed.vnfs.sockets.dpdk_hosts import dpdk_hosts
 from nfvbed.vnfs.sockets.hosts import SocketEnds, Surroundings
 from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
 from nfvbed.vnfs.sockets.ue import behind_enb
-from nfvbed.words import CHECKSUM_TRAP
 
 KERNEL = (PortKind.VETH,)
 DPDK = (PortKind.VHOST_USER, PortKind.MEMIF)

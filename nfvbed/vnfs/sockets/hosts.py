@@ -16,13 +16,13 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.rtnl import ndmsg
 
 from nfvbed.errors import GeneratorError
-from nfvbed.host import links, namespaces
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.generator import destination_macs
-from nfvbed.host.links import LinkCounters
-from nfvbed.host.namespaces import inside
-from nfvbed.host.processes import ManagedProcess
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.ledger.processes import ManagedProcess
+from nfvbed.host.network import links, namespaces
+from nfvbed.host.network.links import LinkCounters
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, WorkThread
 from nfvbed.spec.layout import VEPC
 from nfvbed.traffic.sockets.hosts import SocketHost, SocketPair

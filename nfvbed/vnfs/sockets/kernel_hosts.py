@@ -14,9 +14,10 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import fixes, links
+from nfvbed.host import fixes
 from nfvbed.host.generator import GENERATOR_ADDRESSES
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import Deployment, GeneratorPort
 from nfvbed.vnfs.sockets.hosts import (
     DEVICES,

@@ -17,10 +17,11 @@ from pydantic import ValidationError
 from pyroute2 import IPRoute
 
 from nfvbed.errors import GeneratorError, UnsupportedError
-from nfvbed.host import fixes, links, namespaces
-from nfvbed.host.namespaces import inside
+from nfvbed.host import fixes
+from nfvbed.host.ledger.processes import ManagedProcess
 from nfvbed.host.native import native_binary
-from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.network import links, namespaces
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import Deployment, Record, Role, WorkThread
 from nfvbed.spec.bearers import GTPU_PORT, Bearer
 from nfvbed.traffic.sockets.hosts import LISTEN_S, LOG_LINES, Listener, listens

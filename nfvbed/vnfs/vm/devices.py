@@ -9,9 +9,9 @@ from pathlib import Path
 from pyroute2.netlink.exceptions import NetlinkError
 
 from nfvbed.errors import OnboardError
-from nfvbed.host import links, macvlans
-from nfvbed.host.macvlans import MacvlanDevice
-from nfvbed.host.namespaces import CLONE_NEWNET, in_thread, inside_with_sysfs, libc
+from nfvbed.host.network import links, macvlans
+from nfvbed.host.network.macvlans import MacvlanDevice
+from nfvbed.host.network.namespaces import CLONE_NEWNET, in_thread, inside_with_sysfs, libc
 from nfvbed.host.nics.vfio import vfio_reason as vfio_reason
 
 _NAMES = ("nfvbedt0", "nfvbedt1", "nfvbedt2")

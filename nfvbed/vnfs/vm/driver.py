@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
-from nfvbed.host import links
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.namespaces import inside
-from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.ledger.processes import ManagedProcess
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
 from nfvbed.host.qemu.accelerator import find_accelerator
 from nfvbed.host.qemu.binaries import QemuBinaries, locate
 from nfvbed.host.qemu.images import Image, find
 from nfvbed.host.qemu.vhost import vhost_net_reason
 from nfvbed.host.timing import Steps
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Accelerator, CounterSource, Hop, HopKind, PortKind, VnfHandle, VnfKind, WorkThread
 from nfvbed.spec.vnf import ImageSpec, VnfChoice
 from nfvbed.vnfs.vm import agentwork, command, devices, image, launch, pinning, sizing, support

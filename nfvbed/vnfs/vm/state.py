@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from nfvbed.state import NESTED, VnfState
+from nfvbed.records.state import NESTED, VnfState
 
 
 class GuestState(VnfState):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from nfvbed.compare.latency import mean_latency_ns, merge_latency
+from nfvbed.compare.rows.latency import mean_latency_ns, merge_latency
 from nfvbed.traffic.generator import TrafficResult
 from nfvbed.units import NS_PER_S, FrameSize, layer2_bits_per_s
 from nfvbed.vsperf.conf.columns import burst_counts

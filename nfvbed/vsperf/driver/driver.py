@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from uuid6 import uuid7
 
-from nfvbed.below import below
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.errors import (
     DeployError,
@@ -17,15 +16,16 @@ from nfvbed.errors import (
     NfvbedError,
     TotalLossError,
 )
-from nfvbed.host import coredistance
-from nfvbed.host.arrangement import Arrangement, resolve
+from nfvbed.host.cores import coredistance
+from nfvbed.host.cores.arrangement import Arrangement, resolve
+from nfvbed.host.cores.topology import read_topology
 from nfvbed.host.generator import GeneratorStarter
+from nfvbed.host.ledger.processes import ManagedProcess
 from nfvbed.host.native import native_binary
-from nfvbed.host.processes import ManagedProcess
-from nfvbed.host.topology import read_topology
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, FactRecord, PortKind, RunRecord, Status
 from nfvbed.sites.lab.machine import LabMachine
+from nfvbed.spec.below import below
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
 from nfvbed.vsperf.conf import VsperfResult, VsperfSettings, read_results

@@ -13,8 +13,8 @@ from nfvbed.records import (
     Status,
     TrialRecord,
 )
+from nfvbed.records.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
 from nfvbed.report.throughput import claim, deviating
-from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
 from nfvbed.run.kinds.loads import irregularities
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from nfvbed.compare.placement import classify
+from nfvbed.compare.rows.placement import classify
 from nfvbed.errors import ConfigurationError, GeneratorError, TotalLossError, UnsupportedError
 from nfvbed.measure.searching import seen_by_search
 from nfvbed.measure.trial import look_for_links

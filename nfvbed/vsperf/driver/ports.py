@@ -13,7 +13,7 @@ from typing import Any, Final
 from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.errors import PrerequisiteError
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.records import GeneratorPort
 from nfvbed.vsperf.conf.testcase import TestCase
 from nfvbed.vsperf.driver.configuration import Additions

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from statistics import median
 from typing import Final
 
-from nfvbed.compare.latency import mean_latency_ns, merge_latency
-from nfvbed.compare.summary import CellSummary
-from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.compare.rows.latency import mean_latency_ns, merge_latency
+from nfvbed.compare.rows.summary import CellSummary
+from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.records import DirectionCounts, TrialRecord
 from nfvbed.report.csv.export import Value, written_once
 from nfvbed.units import NS_PER_S, layer2_bits_per_s

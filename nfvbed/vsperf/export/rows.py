@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from nfvbed.compare.comparison import Comparison
-from nfvbed.compare.placement import ONLY
-from nfvbed.compare.rundata import RunData
-from nfvbed.compare.summary import NOT_TESTED, CellSummary
-from nfvbed.compare.testresults import MeasuredTest
-from nfvbed.compare.visits import ALL_STATES
+from nfvbed.compare.rows.placement import ONLY
+from nfvbed.compare.rows.rundata import RunData
+from nfvbed.compare.rows.summary import NOT_TESTED, CellSummary
+from nfvbed.compare.rows.testresults import MeasuredTest
+from nfvbed.compare.rows.visits import ALL_STATES
 from nfvbed.records import CellRole, Preset, Status, TrialRecord
 from nfvbed.report.csv.export import Value, guarded, written_once
 from nfvbed.spec.layout import chain_length, layout

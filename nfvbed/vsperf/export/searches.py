@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from nfvbed.compare.summary import CellSummary
-from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.compare.rows.summary import CellSummary
+from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.report.csv.export import Value
 from nfvbed.report.csv.tests import NOTHING_EXCLUDED
 from nfvbed.search.result import GoalResult, SearchResult

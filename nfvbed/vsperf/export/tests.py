@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from nfvbed.compare.rundata import RunData
-from nfvbed.compare.summary import CellSummary
-from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.compare.rows.rundata import RunData
+from nfvbed.compare.rows.summary import CellSummary
+from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.records import TrialRecord
+from nfvbed.records.results import ResultKind
 from nfvbed.report.csv.export import Value, written_once
-from nfvbed.results import ResultKind
 from nfvbed.vsperf.conf.columns import COUNTS, burst_counts
 from nfvbed.vsperf.conf.testids import TestKind
 from nfvbed.vsperf.export.fields import frame_loss, own_of_test, rates, span_of_test, times

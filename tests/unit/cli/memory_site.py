@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from nfvbed.readings import Part, Reading
 from nfvbed.records import (
     CellRole,
     Deployment,
@@ -21,6 +20,7 @@ from nfvbed.records import (
     VnfHandle,
     WorkThread,
 )
+from nfvbed.records.readings import Part, Reading
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout

@@ -9,11 +9,11 @@ import click
 import pytest
 from click.shell_completion import CompletionItem, ShellComplete
 
-from nfvbed.annotations import Mark
 from nfvbed.cli.completion import FRAME_SIZES, TOPOLOGIES, FrameSizes, Names
 from nfvbed.cli.main import VERBS, group
 from nfvbed.cli.outline import outlined
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.records.annotations import Mark
 from nfvbed.spec.layout import MAX_CHAIN, chains, layout
 from nfvbed.store import Store
 from tests.dashboard_runs import ELSEWHERE, two_variants

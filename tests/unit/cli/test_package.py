@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from nfvbed.cli.main import main
-from nfvbed.host.topology import CpuTopology
+from nfvbed.host.cores.topology import CpuTopology
 from nfvbed.sites.lab import machine, site
 from nfvbed.vnfs.descriptors import cloudimage, csar
 

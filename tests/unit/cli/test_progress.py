@@ -13,7 +13,7 @@ from nfvbed.plan.cells import DeploymentKey
 from nfvbed.plan.completeness import Completeness, Lack
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.records import CellRole, Preset, RunRecord, Status
-from nfvbed.results import ResultKind, ResultRecord
+from nfvbed.records.results import ResultKind, ResultRecord
 from nfvbed.run.observer import RoundEnd
 
 KEY = DeploymentKey("ovs-dpdk", CellRole.REFERENCE, "p2p")

@@ -10,12 +10,12 @@ import pytest
 
 from nfvbed.cli.main import main
 from nfvbed.cli.proposals import measures_in
-from nfvbed.compare.needs import Need
-from nfvbed.compare.recommend import Recommendation, Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.needs import Need
+from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend, unchecked
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.host.cores.topology import read_topology
 from nfvbed.host.facts import host_facts
-from nfvbed.host.topology import read_topology
-from nfvbed.selection import MEASURED
+from nfvbed.records.selection import MEASURED
 from nfvbed.store import Store
 from nfvbed.store.canonical import content_hash
 from tests.sample_records import BRIDGE, HOST, OVS, PVP, SIMULATED, Scenario, build

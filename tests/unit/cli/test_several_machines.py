@@ -8,8 +8,8 @@ import yaml
 
 from nfvbed.cli import onboard_machines
 from nfvbed.cli.main import main
+from nfvbed.host.cores.topology import CpuTopology
 from nfvbed.host.qemu.images import Image
-from nfvbed.host.topology import CpuTopology
 from nfvbed.sites.lab import machine, site
 from nfvbed.spec.machines import FormSpec
 from nfvbed.vnfs.descriptors import csar, imports

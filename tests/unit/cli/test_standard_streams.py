@@ -9,7 +9,7 @@ import click
 import pytest
 
 from nfvbed.cli.main import group, main
-from nfvbed.selection import EVERY
+from nfvbed.records.selection import EVERY
 from nfvbed.store import Store
 from tests.unit.store.store_records import RUN_ID, cell_record, run_record, trial_record
 

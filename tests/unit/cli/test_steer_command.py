@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from nfvbed.chain import ChainReport
 from nfvbed.records import Deployment, Hop
+from nfvbed.records.chain import ChainReport
 from nfvbed.sites.chain import DeployedChain
 from tests.unit.cli.memory_site import MemorySite
 from tests.unit.cli.test_other_site import AT, reported

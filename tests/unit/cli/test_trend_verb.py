@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.cli.trend import command
 from nfvbed.errors import UnknownNameError
+from nfvbed.records.acknowledgements import Acknowledgement
 from nfvbed.store import Store
 from tests.dashboard_runs import SERIES, STEP_AT, STEPPED, with_series
 

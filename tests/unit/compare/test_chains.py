@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.compare.chains import Chain, Hold, Holding, Of, find_chains
 from nfvbed.compare.comparison import Options, compare
-from nfvbed.compare.summary import CellSummary, Limit
+from nfvbed.compare.rows.summary import CellSummary, Limit
 from nfvbed.records import QualityWarning
 from tests.sample_records import CEILINGS, CHAIN, OVS, Scenario, System, build, with_vnf
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nfvbed.compare.changes import ChangesOfHost, Ends, find_changes
+from nfvbed.compare.rows.changes import ChangesOfHost, Ends, find_changes
 
 TRIALS = 200
 

@@ -4,15 +4,15 @@ import dataclasses
 
 import pytest
 
-from nfvbed.compare.advice import ADVICE
+from nfvbed.compare.advice.advice import ADVICE
 from nfvbed.compare.comparison import Comparison, Options, compare, require_comparable
-from nfvbed.compare.rundata import RunData
-from nfvbed.compare.scope import Scope
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.differences.scope import Scope
+from nfvbed.compare.rows.rundata import RunData
+from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.compare.verdict import Bound, Rules, Verdict
 from nfvbed.errors import NotComparableError, UnknownNameError, UsageError
 from nfvbed.records import NOT_SEPARABLE, CellRole, QualityWarning, Readiness, Status, Support
-from nfvbed.results import ResultRecord
+from nfvbed.records.results import ResultRecord
 from tests.sample_records import BRIDGE, CEILINGS, HOST, OVS, RUN, SIMULATED, Scenario, build
 
 SECOND_RUN = "01940000-0000-7000-8000-000000000002"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nfvbed.compare.cost import cpu_use
+from nfvbed.compare.rows.cost import cpu_use
 from nfvbed.records import NOT_SEPARABLE, CpuTime, Role, TrialRecord
 from tests.sample_records import OVS, Scenario, build
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nfvbed.compare.dispersion import (
+from nfvbed.compare.differences.dispersion import (
     SpreadVerdict,
     fligner_killeen,
     judge_spread,
     judge_spread_of_tables,
 )
-from nfvbed.compare.ranks import rank_spread
+from nfvbed.compare.rows.visits import ClassVisit, ShortTrial, Visit
+from nfvbed.compare.samples.ranks import rank_spread
 from nfvbed.compare.verdict import Rules
-from nfvbed.compare.visits import ClassVisit, ShortTrial, Visit
 
 RULES = Rules()
 STEADY, RESTLESS = 0.01, 0.06

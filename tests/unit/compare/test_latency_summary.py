@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from nfvbed.compare.latency import (
+from nfvbed.compare.rows.latency import (
     HIGHEST_NS,
     SIGNIFICANT_FIGURES,
     SURELY_SMALL,

@@ -4,7 +4,7 @@ from math import log
 
 import pytest
 
-from nfvbed.compare.visits import ClassVisit, ShortTrial, Visit, class_effects, pair
+from nfvbed.compare.rows.visits import ClassVisit, ShortTrial, Visit, class_effects, pair
 
 NEAR, FAR, CHANGED = ("near", "near"), ("far", "far"), ("near", "far")
 

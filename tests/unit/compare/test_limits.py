@@ -6,14 +6,14 @@ from collections.abc import Callable
 import pytest
 
 from nfvbed.compare.comparison import compare
-from nfvbed.compare.limits import WITHIN, _lies_above, bounds_of
-from nfvbed.compare.ranks import Interval
-from nfvbed.compare.rundata import RunData
-from nfvbed.compare.scope import Scope
-from nfvbed.compare.summary import CellSummary, Limit
+from nfvbed.compare.differences.limits import WITHIN, _lies_above, bounds_of
+from nfvbed.compare.differences.scope import Scope
+from nfvbed.compare.rows.rundata import RunData
+from nfvbed.compare.rows.summary import CellSummary, Limit
+from nfvbed.compare.samples.ranks import Interval
 from nfvbed.compare.verdict import Bounds
 from nfvbed.records import CellRole, PortKind, Preset, QualityWarning, TrialRecord
-from nfvbed.results import ResultKind, ResultRecord
+from nfvbed.records.results import ResultKind, ResultRecord
 from tests.sample_records import BRIDGE, CEILINGS, OVS, Scenario, build
 
 CELL = "ovs-dpdk/p2p/64"

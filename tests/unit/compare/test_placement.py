@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfvbed.compare.placement import FAR, MIXED, NEAR, ONLY, analyse, classify
+from nfvbed.compare.rows.placement import FAR, MIXED, NEAR, ONLY, analyse, classify
 from nfvbed.records import CoreDistance
 
 Pairs = list[CoreDistance | None]

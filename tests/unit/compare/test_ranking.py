@@ -3,7 +3,7 @@
 import dataclasses
 
 from nfvbed.compare.comparison import Options, compare
-from nfvbed.compare.ranking import leaders
+from nfvbed.compare.differences.ranking import leaders
 from nfvbed.compare.verdict import Rules, Verdict
 from tests.sample_records import BRIDGE, OVS, SIMULATED, Scenario, build
 

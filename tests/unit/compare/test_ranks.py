@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nfvbed.compare.ranks import rank_shift, signed_rank
+from nfvbed.compare.samples.ranks import rank_shift, signed_rank
 
 
 @pytest.mark.parametrize("count", [2, 5, 8, 12, 20, 40])

@@ -4,13 +4,13 @@ import dataclasses
 
 import pytest
 
-from nfvbed.compare.needs import Need
-from nfvbed.compare.rawethernet import Carries
-from nfvbed.compare.recommend import Recommendation, Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.needs import Need
+from nfvbed.compare.recommendation.rawethernet import Carries
+from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend, unchecked
 from nfvbed.compare.verdict import Verdict
 from nfvbed.records import CellRole, PortKind, Status
-from nfvbed.results import ResultKind
-from nfvbed.words import CHECKSUM_TRAP
+from nfvbed.records.results import ResultKind
+from nfvbed.records.words import CHECKSUM_TRAP
 from tests.sample_records import CEILINGS, HOST, OVS, RUN, SIMULATED
 from tests.sample_runs import SURVEY, began, doctor, examined, flow_scaling, plane, result, run_of, through, trapped
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from nfvbed.compare.advice import ADVICE, advice_for
+from nfvbed.compare.advice.advice import ADVICE, advice_for
+from nfvbed.compare.advice.remedies import REMEDIES, Done, advise, done
 from nfvbed.compare.comparison import compare
-from nfvbed.compare.remedies import REMEDIES, Done, advise, done
-from nfvbed.compare.rowwarnings import WarningCount
+from nfvbed.compare.rows.rowwarnings import WarningCount
 from nfvbed.records import QualityWarning, Status
 from tests.sample_records import BRIDGE, PVP, Scenario, build
 

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.compare.summary import CellSummary
+from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.compare.verdict import Rules, Verdict
 from nfvbed.records import Preset, Renewed
 from tests.sample_records import BRIDGE, OVS, Scenario, build

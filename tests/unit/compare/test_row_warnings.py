@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.compare.rowwarnings import spread
+from nfvbed.compare.rows.rowwarnings import spread
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning
 from tests.sample_records import BRIDGE, CEILINGS, OVS, Scenario, build

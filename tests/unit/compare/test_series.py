@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from nfvbed.compare.samples.steps import NEWEST
 from nfvbed.compare.series import Measured, Setting, by_setting, changes_in, machine_of, series_of
-from nfvbed.compare.steps import NEWEST
 from nfvbed.records import Sessions
 
 SETTING = Setting(

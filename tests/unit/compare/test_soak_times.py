@@ -1,8 +1,8 @@
 """When the intervals of a soak began: by the clock, and never before the traffic of those before it was over."""
 
-from nfvbed.compare.soak import interval_starts_s
+from nfvbed.compare.rows.soak import interval_starts_s
 from nfvbed.records import TrialRecord
-from nfvbed.results import LoadPoint
+from nfvbed.records.results import LoadPoint
 from nfvbed.units import NS_PER_S
 from tests.sample_records import Scenario, build
 

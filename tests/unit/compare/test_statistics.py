@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nfvbed.compare.statistics import (
+from nfvbed.compare.samples.statistics import (
     interquartile_range,
     mean_interval,
     mean_with_intervals,

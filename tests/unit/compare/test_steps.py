@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from nfvbed.acknowledgements import Acknowledgement
-from nfvbed.compare.steps import FEWEST, NEWEST, RunFigure, find_steps, open_steps
+from nfvbed.compare.samples.steps import FEWEST, NEWEST, RunFigure, find_steps, open_steps
+from nfvbed.records.acknowledgements import Acknowledgement
 
 SCATTER = 0.02
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nfvbed.compare.dispersion import SpreadVerdict
-from nfvbed.compare.multiple import holm_adjusted
-from nfvbed.compare.statistics import mean_with_intervals
+from nfvbed.compare.differences.dispersion import SpreadVerdict
+from nfvbed.compare.samples.multiple import holm_adjusted
+from nfvbed.compare.samples.statistics import mean_with_intervals
 from nfvbed.compare.tables import KISTI_Z, TableDifference, compare_tables, kisti_interval
 from nfvbed.compare.verdict import Rules, Verdict
 from tests.published_tables import CHAINS, VSWITCHES

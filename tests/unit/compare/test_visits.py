@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfvbed.compare.placement import MIXED
-from nfvbed.compare.visits import LabelledTrial, pair, visits_of
+from nfvbed.compare.rows.placement import MIXED
+from nfvbed.compare.rows.visits import LabelledTrial, pair, visits_of
 from nfvbed.records import DirectionCounts, Engine, Preset, Renewed, Status, TrialRecord
 from tests.sample_records import RUN
 

@@ -6,9 +6,9 @@ import itertools
 import pytest
 
 from nfvbed.compare.comparison import Comparison, compare
-from nfvbed.compare.ranking import leaders
-from nfvbed.compare.rundata import RunData
-from nfvbed.compare.scope import Scope, find_scope
+from nfvbed.compare.differences.ranking import leaders
+from nfvbed.compare.differences.scope import Scope, find_scope
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Bound, Verdict
 from nfvbed.records import CellRole, PortKind, QualityWarning, Status
 from tests.sample_records import BRIDGE, CEILINGS, OVS, PVP, Scenario, System, build, with_vnf

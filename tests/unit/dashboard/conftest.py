@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.security import Access
 from nfvbed.store import Store
 from tests.dashboard_runs import two_variants
 
@@ -18,7 +18,7 @@ NOW = datetime(2026, 1, 4, 3, 4, 5, tzinfo=UTC)
 @pytest.fixture(autouse=True)
 def _no_trial_of_others(monkeypatch, tmp_path_factory):
     """What is measured on this host meanwhile does not keep a test waiting."""
-    monkeypatch.setattr("nfvbed.host.trialsign.RUN_DIRECTORY", tmp_path_factory.mktemp("run") / "signs")
+    monkeypatch.setattr("nfvbed.host.workspace.trialsign.RUN_DIRECTORY", tmp_path_factory.mktemp("run") / "signs")
 
 
 @pytest.fixture(scope="session", name="stored")

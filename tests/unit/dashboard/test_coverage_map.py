@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from nfvbed.dashboard.coverage import State, coverage_of
+from nfvbed.dashboard.results.coverage import State, coverage_of
 from nfvbed.records import Readiness, Status, Support
 from nfvbed.store.summaries import Covered
 

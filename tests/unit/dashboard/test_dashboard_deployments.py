@@ -7,8 +7,8 @@ from starlette.testclient import TestClient
 
 from nfvbed.cli import deployed_sites
 from nfvbed.cli.deployed_sites import DeployedSites
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.security import Access
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.records import Deployment

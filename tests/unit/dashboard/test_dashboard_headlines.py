@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.security import Access
-from nfvbed.headlines import HEADLINES
-from nfvbed.quality import QualityWarning
-from nfvbed.results import ResultKind
+from nfvbed.records.headlines import HEADLINES
+from nfvbed.records.quality import QualityWarning
+from nfvbed.records.results import ResultKind
 from nfvbed.store import Store
 from tests.sample_records import BRIDGE, OVS, RUN, Scenario, build
 from tests.sample_results import DECOY, headline_value, of_every_kind

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.pictures import NOT_DRAWN, Pictures
-from nfvbed.dashboard.security import Access
+from nfvbed.dashboard.results.pictures import NOT_DRAWN, Pictures
 from nfvbed.errors import DrawingError
 from nfvbed.patience import patient
 from nfvbed.report.drawing import DRAWING

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import event
 from starlette.testclient import TestClient
 
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.security import Access
 from nfvbed.store import Store
 from tests.dashboard_runs import ELSEWHERE, EVIL
 from tests.sample_records import RUN

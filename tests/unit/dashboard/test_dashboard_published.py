@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.security import Access
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import QualityWarning, Status
-from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
+from nfvbed.records.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
 from nfvbed.spec.published import publications
 from nfvbed.store import Store
 from tests.sample_records import BRIDGE, OVS, RUN, Scenario, build

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from nfvbed.compare.needs import Need
-from nfvbed.dashboard import recommending
+from nfvbed.compare.recommendation.needs import Need
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.security import Access
+from nfvbed.dashboard.evidence import recommending
 from nfvbed.store import Store
 from tests.dashboard_runs import ELSEWHERE, with_series
 from tests.sample_records import OVS, RUN

@@ -11,17 +11,17 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 
-from nfvbed.dashboard import peers
+from nfvbed.dashboard.access import peers
+from nfvbed.dashboard.access.listening import Listening, access_of
+from nfvbed.dashboard.access.origin import from_own_page
+from nfvbed.dashboard.access.security import COOKIE, MOST_BODY, Access, Guard
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit, Kind, Outcome, Who
 from nfvbed.dashboard.auditing import auditing
 from nfvbed.dashboard.jobs.folder import Jobs
-from nfvbed.dashboard.listening import Listening, access_of
 from nfvbed.dashboard.operations import Operations
-from nfvbed.dashboard.origin import from_own_page
+from nfvbed.dashboard.people.roles import Fields, Operator, current
 from nfvbed.dashboard.problems import ForbiddenError, problem_of
-from nfvbed.dashboard.roles import Fields, Operator, current
-from nfvbed.dashboard.security import COOKIE, MOST_BODY, Access, Guard
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, StoreError, UsageError
 from nfvbed.store import Store

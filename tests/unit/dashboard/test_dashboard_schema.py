@@ -6,8 +6,8 @@ import schemathesis
 from hypothesis import given, settings
 from schemathesis import GenerationMode
 
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.security import Access
 from nfvbed.store import Store
 from tests.sample_records import RUN
 from tests.unit.dashboard.conftest import NOW

@@ -3,10 +3,10 @@
 import pytest
 from starlette.testclient import TestClient
 
+from nfvbed.dashboard.access.connections import Listener
+from nfvbed.dashboard.access.listening import Listening, access_of, bind, server_of
+from nfvbed.dashboard.access.security import COOKIE, Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.connections import Listener
-from nfvbed.dashboard.listening import Listening, access_of, bind, server_of
-from nfvbed.dashboard.security import COOKIE, Access
 from nfvbed.errors import BusyError, ConfigurationError, UsageError
 from nfvbed.store import Store
 
@@ -53,7 +53,7 @@ def test_without_the_token_nothing_is_shown(guarded: TestClient):
 
 
 def test_signing_in_sets_a_cookie_that_is_not_the_token(guarded: TestClient, monkeypatch):
-    monkeypatch.setattr("nfvbed.dashboard.security.WRONG_TOKEN_S", 0)
+    monkeypatch.setattr("nfvbed.dashboard.access.security.WRONG_TOKEN_S", 0)
     assert 'type="password"' in guarded.get("/login").text
     assert guarded.post("/login", data={"token": "wrong"}).status_code == 401
     assert guarded.post("/login", content=b"token=" + b"x" * 10_000).status_code == 401

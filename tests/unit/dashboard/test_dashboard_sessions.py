@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from nfvbed.dashboard.roles import Role
-from nfvbed.dashboard.sessions import IDLE, LONGEST, MOST_SESSIONS, OF_CLIENT, Sessions, SignedIn
+from nfvbed.dashboard.people.roles import Role
+from nfvbed.dashboard.people.sessions import IDLE, LONGEST, MOST_SESSIONS, OF_CLIENT, Sessions, SignedIn
 
 NOW = datetime(2026, 1, 4, tzinfo=UTC)
 WHO = SignedIn("ann", Role.OPERATOR, NOW + timedelta(hours=1))

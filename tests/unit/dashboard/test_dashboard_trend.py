@@ -11,11 +11,11 @@ from urllib.parse import quote, urlencode
 import pytest
 from starlette.testclient import TestClient
 
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit, Kind
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.operations import Operations
-from nfvbed.dashboard.security import Access
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.store import Store
 from tests.dashboard_runs import KNOWN_STEP, SERIES, STEP_AT, STEPPED, with_series

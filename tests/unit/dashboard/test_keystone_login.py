@@ -16,13 +16,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from nfvbed.cli.main import main
+from nfvbed.dashboard.access.keystone import Keystone, KeystoneSpec
+from nfvbed.dashboard.access.listening import Listening, access_of
+from nfvbed.dashboard.access.security import COOKIE, Access
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit
 from nfvbed.dashboard.jobs.folder import Jobs
-from nfvbed.dashboard.keystone import Keystone, KeystoneSpec
-from nfvbed.dashboard.listening import Listening, access_of
 from nfvbed.dashboard.operations import Operations
-from nfvbed.dashboard.security import COOKIE, Access
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import BusyError, ConfigurationError, UsageError
 from nfvbed.store import Store
@@ -76,7 +76,7 @@ def _url() -> Iterator[str]:
 
 @pytest.fixture(name="browser")
 def _browser(store: Store, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
-    monkeypatch.setattr("nfvbed.dashboard.security.WRONG_TOKEN_S", 0)
+    monkeypatch.setattr("nfvbed.dashboard.access.security.WRONG_TOKEN_S", 0)
     project, audit = open_project(None), Audit(tmp_path / "audit.jsonl")
     operations = Operations(project, audit, Jobs(tmp_path / "jobs", project.root, "", audit, frozenset({0})))
     access = access_of(Listening(keystone=KeystoneSpec(url, "nfv"), operate=True))

@@ -13,13 +13,13 @@ import pytest
 from starlette.responses import Response
 
 from nfvbed.dashboard.live import MOST, OF_CLIENT, OF_OPERATORS, Streams
-from nfvbed.dashboard.progress import Needs, Plans, live_of, progress_of
+from nfvbed.dashboard.people.roles import CURRENT, Asker, Role
 from nfvbed.dashboard.rendering import render
-from nfvbed.dashboard.roles import CURRENT, Asker, Role
-from nfvbed.dashboard.source import Source
+from nfvbed.dashboard.results.progress import Needs, Plans, live_of, progress_of
+from nfvbed.dashboard.results.source import Source
 from nfvbed.errors import BusyError
-from nfvbed.host import trialsign
-from nfvbed.host.trialsign import going_trial, remove_signs_of_the_dead, trial_going, trial_is_going
+from nfvbed.host.workspace import trialsign
+from nfvbed.host.workspace.trialsign import going_trial, remove_signs_of_the_dead, trial_going, trial_is_going
 from nfvbed.store import Store
 
 ASKING = SimpleNamespace(url=SimpleNamespace(path="/runs/1/events"))

@@ -7,17 +7,17 @@ import warnings
 import pytest
 from starlette.testclient import TestClient
 
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit, Outcome
-from nfvbed.dashboard.doctor import printed
 from nfvbed.dashboard.jobs import files
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.jobs.records import ENDED, LOG, OUTPUT, RUNNING, SPEC, Ended, Job, JobSpec, Running, State
-from nfvbed.dashboard.on_site import changes_of, refusals, require
 from nfvbed.dashboard.operations import Operations
-from nfvbed.dashboard.planning import Planner
-from nfvbed.dashboard.security import Access
-from nfvbed.dashboard.starting import Action, Wanted, arguments_of
+from nfvbed.dashboard.results.doctor import printed
+from nfvbed.dashboard.starting.on_site import changes_of, refusals, require
+from nfvbed.dashboard.starting.planning import Planner
+from nfvbed.dashboard.starting.starting import Action, Wanted, arguments_of
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.plan.onsite import lacks

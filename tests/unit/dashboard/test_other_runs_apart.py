@@ -15,12 +15,12 @@ from fastapi.routing import iter_route_contexts
 from starlette.testclient import TestClient
 
 from nfvbed.cli.main import VERBS, main
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit
+from nfvbed.dashboard.evidence.trend import Filter
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.operations import Operations
-from nfvbed.dashboard.security import Access
-from nfvbed.dashboard.trend import Filter
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.report.context import ReportContext
 from nfvbed.report.files import WrittenReport

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from nfvbed.dashboard.places import OF_CLIENT, OF_OPERATORS, OF_OTHERS, Turns
-from nfvbed.dashboard.shared import Shared
+from nfvbed.dashboard.access.places import OF_CLIENT, OF_OPERATORS, OF_OTHERS, Turns
+from nfvbed.dashboard.results.shared import Shared
 from nfvbed.errors import BusyError, DeployError
 
 

@@ -8,22 +8,22 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit, Who
-from nfvbed.dashboard.choices import Experiments, choices_of
 from nfvbed.dashboard.jobs import files
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.jobs.processes import process_of
 from nfvbed.dashboard.jobs.records import CANCELLED, ENDED, LOG, RUNNING, SPEC, Cancelled, Ended, JobSpec, Running
-from nfvbed.dashboard.on_site import changes_of
 from nfvbed.dashboard.operations import Operations
-from nfvbed.dashboard.planning import Planner
-from nfvbed.dashboard.security import Access
-from nfvbed.dashboard.source import Source
-from nfvbed.dashboard.starting import Action, Wanted, arguments_of
+from nfvbed.dashboard.results.source import Source
+from nfvbed.dashboard.starting.choices import Experiments, choices_of
+from nfvbed.dashboard.starting.on_site import changes_of
+from nfvbed.dashboard.starting.planning import Planner
+from nfvbed.dashboard.starting.starting import Action, Wanted, arguments_of
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import BusyError, UsageError
-from nfvbed.host.trialsign import going_trial, trial_going
+from nfvbed.host.workspace.trialsign import going_trial, trial_going
 from nfvbed.store import Store
 
 HERE = "http://localhost"
@@ -157,7 +157,7 @@ def test_a_plan_waits_for_the_end_of_a_trial_and_names_one_that_lasts(operations
     assert "run 01-02, pid" in raised.value.observed
     going = iter([going_trial, lambda: None])
     with trial_going():
-        monkeypatch.setattr("nfvbed.dashboard.planning.going_trial", lambda: next(going)())
+        monkeypatch.setattr("nfvbed.dashboard.starting.planning.going_trial", lambda: next(going)())
         found = Planner(operations.jobs, operations.project).plan(Wanted(experiment="simulated"))
     assert found.cells
 

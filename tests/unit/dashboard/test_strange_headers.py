@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from nfvbed.dashboard.access.security import COOKIE, Access
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.operations import Operations
-from nfvbed.dashboard.security import COOKIE, Access
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError
 from nfvbed.store import Store
@@ -113,13 +113,13 @@ TEXT = st.text(st.characters(min_codepoint=32, max_codepoint=255, exclude_charac
 def _clients(store: Store, tmp_path_factory: pytest.TempPathFactory) -> list[TestClient]:
     """An open dashboard, and one that asks for a token, in which an operator has signed in."""
     patch = pytest.MonkeyPatch()
-    patch.setattr("nfvbed.dashboard.security.WRONG_TOKEN_S", 0)
-    patch.setattr("nfvbed.dashboard.planning.PATIENCE_S", 0)
+    patch.setattr("nfvbed.dashboard.access.security.WRONG_TOKEN_S", 0)
+    patch.setattr("nfvbed.dashboard.starting.planning.PATIENCE_S", 0)
     folder: Path = tmp_path_factory.mktemp("strange")
     audit = Audit(folder / "audit.jsonl")
     operations = Operations(open_project(None), audit, Jobs(folder / "jobs", folder, "", audit, frozenset({0})))
-    patch.setattr("nfvbed.dashboard.chain_reading.Chains._ask", lambda *_: (_ for _ in ()).throw(UNREAD))
-    patch.setattr("nfvbed.dashboard.planning.Planner._ask", lambda *_: (1, "", "no"))
+    patch.setattr("nfvbed.dashboard.chain.chain_reading.Chains._ask", lambda *_: (_ for _ in ()).throw(UNREAD))
+    patch.setattr("nfvbed.dashboard.starting.planning.Planner._ask", lambda *_: (1, "", "no"))
     found = []
     for more in ({"user_of": lambda scope: 0}, {"token": TOKEN}):
         access = Access(hosts=("localhost", "[::1]"), operate=True, **more)

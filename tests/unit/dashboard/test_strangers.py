@@ -20,7 +20,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from nfvbed.dashboard.connections import Connection, Connections, Limits, client_at, limits_of_files
+from nfvbed.dashboard.access.connections import Connection, Connections, Limits, client_at, limits_of_files
 from nfvbed.dashboard.live import MOST as STREAMS
 from nfvbed.dashboard.live import OF_CLIENT, OF_OPERATORS
 from nfvbed.store import Store
@@ -353,7 +353,7 @@ def test_the_connection_that_has_waited_longest_goes_and_none_that_is_answered(b
 
 def test_where_all_are_taken_the_greediest_client_loses_one(monkeypatch: pytest.MonkeyPatch):
     users = iter([1, 1, 1, 2, 3, 3])
-    monkeypatch.setattr("nfvbed.dashboard.peers.user_between", lambda *_: next(users))
+    monkeypatch.setattr("nfvbed.dashboard.access.peers.user_between", lambda *_: next(users))
     found = Connections(Limits(connections=5, of_client=4))
     with taking(found) as take:
         taken = [take()[1] for _ in range(6)]

@@ -10,7 +10,7 @@ from nfvbed.dataplanes.ports.shares import entries, first_macs, share_mac
 from nfvbed.dataplanes.wiring import end_mac, port_numbers, refuse_many_vnfs, require_vnf, vnf_port_kind
 from nfvbed.errors import DeployError, InternalError, UnsupportedError
 from nfvbed.host.generator import both_ports
-from nfvbed.host.veth import MACS
+from nfvbed.host.network.veth import MACS
 from nfvbed.records import Deployment, GeneratorPort, PortKind, VnfKind
 from nfvbed.spec.layout import layout
 from nfvbed.spec.vnf import VnfChoice

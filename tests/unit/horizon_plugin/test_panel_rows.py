@@ -6,9 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from starlette.testclient import TestClient
 
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.deployments import DeploymentsAnswer, DeploymentState, NotReadable, OnboardedVnf
-from nfvbed.dashboard.security import Access
 from nfvbed.store import Store
 from nfvbed_horizon.rows import deployments_of, runs_of
 from nfvbed_horizon.trouble import Trouble

@@ -3,12 +3,12 @@
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.host import coredistance
-from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.coredistance import Distance, pairs_of
-from nfvbed.host.topology import CpuTopology
-from nfvbed.readings import Part
+from nfvbed.host.cores import coredistance
+from nfvbed.host.cores.arrangement import Arrangement
+from nfvbed.host.cores.coredistance import Distance, pairs_of
+from nfvbed.host.cores.topology import CpuTopology
 from nfvbed.records import Deployment, GeneratorPort, PortKind, Role, VnfHandle, VnfKind, WorkThread
+from nfvbed.records.readings import Part
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab import machine, planes
 from nfvbed.sites.lab import site as lab

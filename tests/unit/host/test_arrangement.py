@@ -3,8 +3,8 @@
 import pytest
 
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.host.arrangement import resolve
-from nfvbed.host.topology import CpuTopology
+from nfvbed.host.cores.arrangement import resolve
+from nfvbed.host.cores.topology import CpuTopology
 from nfvbed.spec.site import ArrangementSpec
 
 TWO_CORES = CpuTopology(allowed=(0, 1), nodes=((0, 1),), siblings=((0,), (1,)))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.host.clocks import NOT_KNOWN, CoreReader, CoreReading, what_is_reported
+from nfvbed.host.cores.clocks import NOT_KNOWN, CoreReader, CoreReading, what_is_reported
 
 SERVER = {
     "proc/cpuinfo": "processor\t: 0\ncpu MHz\t\t: 3500.012\nflags\t\t: fpu aperfmperf constant_tsc\n\n"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from nfvbed.findings import State
 from nfvbed.host import fixes
 from nfvbed.host.probes import cpu, devices, kernel
 from nfvbed.host.probes.host import Host
+from nfvbed.records.findings import State
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import signal
 import pytest
 
 from nfvbed.errors import BusyError
-from nfvbed.host import hostlock
-from nfvbed.host.hostlock import HostLock
+from nfvbed.host.ledger import hostlock
+from nfvbed.host.ledger.hostlock import HostLock
 
 
 def test_second_holder_is_reported_who_the_first_is(tmp_path):

@@ -3,10 +3,10 @@
 import pytest
 
 from nfvbed.errors import PrerequisiteError
-from nfvbed.host.entries import HugepagesEntry
-from nfvbed.host.hugepages import HugepagePool
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.owner import this_process
+from nfvbed.host.ledger.entries import HugepagesEntry
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.ledger.owner import this_process
+from nfvbed.host.memory.hugepages import HugepagePool
 
 
 @pytest.fixture

@@ -2,11 +2,12 @@
 
 import pytest
 
-from nfvbed.host import kept, undo
-from nfvbed.host.entries import HugepagesEntry, NetnsEntry
-from nfvbed.host.kept import MOST_PAGES, KeptPages
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.owner import this_process
+from nfvbed.host.ledger import undo
+from nfvbed.host.ledger.entries import HugepagesEntry, NetnsEntry
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.ledger.owner import this_process
+from nfvbed.host.workspace import kept
+from nfvbed.host.workspace.kept import MOST_PAGES, KeptPages
 
 
 class Place:

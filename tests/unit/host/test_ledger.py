@@ -7,8 +7,8 @@ import subprocess
 import pytest
 
 from nfvbed.errors import InternalError
-from nfvbed.host import tracefs, undo
-from nfvbed.host.entries import (
+from nfvbed.host.ledger import tracefs, undo
+from nfvbed.host.ledger.entries import (
     CgroupEntry,
     DirectoryEntry,
     FileEntry,
@@ -17,9 +17,9 @@ from nfvbed.host.entries import (
     ProcessEntry,
     TraceInstanceEntry,
 )
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.owner import this_process
-from nfvbed.host.processes import is_alive, start_time
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.ledger.owner import this_process
+from nfvbed.host.ledger.processes import is_alive, start_time
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.host import linkdump
-from nfvbed.host.linkdump import read_links
+from nfvbed.host.network import linkdump
+from nfvbed.host.network.linkdump import read_links
 
 _DONE = struct.pack("=IHHIIi", 20, 3, 2, 1, 0, 0)
 

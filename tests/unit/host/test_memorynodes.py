@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.host.memorynodes import hugepages_kib, nic_node, what_lies_apart
-from nfvbed.host.topology import CpuTopology
+from nfvbed.host.cores.memorynodes import hugepages_kib, nic_node, what_lies_apart
+from nfvbed.host.cores.topology import CpuTopology
 from nfvbed.records import GeneratorPort, PortKind, Role, WorkThread
 
 TWO = CpuTopology(allowed=(0, 1, 2, 3), nodes=((0, 2), (1, 3)))

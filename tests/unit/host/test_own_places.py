@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from nfvbed.errors import PrerequisiteError
-from nfvbed.host import poollock, trialsign
-from nfvbed.host.hostlock import HostLock
-from nfvbed.host.places import is_own, make_run_directory
+from nfvbed.host.ledger import poollock
+from nfvbed.host.ledger.hostlock import HostLock
+from nfvbed.host.ledger.places import is_own, make_run_directory
+from nfvbed.host.workspace import trialsign
 from tests.another_user import NOBODY
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders away")

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from nfvbed.findings import State
-from nfvbed.host.hugepages import HugepagePool
-from nfvbed.host.pageadvice import more_pages
+from nfvbed.host.memory.hugepages import HugepagePool
+from nfvbed.host.memory.pageadvice import more_pages
 from nfvbed.host.probes.host import Host
 from nfvbed.host.probes.memory import probe_hugepages
+from nfvbed.records.findings import State
 
 NEEDED = 1024
 MEMORY_KIB = 131_072_000
@@ -148,7 +148,7 @@ def test_memory_that_is_not_there_is_told(tmp_path):
 def test_sysfs_that_cannot_be_written(tmp_path, monkeypatch):
     tree = Tree(tmp_path, [{2048: (0, 0)}])
     assert "on the host itself" not in tree.finding.fix
-    monkeypatch.setattr("nfvbed.host.pageadvice.os.access", lambda path, mode: False)
+    monkeypatch.setattr("nfvbed.host.memory.pageadvice.os.access", lambda path, mode: False)
     assert tree.finding.fix.startswith("on the host itself, as /sys cannot be written here: echo 1024 > /sys/")
 
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from nfvbed.host.processes import ManagedProcess, is_alive, start_time, terminate
+from nfvbed.host.ledger.processes import ManagedProcess, is_alive, start_time, terminate
 
 
 def managed(tmp_path, argv, own=True):

@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from nfvbed.host import reap, workspace
-from nfvbed.host.entries import HugepagesEntry
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.owner import this_process
+from nfvbed.host.ledger.entries import HugepagesEntry
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.ledger.owner import this_process
+from nfvbed.host.workspace import reap, workspace
 
 
 @pytest.mark.parametrize("names", [("aaaa", "zzzz"), ("zzzz", "aaaa")])

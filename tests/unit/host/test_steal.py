@@ -5,9 +5,9 @@ import struct
 
 import pytest
 
-from nfvbed.findings import State
+from nfvbed.host.cores.steal import StealAccount
 from nfvbed.host.probes.steal import steal_finding
-from nfvbed.host.steal import StealAccount
+from nfvbed.records.findings import State
 
 STEP_NS = 10_000_000
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nfvbed.cpulist import parse_cpu_list
-from nfvbed.host import topology
-from nfvbed.host.topology import read_topology
+from nfvbed.host.cores import topology
+from nfvbed.host.cores.topology import read_topology
+from nfvbed.spec.cpulist import parse_cpu_list
 
 
 @pytest.mark.parametrize(("text", "cores"), [("0-2,8\n", (0, 1, 2, 8)), ("\n", ()), ("5", (5,)), ("3,1", (1, 3))])

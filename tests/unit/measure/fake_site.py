@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nfvbed.errors import GeneratorError, SwitchDiedError
-from nfvbed.host.procfs import read_sample
-from nfvbed.readings import Part, Reading, Unavailable
+from nfvbed.host.cores.procfs import read_sample
 from nfvbed.records import (
     CellRole,
     Deployment,
@@ -18,6 +17,7 @@ from nfvbed.records import (
     SwitchCounters,
     WorkThread,
 )
+from nfvbed.records.readings import Part, Reading, Unavailable
 from nfvbed.sites.site import Site
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice

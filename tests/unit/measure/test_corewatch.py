@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
-from nfvbed.host.clocks import CoreReader, CoreReading
+from nfvbed.host.cores.clocks import CoreReader, CoreReading
 from nfvbed.measure.corewatch import CoreWatch
 from nfvbed.records import QualityWarning, Role, WorkThread
 

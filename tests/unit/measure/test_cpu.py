@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.host.procfs import read_sample
+from nfvbed.host.cores.procfs import read_sample
 from nfvbed.measure.cpu import account, without_hidden_work
-from nfvbed.readings import CoreSample, CpuSample, ThreadSample
 from nfvbed.records import NOT_SEPARABLE, QualityWarning, Role, WorkThread
+from nfvbed.records.readings import CoreSample, CpuSample, ThreadSample
 
 MS = 1_000_000
 DURATION = 500 * MS

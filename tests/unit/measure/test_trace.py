@@ -2,11 +2,11 @@
 
 import pytest
 
-from nfvbed.drops import Cause
 from nfvbed.errors import GeneratorError
 from nfvbed.measure.trace import ATTEMPTS, Break, DirectionTrace, follow, run_trace
-from nfvbed.readings import Unavailable
 from nfvbed.records import CounterSource, DirectionCounts, Hop, HopKind
+from nfvbed.records.drops import Cause
+from nfvbed.records.readings import Unavailable
 from tests.unit.measure.fake_site import FakeGenerator, FakeSite, counts, result
 
 NONE = counts(received=0, lost=1000)

@@ -11,7 +11,6 @@ from nfvbed.errors import GeneratorError, SwitchDiedError
 from nfvbed.measure import trial as trial_module
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import MOST_ROUNDING, Measurement, cost_of, difference
-from nfvbed.readings import Part, Reading, Unavailable
 from nfvbed.records import (
     NOT_SEPARABLE,
     CellRole,
@@ -24,6 +23,7 @@ from nfvbed.records import (
     VnfHandle,
     WorkThread,
 )
+from nfvbed.records.readings import Part, Reading, Unavailable
 from nfvbed.traffic.generator import TrafficRequest, TrafficResult
 from tests.sample_records import RUN
 from tests.unit.measure.fake_site import FakeGenerator, FakeSite, counts, result

@@ -9,7 +9,7 @@ from nfvbed.plan.completeness import Completeness, DoneTest, DoneTrial, complete
 from nfvbed.plan.estimate import Overheads, length_s, shortest
 from nfvbed.plan.plan import Plan, expand
 from nfvbed.records import CoreDistance, Preset
-from nfvbed.results import ResultKind
+from nfvbed.records.results import ResultKind
 from nfvbed.spec.experiment import Experiment
 from tests.unit.plan.test_expand import plan_of, variant
 

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from nfvbed.compare.comparison import Comparison, compare
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.records import QualityWarning
 from nfvbed.report.csv import tests as csv_of_tests
 from nfvbed.report.csv.export import to_csv

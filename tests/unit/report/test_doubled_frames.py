@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.compare.ranking import leaders
-from nfvbed.compare.scope import Scope
-from nfvbed.dashboard.runs import trial_table
+from nfvbed.compare.differences.ranking import leaders
+from nfvbed.compare.differences.scope import Scope
+from nfvbed.dashboard.results.runs import trial_table
 from nfvbed.records import QualityWarning
 from nfvbed.report.context import ReportContext
 from nfvbed.report.page.page import render_page

@@ -16,14 +16,14 @@ from starlette.testclient import TestClient
 from nfvbed.cli.trend import command
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.explain import Use, explain
-from nfvbed.compare.needs import Need
-from nfvbed.compare.recommend import Wanted, recommend, unchecked
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.recommendation.needs import Need
+from nfvbed.compare.recommendation.recommend import Wanted, recommend, unchecked
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.series import LeftOut
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.security import Access
-from nfvbed.quality import QualityWarning
 from nfvbed.records import Status
+from nfvbed.records.quality import QualityWarning
 from nfvbed.report.answer import answer
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_csv, to_json

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.compare.cost import CpuSplit
+from nfvbed.compare.rows.cost import CpuSplit
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import NOT_SEPARABLE, Role
 from nfvbed.report.csv.figure import figure_to_csv

@@ -10,13 +10,13 @@ from typing import Final
 
 import pytest
 
-from nfvbed.compare.candidates import Examined
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.compare.needs import Need
-from nfvbed.compare.recommend import Recommendation, Wanted, recommend, unchecked
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.recommendation.candidates import Examined
+from nfvbed.compare.recommendation.needs import Need
+from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend, unchecked
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Rules
-from nfvbed.dashboard.recommendpage import order_table
+from nfvbed.dashboard.evidence.recommendpage import order_table
 from nfvbed.records import Preset, TrialRecord
 from nfvbed.report.captions import loads
 from nfvbed.report.csv.export import to_csv, to_json

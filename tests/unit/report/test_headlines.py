@@ -14,13 +14,13 @@ from typing import Final
 
 import pytest
 
-from nfvbed import headlines
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.compare.rowwarnings import DERIVED
+from nfvbed.compare.rows.rowwarnings import DERIVED
 from nfvbed.compare.verdict import Rules
-from nfvbed.headlines import HEADLINES
-from nfvbed.quality import QualityWarning
-from nfvbed.records import Preset
+from nfvbed.records import Preset, headlines
+from nfvbed.records.headlines import HEADLINES
+from nfvbed.records.quality import QualityWarning
+from nfvbed.records.results import MeasuredRow, Quantity, ResultKind, TablePayload
 from nfvbed.report import marks as marking
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_csv, to_json
@@ -30,7 +30,6 @@ from nfvbed.report.page.page import render
 from nfvbed.report.page.sections import page_values
 from nfvbed.report.page.tests import tests_section as section_of
 from nfvbed.report.terminal.screen import HEIGHT, About, screen
-from nfvbed.results import MeasuredRow, Quantity, ResultKind, TablePayload
 from nfvbed.run.kinds.catalogue import KINDS
 from nfvbed.vsperf.conf import columns
 from nfvbed.vsperf.driver import importing

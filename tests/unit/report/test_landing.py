@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from nfvbed.compare.comparison import Options, compare
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.errors import UsageError
 from nfvbed.records import RunRecord, Status

@@ -11,12 +11,12 @@ from typing import Final
 import pytest
 
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.compare.needs import Need
-from nfvbed.compare.ranking import Standing
-from nfvbed.compare.recommend import Wanted, recommend, unchecked
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.differences.ranking import Standing
+from nfvbed.compare.recommendation.needs import Need
+from nfvbed.compare.recommendation.recommend import Wanted, recommend, unchecked
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Rules
-from nfvbed.dashboard.recommendpage import order_table
+from nfvbed.dashboard.evidence.recommendpage import order_table
 from nfvbed.records import Preset, QualityWarning, Status
 from nfvbed.report.answer import answer
 from nfvbed.report.context import ReportContext

@@ -5,12 +5,12 @@ import dataclasses
 import pytest
 from rich.text import Text
 
-from nfvbed.compare.needs import Need
-from nfvbed.compare.recommend import Recommendation, Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.needs import Need
+from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend, unchecked
 from nfvbed.records import QualityWarning
+from nfvbed.records.results import ResultKind
 from nfvbed.report.recommendation import changes, headline, missing, reasons
 from nfvbed.report.terminal.recommended import screen
-from nfvbed.results import ResultKind
 from tests.sample_records import CEILINGS, HOST, RUN, SIMULATED
 from tests.sample_runs import SURVEY, doctor, examined, flow_scaling, plane, result, run_of, through, trapped
 

@@ -11,6 +11,8 @@ from nfvbed.cli.results import load_runs
 from nfvbed.compare.comparison import compare
 from nfvbed.compare.explain import explain
 from nfvbed.records import CellRole, Status
+from nfvbed.records.results import ResultKind, ResultRecord
+from nfvbed.records.selection import SIMULATED
 from nfvbed.report import wording
 from nfvbed.report.csv.tests import tests_to_csv as csv_of
 from nfvbed.report.figures.searches import relative_figure
@@ -18,9 +20,7 @@ from nfvbed.report.history import History
 from nfvbed.report.relative import relative_throughputs
 from nfvbed.report.searchlines import exclusions_of, search_lines
 from nfvbed.report.throughput import exclusion, headline, throughput_rows
-from nfvbed.results import ResultKind, ResultRecord
 from nfvbed.search.result import SearchResult
-from nfvbed.selection import SIMULATED
 from nfvbed.store import Store
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -11,12 +11,13 @@ from rich.console import Console
 
 from nfvbed.cli.main import main
 from nfvbed.cli.results import load_runs
-from nfvbed.compare.advice import advice_for
+from nfvbed.compare.advice.advice import advice_for
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.compare.latency import LatencySummary, due_latency, merge_latency
-from nfvbed.compare.testresults import MeasuredTest
+from nfvbed.compare.rows.latency import LatencySummary, due_latency, merge_latency
+from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
+from nfvbed.records.results import MeasuredRow, Quantity, Reference, ResultKind, TablePayload
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_json
 from nfvbed.report.csv.tests import tests_to_csv as csv_of
@@ -28,7 +29,6 @@ from nfvbed.report.page.page import render_page
 from nfvbed.report.terminal.screen import About, screen
 from nfvbed.report.terminal.table import render
 from nfvbed.report.throughput import throughput_rows
-from nfvbed.results import MeasuredRow, Quantity, Reference, ResultKind, TablePayload
 from nfvbed.search.stop import Irregularity
 
 ROOT = Path(__file__).parents[3]

@@ -3,8 +3,8 @@
 import pytest
 
 from nfvbed.compare.comparison import compare
-from nfvbed.compare.rowwarnings import WarningCount
-from nfvbed.compare.summary import Limit
+from nfvbed.compare.rows.rowwarnings import WarningCount
+from nfvbed.compare.rows.summary import Limit
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
 from nfvbed.records import Preset, QualityWarning
 from nfvbed.report import wording

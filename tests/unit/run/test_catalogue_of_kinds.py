@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from nfvbed.records import Preset
-from nfvbed.results import LoadsPayload, ResultKind, TablePayload
+from nfvbed.records.results import LoadsPayload, ResultKind, TablePayload
 from nfvbed.run.kinds.catalogue import KINDS, Kind
 from nfvbed.search.result import SearchResult
 from nfvbed.spec import tests

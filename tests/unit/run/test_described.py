@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.plan.cells import CellPlan
 from nfvbed.records import CellRecord, CellRole, PortKind, RunRecord

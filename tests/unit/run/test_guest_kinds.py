@@ -7,7 +7,7 @@ import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import OnboardError, UnsupportedError
-from nfvbed.host.topology import CpuTopology
+from nfvbed.host.cores.topology import CpuTopology
 from nfvbed.measure.telemetry.perf import DTLB_MISSES, INSTRUCTIONS, ITLB_MISSES
 from nfvbed.records import Hop, HopKind, Status
 from nfvbed.run.kinds.guest_session import notes_on, quantity, wait_until_counted

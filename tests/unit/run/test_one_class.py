@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from nfvbed.compare.placement import classify
+from nfvbed.compare.rows.placement import classify
 from nfvbed.plan.completeness import Classify
 from nfvbed.records import Status
-from nfvbed.results import TablePayload
+from nfvbed.records.results import TablePayload
 from nfvbed.run.kinds.celltest import AGAIN, OneClass
 from nfvbed.run.tools import Tools
 from nfvbed.store import Store

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from nfvbed.records import DirectionCounts, Status, TrialRecord
-from nfvbed.results import MeasuredRow, ResultKind, ResultRecord, TablePayload
+from nfvbed.records.results import MeasuredRow, ResultKind, ResultRecord, TablePayload
 from nfvbed.run.kinds.bursts import is_torn, row_of_burst
 from nfvbed.run.kinds.resets import recovery_of
 from nfvbed.spec.testkinds.resets import SystemRecoveryTest

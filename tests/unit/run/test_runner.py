@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from nfvbed.compare.placement import classify
+from nfvbed.compare.rows.placement import classify
 from nfvbed.errors import (
     DeployError,
     GeneratorError,

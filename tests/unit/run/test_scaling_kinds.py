@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nfvbed.records import Status
-from nfvbed.results import MeasuredRow, ResultRecord, TablePayload
+from nfvbed.records.results import MeasuredRow, ResultRecord, TablePayload
 from nfvbed.store import Store
 from tests.unit.run.simulated_runs import runner, study, variant
 

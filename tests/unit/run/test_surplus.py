@@ -3,7 +3,7 @@
 import pytest
 
 from nfvbed.records import DirectionCounts, Engine, TrialRecord
-from nfvbed.results import LoadPoint, ResultKind
+from nfvbed.records.results import LoadPoint, ResultKind
 from nfvbed.run.kinds.bursts import passed_whole
 from nfvbed.run.kinds.loads import not_accepted
 from tests.sample_records import RUN

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from nfvbed.errors import BusyError, DeployError, UnsupportedError
-from nfvbed.host.footprint import Footprint
+from nfvbed.host.workspace.footprint import Footprint
 from nfvbed.measure.trace import DirectionTrace, TraceReport
 from nfvbed.records import CellRole, Deployment, Readiness, Support
 from nfvbed.run import switching

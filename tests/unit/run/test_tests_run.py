@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from nfvbed.cli.main import main
-from nfvbed.compare.placement import classify
+from nfvbed.compare.rows.placement import classify
 from nfvbed.errors import GeneratorError, NfvbedError, VnfDiedError
 from nfvbed.measure.task import TrialTask
 from nfvbed.measure.trial import Measurement
 from nfvbed.records import CellRole, Preset, Status, TrialRecord
-from nfvbed.results import LoadsPayload, ResultKind, ResultRecord
+from nfvbed.records.results import LoadsPayload, ResultKind, ResultRecord
 from nfvbed.run.tools import Tools
 from nfvbed.search.result import SearchResult
 from nfvbed.search.stop import Irregularity

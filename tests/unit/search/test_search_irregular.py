@@ -6,7 +6,7 @@ from itertools import cycle, repeat
 import pytest
 from plain_search import simulated_measurer
 
-from nfvbed.compare.placement import classify
+from nfvbed.compare.rows.placement import classify
 from nfvbed.errors import ConfigurationError, GeneratorError, InternalError, SwitchDiedError
 from nfvbed.measure.searching import seen_by_search
 from nfvbed.records import CoreDistance, DirectionCounts

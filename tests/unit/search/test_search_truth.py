@@ -6,7 +6,7 @@ import pytest
 from plain_search import simulated_measurer
 from search import find_csit, find_plain, ratio_of
 
-from nfvbed.compare.placement import classify
+from nfvbed.compare.rows.placement import classify
 from nfvbed.search.measurer import Trial
 from nfvbed.search.placement import PlacementRule
 from nfvbed.search.result import SearchResult

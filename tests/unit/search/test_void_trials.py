@@ -5,7 +5,7 @@ from itertools import count, cycle, repeat
 import pytest
 from plain_search import simulated_measurer
 
-from nfvbed.compare.placement import classify
+from nfvbed.compare.rows.placement import classify
 from nfvbed.records import CoreDistance
 from nfvbed.search.measurer import Trial
 from nfvbed.search.placement import PlacementKeeper, PlacementRule

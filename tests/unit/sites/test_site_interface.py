@@ -4,8 +4,8 @@ import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.findings import State
 from nfvbed.records import Deployment
+from nfvbed.records.findings import State
 from nfvbed.sites.catalogue import SITES, open_site
 from nfvbed.sites.hosted import require_host
 from nfvbed.sites.simulated.site import SimulatedSite

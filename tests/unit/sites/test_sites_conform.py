@@ -13,8 +13,8 @@ import pytest
 from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import BusyError, UnsupportedError
-from nfvbed.readings import NOT_ASKED, Part, Unavailable
 from nfvbed.records import CellRole, Deployment, Readiness
+from nfvbed.records.readings import NOT_ASKED, Part, Unavailable
 from nfvbed.sites.catalogue import SITES, find_site, open_site
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.journal import Journal

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.annotations import Mark, checked
 from nfvbed.errors import ConfigurationError, UsageError
+from nfvbed.records.annotations import Mark, checked
 from nfvbed.spec.document import parse_document
 from nfvbed.spec.published import Publication
 from nfvbed.spec.site import AnySite

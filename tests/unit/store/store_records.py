@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.records import (
     CellRecord,
     CoreDistance,
@@ -15,7 +14,8 @@ from nfvbed.records import (
     RunRecord,
     TrialRecord,
 )
-from nfvbed.results import ResultKind, ResultRecord
+from nfvbed.records.acknowledgements import Acknowledgement
+from nfvbed.records.results import ResultKind, ResultRecord
 
 RUN_ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 

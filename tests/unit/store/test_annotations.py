@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from nfvbed.annotations import Mark, Marks
 from nfvbed.errors import ConfigurationError, StoreError, UnknownNameError, UsageError
-from nfvbed.selection import EVERY, MEASURED, SIMULATED, LeftOut, Selection
+from nfvbed.records.annotations import Mark, Marks
+from nfvbed.records.selection import EVERY, MEASURED, SIMULATED, LeftOut, Selection
 from nfvbed.store import Store
 from nfvbed.store.transfer import export_run, import_run, read_run
 from tests.stores import Stores

@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import Column
 from starlette.testclient import TestClient
 
-from nfvbed.annotations import Mark
 from nfvbed.cli.main import main
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.security import Access
 from nfvbed.errors import DamagedError, UnknownNameError
+from nfvbed.records.annotations import Mark
 from nfvbed.store import Store
 from nfvbed.store.damage import parsed
 from nfvbed.store.schema import METADATA

@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import create_engine, insert, text
 
 from nfvbed.compare.comparison import compare
-from nfvbed.compare.rundata import RunData
-from nfvbed.compare.scope import Scope
+from nfvbed.compare.differences.scope import Scope
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.records import QualityWarning, TrialRecord
+from nfvbed.records.results import ResultKind
 from nfvbed.report.history import History
-from nfvbed.results import ResultKind
 from nfvbed.search.result import SearchResult
 from nfvbed.store import Store
 from nfvbed.store.rows import histogram_rows, trial_row

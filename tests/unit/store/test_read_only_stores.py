@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.annotations import Mark
 from nfvbed.errors import StoreError
 from nfvbed.records import Status
+from nfvbed.records.annotations import Mark
 from nfvbed.store import Store, readonly
 from tests.another_user import ALL_SEE_THE_CHECKOUT, may_only_read, seen_by_all
 from tests.unit.store.store_records import RUN_ID, cell_record, run_record, trial_record

@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import IntegrityError
 
-from nfvbed.annotations import Mark
 from nfvbed.errors import InternalError, StoreError, UnknownNameError
 from nfvbed.records import Status, TrialRecord
+from nfvbed.records.annotations import Mark
 from nfvbed.store import Store, content_hash
 from nfvbed.store.connect import locate
 from nfvbed.store.rows import trial_row

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.security import Access
 from nfvbed.errors import BusyError, ConfigurationError, StoreError
 from nfvbed.records import Status, TrialRecord
 from nfvbed.store import Store

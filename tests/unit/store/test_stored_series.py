@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import IntegrityError
 
-from nfvbed.acknowledgements import Acknowledgement
 from nfvbed.compare.comparison import compare
 from nfvbed.errors import StoreError
+from nfvbed.records.acknowledgements import Acknowledgement
 from nfvbed.store import Store
 from tests.sample_records import BRIDGE, OVS, RUN, Scenario, build
 from tests.stored_runs import put

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.records import CellRole, Status
 from nfvbed.store import Store
 from nfvbed.store.summaries import Part

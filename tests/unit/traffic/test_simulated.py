@@ -7,8 +7,8 @@ from hdrh.histogram import HdrHistogram
 
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.errors import GeneratorError, InternalError, UnsupportedError
-from nfvbed.readings import Part, Unavailable
 from nfvbed.records import CellRole, Readiness
+from nfvbed.records.readings import Part, Unavailable
 from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice

@@ -3,8 +3,8 @@
 import pytest
 
 from nfvbed.errors import PrerequisiteError, UnsupportedError
-from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.topology import CpuTopology
+from nfvbed.host.cores.arrangement import Arrangement
+from nfvbed.host.cores.topology import CpuTopology
 from nfvbed.spec.flavor import Flavor, NumaNodeSpec
 from nfvbed.vnfs.numa import Host, place_guest
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pyroute2 import IPRoute
 
-from nfvbed.host.namespaces import MNT_DETACH, MS_BIND, MS_PRIVATE, MS_REC, libc, mount, unmount
+from nfvbed.host.network.namespaces import MNT_DETACH, MS_BIND, MS_PRIVATE, MS_REC, libc, mount, unmount
 
 SUPERVISOR = "/run/nfvbed/supervisor.py"
 _DEVICES = (("null", 1, 3), ("zero", 1, 5), ("full", 1, 7), ("random", 1, 8), ("urandom", 1, 9), ("tty", 5, 0))

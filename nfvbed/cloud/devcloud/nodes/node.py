@@ -12,10 +12,10 @@ from nfvbed.cloud.devcloud.nodes import supervisor
 from nfvbed.cloud.devcloud.nodes.channel import Channel
 from nfvbed.cloud.devcloud.places import NodePlaces
 from nfvbed.errors import DeployError
-from nfvbed.host.entries import ProcessEntry
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.processes import ManagedProcess
-from nfvbed.host.spawn import spawn
+from nfvbed.host.ledger.entries import ProcessEntry
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.ledger.processes import ManagedProcess
+from nfvbed.host.ledger.spawn import spawn
 from nfvbed.patience import patient
 
 START_S = patient(20.0)

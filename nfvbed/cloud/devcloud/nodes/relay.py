@@ -12,7 +12,7 @@ import socket
 import sys
 from functools import partial
 
-from nfvbed.host.namespaces import enter
+from nfvbed.host.network.namespaces import enter
 
 ADDRESS = "127.0.0.1"
 HERE = "here"

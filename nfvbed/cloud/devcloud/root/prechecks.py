@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nfvbed.cloud.devcloud.places import CloudPlaces
 from nfvbed.cloud.devcloud.services.settings import LOOPBACK, PORTS
 from nfvbed.errors import PrerequisiteError
-from nfvbed.host.meminfo import available_kib
+from nfvbed.host.memory.meminfo import available_kib
 
 MEMORY_MIB = 8 * 1024
 """Available: four GiB for the cloud, two of hugepages, and guests beside them."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError
-from nfvbed.host.processes import tail
+from nfvbed.host.ledger.processes import tail
 from nfvbed.patience import patient
 
 _LAST_LINES = 15

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from nfvbed.cloud.devcloud.nodes.node import Node
 from nfvbed.cloud.devcloud.services.service import Mechanism, Process, Service
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.processes import ManagedProcess
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.ledger.processes import ManagedProcess
 
 MGMT = "mgmt"
 DATA = ("data0", "data1")

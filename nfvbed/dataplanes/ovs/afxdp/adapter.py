@@ -22,9 +22,10 @@ from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgeSpaces
 from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import SwitchDiedError, UnsupportedError
-from nfvbed.host import coredistance, napi, veth
+from nfvbed.host.cores import coredistance
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import napi, veth
+from nfvbed.host.network.namespaces import inside
 from nfvbed.host.timing import Steps
 from nfvbed.records import Deployment, Hop, PortKind, Role, SwitchCounters, VnfPort, WorkThread
 from nfvbed.spec.layout import layout

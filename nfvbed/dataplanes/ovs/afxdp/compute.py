@@ -25,10 +25,11 @@ from nfvbed.dataplanes.ovs.afxdp import threads as afxdp_threads
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.dataplanes.ovs.nodeswitch import INTEGRATION, NodeSwitch, SwitchPort
 from nfvbed.dataplanes.ports.kernel_cores import place_generator, place_links
-from nfvbed.host import coredistance, napi, veth
-from nfvbed.host.arrangement import Arrangement
-from nfvbed.host.topology import read_topology
-from nfvbed.host.veth import GENERATOR_LINKS
+from nfvbed.host.cores import coredistance
+from nfvbed.host.cores.arrangement import Arrangement
+from nfvbed.host.cores.topology import read_topology
+from nfvbed.host.network import napi, veth
+from nfvbed.host.network.veth import GENERATOR_LINKS
 from nfvbed.records import Hop, PortKind, Role, SwitchCounters, WorkThread
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of

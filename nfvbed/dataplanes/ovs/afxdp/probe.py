@@ -10,13 +10,13 @@ from nfvbed.dataplanes.ovs.database import PortRequest
 from nfvbed.dataplanes.ovs.instance import OvsInstance, thread_settings
 from nfvbed.dataplanes.ports.veth_probe import Attempt, probe_veth, try_out
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import links, veth
+from nfvbed.host.cores.topology import read_topology
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.namespaces import inside
 from nfvbed.host.native import native_binary
-from nfvbed.host.topology import read_topology
-from nfvbed.host.veth import MACS
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.network import links, veth
+from nfvbed.host.network.namespaces import inside
+from nfvbed.host.network.veth import MACS
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.spec.variant import Variant, options_of
 
 POLLED = "afxdp"

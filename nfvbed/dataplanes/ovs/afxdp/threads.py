@@ -1,7 +1,7 @@
 """Which thread of an Open vSwitch on AF_XDP sockets forwards, and what it took: polling ones, or the main one."""
 
 from nfvbed.dataplanes.ovs import reading
-from nfvbed.host import napi
+from nfvbed.host.network import napi
 from nfvbed.records import NOT_SEPARABLE, Role, SwitchCounters, WorkThread
 from nfvbed.units import NS_PER_S
 

@@ -17,15 +17,15 @@ from nfvbed.dataplanes.ports import memif, vhost_user
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import UnsupportedError
+from nfvbed.host.cores.topology import read_topology
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.nics import take
 from nfvbed.host.nics.inventory import Nic
 from nfvbed.host.timing import Steps
-from nfvbed.host.topology import read_topology
 from nfvbed.records import Deployment, GeneratorPort, PortKind, QualityWarning, VnfPort
+from nfvbed.records.state import PlaneState
 from nfvbed.spec.layout import End
 from nfvbed.spec.variant import Variant, options_of
-from nfvbed.state import PlaneState
 
 _OPEN_PORTS = 2
 

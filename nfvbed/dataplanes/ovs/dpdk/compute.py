@@ -19,9 +19,9 @@ from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.dataplanes.ovs.nodeswitch import INTEGRATION, NodeSwitch, SwitchPort
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.errors import DeployError
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import GeneratorPort, Hop, PortKind, SwitchCounters, WorkThread
 from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from nfvbed.dataplanes.ovs.probe import probe_ovs
-from nfvbed.findings import Finding
 from nfvbed.host.probes.host import Host
+from nfvbed.records.findings import Finding
 
 
 def findings(host: Host, root: Path) -> dict[str, Finding]:

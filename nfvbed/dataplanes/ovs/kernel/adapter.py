@@ -19,9 +19,10 @@ from nfvbed.dataplanes.ports.link_state import LinkState, outside
 from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf
 from nfvbed.errors import DeployError
-from nfvbed.host import coredistance, napi, veth
+from nfvbed.host.cores import coredistance
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import napi, veth
+from nfvbed.host.network.namespaces import inside
 from nfvbed.host.timing import Steps
 from nfvbed.records import Deployment, Hop, SwitchCounters, WorkThread
 from nfvbed.spec.layout import End

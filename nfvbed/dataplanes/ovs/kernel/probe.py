@@ -5,11 +5,11 @@ from nfvbed.dataplanes.ovs.kernel.datapath import try_datapath
 from nfvbed.dataplanes.ovs.probe import run_version
 from nfvbed.dataplanes.ports.veth_probe import probe_veth
 from nfvbed.errors import UnsupportedError
-from nfvbed.findings import Finding, State
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.namespaces import CLONE_NEWNET, in_thread, libc
+from nfvbed.host.network.namespaces import CLONE_NEWNET, in_thread, libc
 from nfvbed.host.probes.commands import ask
 from nfvbed.host.probes.host import RECORDED, Host
+from nfvbed.records.findings import Finding, State
 from nfvbed.spec.variant import Variant
 
 _NAME = "nfvbed-probe"

@@ -12,7 +12,7 @@ from nfvbed.dataplanes.ports import kernel_checks
 from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.dataplanes.wiring import end_of
 from nfvbed.errors import SwitchDiedError
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network.namespaces import inside
 from nfvbed.records import NOT_SEPARABLE, CounterSource, Deployment, Hop, SwitchCounters
 
 DATAPATH = "ovs-system"

@@ -18,9 +18,9 @@ from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import DeployError
 from nfvbed.host.fitness import Fitness
-from nfvbed.host.processes import check_alive
+from nfvbed.host.ledger.processes import check_alive
 from nfvbed.host.timing import Steps
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, Hop, QualityWarning, SwitchCounters, WorkThread
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant, options_of

@@ -24,8 +24,8 @@ from nfvbed.dataplanes.ovs.overlay.options import OvsOverlayOptions
 from nfvbed.dataplanes.ovs.overlay.pipeline import direct_rules, pipeline_rules
 from nfvbed.dataplanes.ovs.tablerules import TableRule, flow_mod
 from nfvbed.errors import DeployError
-from nfvbed.host import links
-from nfvbed.host.namespaces import inside
+from nfvbed.host.network import links
+from nfvbed.host.network.namespaces import inside
 
 INTEGRATION, PHYSICAL = "br-int", "br-phy"
 UNDERLAY_PORT, WIRE = "phy0", "wire0"

@@ -10,7 +10,7 @@ from nfvbed.dataplanes.ovs.overlay.host import UNDERLAY_NUMBER, UNDERLAY_PORT
 from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT
 from nfvbed.dataplanes.ovs.reading import BridgeView
 from nfvbed.records import NOT_SEPARABLE, Hop, Record, Separable, SwitchCounters, rounding_of
-from nfvbed.state import PlaneState
+from nfvbed.records.state import PlaneState
 
 SHARED_SOURCE = "not-separable: the hosts' poll-mode threads share a core, and count each other's time"
 

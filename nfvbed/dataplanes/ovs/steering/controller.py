@@ -21,7 +21,7 @@ from nfvbed.dataplanes.ovs.steering.steering import (
     forget_cached,
 )
 from nfvbed.errors import DeployError
-from nfvbed.host.processes import ManagedProcess, check_alive
+from nfvbed.host.ledger.processes import ManagedProcess, check_alive
 from nfvbed.host.timing import Steps
 from nfvbed.patience import patient
 

@@ -22,7 +22,7 @@ from nfvbed.dataplanes.ovs.steering.steering import (
     installed,
 )
 from nfvbed.errors import ConfigurationError, DeployError
-from nfvbed.host.processes import check_alive
+from nfvbed.host.ledger.processes import check_alive
 from nfvbed.host.timing import Steps
 from nfvbed.spec.onos import OnosSpec
 

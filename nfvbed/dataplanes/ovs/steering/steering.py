@@ -16,7 +16,7 @@ from nfvbed.dataplanes.ovs.openflow import Forwarding, InstalledRule, Rule
 from nfvbed.dataplanes.ovs.steering.path import SteeringPath, cable_rules, path_rules
 from nfvbed.dataplanes.wiring import end_of
 from nfvbed.errors import DeployError, UnsupportedError
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Hop
 
 

@@ -29,7 +29,7 @@ def destroy(
 ) -> tuple[str, ...]:
     """Take everything down that an earlier command deployed, wherever that stopped; lines say what was.
 
-    It was confirmed before: see `nfvbed.confirming`.
+    It was confirmed before: see `nfvbed.spec.confirming`.
 
     Args:
         project: whose playbooks are run.

@@ -6,7 +6,7 @@ import signal
 import time
 from pathlib import Path
 
-from nfvbed.host.processes import is_alive, kill, start_time
+from nfvbed.host.ledger.processes import is_alive, kill, start_time
 from nfvbed.patience import patient
 from nfvbed.signals import signals_held
 

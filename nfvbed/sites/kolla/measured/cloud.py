@@ -15,6 +15,7 @@ from nfvbed.dataplanes.computes.refusals import require_chain
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.fitness import Fitness
 from nfvbed.records import Accelerator, PortKind, VnfHandle
+from nfvbed.records.state import ON_COMPUTE
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.measured import aggregates, contents, twins
 from nfvbed.sites.kolla.measured.described import OF_FUNCTIONS, path_networks
@@ -30,7 +31,6 @@ from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.site import CloudSiteSpec, KollaSiteSpec
 from nfvbed.spec.variant import Variant
-from nfvbed.state import ON_COMPUTE
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nfvbed.compare.descriptions import differences
+from nfvbed.compare.differences.descriptions import differences
 from nfvbed.errors import UnsupportedError
 from nfvbed.plan.order import is_exchanged
 from nfvbed.sites.kolla.executor import deploying, destroying

@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from nfvbed.below import below
 from nfvbed.errors import ConfigurationError
 from nfvbed.host.facts import lasting
 from nfvbed.sites.kolla.preflight.facts import MachineFacts, NicFacts, facts_of
 from nfvbed.sites.kolla.preflight.gather import recorded
+from nfvbed.spec.below import below
 from nfvbed.spec.rack import RackHostSpec, RackNicSpec
 from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.store.canonical import content_hash

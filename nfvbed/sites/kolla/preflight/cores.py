@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from nfvbed.cpulist import format_cpu_list
 from nfvbed.sites.kolla.preflight.facts import NodeFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.sites.kolla.preflight.subject import HOST_ROLE, Subject
+from nfvbed.spec.cpulist import format_cpu_list
 from nfvbed.spec.rack import MIB_PER_GIB, NumaSpec
 
 KIB_PER_MIB = 1024

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from nfvbed.findings import Finding as Topic
-from nfvbed.findings import SiteReport, State
 from nfvbed.records import Readiness, Support
+from nfvbed.records.findings import Finding as Topic
+from nfvbed.records.findings import SiteReport, State
 from nfvbed.sites.kolla.pinning import Pinning, pinned_by, plane_of
 from nfvbed.sites.kolla.preflight.checks import examine_gathered
 from nfvbed.sites.kolla.preflight.facts import MachineFacts

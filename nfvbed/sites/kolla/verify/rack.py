@@ -9,8 +9,8 @@ from openstack.connection import Connection
 from nfvbed.cloud.kolla.agent import OPEN_VSWITCH
 from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.errors import ConfigurationError
-from nfvbed.findings import Finding
 from nfvbed.host.remote.connection import SshHost
+from nfvbed.records.findings import Finding
 from nfvbed.sites.kolla.model import Order
 from nfvbed.sites.kolla.verify.containers import KollaCommands
 from nfvbed.sites.verify.cloud import verify

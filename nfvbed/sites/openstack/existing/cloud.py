@@ -11,8 +11,8 @@ from nfvbed.cloud.novaflavor import PREFIX, extra_specs
 from nfvbed.cloud.tacker.connection import connect_as_named
 from nfvbed.cloud.tacker.legacy import require_admin
 from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError
-from nfvbed.findings import Finding, State
 from nfvbed.records import Accelerator, GeneratorPlace, VnfHandle
+from nfvbed.records.findings import Finding, State
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
 from nfvbed.sites.openstack.existing.ends import Ends, ends_of
 from nfvbed.sites.openstack.existing.path import ExistingPath

@@ -6,10 +6,10 @@ from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.instances import PlacedInstance
 from nfvbed.dataplanes.existing.options import ExistingOptions
 from nfvbed.errors import UnsupportedError
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.generator import GeneratorStarter
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, GeneratorPort, Hop, PortKind, WorkThread
 from nfvbed.sites.openstack.existing.ends import Ends
 from nfvbed.spec.layout import Layout

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from nfvbed.errors import PrerequisiteError, SwitchDiedError, UnsupportedError
-from nfvbed.host import links, veth
-from nfvbed.host.links import LinkCounters
-from nfvbed.host.namespaces import inside, inside_with_sysfs
+from nfvbed.host.network import links, veth
+from nfvbed.host.network.links import LinkCounters
+from nfvbed.host.network.namespaces import inside, inside_with_sysfs
 from nfvbed.host.nics import fit, take, uses
 from nfvbed.host.nics.fit import Machine
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import GeneratorPort, Hop, PortKind
 from nfvbed.spec.existing import CloudPortSpec
 

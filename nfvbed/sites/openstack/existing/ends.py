@@ -8,13 +8,13 @@ from nfvbed.errors import PrerequisiteError
 from nfvbed.host.generator import GeneratorStarter, destination_macs
 from nfvbed.host.remote.connection import SshHost
 from nfvbed.host.remote.generator import open_generator, port_of
-from nfvbed.host.workspace import Workspace
+from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, GeneratorPort, Hop
+from nfvbed.records.state import PlaneState
 from nfvbed.sites.openstack.existing import devices
 from nfvbed.spec.existing import CloudPortSpec
 from nfvbed.spec.remote import GeneratorHostSpec
 from nfvbed.spec.site import CloudSiteSpec
-from nfvbed.state import PlaneState
 from nfvbed.traffic.generator import Generator
 
 _DIRECTORY = "generator-host"

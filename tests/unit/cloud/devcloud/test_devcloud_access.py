@@ -7,8 +7,8 @@ import yaml
 from nfvbed.cloud.devcloud import access
 from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.cloud.devcloud.status import pss_kib
-from nfvbed.host.entries import ProcessEntry
-from nfvbed.host.processes import start_time
+from nfvbed.host.ledger.entries import ProcessEntry
+from nfvbed.host.ledger.processes import start_time
 
 ROLLUP = """\
 55d0c0a00000-7ffd3f5f3000 ---p 00000000 00:00 0                          [rollup]

@@ -18,7 +18,7 @@ from nfvbed.dataplanes.macvtap.compute import MacvtapCompute
 from nfvbed.dataplanes.ovs.afxdp.compute import OvsAfxdpCompute
 from nfvbed.dataplanes.vpp.compute import VppCompute
 from nfvbed.errors import UnsupportedError
-from nfvbed.host.entries import ProcessEntry
+from nfvbed.host.ledger.entries import ProcessEntry
 from nfvbed.spec.layout import layout
 
 PORTS = (

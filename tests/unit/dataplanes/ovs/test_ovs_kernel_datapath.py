@@ -13,7 +13,7 @@ from nfvbed.dataplanes.ovs.openflow import PortCounters
 from nfvbed.dataplanes.ovs.state import OvsState
 from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.errors import SwitchDiedError
-from nfvbed.host import napi
+from nfvbed.host.network import napi
 from nfvbed.records import NOT_SEPARABLE, Deployment, Role, WorkThread
 
 RECORDED = bytes.fromhex(Path(__file__).with_name("captured").joinpath("kernel-datapath.hex").read_text().strip())

@@ -9,8 +9,8 @@ import pytest
 import nfvbed
 from nfvbed.dataplanes.ovs import fdb, pmd, reading, rxq
 from nfvbed.dataplanes.ovs.afxdp import modes
-from nfvbed.drops import USUAL, Cause, CounterSource
 from nfvbed.errors import DeployError
+from nfvbed.records.drops import USUAL, Cause, CounterSource
 from tests.unit.dataplanes.ovs.releases import VERSIONS, answer, statuses
 
 PACKAGE = Path(nfvbed.__file__).parent

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.host.ledger import Ledger
-from nfvbed.host.owner import this_process
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.ledger.owner import this_process
 
 NICS = {
     "ixgbe": ("0000:05:00.0", 0x8086, 0x10FB, "ixgbe", 63, (("ens1f0", "90:e2:ba:00:00:01", 0),), "ixgbevf", 1),

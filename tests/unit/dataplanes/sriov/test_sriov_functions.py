@@ -12,8 +12,9 @@ from nfvbed.dataplanes.sriov.plan import cables, plan_functions
 from nfvbed.dataplanes.sriov.settings import VfLink, VfState
 from nfvbed.dataplanes.sriov.vfs import read_functions
 from nfvbed.errors import DeployError, UnsupportedError
-from nfvbed.host import rebind, restore
-from nfvbed.host.entries import DriverEntry, FileEntry, VfSettingsEntry
+from nfvbed.host.ledger import restore
+from nfvbed.host.ledger.entries import DriverEntry, FileEntry, VfSettingsEntry
+from nfvbed.host.network import rebind
 from nfvbed.host.nics import binding
 from nfvbed.host.nics.pf import discover, driver_of
 from nfvbed.spec.layout import layout

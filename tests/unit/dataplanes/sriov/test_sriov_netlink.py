@@ -8,7 +8,7 @@ from pyroute2.netlink.rtnl.ifinfmsg import ifinfmsg
 from nfvbed.dataplanes.sriov import representors, settings
 from nfvbed.dataplanes.sriov.settings import NetlinkVfLink, VfState
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import devlink
+from nfvbed.host.network import devlink
 
 
 class FakeRoute:

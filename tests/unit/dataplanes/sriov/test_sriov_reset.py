@@ -6,7 +6,7 @@ from nfvbed.dataplanes.sriov import reset
 from nfvbed.dataplanes.sriov.functions import FunctionRecord
 from nfvbed.dataplanes.sriov.settings import VfLink, VfState
 from nfvbed.errors import DeployError, UnsupportedError
-from nfvbed.host.entries import LinkStateEntry
+from nfvbed.host.ledger.entries import LinkStateEntry
 from nfvbed.host.nics import netdevs
 
 STATE = VfState(mac="02:4e:46:56:00:00", vlan=101)

@@ -9,13 +9,13 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.sriov import adapter as sriov
 from nfvbed.dataplanes.sriov.options import SriovOptions
 from nfvbed.errors import UnsupportedError
-from nfvbed.findings import State
 from nfvbed.host.fitness import support_of
 from nfvbed.host.nics.pf import discover
 from nfvbed.host.probes import devices
 from nfvbed.host.probes.host import Host
 from nfvbed.host.testpmd import command
 from nfvbed.records import PortKind, Readiness, VnfKind
+from nfvbed.records.findings import State
 from nfvbed.spec.site import GuestSpec
 from nfvbed.spec.vnf import VnfChoice
 

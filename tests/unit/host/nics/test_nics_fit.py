@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.host import rebind
-from nfvbed.host.entries import DriverEntry, LinkStateEntry, NetdevEntry
-from nfvbed.host.ledger import Ledger
+from nfvbed.host.cores.topology import CpuTopology
+from nfvbed.host.ledger.entries import DriverEntry, LinkStateEntry, NetdevEntry
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.ledger.owner import this_process
+from nfvbed.host.network import rebind
 from nfvbed.host.nics import netdevs, take
 from nfvbed.host.nics.fit import Machine, require
 from nfvbed.host.nics.uses import devices_of_default
-from nfvbed.host.owner import this_process
-from nfvbed.host.topology import CpuTopology
 from nfvbed.records import PortKind, QualityWarning
 from nfvbed.spec.pci import CableSpec
 from tests.refusals import refusal

@@ -3,9 +3,9 @@
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.findings import State
 from nfvbed.host.probes import images
 from nfvbed.records import Readiness, Support
+from nfvbed.records.findings import State
 
 VNF = """\
 name: {name}

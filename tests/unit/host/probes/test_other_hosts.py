@@ -2,13 +2,13 @@
 
 import pytest
 
-from nfvbed.cpulist import format_cpu_list
 from nfvbed.dataplanes.ovs.kernel.probe import probe_openvswitch
-from nfvbed.findings import Finding, State
 from nfvbed.host.probes import accelerator, cpu, devices, kernel, memory
 from nfvbed.host.probes.findings import DoctorReport
 from nfvbed.host.probes.host import Host, parse_cpu_list
+from nfvbed.records.findings import Finding, State
 from nfvbed.sites.lab.examine import examine_host
+from nfvbed.spec.cpulist import format_cpu_list
 
 
 @pytest.fixture(name="server")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nfvbed.findings import State
 from nfvbed.host.probes.stalls import Stalls, stalls_finding, watch
+from nfvbed.records.findings import State
 
 SECOND = 1_000_000_000
 

@@ -3,13 +3,13 @@
 import pytest
 
 from nfvbed.errors import PrerequisiteError
-from nfvbed.findings import State
 from nfvbed.host.probes.accelerator import accelerator_finding, probe_accelerator
 from nfvbed.host.probes.host import Host
 from nfvbed.host.qemu import accelerator
 from nfvbed.host.qemu.accelerator import BootAttempt
 from nfvbed.host.qemu.binaries import QEMU_DIRECTORY_VARIABLE, QemuBinaries
 from nfvbed.records import Accelerator
+from nfvbed.records.findings import State
 
 
 @pytest.fixture(name="qemu")

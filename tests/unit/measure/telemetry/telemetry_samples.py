@@ -4,7 +4,6 @@ from nfvbed.measure.telemetry.groups import Group, groups_of
 from nfvbed.measure.telemetry.probe import Readings
 from nfvbed.measure.telemetry.threads import Switches, ThreadUse
 from nfvbed.measure.telemetry.tracedtimes import CoreTimes, TracedTimes
-from nfvbed.readings import ThreadSample
 from nfvbed.records import (
     Cost,
     Deployment,
@@ -16,7 +15,8 @@ from nfvbed.records import (
     VnfKind,
     WorkThread,
 )
-from nfvbed.results import ResultKind
+from nfvbed.records.readings import ThreadSample
+from nfvbed.records.results import ResultKind
 from tests.sample_records import RUN
 
 SECOND = 1_000_000_000

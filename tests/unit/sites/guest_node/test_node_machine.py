@@ -6,10 +6,10 @@ import pytest
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, PrerequisiteError, UnsupportedError
 from nfvbed.host import identity
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.qemu.binaries import QemuBinaries
-from nfvbed.readings import Part
 from nfvbed.records import Accelerator, PortKind
+from nfvbed.records.readings import Part
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.guest_node import files, machine
 from nfvbed.sites.guest_node import site as guest_node

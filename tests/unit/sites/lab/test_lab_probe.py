@@ -67,5 +67,5 @@ def test_only_sites_make_support_of_a_probe():
     ).stdout.split()  # fmt: skip
     assert [name for name in found if not name.startswith("nfvbed/sites/")] == [
         "nfvbed/host/fitness.py",
-        "nfvbed/records.py",
+        "nfvbed/records/trial.py",
     ]

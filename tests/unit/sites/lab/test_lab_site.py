@@ -3,8 +3,8 @@
 import pytest
 
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
-from nfvbed.readings import Part
 from nfvbed.records import CellRole, Role, VnfKind
+from nfvbed.records.readings import Part
 from nfvbed.sites.lab import vnfs
 from nfvbed.sites.lab.site import LabSite
 from nfvbed.spec.flavor import Flavor

@@ -8,7 +8,7 @@ from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, VnfDiedError
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.records import Accelerator, Deployment, PortKind
 from nfvbed.sites.deployed import Placed
 from nfvbed.sites.openstack import remembered, vnfs

@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.dataplanes.devcloud import compute_of
 from nfvbed.errors import UnsupportedError
-from nfvbed.findings import Finding, State
+from nfvbed.records.findings import Finding, State
 from nfvbed.sites.openstack import remembered
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
 from tests.unit.sites.openstack.test_devcloud_remembered import ARRANGEMENT, PROJECT, VARIANT, deployment

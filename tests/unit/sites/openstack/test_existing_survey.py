@@ -8,8 +8,8 @@ from openstack import exceptions as sdk
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError
-from nfvbed.findings import State
 from nfvbed.records import Accelerator, Readiness
+from nfvbed.records.findings import State
 from nfvbed.sites.openstack.existing import devices
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.path import ExistingPath

@@ -10,7 +10,7 @@ from nfvbed.cloud.tacker.connection import identity
 from nfvbed.cloud.tacker.journal import Journal, Note
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.records import Accelerator, Deployment, PortKind, Renewed
 from nfvbed.sites.openstack import remembered, vnfs
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs

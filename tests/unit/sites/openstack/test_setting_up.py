@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.records import Deployment
 from nfvbed.sites.openstack import remembered
 from nfvbed.sites.openstack.deployment import Wanted

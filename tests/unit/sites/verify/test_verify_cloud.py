@@ -7,7 +7,7 @@ from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.cloud.verify.readings import machine_of
 from nfvbed.dataplanes.ovs.switchchecks import check_switch
 from nfvbed.dataplanes.ovs.switchreading import read_switch, rows
-from nfvbed.findings import State
+from nfvbed.records.findings import State
 from nfvbed.sites.verify.cloud import verify, verify_machine
 from tests.unit.dataplanes.ovs.releases import VERSIONS, answer, recorded_table
 from tests.unit.sites.verify.doubles import HOST, PORT, SYSFS, MachineDouble, agent, cloud, port, service, table

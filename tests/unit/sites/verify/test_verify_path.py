@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.cli.main import main
 from nfvbed.errors import OnboardError
-from nfvbed.findings import Finding, State
+from nfvbed.records.findings import Finding, State
 from nfvbed.sites.verify.path import TOPIC, verify_with_path
 
 VARIANT, CHOICE = object(), object()

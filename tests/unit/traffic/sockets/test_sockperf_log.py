@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.compare.latency import merge_latency
+from nfvbed.compare.rows.latency import merge_latency
 from nfvbed.errors import GeneratorError
 from nfvbed.records import Engine
 from nfvbed.traffic.sockets import sockperf

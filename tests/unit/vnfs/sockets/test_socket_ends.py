@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.records import Deployment, GeneratorPort, PortKind, VnfHandle, VnfKind
 from nfvbed.vnfs.sockets.ends import why_not
 from nfvbed.vnfs.sockets.hosts import place

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from nfvbed.compare.comparison import compare
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.errors import ConfigurationError, DeployError, NfvbedError, TotalLossError, UnsupportedError
 from nfvbed.records import QualityWarning, RunRecord, Status
+from nfvbed.records.results import ResultKind, TablePayload
 from nfvbed.report.terminal.table import render
-from nfvbed.results import ResultKind, TablePayload
 from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.store import Store
 from nfvbed.traffic.simulated.system import SimulatedSystem

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from nfvbed.host.arrangement import Arrangement
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.vsperf.conf.released import releases
 from tests.unit.vsperf.recorded import NEWEST, recorded
 

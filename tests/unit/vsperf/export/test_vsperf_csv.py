@@ -7,8 +7,8 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from nfvbed.compare.comparison import Options, compare
-from nfvbed.compare.latency import mean_latency_ns
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.rows.latency import mean_latency_ns
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.errors import DamagedError
 from nfvbed.records import Status
 from nfvbed.spec.layout import layout

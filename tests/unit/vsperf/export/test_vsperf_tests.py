@@ -7,9 +7,9 @@ import io
 import pytest
 
 from nfvbed.compare.comparison import Options, compare
-from nfvbed.compare.rundata import RunData
+from nfvbed.compare.rows.rundata import RunData
 from nfvbed.records import Preset, Status
-from nfvbed.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
+from nfvbed.records.results import MeasuredRow, Quantity, ResultKind, ResultRecord, TablePayload
 from nfvbed.vsperf.export.rows import to_vsperf_csv
 from tests.sample_records import BRIDGE, OVS, RUN, Scenario, build
 from tests.sample_results import BRIDGE as BRIDGE_CELL

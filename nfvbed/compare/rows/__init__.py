@@ -1,0 +1,1 @@
+"""A row: the trials of one cell, their visits, rates, latency, placement classes, cost and warnings."""

@@ -1,0 +1,1 @@
+"""Statistics on samples: exact rank tests, intervals, steps in series, corrections for being many."""

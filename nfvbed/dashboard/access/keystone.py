@@ -1,0 +1,95 @@
+"""People of an OpenStack sign in with its own users: Keystone says who they are, and by their roles in a project what
+they may.
+
+A password is sent to Keystone once, and neither kept nor logged; the token that Keystone answers with is not kept
+either.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Protocol
+from urllib.parse import urlsplit
+
+from nfvbed.dashboard.people.roles import Role
+from nfvbed.dashboard.people.sessions import SignedIn
+from nfvbed.errors import BusyError, ConfigurationError
+
+ANSWER_S: Final = 15
+LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True)
+class KeystoneSpec:
+    """Which Keystone is asked, and for what."""
+
+    url: str
+    """With its version: `https://cloud.example:5000/v3`."""
+    project: str
+    domain: str = "Default"
+    """Of the project, and of users who name none."""
+    operator_role: str = "admin"
+    ca_file: Path | None = None
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
+            raise ConfigurationError(
+                "passwords are not sent to this Keystone",
+                where="--keystone",
+                observed=repr(self.url[:200]),
+                fix="give its https address; http is for Keystone on this machine's loopback",
+            )
+        if self.ca_file is not None and not self.ca_file.is_file():
+            raise ConfigurationError(
+                "there are no such certificates", where="--keystone-ca", observed=str(self.ca_file)
+            )
+
+
+class SignsIn(Protocol):
+    """Who knows users and their passwords."""
+
+    def sign_in(self, user: str, password: str) -> SignedIn | None:
+        """Return who it is; None: another password, no such user, or none of the project's.
+
+        Raises:
+            BusyError: it does not answer.
+        """
+
+
+class Keystone:
+    """Asks Keystone (Identity API v3)."""
+
+    def __init__(self, spec: KeystoneSpec) -> None:
+        self._spec = spec
+
+    def sign_in(self, user: str, password: str) -> SignedIn | None:
+        """Return who it is; see `SignsIn`."""
+        # Only a dashboard that was asked to needs them.
+        from keystoneauth1 import exceptions
+        from keystoneauth1.identity.v3 import Password
+        from keystoneauth1.session import Session
+
+        spec, (name, _, domain) = self._spec, user.partition("@")
+        asked = Password(
+            auth_url=spec.url, username=name, password=password, user_domain_name=domain or spec.domain,
+            project_name=spec.project, project_domain_name=spec.domain, include_catalog=False,
+        )  # fmt: skip
+        try:
+            session = Session(verify=str(spec.ca_file) if spec.ca_file else True, timeout=ANSWER_S)
+            found = asked.get_access(session)
+        except (exceptions.Unauthorized, exceptions.BadRequest):
+            return None
+        except exceptions.ClientException as error:
+            raise BusyError(
+                "Keystone does not say who this is",
+                where=spec.url,
+                observed=type(error).__name__,
+                fix="try again later; else ask whoever runs the dashboard to look at its --keystone and --keystone-ca",
+            ) from None
+        roles = {str(role).lower() for role in found.role_names or ()}
+        return SignedIn(
+            user=user,
+            role=Role.OPERATOR if spec.operator_role.lower() in roles else Role.VIEWER,
+            until=found.expires or datetime.now(UTC),
+        )

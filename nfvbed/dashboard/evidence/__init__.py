@@ -1,0 +1,1 @@
+"""Settings over time, published tables, and recommendations: routes, pages, and what they are made from."""

@@ -1,0 +1,47 @@
+"""What was found when a site was examined: as it is stored with a run, or as a job printed it."""
+
+import json
+
+from nfvbed.compare.agreement import supports_of
+from nfvbed.dashboard.results.source import Source
+from nfvbed.records import Record, RunRecord, Support
+from nfvbed.records.findings import Finding, stored_findings
+
+
+class Examined(Record):
+    """What was found."""
+
+    findings: tuple[Finding, ...] = ()
+    variants: tuple[Support, ...] = ()
+
+
+class Doctor(Examined):
+    """A stored report."""
+
+    run: str
+    site: str
+    stored: bool
+    """Whether there is one: runs of VSPERF and of older formats have none."""
+
+
+def printed(output: bytes) -> Examined | None:
+    """Return what `nfvbed doctor --json` printed; None where it is no such document."""
+    try:
+        report = json.loads(output)
+        if not isinstance(report, dict):
+            return None
+        return Examined(findings=stored_findings(report), variants=supports_of(report))
+    except ValueError:  # pydantic's is one too
+        return None
+
+
+def doctor_of(source: Source, run: RunRecord) -> Doctor:
+    """Return the doctor's report of a run."""
+    report = source.described(run.doctor_hash)
+    return Doctor(
+        run=run.id,
+        site=run.site,
+        stored=bool(report),
+        findings=stored_findings(report),
+        variants=supports_of(report),
+    )

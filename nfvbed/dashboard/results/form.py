@@ -1,0 +1,78 @@
+"""What can be chosen on the page of a comparison, and what is."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from nfvbed.compare.chains import Of
+from nfvbed.dashboard.results.parameters import Asked
+from nfvbed.dashboard.results.source import MOST_SETTINGS, Source
+from nfvbed.records import RunRecord
+from nfvbed.records.annotations import Marks
+from nfvbed.records.selection import MEASURED
+from nfvbed.report import wording
+from nfvbed.report.page.comparison import Grouping
+from nfvbed.spec.experiment import BEST
+from nfvbed.store.summaries import Part
+
+OFFERED: Final = 12
+"""Newest runs among which one chooses."""
+
+
+PATHS: Final = {Of.ONE_VNF: "one VNF", Of.P2P: "no VNF (p2p)"}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One of several."""
+
+    value: str
+    text: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Form:
+    """All that can be chosen."""
+
+    runs: tuple[Option, ...]
+    variants: tuple[Option, ...]
+    baselines: tuple[Option, ...]
+    groupings: tuple[Option, ...]
+    share: str
+    """Part of a rate that a chain is asked to hold."""
+    paths: tuple[Option, ...]
+    """Paths whose rate that is a part of."""
+    most: int
+
+
+def form_of(source: Source, asked: Asked, shown: tuple[str, ...]) -> Form:
+    """Return the form with what was asked for.
+
+    Args:
+        source: of runs and variants.
+        asked: by the URL.
+        shown: variants of the comparison; empty where there is none yet.
+    """
+    newest, _ = source.store.runs_page(Part(limit=OFFERED), MEASURED)
+    ids = source.named(asked.runs) if asked.runs or newest else ()
+    marks = source.store.marks()
+    listed = [*newest, *(source.run(run) for run in ids if run not in {found.id for found in newest})]
+    known = source.variants_of(ids)
+    return Form(
+        runs=tuple(Option(run.id, _text(run, marks.get(run.id, Marks())), run.id in ids) for run in listed),
+        variants=tuple(Option(name, name, name in shown) for name in known),
+        baselines=(
+            Option("", "the experiment's", asked.baseline is None),
+            Option(BEST, "the best of each traffic point", asked.baseline == BEST),
+            *(Option(name, name, asked.baseline == name) for name in known),
+        ),
+        groupings=tuple(Option(by.value, by.value.replace("-", " "), by is asked.by) for by in Grouping),
+        share=f"{asked.hold.share:g}",
+        paths=tuple(Option(of.value, text, of is asked.hold.of) for of, text in PATHS.items()),
+        most=MOST_SETTINGS,
+    )
+
+
+def _text(run: RunRecord, marks: Marks) -> str:
+    named = ", ".join(part for part in (marks.label, wording.short_run(run.id), "hidden" * marks.hidden) if part)
+    return f"{run.started_at[:16].replace('T', ' ')} {run.experiment} ({named})"

@@ -1,0 +1,96 @@
+"""Query parameters, bounded: what a URL may ask for."""
+
+from typing import Annotated, Final
+
+from fastapi import Depends, Path, Query
+from pydantic import StringConstraints
+
+from nfvbed.compare.chains import HALF, Hold, Of
+from nfvbed.dashboard.results.source import MOST_SETTINGS, Choice, Source
+from nfvbed.records import Record
+from nfvbed.report.page.comparison import Grouping
+from nfvbed.store.summaries import Part
+
+PAGE_SIZE: Final = 50
+LAST_PAGE: Final = 100_000
+
+Name = Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._:+-]*$")]
+"""Of a run or a variant."""
+RunName = Annotated[
+    str,
+    Path(
+        max_length=64,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$",
+        description="id of a run, its first or last digits, its label, or `latest`: the newest measured one",
+    ),
+]
+CellName = Annotated[str, Query(max_length=120, description="name of a cell, or the end of it")]
+SomeCell = Annotated[str | None, Query(max_length=120, description="of this cell alone")]
+Export = Annotated[bool, Query(description="as one file that opens from disk")]
+All = Annotated[bool, Query(alias="all", description="simulated and hidden runs too")]
+Page = Annotated[int, Query(ge=1, le=LAST_PAGE)]
+Numbered = Annotated[int, Query(alias="page", ge=1, le=LAST_PAGE)]
+"""The same where `page` is something else."""
+Names = Annotated[list[Name] | None, Query(max_length=MOST_SETTINGS)]
+
+
+class Asked(Record):
+    """A comparison as a URL asks for it."""
+
+    runs: tuple[str, ...] = ()
+    """None: the newest measured one with an answer."""
+    variants: tuple[str, ...] = ()
+    """None: all that there are."""
+    baseline: str | None = None
+    by: Grouping = Grouping.POINT
+    hold: Hold = Hold()
+
+    def choice(self, source: Source) -> Choice:
+        """Resolve it.
+
+        Raises:
+            UsageError: no such run, or too many settings.
+        """
+        found = source.chosen(self.runs, self.variants, self.baseline)
+        return found.model_copy(update={"hold": self.hold})
+
+
+def _hold(
+    share: Annotated[float, Query(gt=0, le=1, description="part of a rate that a chain is asked to hold")] = HALF,
+    of: Annotated[Of, Query(description="path whose rate that is a part of")] = Of.ONE_VNF,
+) -> Hold:
+    return Hold(share=share, of=of)
+
+
+HoldAskedFor = Annotated[Hold, Depends(_hold)]
+
+
+def _asked(
+    hold: HoldAskedFor,
+    runs: Names = None,
+    variants: Names = None,
+    baseline: Annotated[str, Query(max_length=64, description="a variant, or `best`; empty: the experiment's")] = "",
+    by: Grouping = Grouping.POINT,
+) -> Asked:
+    return Asked(runs=tuple(runs or ()), variants=tuple(variants or ()), baseline=baseline or None, by=by, hold=hold)
+
+
+AskedFor = Annotated[Asked, Depends(_asked)]
+
+
+def part_of(page: int) -> Part:
+    """Return the rows of a page, from 1."""
+    return Part(offset=(page - 1) * PAGE_SIZE, limit=PAGE_SIZE)
+
+
+class Pages(Record):
+    """Where among its pages a list is."""
+
+    page: int
+    last: int
+    rows: int
+
+
+def pages_of(page: int, rows: int) -> Pages:
+    """Return the pages of so many rows."""
+    return Pages(page=page, last=max(1, -(-rows // PAGE_SIZE)), rows=rows)

@@ -1,0 +1,154 @@
+"""Figures as pictures, drawn once for each content, form and theme."""
+
+import base64
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+from urllib.parse import urlencode
+
+from nfvbed.compare.chains import Hold
+from nfvbed.dashboard.problems import NotThereError
+from nfvbed.dashboard.results.source import Choice
+from nfvbed.errors import DrawingError
+from nfvbed.report.figures.catalogue import to_png, to_svg, to_themed_svg
+from nfvbed.report.figures.theme import DARK, LIGHT, Drawing, Spec
+from nfvbed.report.page.sections import Figure, figure_text
+from nfvbed.store import content_hash
+
+KEPT: Final = 128
+"""Pictures that are kept."""
+NOT_DRAWN: Final = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" width="820" height="40">'
+    b'<text x="4" y="26" fill="#808080" font-family="sans-serif">This figure could not be drawn.</text></svg>'
+)
+
+
+class Form(StrEnum):
+    """What is drawn."""
+
+    LIGHT = "light"
+    """SVG for a page, without title."""
+    DARK = "dark"
+    SVG = "svg"
+    """With its title and caption, on white."""
+    PNG = "png"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure on a page: its text, and where its pictures are."""
+
+    text: Figure
+    light: str
+    dark: str
+    svg: str
+    """To be saved; empty on an exported page."""
+    png: str
+    csv: str = ""
+    """What is drawn, as rows."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the pictures of a page's figures are."""
+
+    path: str
+    """Below it each figure by its name."""
+    query: str
+    """Which says what the page shows."""
+    csv: str = ""
+    """Rows of all of them together; empty: each has its own."""
+
+
+class Pictures:
+    """Draws figures; may be called from several threads."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, Form], bytes] = OrderedDict()
+        self._one_at_a_time = threading.Lock()
+
+    def draw(self, spec: Spec, form: Form) -> bytes:
+        """Return a picture.
+
+        Raises:
+            DrawingError: it could not be drawn; the next one is tried again.
+        """
+        key = (content_hash(spec), form)
+        with self._one_at_a_time:
+            if key not in self._kept:
+                self._kept[key] = _drawn(spec, form)
+                while len(self._kept) > KEPT:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+    def inlined(self, drawn: Mapping[str, Drawing]) -> tuple[Picture, ...]:
+        """Return figures with their pictures in the page; in place of one that cannot be drawn it says so."""
+        return tuple(
+            Picture(
+                figure_text(name, found), self._data(found, Form.LIGHT), self._data(found, Form.DARK), svg="", png=""
+            )
+            for name, found in drawn.items()
+        )
+
+    def _data(self, drawing: Drawing, form: Form) -> str:
+        try:
+            picture = self.draw(drawing.spec, form)
+        except DrawingError:
+            picture = NOT_DRAWN
+        return f"data:image/svg+xml;base64,{base64.b64encode(picture).decode()}"
+
+
+def linked(drawn: Mapping[str, Drawing], choice: Choice) -> tuple[Picture, ...]:
+    """Return the figures of a comparison with the addresses of their pictures."""
+    return linked_at(drawn, Places("/compare/figures", query_of(choice)))
+
+
+def linked_at(drawn: Mapping[str, Drawing], places: Places) -> tuple[Picture, ...]:
+    """Return figures with the addresses of their pictures."""
+    query = f"&{places.query}" if places.query else ""
+    whole = f"?{places.query}" if places.query else ""
+    return tuple(
+        Picture(
+            figure_text(name, drawing),
+            light=f"{places.path}/{name}.svg?theme=light{query}",
+            dark=f"{places.path}/{name}.svg?theme=dark{query}",
+            svg=f"{places.path}/{name}.svg{whole}",
+            png=f"{places.path}/{name}.png{whole}",
+            csv=places.csv or f"{places.path}/{name}.csv{whole}",
+        )
+        for name, drawing in drawn.items()
+    )
+
+
+def query_of(choice: Choice) -> str:
+    """Return the query that asks for the same comparison again."""
+    pairs = [("runs", run) for run in choice.runs] + [("variants", name) for name in choice.variants]
+    hold = [("share", f"{choice.hold.share:g}"), ("of", choice.hold.of.value)] if choice.hold != Hold() else []
+    return urlencode([*pairs, *([("baseline", choice.baseline)] if choice.baseline else []), *hold])
+
+
+def spec_of(drawn: Mapping[str, Drawing], name: str) -> Spec:
+    """Return a figure's specification.
+
+    Raises:
+        NotThereError: the comparison has no such figure.
+    """
+    if name not in drawn:
+        raise NotThereError(
+            f"this comparison has no figure {name!r}",
+            observed=f"figures: {', '.join(drawn) or 'none'}",
+            fix="choose one of them, or other settings",
+        )
+    return drawn[name].spec
+
+
+def _drawn(spec: Spec, form: Form) -> bytes:
+    if form is Form.PNG:
+        return to_png(spec)
+    if form is Form.SVG:
+        return to_svg(spec)
+    return to_themed_svg(spec, DARK if form is Form.DARK else LIGHT)

@@ -1,0 +1,1 @@
+"""Cores: which there are, who sits on which, their clocks, their CPU time, and what was stolen of it."""

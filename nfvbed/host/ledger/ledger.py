@@ -1,0 +1,164 @@
+"""The ledger: what was made on the host, written down before it is made, so that any later nfvbed can undo it."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+from pyroute2.netlink.exceptions import NetlinkError
+
+from nfvbed.errors import InternalError, NfvbedError
+from nfvbed.host.ledger import undo
+from nfvbed.host.ledger.entries import (
+    Amended,
+    CgroupEntry,
+    DirectoryEntry,
+    Entry,
+    NetnsEntry,
+    Owner,
+    ProcessEntry,
+    Undone,
+)
+from nfvbed.host.ledger.owner import boot_id
+from nfvbed.host.ledger.processes import is_alive
+from nfvbed.host.wholefile import append_whole
+from nfvbed.signals import signals_held
+
+_OUTLIVES_BOOT = (DirectoryEntry, NetnsEntry)
+
+_Line = Entry | Owner | Undone | Amended
+_LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
+
+
+class Ledger:
+    """An append-only file of JSON lines: the owner, then what was made, what else became known of it, what was undone.
+
+    A line is on the disk before the thing it names is made. After `kill -9` the ledger may name things that were never
+    made, but nothing was made that it does not name.
+    """
+
+    def __init__(self, path: Path, owner: Owner, entries: dict[int, Entry], lines: int) -> None:
+        self.path = path
+        self.owner = owner
+        self._entries = entries
+        """Those that are still there, by their place."""
+        self._next = lines
+
+    @classmethod
+    def create(cls, path: Path, owner: Owner) -> "Ledger":
+        """Start a ledger with its owner's line."""
+        ledger = cls(path, owner, {}, 0)
+        ledger._append(owner)
+        return ledger
+
+    @classmethod
+    def open(cls, path: Path) -> "Ledger":
+        """Read a ledger; a last line that was cut off by a crash is left out: its thing was never made.
+
+        Raises:
+            InternalError: it has no owner.
+        """
+        owner: Owner | None = None
+        entries: dict[int, Entry] = {}
+        index = 0
+        for line in path.read_bytes().split(b"\n")[:-1]:
+            value = _LINE.validate_json(line)
+            if isinstance(value, Owner):
+                owner = value
+            elif isinstance(value, Undone):
+                entries.pop(value.index, None)
+            elif isinstance(value, Amended):
+                entries[value.index] = value.entry
+            else:
+                entries[index] = value
+                index += 1
+        if owner is None:
+            raise InternalError("a ledger has no owner", where=str(path), fix="nfvbed destroy --all")
+        return cls(path, owner, entries, index)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What is still there, oldest first."""
+        return tuple(self._entries.values())
+
+    @property
+    def owner_alive(self) -> bool:
+        """Whether the nfvbed that made it still runs."""
+        return self.this_boot and is_alive(self.owner.pid, self.owner.start_time)
+
+    @property
+    def this_boot(self) -> bool:
+        """Whether the machine has not been restarted since it was made."""
+        return self.owner.boot == boot_id()
+
+    def record(self, entry: Entry) -> int:
+        """Write it down, on the disk when this returns. Call it before the thing is made (a process: right after).
+
+        Returns:
+            Its place, for `amend`.
+        """
+        with signals_held():
+            self._append(entry)
+            self._entries[self._next] = entry
+            self._next += 1
+            return self._next - 1
+
+    def amend(self, index: int, entry: Entry) -> None:
+        """Put this in place of what was recorded, now that more is known of it."""
+        with signals_held():
+            self._append(Amended(index=index, entry=entry))
+            self._entries[index] = entry
+
+    def hand_over(self, entry: Entry, other: "Ledger") -> None:
+        """Let another ledger answer for what is deployed here; between two writes both do, so nothing is forgotten."""
+        with signals_held():
+            index = next(place for place, mine in self._entries.items() if mine is entry)
+            other.record(entry)
+            self._append(Undone(index=index))
+            del self._entries[index]
+
+    def undo_all(self) -> list[str]:
+        """Undo in reverse order, processes first (they hold the rest); goes on after errors.
+
+        Returns:
+            What could not be removed and why; empty when all is gone. Can be called again.
+        """
+        problems: list[str] = []
+        if not self.this_boot:
+            # Ids and settings are those of another life of the machine; only files can have outlived it.
+            self._entries = {i: e for i, e in self._entries.items() if isinstance(e, _OUTLIVES_BOOT)}
+        kills = [i for i, e in self._entries.items() if isinstance(e, ProcessEntry)]
+        for index in reversed(kills):
+            self._undo(index, problems)
+        for entry in self.entries:
+            if isinstance(entry, CgroupEntry):
+                _try(undo.kill_cgroup, entry, problems)
+        for index in sorted(self._entries, reverse=True):
+            self._undo(index, problems)
+        return problems
+
+    def _undo(self, index: int, problems: list[str]) -> None:
+        if _try(lambda entry: self._take_away(index, entry), self._entries[index], problems):
+            del self._entries[index]
+            # Where the disk is full the line is missing: then the next nfvbed finds that there is nothing to undo.
+            with suppress(OSError):
+                self._append(Undone(index=index))
+
+    def _take_away(self, index: int, entry: Entry) -> None:
+        settled = undo.settled(entry)
+        if settled is not entry:
+            self.amend(index, settled)
+        undo.undo(settled)
+
+    def _append(self, value: _Line) -> None:
+        append_whole(self.path, value.model_dump_json().encode() + b"\n")
+
+
+def _try(action: Callable[[Any], None], entry: Entry, problems: list[str]) -> bool:
+    try:
+        action(entry)
+    except (OSError, NfvbedError, NetlinkError) as failure:
+        problems.append(f"{entry.kind} {entry.model_dump(exclude={'kind'})}: {failure}")
+        return False
+    return True

@@ -1,0 +1,126 @@
+"""The pool of hugepages: how many are free for us, and how it is enlarged."""
+
+from pathlib import Path
+
+from nfvbed.errors import PrerequisiteError
+from nfvbed.host.ledger.entries import HugepagesEntry
+from nfvbed.host.ledger.ledger import Ledger
+from nfvbed.host.ledger.poollock import persistent_pages, pool_locked, unused_pages
+from nfvbed.host.memory.meminfo import available_kib
+from nfvbed.host.memory.pageadvice import LOWER, SIZE_KIB, more_pages
+
+PAGE_KIB = SIZE_KIB
+_TRIES = 5
+"""How often the pool is enlarged by what is short."""
+
+
+class HugepagePool:
+    """The 2 MiB pages of the machine, or of one NUMA node."""
+
+    def __init__(self, node: int | None = None, root: Path = Path("/")) -> None:
+        self.node = node
+        self._root = root
+        self._meminfo = root / "proc/meminfo"
+        base = root / "sys" / ("kernel/mm" if node is None else f"devices/system/node/node{node}")
+        self._directory = base / f"hugepages/hugepages-{PAGE_KIB}kB"
+
+    @property
+    def total(self) -> int:
+        """Pages in the pool."""
+        return int(self._path.read_text())
+
+    def how_to_have(self, pages: int) -> str:
+        """Say what can be done to have so many pages free here."""
+        advice = more_pages({self.node: max(1, pages - self.free)}, self._root)
+        return f"{advice}; or {LOWER}"
+
+    @property
+    def free(self) -> int:
+        """Pages that nobody uses and nobody has been promised."""
+        return unused_pages(self._path)
+
+    def ensure_free(self, pages: int, ledger: Ledger, least: int | None = None) -> int:
+        """Enlarge the pool until so many pages are free.
+
+        Args:
+            pages: wanted.
+            ledger: of who wants them.
+            least: with so many it works, if not as it was meant to; None: with all of them alone.
+
+        Returns:
+            How many of them are free now.
+
+        Raises:
+            PrerequisiteError: the kernel finds too little contiguous memory, or the pool cannot be written. What was
+                added so far is in the ledger.
+        """
+        least = pages if least is None else least
+        before = self.free
+        if before >= pages:
+            return pages
+        path, reach = self._path, before + available_kib(self._meminfo) // PAGE_KIB
+        # The kernel would turn all the memory that there is into hugepages before it gives up.
+        wanted = pages if pages <= reach else least
+        if wanted > reach:
+            raise self._too_few(pages, path)
+        for _ in range(_TRIES):
+            # A program that was promised some may take them in between: then as many are short again.
+            short = wanted - self.free
+            if short <= 0 or not self.enlarge(short, ledger):
+                break
+        if self.free < least:
+            raise self._too_few(pages, path)
+        return min(self.free, pages)
+
+    def enlarge(self, pages: int, ledger: Ledger) -> int:
+        """Ask the kernel for so many pages more; the ledger's undoing gives them back.
+
+        Returns:
+            How many it found; the rest of its memory is in use, or in pieces.
+
+        Raises:
+            PrerequisiteError: the pool cannot be written.
+        """
+        path = self._path
+        with pool_locked():
+            previous = self._persistent
+            asked = HugepagesEntry(path=str(path), page_kib=PAGE_KIB, node=self.node, previous=previous, added=pages)
+            place = ledger.record(asked)
+            try:
+                path.write_text(str(previous + pages))
+            except OSError as failure:
+                raise PrerequisiteError(
+                    "the number of hugepages cannot be changed",
+                    where=str(path),
+                    observed=str(failure),
+                    fix="run as root; in a container, on the host itself, where /sys can be written",
+                ) from failure
+            granted = max(0, self._persistent - previous)
+            ledger.amend(place, asked.model_copy(update={"granted": granted}))
+        return granted
+
+    @property
+    def _persistent(self) -> int:
+        return persistent_pages(self._path)
+
+    @property
+    def _path(self) -> Path:
+        path = self._directory / "nr_hugepages"
+        if not path.exists():
+            raise PrerequisiteError(
+                f"no {PAGE_KIB // 1024} MiB hugepages on this host",
+                where=str(path),
+                observed="no such file",
+                fix=more_pages({self.node: 1}, self._root) if self.node is None else "choose a NUMA node that exists",
+            )
+        return path
+
+    def _too_few(self, pages: int, path: Path) -> PrerequisiteError:
+        mib = PAGE_KIB // 1024
+        got = self.free
+        return PrerequisiteError(
+            f"too few hugepages: wanted {pages * mib} MiB, got {got * mib} MiB",
+            where=str(path),
+            observed=f"{got} of {pages} pages of {mib} MiB are free of {self.total} in the pool",
+            fix=self.how_to_have(pages),
+        )

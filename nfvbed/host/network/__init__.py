@@ -1,0 +1,1 @@
+"""Links, network namespaces, their receive work, and the drivers of NICs."""

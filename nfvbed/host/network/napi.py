@@ -1,0 +1,203 @@
+"""The receive work of links on cores of one's choice: threaded NAPI, and receive packet steering (RPS).
+
+sysfs shows the devices of the namespace it was mounted in, hence the detour through a mount of its own.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from nfvbed.errors import DeployError, UnsupportedError
+from nfvbed.host import fixes
+from nfvbed.host.network.namespaces import inside_with_sysfs
+from nfvbed.patience import patient
+from nfvbed.records import Role, WorkThread
+
+_PREFIX = "napi/"
+_NAME_CHARACTERS = 15
+"""A thread's name is cut to this length by the kernel (TASK_COMM_LEN)."""
+
+_APPEAR_WAIT_S = patient(1.0)
+_DEFERRALS = 2
+_POLLER_PATIENCE_NS = 500_000
+"""After it the kernel does the work itself, in the sender's softirq. Shorter (200 us, as DPDK's guide has it), and a
+poller that is busy with a full ring loses the work under overload and does not get it back; much longer, and frames of
+a slow trickle wait for it."""
+
+
+def napi_threads() -> dict[int, str]:
+    """All NAPI threads of the machine: thread id and name (`napi/<link>-<NAPI id>`)."""
+    found: dict[int, str] = {}
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            name = thread_name(int(entry.name))
+            if name.startswith(_PREFIX):
+                found[int(entry.name)] = name
+    return found
+
+
+def thread_name(tid: int) -> str:
+    """Name of a thread; empty when it is gone."""
+    try:
+        return Path(f"/proc/{tid}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def run_time_ns(tid: int) -> int | None:
+    """CPU time of a thread as the scheduler counts it; None when it is gone."""
+    try:
+        return int(Path(f"/proc/{tid}/schedstat").read_text().split()[0])
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def make_threaded(netns: str, links: Iterable[str]) -> None:
+    """Move the receive work of links into kernel threads.
+
+    Raises:
+        UnsupportedError: the kernel has no threaded NAPI.
+    """
+    fix = "kernel 5.12 or later; or core_use: rps, core_use: inline in the variant"
+    _set(netns, links, {"threaded": 1}, ("threaded NAPI cannot be turned on", fix))
+
+
+def leave_to_sender(netns: str, links: Iterable[str]) -> None:
+    """Undo `make_threaded` and `steer` of links that are up: their receive work is the sender's softirq again.
+
+    Threads may stay, idle, until the links are down.
+    """
+    names = list(links)
+
+    def write() -> None:
+        for name in names:
+            folder = Path(f"/sys/class/net/{name}")
+            if (folder / "threaded").exists():
+                (folder / "threaded").write_text("0")
+            for queue in (folder / "queues").glob("rx-*"):
+                (queue / "rps_cpus").write_text("0")
+
+    inside_with_sysfs(netns, write)
+
+
+def threaded(netns: str, links: Iterable[str]) -> tuple[str, ...]:
+    """Return those links whose receive work is in threads already."""
+
+    def read() -> tuple[str, ...]:
+        files = {name: Path(f"/sys/class/net/{name}/threaded") for name in links}
+        return tuple(name for name, file in files.items() if file.exists() and file.read_text().strip() == "1")
+
+    return inside_with_sysfs(netns, read)
+
+
+def leave_to_poller(netns: str, links: Iterable[str]) -> None:
+    """Let whoever busy-polls a link's sockets do its receive work, in his own system calls.
+
+    A socket that prefers busy polling keeps the kernel from scheduling that work elsewhere; should the poller end, the
+    kernel takes it up again after the time set here.
+
+    Raises:
+        UnsupportedError: the kernel has no preferred busy polling.
+    """
+    attributes = {"napi_defer_hard_irqs": _DEFERRALS, "gro_flush_timeout": _POLLER_PATIENCE_NS}
+    what = "the receive work of a link cannot be left to a busy-polling socket"
+    _set(netns, links, attributes, (what, "kernel 5.11 or later"))
+
+
+def steer(netns: str, links: Iterable[str], core: int) -> None:
+    """Let RPS hand the frames that links receive to one core."""
+    digits = f"{1 << core:x}"
+    # The kernel wants groups of 32 bits.
+    mask = ",".join(digits[max(0, end - 8) : end] for end in range(len(digits), 0, -8)[::-1])
+
+    def write() -> None:
+        for name in links:
+            for queue in Path(f"/sys/class/net/{name}/queues").glob("rx-*"):
+                (queue / "rps_cpus").write_text(mask)
+
+    try:
+        inside_with_sysfs(netns, write)
+    except OSError as failure:
+        raise UnsupportedError(
+            "RPS cannot be set", where=f"links {list(links)}", observed=str(failure), fix="core_use: threaded-napi"
+        ) from failure
+
+
+def pin_threads(link: str, before: Iterable[int], core: int, role: Role) -> tuple[WorkThread, ...]:
+    """Pin the NAPI threads of a link that were not there before, and describe them.
+
+    Raises:
+        DeployError: none appeared, or one cannot be pinned.
+    """
+    known = set(before)
+    deadline = time.monotonic() + _APPEAR_WAIT_S
+    wanted = f"{_PREFIX}{link}-"[:_NAME_CHARACTERS]
+    while True:
+        tids = [tid for tid, name in napi_threads().items() if tid not in known and name.startswith(wanted)]
+        if tids:
+            break
+        if time.monotonic() > deadline:
+            raise DeployError(
+                "no NAPI thread appeared",
+                where=link,
+                observed=f"no new thread named {wanted}*",
+                fix=fixes.KERNEL_THREADS,
+            )
+        time.sleep(0.01)
+    for tid in tids:
+        try:
+            os.sched_setaffinity(tid, {core})
+        except OSError as failure:
+            raise DeployError(
+                f"a NAPI thread cannot be pinned to core {core}", where=f"{link}, thread {tid}", observed=str(failure)
+            ) from failure
+    return tuple(WorkThread(role=role, pid=tid, tid=tid, core=core, name=thread_name(tid)) for tid in tids)
+
+
+def put_first(threads: Iterable[WorkThread], *, before_others: bool = False) -> None:
+    """Let NAPI threads that share a core with the generator's sender run when they have work, as an interrupt would.
+
+    As an equal of a sender that never sleeps, a sink waits for whole scheduler slices; the ring before it (256 frames)
+    overflows, and 40 % of what the switch forwarded is lost at the generator's own door. The lowest real-time priority
+    is enough; a sink sleeps when its ring is empty, so the sender is not starved.
+
+    Args:
+        threads: what is put first.
+        before_others: also before others that were put first.
+
+    Raises:
+        DeployError: real-time priorities are not allowed here.
+    """
+    for thread in threads:
+        try:
+            os.sched_setscheduler(thread.tid, os.SCHED_FIFO, os.sched_param(2 if before_others else 1))
+        except OSError as failure:
+            raise DeployError(
+                "a sink's NAPI thread cannot be given priority over the sender",
+                where=f"{thread.name}, thread {thread.tid}",
+                observed=str(failure),
+                fix="root outside of a container has it; in one, allow CAP_SYS_NICE; or core_use: inline",
+            ) from failure
+
+
+def still_there(threads: Iterable[WorkThread]) -> tuple[WorkThread, ...]:
+    """Those that live. The name holds the NAPI id, which is not used twice, so a reused thread id is noticed."""
+    return tuple(thread for thread in threads if thread_name(thread.tid) == thread.name)
+
+
+def _set(netns: str, links: Iterable[str], attributes: Mapping[str, int], refused: tuple[str, str]) -> None:
+    """Write links' attributes in sysfs; `refused`: what to say of a kernel that has not got them, and the fix."""
+    names = list(links)
+
+    def write() -> None:
+        for name in names:
+            for attribute, value in attributes.items():
+                Path(f"/sys/class/net/{name}/{attribute}").write_text(str(value))
+
+    try:
+        inside_with_sysfs(netns, write)
+    except OSError as failure:
+        what, fix = refused
+        where = f"/sys/class/net/{names[0]}/{next(iter(attributes))}"
+        raise UnsupportedError(what, where=where, observed=str(failure), fix=fix) from failure
