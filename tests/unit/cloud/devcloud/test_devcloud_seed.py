@@ -1,10 +1,16 @@
 """The seed is used for the very root, services and passwords that it was taken with."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
+from nfvbed.cloud.devcloud import seed
 from nfvbed.cloud.devcloud.places import CloudPlaces
 from nfvbed.cloud.devcloud.seed import Seed
 from nfvbed.sharedcache import SharedCache
+
+HERE = Path(seed.__file__).parent
 
 
 @pytest.fixture(name="shared")
@@ -34,6 +40,16 @@ def test_what_was_saved_is_used(places):
     assert seed.usable()
     assert (seed.layer / "var/lib/mysql/ibdata1").read_text() == "tables"
     assert (seed.layer / "var/lib/mysql").stat().st_mode & 0o777 == 0o700
+
+
+def test_what_makes_it_is_part_of_its_key(places, monkeypatch, tmp_path):
+    Seed(places).save(places.node("controller"))
+    for name in ("bringup.py", "identity.py", "services/keystone.py"):
+        monkeypatch.setattr(seed, "_HERE", shutil.copytree(HERE, tmp_path / name))
+        assert Seed(places).usable()
+        with (tmp_path / name / name).open("a") as file:
+            file.write("# changed\n")
+        assert not Seed(places).usable()
 
 
 @pytest.mark.parametrize("changed", ["stamp", "secrets"])
