@@ -5,6 +5,7 @@ user of the machine could not reach a checkout in a folder that is root's alone.
 """
 
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -19,7 +20,9 @@ ROOT = Path(__file__).resolve().parents[1]
 UNPACKED: Final = ROOT / ".nfvbed" / "postgresql"
 LIBRARIES: Final = (UNPACKED / "usr/lib/x86_64-linux-gnu", UNPACKED / "lib/x86_64-linux-gnu")
 PROGRAMS: Final = next(iter(sorted(UNPACKED.glob("usr/lib/postgresql/*/bin"))), UNPACKED)
-ORDINARY: Final = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
+USER: Final = pwd.getpwnam("daemon")
+"""The server does not run as root; this user is there on every Debian."""
+ORDINARY: Final = ("unshare", "--user", f"--map-user={USER.pw_uid}", f"--map-group={USER.pw_gid}", "--")
 OWNER: Final = "nfvbed"
 PASSWORD: Final = "an0ther-secret"
 """Of the user who has one; it must be in no message."""

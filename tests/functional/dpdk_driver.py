@@ -37,7 +37,8 @@ class Generator:
         command = [str(BINARY), "--engine", "dpdk", "--socket", str(self.path), "--core", str(CORE), *options]
         for port in ports:
             command += ["--port", port]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen(command, cwd=folder, **pipes)
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(PATIENCE_S)
         deadline = time.monotonic() + PATIENCE_S
@@ -128,7 +129,8 @@ def loop_ports(kind: str, folder: Path) -> list[str]:
     path = folder / "loop.sock"
     if kind == "vhost":
         return [f"net_virtio_user0,path={path},server=1,queue_size=1024", f"net_vhost0,iface={path},client=1"]
-    common = f"socket={path},socket-abstract=no,id=0,rsize=10"
+    # From the folder in which the generator runs: newer DPDKs take no arguments of more than 128 characters.
+    common = f"socket={path.name},socket-abstract=no,id=0,rsize=10"
     return [f"net_memif0,role=server,{common}", f"net_memif1,role=client,{common}"]
 
 

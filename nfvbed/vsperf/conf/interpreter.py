@@ -186,4 +186,6 @@ def _parse(path: Path, text: str) -> list[ast.stmt]:
         raise refused(f"{path.name} is not of VSPERF's form (Python)", place, observed, "fix that line") from error
     except (ValueError, MemoryError) as error:
         what = f"{path.name} is not of VSPERF's form (Python)"
-        raise refused(what, Place(path, 1), str(error) or "it nests too deeply", "fix the file") from error
+        # What Python's parser says where its stack ends differs from version to version.
+        observed = "it nests too deeply" if isinstance(error, MemoryError) else str(error)
+        raise refused(what, Place(path, 1), observed, "fix the file") from error
