@@ -7,8 +7,8 @@ import base64
 import secrets
 
 import pytest
-from nfvbed.sites.openstack.devcloud.contents import CIRROS_FILE
 
+from nfvbed.cloud.devcloud.contents import CIRROS_FILE
 from nfvbed.vnfs.descriptors import csar, sol
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums
 from tests.openstack.test_tacker_samples import offboard, onboarded, pairs
