@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nfvbed.compare.comparison import Options, compare
-from nfvbed.compare.recommendation.candidates import Examined
+from nfvbed.compare.recommendation.candidates import ExaminedRun
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
@@ -46,9 +46,9 @@ def began(data: RunData, at: str) -> RunData:
     return dataclasses.replace(data, run=data.run.model_copy(update={"started_at": at}))
 
 
-def examined(data: RunData, rules: Rules | None = None, **around: Mapping[str, Any]) -> Examined:
+def examined(data: RunData, rules: Rules | None = None, **around: Mapping[str, Any]) -> ExaminedRun:
     """Return a run as it is looked at for a recommendation."""
-    return Examined(data=data, comparison=compare([data], Options(rules=rules or Rules())), **around)
+    return ExaminedRun(data=data, comparison=compare([data], Options(rules=rules or Rules())), **around)
 
 
 def doctor(available: Sequence[str], unsupported: Sequence[str] = (), **topics: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from nfvbed.report.csv.export import to_csv, to_json
 from nfvbed.report.load import LoadedRuns
 from nfvbed.report.onboarding import lines as onboarding_lines
 from nfvbed.report.page.head import machine
-from nfvbed.report.terminal.screen import WIDTH, About, screen
+from nfvbed.report.terminal.screen import WIDTH, ScreenContext, screen
 from nfvbed.report.terminal.table import render
 from nfvbed.spec.below import below
 
@@ -77,14 +77,14 @@ def command(
     require_comparable(comparison)
 
 
-def _print_screen(comparison: Comparison, around: About, width: int) -> None:
+def _print_screen(comparison: Comparison, around: ScreenContext, width: int) -> None:
     console = Console(highlight=False, width=width)
     for line in screen(comparison, around, width):
         # A path or a name that is wider than the terminal stays in one piece.
         console.print(line, soft_wrap=True)
 
 
-def about(loaded: LoadedRuns, root: Path, names: Sequence[str]) -> About:
+def about(loaded: LoadedRuns, root: Path, names: Sequence[str]) -> ScreenContext:
     """Say what was compared, on which machines, and where its page is, if it is written.
 
     Args:
@@ -96,7 +96,7 @@ def about(loaded: LoadedRuns, root: Path, names: Sequence[str]) -> About:
     page = below(root / "results" / "reports", run.id) / "index.html"
     near = page.relative_to(Path.cwd()) if page.is_relative_to(Path.cwd()) else page
     hosts = {entry.run.host_hash: entry.host for entry in loaded.data}
-    return About(
+    return ScreenContext(
         title=loaded.title or run.experiment,
         machines=tuple(dict.fromkeys(text for host in hosts.values() if host and (text := machine(host)))),
         page=str(near) if page.is_file() else "",

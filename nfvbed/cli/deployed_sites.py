@@ -3,11 +3,11 @@
 import threading
 from itertools import zip_longest
 
-from nfvbed.dashboard.deployments import DeploymentsAnswer, DeploymentState, NotReadable, OnboardedVnf
+from nfvbed.dashboard.deployments import DeploymentsAnswer, DeploymentState, OnboardedVnf, UnreadableSite
 from nfvbed.errors import NfvbedError, UnsupportedError
 from nfvbed.records import VnfHandle
 from nfvbed.sites.catalogue import open_site
-from nfvbed.sites.deployed import Deployed, Placed
+from nfvbed.sites.deployed import DeploymentRecord, InstancePlacement
 from nfvbed.spec.loader import Project
 
 
@@ -29,21 +29,21 @@ class DeployedSites:
         """
         with self._one_at_a_time:  # the first one imports what sites need
             found: dict[str, DeploymentState] = {}
-            failed: dict[tuple[str, str], NotReadable] = {}
+            failed: dict[tuple[str, str], UnreadableSite] = {}
             for name in self._project.site_names:
                 try:
                     deployed = self._find(name)
                 except UnsupportedError:
                     continue  # a guest node's site, which this machine is not
                 except NfvbedError as error:
-                    known = NotReadable(site=name, what=error.what, observed=error.observed, fix=error.fix)
+                    known = UnreadableSite(site=name, what=error.what, observed=error.observed, fix=error.fix)
                     failed.setdefault((error.what, error.where), known)
                     continue
                 if deployed is not None:
                     found[deployed.deployment.id] = state_of(deployed)
             return DeploymentsAnswer(deployments=tuple(found.values()), not_readable=tuple(failed.values()))
 
-    def _find(self, name: str) -> Deployed | None:
+    def _find(self, name: str) -> DeploymentRecord | None:
         site = open_site(self._project.load_site(name), self._project.root)
         try:
             return site.find_deployed()
@@ -51,7 +51,7 @@ class DeployedSites:
             site.close()
 
 
-def state_of(deployed: Deployed) -> DeploymentState:
+def state_of(deployed: DeploymentRecord) -> DeploymentState:
     """Return what the dashboard says of a deployment."""
     deployment = deployed.deployment
     return DeploymentState(
@@ -65,6 +65,6 @@ def state_of(deployed: Deployed) -> DeploymentState:
     )
 
 
-def _vnf(vnf: VnfHandle, where: Placed | None) -> OnboardedVnf:
+def _vnf(vnf: VnfHandle, where: InstancePlacement | None) -> OnboardedVnf:
     known = {} if where is None else vars(where)
     return OnboardedVnf(name=vnf.name, kind=vnf.kind.value, forwarding=vnf.forwarding, **known)

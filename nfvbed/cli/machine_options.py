@@ -11,7 +11,7 @@ from nfvbed.errors import UsageError
 from nfvbed.spec.loader import Project
 from nfvbed.spec.machines import DEFAULT_FLAVOUR, MachinesVnfSpec
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums, version_of
-from nfvbed.vnfs.descriptors.machines.descriptor import Given, guests_of
+from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs, guests_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 KEYS = ("zones", "placement")
@@ -78,7 +78,7 @@ def one_flavour(vnf: MachinesVnfSpec, options: Mapping[str, Any]) -> str:
 
 def given_of(
     project: Project, vnf: MachinesVnfSpec, options: Mapping[str, Any], *, digests: bool, direct: bool = False
-) -> Given:
+) -> DeploymentInputs:
     """Return what the command gives to a VNF.
 
     Args:
@@ -99,7 +99,7 @@ def given_of(
     given_file = options.get("image_file")
     file = str(Path(given_file).resolve()) if given_file else vnf.image.file if vnf.image else None
     images = _Images(project.root, digests=digests, packed=bool(options.get("with_image")))
-    return Given(
+    return DeploymentInputs(
         flavors={name: project.load_flavor(name) for name in _flavors(vnf)},
         image=images.of(options.get("image") or vnf.name, file),
         own_images=_own_images(vnf, images),

@@ -20,7 +20,7 @@ from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.host.generator import destination_macs
 from nfvbed.records import Deployment, PortKind, VnfKind
 from nfvbed.sites.catalogue import open_site
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.commands import next_commands, on_site
@@ -111,7 +111,7 @@ def _usual_topology(project: Project, vnf: str) -> str:
     return VEPC if is_core else _PVP
 
 
-def _require(place: Site, existing: Deployed | None, asked: tuple[Variant, str, VnfChoice]) -> None:
+def _require(place: Site, existing: DeploymentRecord | None, asked: tuple[Variant, str, VnfChoice]) -> None:
     """Refuse what could not be onboarded; nothing is changed."""
     wanted, topology, choice = asked
     if existing is None:

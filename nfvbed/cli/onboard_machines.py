@@ -30,7 +30,7 @@ from nfvbed.vnfs.descriptors import hostfit, legacy, written
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of, require_fit
 from nfvbed.vnfs.descriptors.givenfit import Fit
 from nfvbed.vnfs.descriptors.machines import check
-from nfvbed.vnfs.descriptors.machines.descriptor import Given, descriptor_of, guests_of
+from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs, descriptor_of, guests_of
 from nfvbed.vnfs.descriptors.machines.projectvnf import ProjectVnf
 from nfvbed.vnfs.descriptors.model import Flavour
 from nfvbed.vnfs.descriptors.onboardable import BroughtImage, Form
@@ -195,7 +195,7 @@ def _kept(project: Project, found: ProjectVnf) -> tuple[Path, bytes]:
 
 def _given(
     project: Project, vnf: MachinesVnfSpec, variant: Variant, options: Mapping[str, Any], *, digests: bool = False
-) -> Given:
+) -> DeploymentInputs:
     direct = check.needs_direct(vnf, project.load_flavor(vnf.flavor), variant)
     return given_of(project, vnf, options, digests=digests, direct=direct)
 
@@ -216,12 +216,12 @@ def _mismatches(
         subjects = {"placement": "placement", "config": "network"}
         subject = next((name for word, name in subjects.items() if word in failure.where), "ports")
         return [mismatch_of(failure, subject)]
-    against = check.Checked(document, variant, given.flavors)
+    against = check.CheckContext(document, variant, given.flavors)
     found = check.check(vnf, flavour, against)
     return found if site is None else found + _on_host((vnf, flavour), against, site)
 
 
-def _on_host(of: tuple[MachinesVnfSpec, Flavour], against: check.Checked, site: Site) -> list[Mismatch]:
+def _on_host(of: tuple[MachinesVnfSpec, Flavour], against: check.CheckContext, site: Site) -> list[Mismatch]:
     """Compare with the one compute that a cloud on this machine has; on another one nothing is known."""
     vnf, flavour = of
     try:

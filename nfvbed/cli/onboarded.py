@@ -7,12 +7,12 @@ import click
 from nfvbed.errors import UsageError
 from nfvbed.records import Deployment
 from nfvbed.records.state import shown
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.site import Site
 from nfvbed.spec.pcrf import NEXTEPC
 
 
-def onboarded(site: Site) -> Deployed:
+def onboarded(site: Site) -> DeploymentRecord:
     """Find the deployment on a site, with the VNFs that an earlier command left on it.
 
     Raises:

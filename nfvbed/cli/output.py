@@ -46,10 +46,10 @@ class ShownStream(io.TextIOWrapper):
     @property
     def styled(self) -> IO[str]:
         """The same stream for who has looked at the text and adds styles."""
-        return cast("IO[str]", _Styled(self))
+        return cast("IO[str]", _StyledStream(self))
 
 
-class _Styled:
+class _StyledStream:
     """A stream of which only writing differs."""
 
     def __init__(self, stream: ShownStream) -> None:

@@ -12,7 +12,7 @@ from nfvbed.cli.proposals import measures_in
 from nfvbed.cli.results import text_width
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend
+from nfvbed.compare.recommendation.recommend import Recommendation, RecommendationRequest, recommend
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import UnknownNameError, UsageError
@@ -84,7 +84,7 @@ def command(root: Path | None, store: str | None, as_json: bool, **chosen: Any) 
     that would change that is printed.
     """
     project = open_project(root)
-    wanted = Wanted(
+    wanted = RecommendationRequest(
         need=Need(chosen["need"]),
         topology=_topology(chosen["topology"]),
         vnf=chosen["vnf"],

@@ -12,7 +12,7 @@ import click
 from nfvbed.cli.completion import VARIANT_OR_BEST
 from nfvbed.cli.console import Console
 from nfvbed.cli.settings import open_store
-from nfvbed.compare.chains import HALF, Of
+from nfvbed.compare.chains import HALF, ShareReference
 from nfvbed.compare.comparison import Comparison, compare
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
@@ -82,8 +82,8 @@ def chain_options(function: Function) -> Function:
             ),
             click.option(
                 "--chain-of",
-                type=click.Choice([of.value for of in Of]),
-                default=Of.ONE_VNF.value,
+                type=click.Choice([of.value for of in ShareReference]),
+                default=ShareReference.ONE_VNF.value,
                 show_default=True,
                 help="The path whose rate a chain's is a part of.",
             ),

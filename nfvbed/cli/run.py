@@ -92,7 +92,9 @@ def command(
             return
         with open_store(project, store, read_only=False) as opened:
             _summarize(
-                opened, *_start(_Begun(project, opened, confirmed, evict), study, not options["no_doctor"]), as_json
+                opened,
+                *_start(_StartedRun(project, opened, confirmed, evict), study, not options["no_doctor"]),
+                as_json,
             )
         return
     if overrides or options["dry_run"] or options["conf"] or options["test_params"] or options["vnf_kind"]:
@@ -104,7 +106,9 @@ def command(
             raise UsageError("VSPERF cannot go on with a run", observed="--resume", fix="run the test again")
         wanted = native_name(experiment) if driver and experiment else experiment
         _summarize(
-            opened, *_resume(_Begun(project, opened, confirmed, evict), _resumable(opened, resume, wanted)), as_json
+            opened,
+            *_resume(_StartedRun(project, opened, confirmed, evict), _resumable(opened, resume, wanted)),
+            as_json,
         )
 
 
@@ -141,7 +145,7 @@ def _required(experiment: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class _Begun:
+class _StartedRun:
     """A run as its command begins it.
 
     Args:
@@ -157,7 +161,7 @@ class _Begun:
     evict: bool = False
 
 
-def _start(begun: _Begun, study: Study, with_doctor: bool) -> Ended:
+def _start(begun: _StartedRun, study: Study, with_doctor: bool) -> Ended:
     end_like_interrupt()
     _confirm_swap(begun, study.site)
     console = Console(stderr=True)
@@ -167,7 +171,7 @@ def _start(begun: _Begun, study: Study, with_doctor: bool) -> Ended:
         return runner.start(study, doctor), runner.failure
 
 
-def _resume(begun: _Begun, run: RunRecord) -> Ended:
+def _resume(begun: _StartedRun, run: RunRecord) -> Ended:
     end_like_interrupt()
     _confirm_swap(begun, stored_study(begun.store.get_blob(run.plan_hash), VariantModel)[0].site)
     with progress_on(Console(stderr=True)) as observer:
@@ -175,7 +179,7 @@ def _resume(begun: _Begun, run: RunRecord) -> Ended:
         return runner.resume(run), runner.failure
 
 
-def _confirm_swap(begun: _Begun, site: SiteSpec) -> None:
+def _confirm_swap(begun: _StartedRun, site: SiteSpec) -> None:
     """Have the name of a site that is deployed again between rounds typed; of other sites nothing is asked.
 
     Raises:
@@ -185,7 +189,7 @@ def _confirm_swap(begun: _Begun, site: SiteSpec) -> None:
         confirm(site.name, begun.confirmed)
 
 
-def _runner(begun: _Begun, observer: Observer) -> "Runner":
+def _runner(begun: _StartedRun, observer: Observer) -> "Runner":
     # What measures: not there where stores are looked at alone, which asks this verb what a command would measure.
     from nfvbed.run.runner import Runner
 

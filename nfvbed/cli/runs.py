@@ -19,7 +19,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.records import RunRecord
 from nfvbed.records.annotations import Mark, Marks, hidden_text
-from nfvbed.records.selection import EVERY, MEASURED, LeftOut
+from nfvbed.records.selection import EVERY, MEASURED, OmittedRuns
 
 if TYPE_CHECKING:
     from nfvbed.store import Store
@@ -60,7 +60,7 @@ def command(
                 opened.say(run.id, words, _user())
         runs = named or opened.runs(EVERY if everything else MEASURED)
         listed = list(_listed(opened, runs, with_history=bool(named)))
-        others = LeftOut() if named or everything else opened.left_out()
+        others = OmittedRuns() if named or everything else opened.left_out()
     if as_json:
         click.echo(json.dumps([entry.document for entry in listed], indent=2))
         return
@@ -105,7 +105,7 @@ def _require_runs(words: dict[Mark, str], named: Sequence[RunRecord]) -> None:
 
 
 @dataclass(frozen=True)
-class _Listed:
+class _RunLine:
     """A run as it is listed."""
 
     run: RunRecord
@@ -129,14 +129,14 @@ class _Listed:
         return ", ".join((self.state, *marks))
 
 
-def _listed(store: "Store", runs: Iterable[RunRecord], *, with_history: bool) -> Iterable[_Listed]:
+def _listed(store: "Store", runs: Iterable[RunRecord], *, with_history: bool) -> Iterable[_RunLine]:
     marks, simulated = store.marks(), store.simulated_runs()
     for run in runs:
         said = tuple(entry.model_dump(mode="json") for entry in store.annotations(run.id)) if with_history else None
-        yield _Listed(run, _state(run, store), marks.get(run.id, Marks()), run.id in simulated, said)
+        yield _RunLine(run, _state(run, store), marks.get(run.id, Marks()), run.id in simulated, said)
 
 
-def _print(listed: Sequence[_Listed]) -> None:
+def _print(listed: Sequence[_RunLine]) -> None:
     labelled = any(entry.marks.label for entry in listed)
     noted = any(entry.marks.note for entry in listed)
     table = Table()

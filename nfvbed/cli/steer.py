@@ -12,7 +12,7 @@ from nfvbed.measure.chain import read_chain
 from nfvbed.records import Deployment
 from nfvbed.records.chain import ChainReport, order_of
 from nfvbed.sites.catalogue import open_site
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import MAX_CHAIN
 
@@ -81,7 +81,7 @@ def _of_length(place: Site, deployment: Deployment, length: int, agreed: bool, d
     return chain.redeploy(length, lambda line: click.echo(line, err=True))
 
 
-def _found_again(place: Site, found: Deployed) -> Deployed:
+def _found_again(place: Site, found: DeploymentRecord) -> DeploymentRecord:
     return place.find_deployed() or found
 
 

@@ -1,7 +1,7 @@
 """What a command is about to set up: the data plane that is meant, and whether a site can run it."""
 
 from nfvbed.errors import UsageError
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.site import Site
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
@@ -22,7 +22,7 @@ def require_site(site: Site, variant: Variant) -> None:
         site.require(variant)
 
 
-def require_deployable(site: Site, variant: Variant, existing: Deployed | None) -> None:
+def require_deployable(site: Site, variant: Variant, existing: DeploymentRecord | None) -> None:
     """Probe a variant unless something is deployed; what is deployed has its place, and is not disturbed.
 
     Raises:
@@ -32,7 +32,7 @@ def require_deployable(site: Site, variant: Variant, existing: Deployed | None) 
         site.require(variant)
 
 
-def variant_name(given: str | None, existing: Deployed | None, site: SiteSpec) -> str:
+def variant_name(given: str | None, existing: DeploymentRecord | None, site: SiteSpec) -> str:
     """Return the data plane that is meant: the named one, else the deployed one.
 
     Raises:

@@ -14,7 +14,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.measure.trace import DirectionTrace, TraceReport, run_trace
 from nfvbed.sites.catalogue import open_site
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.spec.layout import layout
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, mtu_for
@@ -104,7 +104,7 @@ def command(
             )
 
 
-def _existing_choice(existing: Deployed | None, topology: str) -> VnfChoice | None:
+def _existing_choice(existing: DeploymentRecord | None, topology: str) -> VnfChoice | None:
     """Return the VNF that is deployed on that path: what is deployed is traced as it is."""
     if existing is None or existing.deployment.topology != topology:
         return None

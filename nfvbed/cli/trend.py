@@ -14,7 +14,7 @@ from nfvbed.cli.settings import json_option, open_store, root_option, store_opti
 from nfvbed.compare.series import Series
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnknownNameError
-from nfvbed.records.selection import MEASURED, SIMULATED, LeftOut
+from nfvbed.records.selection import MEASURED, SIMULATED, OmittedRuns
 from nfvbed.report import wording
 from nfvbed.report.history import History
 from nfvbed.report.trend import (
@@ -56,7 +56,7 @@ def command(
     project = open_project(root)
     with open_store(project, store) as opened:
         found = _trends(project, opened, variant, setting, simulated)
-        others = LeftOut() if found or simulated else opened.left_out()
+        others = OmittedRuns() if found or simulated else opened.left_out()
     if as_json:
         shown = [{"name": t.series.setting.name, "headline": headline(t), **t.model_dump(mode="json")} for t in found]
         click.echo(json.dumps(shown, indent=2))

@@ -15,7 +15,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError, UsageError
 from nfvbed.records.findings import State
 from nfvbed.sites.catalogue import find_site
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.kolla.executor.takeover import KOLLAS_NAME as KOLLAS_CLOUD
 from nfvbed.sites.site import Site
 from nfvbed.sites.stages import VerifiedCloud
@@ -91,7 +91,7 @@ def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **opt
     _show(site, VerifiedCloud(deployed.variant.name, deployed.deployment.id, findings), as_json)
 
 
-def _deployed(place: Site, variant: str | None) -> Deployed:
+def _deployed(place: Site, variant: str | None) -> DeploymentRecord:
     found = place.find_deployed()
     have = "nothing is" if found is None else f"{found.variant.name} is"
     if found is None or variant not in (None, found.variant.name):
@@ -103,7 +103,7 @@ def _deployed(place: Site, variant: str | None) -> Deployed:
     return found
 
 
-def _as_its_file_says(project: Project, spec: SiteSpec, deployed: Deployed) -> Variant:
+def _as_its_file_says(project: Project, spec: SiteSpec, deployed: DeploymentRecord) -> Variant:
     wanted = deployed.adapted(project.load_variant(deployed.variant.name, spec))
     if wanted != deployed.variant:
         raise UsageError(

@@ -6,7 +6,7 @@ from typing import Any
 from nfvbed.records import CellLack, CellRecord, CellRole, Readiness, Record, Status, Support, TrialRecord
 
 
-class Tried(Record):
+class VariantOutcome(Record):
     """What became of a variant that was tried."""
 
     variant: str
@@ -16,7 +16,7 @@ class Tried(Record):
     """Why none did."""
 
 
-def disagreements(said: Iterable[Support], happened: Iterable[Tried]) -> tuple[str, ...]:
+def disagreements(said: Iterable[Support], happened: Iterable[VariantOutcome]) -> tuple[str, ...]:
     """Say of which variants the doctor's answer is not what happened; variants that were not tried say nothing.
 
     Args:
@@ -45,7 +45,7 @@ def supports_of(doctor: Mapping[str, Any]) -> tuple[Support, ...]:
     return tuple(Support.model_validate(entry) for entry in doctor.get("variants", ()))
 
 
-def outcomes_of(cells: Sequence[CellRecord], trials: Sequence[TrialRecord]) -> tuple[Tried, ...]:
+def outcomes_of(cells: Sequence[CellRecord], trials: Sequence[TrialRecord]) -> tuple[VariantOutcome, ...]:
     """Return what became of a run's variants: those with a cell that ended unsupported or failed, or with frames.
 
     A variant of which nothing was begun (blocked, skipped, not applicable) was not tried; a cell that lacks its VNF
@@ -62,5 +62,5 @@ def outcomes_of(cells: Sequence[CellRecord], trials: Sequence[TrialRecord]) -> t
         bad = [c for c in own.values() if c.status in ended and c.lacks is not CellLack.VNF]
         if worked or bad:
             reason = "" if worked else f"{bad[0].id} {bad[0].status.value}: {bad[0].reason}"
-            found.append(Tried(variant=variant, worked=worked, reason=reason))
+            found.append(VariantOutcome(variant=variant, worked=worked, reason=reason))
     return tuple(found)

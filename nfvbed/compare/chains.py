@@ -21,22 +21,22 @@ HALF: Final = 0.5
 P2P: Final = "p2p"
 
 
-class Of(StrEnum):
+class ShareReference(StrEnum):
     """The path whose rate a chain's is a share of."""
 
     ONE_VNF = "one-vnf"
     P2P = "p2p"
 
 
-class Hold(Record):
+class ShareRequirement(Record):
     """What a chain is asked to hold."""
 
     share: float = Field(HALF, gt=0, le=1)
     """Of the rate of a shorter path."""
-    of: Of = Of.ONE_VNF
+    of: ShareReference = ShareReference.ONE_VNF
 
 
-class Holding(StrEnum):
+class ShareJudgement(StrEnum):
     """Whether a chain holds the share that is asked for, judged by the interval of the ratio of medians."""
 
     HOLDS = "holds"
@@ -57,7 +57,7 @@ class Link(Record):
     ratio: float
     """To the chain of one VNF, or to p2p; paired by round."""
     ratio_interval: Interval | None
-    holding: Holding
+    holding: ShareJudgement
     reason: str = ""
     limited: bool = False
 
@@ -79,7 +79,7 @@ class Chain(Record):
     """Length of the longest chain that holds the share; 0: none is shown to."""
     undecided: tuple[int, ...]
     """Longer ones of which it is not decided."""
-    hold: Hold = Hold()
+    hold: ShareRequirement = ShareRequirement()
     """What it was asked to hold."""
     whole_pps: float
     """The rate that a share of is asked for: the one-VNF chain's, or that of p2p."""
@@ -87,17 +87,17 @@ class Chain(Record):
     @property
     def exhausted(self) -> bool:
         """Whether a longer chain was measured that does not hold: else the longest may be longer still."""
-        return any(link.length > self.longest and link.holding is Holding.DOES_NOT for link in self.links)
+        return any(link.length > self.longest and link.holding is ShareJudgement.DOES_NOT for link in self.links)
 
 
-def find_chains(rows: Sequence[CellSummary], hold: Hold | None = None) -> tuple[Chain, ...]:
+def find_chains(rows: Sequence[CellSummary], hold: ShareRequirement | None = None) -> tuple[Chain, ...]:
     """Find the chains among rows; one of a single length, or without its chain of one VNF, is none.
 
     Args:
         rows: of one or several runs.
         hold: what a chain is asked to hold; None: half of the one-VNF rate. Of p2p, chains without it are left out.
     """
-    hold = hold or Hold()
+    hold = hold or ShareRequirement()
     groups: dict[tuple[object, ...], dict[int, CellSummary]] = {}
     direct: dict[tuple[object, ...], CellSummary] = {}
     for row in rows:
@@ -112,7 +112,11 @@ def find_chains(rows: Sequence[CellSummary], hold: Hold | None = None) -> tuple[
     chains = []
     for by_length in groups.values():
         ordered = [by_length[length] for length in sorted(by_length)]
-        whole = ordered[0] if hold.of is Of.ONE_VNF else direct.get((*_setting(ordered[0]), ordered[0].port_kind))
+        whole = (
+            ordered[0]
+            if hold.of is ShareReference.ONE_VNF
+            else direct.get((*_setting(ordered[0]), ordered[0].port_kind))
+        )
         chains.append(_chain(ordered, whole, hold) if whole is not None else None)
     return tuple(chain for chain in chains if chain is not None)
 
@@ -121,12 +125,12 @@ def _setting(row: CellSummary) -> tuple[object, ...]:
     return row.run, row.variant, row.frame_size, row.flows, row.bidirectional, row.placement_class
 
 
-def _chain(rows: Sequence[CellSummary], whole: CellSummary, hold: Hold) -> Chain | None:
+def _chain(rows: Sequence[CellSummary], whole: CellSummary, hold: ShareRequirement) -> Chain | None:
     one = rows[0]
     if len(rows) < 2 or chain_length(one.topology) != 1 or whole.mrr is None or whole.mrr.median_pps <= 0:
         return None
     links = tuple(_links(whole, rows, hold))
-    longest = max((link.length for link in links if link.holding is Holding.HOLDS), default=0)
+    longest = max((link.length for link in links if link.holding is ShareJudgement.HOLDS), default=0)
     return Chain(
         run=one.run,
         variant=one.variant,
@@ -138,20 +142,22 @@ def _chain(rows: Sequence[CellSummary], whole: CellSummary, hold: Hold) -> Chain
         placement_class=one.placement_class,
         links=links,
         longest=longest,
-        undecided=tuple(link.length for link in links if link.length > longest and link.holding is Holding.UNDECIDED),
+        undecided=tuple(
+            link.length for link in links if link.length > longest and link.holding is ShareJudgement.UNDECIDED
+        ),
         hold=hold,
         whole_pps=whole.mrr.median_pps,
     )
 
 
-def _links(whole: CellSummary, rows: Sequence[CellSummary], hold: Hold) -> Iterable[Link]:
+def _links(whole: CellSummary, rows: Sequence[CellSummary], hold: ShareRequirement) -> Iterable[Link]:
     for row in rows:
         if row.mrr is None or whole.mrr is None:
             continue
         share = share_of(row, whole)
         ratio = row.mrr.median_pps / whole.mrr.median_pps if share is None or row is whole else share.ratio
         interval = None if share is None or row is whole else share.interval
-        holding, reason = (Holding.HOLDS, "") if row is whole else _holding(row, whole, interval, hold)
+        holding, reason = (ShareJudgement.HOLDS, "") if row is whole else _holding(row, whole, interval, hold)
         yield Link(
             length=chain_length(row.topology) or 0,
             cell=row.cell,
@@ -165,24 +171,26 @@ def _links(whole: CellSummary, rows: Sequence[CellSummary], hold: Hold) -> Itera
         )
 
 
-def _holding(row: CellSummary, whole: CellSummary, interval: Interval | None, hold: Hold) -> tuple[Holding, str]:
+def _holding(
+    row: CellSummary, whole: CellSummary, interval: Interval | None, hold: ShareRequirement
+) -> tuple[ShareJudgement, str]:
     """Judge by the interval; a rate that the generator bounded is a lower bound and decides one way only."""
     if interval is None:
-        return Holding.UNDECIDED, "too few trials for an interval"
+        return ShareJudgement.UNDECIDED, "too few trials for an interval"
     # A range covers at no level; all ratios on one side are an answer all the same, and say what they are.
     by_range = "by the range of the ratios: too few trials for an interval" if interval.is_range else ""
     if interval.low >= hold.share:
         if _is_bounded_by_the_generator(whole):
-            name = "one-VNF" if hold.of is Of.ONE_VNF else P2P
-            return Holding.UNDECIDED, f"the generator set the {name} rate, which may be higher"
-        return Holding.HOLDS, by_range
+            name = "one-VNF" if hold.of is ShareReference.ONE_VNF else P2P
+            return ShareJudgement.UNDECIDED, f"the generator set the {name} rate, which may be higher"
+        return ShareJudgement.HOLDS, by_range
     if interval.high < hold.share:
         if _is_bounded_by_the_generator(row):
-            return Holding.UNDECIDED, "the generator set this rate, which may be higher"
-        return Holding.DOES_NOT, by_range
+            return ShareJudgement.UNDECIDED, "the generator set this rate, which may be higher"
+        return ShareJudgement.DOES_NOT, by_range
     kind = "range" if interval.is_range else "interval"
     share = "a half" if hold.share == HALF else f"{hold.share:.4g}"
-    return Holding.UNDECIDED, f"the {kind} {interval.low:.2f} to {interval.high:.2f} holds {share}"
+    return ShareJudgement.UNDECIDED, f"the {kind} {interval.low:.2f} to {interval.high:.2f} holds {share}"
 
 
 def _is_bounded_by_the_generator(row: CellSummary) -> bool:

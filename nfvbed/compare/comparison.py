@@ -6,10 +6,10 @@ from typing import Any, Final, Literal
 from nfvbed.compare.advice.advice import Advice, advice_for
 from nfvbed.compare.advice.remedies import advice_on
 from nfvbed.compare.agreement import disagreements, outcomes_of
-from nfvbed.compare.chains import Chain, Hold, find_chains
+from nfvbed.compare.chains import Chain, ShareRequirement, find_chains
 from nfvbed.compare.differences.differences import Difference, choose_baseline, find_differences
 from nfvbed.compare.differences.limits import with_limits
-from nfvbed.compare.differences.ranking import Placed, Standing, order_of
+from nfvbed.compare.differences.ranking import RankedRow, Standing, order_of
 from nfvbed.compare.differences.scope import Scope
 from nfvbed.compare.rows.changes import Ends
 from nfvbed.compare.rows.choice import AUTO, ClassChoice, choose_class, every_state
@@ -53,7 +53,7 @@ class Options(Record):
     rules: Rules = Rules()
     variants: tuple[str, ...] = ()
     """Only these are judged and shown; empty: all. Placement classes and limits rest on all trials of the runs."""
-    hold: Hold = Hold()
+    hold: ShareRequirement = ShareRequirement()
     """Share that chains are asked to hold."""
 
 
@@ -84,7 +84,7 @@ class Comparison(Record):
     rows: tuple[CellSummary, ...]
     ceilings: tuple[CellSummary, ...]
     differences: tuple[Difference, ...]
-    order: tuple[Placed, ...] = ()
+    order: tuple[RankedRow, ...] = ()
     """How each measured row stands to the highest rate of its traffic point; that first, those of emulated guests
     last."""
     chains: tuple[Chain, ...] = ()

@@ -20,7 +20,7 @@ from nfvbed.records import Preset, QualityWarning, Record, Role, Status, TrialPr
 from nfvbed.records.results import ResultKind
 
 
-class Use(StrEnum):
+class TrialUse(StrEnum):
     """What became of a trial."""
 
     MATCHED = "matched"
@@ -55,7 +55,7 @@ class ExplainedTrial(Record):
     """Part of the trial in which the thread that lost most was kept from its core."""
     warnings: tuple[QualityWarning, ...]
     status: Status
-    use: Use
+    use: TrialUse
     why: str
     """In words."""
 
@@ -113,7 +113,7 @@ def explain(data: Sequence[RunData], cell: str, options: Options | None = None) 
         label = labels.get((row.run, trial.sequence), ONLY)
         use = _use(trial, label, pairs.get(trial.round), load, wanted)
         if record.status is Status.FAILED and trial.status is Status.OK:
-            use = Use.UNUSED, "its cell failed"
+            use = TrialUse.UNUSED, "its cell failed"
         trials.append(_explained(trial, label, *use))
     return Explanation(
         row=row,
@@ -148,7 +148,7 @@ def _find(rows: Sequence[CellSummary], cell: str) -> CellSummary:
     )
 
 
-def _explained(trial: TrialRecord, label: str, use: Use, why: str) -> ExplainedTrial:
+def _explained(trial: TrialRecord, label: str, use: TrialUse, why: str) -> ExplainedTrial:
     distance, stolen = trial.core_distance_ns, stolen_ns(trial)
     by_role: dict[Role, int] = {}
     for entry in trial.cpu:
@@ -174,7 +174,7 @@ def _explained(trial: TrialRecord, label: str, use: Use, why: str) -> ExplainedT
     )
 
 
-def _use(trial: TrialRecord, label: str, pair: Pair | None, load_pps: int | None, wanted: str) -> tuple[Use, str]:
+def _use(trial: TrialRecord, label: str, pair: Pair | None, load_pps: int | None, wanted: str) -> tuple[TrialUse, str]:
     """Say what became of a trial.
 
     Args:
@@ -185,31 +185,31 @@ def _use(trial: TrialRecord, label: str, pair: Pair | None, load_pps: int | None
         wanted: the class that was asked for, or `all`.
     """
     if trial.status is not Status.OK:
-        return Use.UNUSED, f"{trial.status.value}: {trial.reason}" if trial.reason else trial.status.value
+        return TrialUse.UNUSED, f"{trial.status.value}: {trial.reason}" if trial.reason else trial.status.value
     if trial.preset not in OF_A_VISIT:
-        return Use.TEST, f"of the test {trial.preset.value}"
+        return TrialUse.TEST, f"of the test {trial.preset.value}"
     if wanted not in (ALL_STATES, label):
-        return Use.UNUSED, f"in class {label}, and {wanted} was asked for"
+        return TrialUse.UNUSED, f"in class {label}, and {wanted} was asked for"
     if trial.preset is not Preset.MRR:
         return _at_a_load(trial, load_pps)
     if pair is None:
-        return Use.ALL_STATES, "in the rate; its round makes no pair"
+        return TrialUse.ALL_STATES, "in the rate; its round makes no pair"
     if pair.placement and pair.placement == label:
-        return Use.MATCHED, f"in the rate, and in its round's pair in class {label}"
+        return TrialUse.MATCHED, f"in the rate, and in its round's pair in class {label}"
     if not pair.placement:
         how = "levelled by what each class does" if pair.levelled else "compared over all states"
-        return Use.ALL_STATES, f"in the rate; its round is {how}, as the sides share no class"
+        return TrialUse.ALL_STATES, f"in the rate; its round is {how}, as the sides share no class"
     changed = "the class changed, and " if label == MIXED else ""
-    return Use.ALL_STATES, f"in the rate; {changed}its round's pair is matched in class {pair.placement}"
+    return TrialUse.ALL_STATES, f"in the rate; {changed}its round's pair is matched in class {pair.placement}"
 
 
-def _at_a_load(trial: TrialRecord, load_pps: int | None) -> tuple[Use, str]:
+def _at_a_load(trial: TrialRecord, load_pps: int | None) -> tuple[TrialUse, str]:
     if trial.preset is Preset.PACED:
-        return Use.GIVEN_LOAD, "latency and missing frames at its own half load"
+        return TrialUse.GIVEN_LOAD, "latency and missing frames at its own half load"
     own = trial.intended_load_pps or 0
     if load_pps and abs(own / load_pps - 1) <= NEAR_COMMON:
-        return Use.GIVEN_LOAD, "latency and missing frames at the load that all share"
-    return Use.UNUSED, f"its load is more than {NEAR_COMMON:.0%} from the one that all share in the end"
+        return TrialUse.GIVEN_LOAD, "latency and missing frames at the load that all share"
+    return TrialUse.UNUSED, f"its load is more than {NEAR_COMMON:.0%} from the one that all share in the end"
 
 
 def _notes(comparison: Comparison, row: CellSummary) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ class Measured(Record):
     """Stored with its trials."""
 
 
-class LeftOut(Record):
+class ExcludedRun(Record):
     """A run that is no sample of a setting: it has a state, and no figure."""
 
     setting: Setting
@@ -106,12 +106,12 @@ class Series(Record):
     unit: str
     measured: tuple[Measured, ...]
     """In order of time; those that the finding is about."""
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[ExcludedRun, ...] = ()
     """In order of time, since the first of them: runs that are no samples."""
     finding: SeriesFinding
 
     @property
-    def all_runs(self) -> tuple[Measured | LeftOut, ...]:
+    def all_runs(self) -> tuple[Measured | ExcludedRun, ...]:
         """The runs in order of time, samples or not."""
         return tuple(sorted((*self.measured, *self.left_out), key=lambda entry: (entry.at, entry.run)))
 
@@ -158,7 +158,7 @@ def by_setting(measured: Iterable[Measured]) -> dict[str, tuple[Measured, ...]]:
     }
 
 
-def series_of(members: Sequence[Measured], left_out: Iterable[LeftOut] = ()) -> Series:
+def series_of(members: Sequence[Measured], left_out: Iterable[ExcludedRun] = ()) -> Series:
     """Return what the figures of one setting did.
 
     Args:

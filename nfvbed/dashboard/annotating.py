@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 
 from nfvbed.dashboard.api import PROBLEMS
 from nfvbed.dashboard.audit import Audit
-from nfvbed.dashboard.people.roles import Asker, Fields, Operator
+from nfvbed.dashboard.people.roles import Fields, Operator, Requester
 from nfvbed.dashboard.results.parameters import RunName
 from nfvbed.dashboard.results.source import Source
 from nfvbed.errors import UsageError
@@ -61,7 +61,7 @@ def annotating(source: Source, audit: Audit) -> APIRouter:
     return router
 
 
-def _said(source: Source, audit: Audit, asker: Asker, name: str, words: Words) -> tuple[str, Marks]:
+def _said(source: Source, audit: Audit, asker: Requester, name: str, words: Words) -> tuple[str, Marks]:
     run = source.run(name)
     given = words.by_mark
     if not given:

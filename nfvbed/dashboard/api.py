@@ -31,8 +31,8 @@ from nfvbed.dashboard.results.source import Source
 from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.records import FactRecord, Record, TrialRecord
 from nfvbed.records.annotations import Annotation, Marks, marks_of
-from nfvbed.records.selection import EVERY, MEASURED, LeftOut
-from nfvbed.store.store import Unreadable
+from nfvbed.records.selection import EVERY, MEASURED, OmittedRuns
+from nfvbed.store.store import UnreadableRow
 from nfvbed.store.summaries import Extent
 
 
@@ -41,9 +41,9 @@ class RunsAnswer(Record):
 
     pages: Pages
     runs: tuple[RunState, ...]
-    left_out: LeftOut
+    left_out: OmittedRuns
     """Runs that are listed where `all` is asked for."""
-    unreadable: tuple[Unreadable, ...]
+    unreadable: tuple[UnreadableRow, ...]
     """Rows that cannot be read, of whatever run, as far as something was read; they are left out."""
 
 
@@ -164,7 +164,7 @@ def api_of_runs(source: Source, now: Callable[[], datetime]) -> APIRouter:
     @router.get("/runs")
     def get_runs(page: Page = 1, everything: All = False) -> RunsAnswer:
         runs, number = source.store.runs_page(part_of(page), EVERY if everything else MEASURED)
-        others = LeftOut() if everything else source.store.left_out()
+        others = OmittedRuns() if everything else source.store.left_out()
         states, unreadable = run_states(source, runs, now()), source.store.unreadable
         return RunsAnswer(pages=pages_of(page, number), runs=states, left_out=others, unreadable=unreadable)
 

@@ -54,7 +54,7 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
-class Who(Record):
+class AuditSubject(Record):
     """Who asks."""
 
     role: str
@@ -119,7 +119,7 @@ class Audit:
         return self._files[kind].path
 
     def write(
-        self, who: Who, action: str, outcome: Outcome, asked: str = "", said: str = "", kind: Kind = Kind.ACT
+        self, who: AuditSubject, action: str, outcome: Outcome, asked: str = "", said: str = "", kind: Kind = Kind.ACT
     ) -> Entry:
         """Add a line, and return it.
 
@@ -150,7 +150,7 @@ class Audit:
         )
 
     @contextmanager
-    def action(self, who: Who, action: str, asked: str) -> Iterator[list[str]]:
+    def action(self, who: AuditSubject, action: str, asked: str) -> Iterator[list[str]]:
         """Log what is done inside: before, and when it ended.
 
         What cannot be logged before is not done. Where the end alone cannot be, the file system became full meanwhile:
@@ -177,7 +177,7 @@ class Audit:
             except StoreError as error:
                 LOG.error("%s by %s %s: %s", outcome, who.role, who.user or who.client, error)
 
-    def refuse(self, who: Who, action: str, said: str) -> None:
+    def refuse(self, who: AuditSubject, action: str, said: str) -> None:
         """Log a refusal; it is one also where that cannot be written."""
         try:
             self.write(who, action, Outcome.REFUSED, said=said, kind=Kind.REFUSAL)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fastapi import APIRouter
 
 from nfvbed.dashboard.api import PROBLEMS
-from nfvbed.dashboard.results.shared import Shared
+from nfvbed.dashboard.results.shared import SharedReadings
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import Record
 
@@ -42,7 +42,7 @@ class DeploymentState(Record):
     """When it was deployed, and by which command."""
 
 
-class NotReadable(Record):
+class UnreadableSite(Record):
     """A site of which it is not known what is deployed there."""
 
     site: str
@@ -55,7 +55,7 @@ class DeploymentsAnswer(Record):
     """What is deployed."""
 
     deployments: tuple[DeploymentState, ...]
-    not_readable: tuple[NotReadable, ...]
+    not_readable: tuple[UnreadableSite, ...]
 
 
 FRESH_S = 3.0
@@ -75,7 +75,7 @@ def no_sites() -> DeploymentsAnswer:
 def api_of_deployments(find: FindDeployments) -> APIRouter:
     """Return the route about what is deployed now."""
     router = APIRouter(prefix="/api", responses={**PROBLEMS, 409: PROBLEMS[400]})
-    shared: Shared[DeploymentsAnswer] = Shared("what is deployed", FRESH_S)
+    shared: SharedReadings[DeploymentsAnswer] = SharedReadings("what is deployed", FRESH_S)
 
     @router.get("/deployments")
     def get_deployments() -> DeploymentsAnswer:

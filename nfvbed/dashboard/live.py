@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from nfvbed.dashboard.access.places import Places
 from nfvbed.dashboard.people.roles import current
-from nfvbed.dashboard.results.shared import Shared
+from nfvbed.dashboard.results.shared import SharedReadings
 from nfvbed.host.workspace.trialsign import trial_is_going
 
 LOOK_S: Final = 0.7
@@ -44,7 +44,7 @@ Part = Callable[[], tuple[str, bool]]
 """Returns a part of a page as HTML, and whether it is the last one: what it shows has ended."""
 
 
-class _Followed(EventSourceResponse):
+class _PlacedEvents(EventSourceResponse):
     """Events that have a place, which they give back whether or not any was sent."""
 
     def __init__(self, events: AsyncIterator[ServerSentEvent], give_back: Callable[[], None]) -> None:
@@ -75,7 +75,7 @@ class Streams:
         self._look_s = look_s
         self._going_s = going_s
         self._reading = anyio.CapacityLimiter(READING)
-        self._shared: Shared[tuple[str, bool]] = Shared("a page", fresh_s)
+        self._shared: SharedReadings[tuple[str, bool]] = SharedReadings("a page", fresh_s)
 
     def follow(self, request: Request, part: Part) -> Response:
         """Return the events of a part: `part` whenever it changes, `end` after the last one.
@@ -87,7 +87,7 @@ class Streams:
         """
         asker = current()
         give_back = self._places.take(asker.place, operates=asker.operates)
-        return _Followed(self._events(request, part), give_back)
+        return _PlacedEvents(self._events(request, part), give_back)
 
     async def _events(self, request: Request, part: Part) -> AsyncIterator[ServerSentEvent]:
         asker, shown, sent_at = current(), "", time.monotonic()

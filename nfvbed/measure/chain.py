@@ -3,11 +3,11 @@
 from nfvbed.records import Deployment
 from nfvbed.records.chain import ChainReport, ChainVnf
 from nfvbed.records.readings import Part, Unavailable
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.site import Site
 
 
-def read_chain(site: Site, found: Deployed, deployment: Deployment) -> ChainReport:
+def read_chain(site: Site, found: DeploymentRecord, deployment: Deployment) -> ChainReport:
     """Read the path of a deployment that stays.
 
     Args:

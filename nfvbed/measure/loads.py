@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from nfvbed.measure.searching import Keep, MeasuresTrials, NewTask, trial_of
+from nfvbed.measure.searching import Keep, NewTask, TrialMeasurer, trial_of
 from nfvbed.records.results import LoadPoint
 from nfvbed.units import NS_PER_S
 
@@ -27,7 +27,7 @@ class LoadMeter:
         keep: takes the record of every trial as soon as it has ended.
     """
 
-    def __init__(self, measurement: MeasuresTrials, new_task: NewTask, keep: Keep) -> None:
+    def __init__(self, measurement: TrialMeasurer, new_task: NewTask, keep: Keep) -> None:
         self._measurement = measurement
         self._new_task = new_task
         self._keep = keep

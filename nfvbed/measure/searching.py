@@ -19,7 +19,7 @@ Keep = Callable[[TrialRecord], None]
 """Takes the record of a trial as soon as it has ended, the warm-up's and rejected ones' among them."""
 
 
-class MeasuresTrials(Protocol):
+class TrialMeasurer(Protocol):
     """What measures one trial: `Measurement`."""
 
     def measure(self, task: TrialTask) -> TrialRecord:
@@ -32,7 +32,7 @@ class SearchedSystem:
 
     site: Site
     deployment: Deployment
-    measurement: MeasuresTrials
+    measurement: TrialMeasurer
 
 
 class DeploymentMeasurer(Measurer):

@@ -75,7 +75,7 @@ class TracePoint(Record):
     """Frames that must have passed here at least, where that is only a share of all."""
 
 
-class Dropped(Record):
+class HopDrops(Record):
     """A drop counter that rose between the last place that had all frames and the first that lacked some."""
 
     counter: str
@@ -111,7 +111,7 @@ class DirectionTrace(Record):
     """One for each VNF where VNFs are side by side."""
     lost_at: str | None = None
     kind: Break | None = None
-    dropped: tuple[Dropped, ...] = ()
+    dropped: tuple[HopDrops, ...] = ()
     """Why, as counters tell; none where none rose."""
     hint: str = ""
     note: str = ""
@@ -213,12 +213,12 @@ def follow(
     traces = []
     for number, counts in enumerate(result.directions):
         path = risen if number == 0 else risen[::-1]
-        traces.append(_follow_direction(number, frames, counts, _Way(path, ways)))
+        traces.append(_follow_direction(number, frames, counts, _DirectionHops(path, ways)))
     return tuple(traces)
 
 
 @dataclass(frozen=True)
-class _Way:
+class _DirectionHops:
     """The hops of one direction, in its order."""
 
     path: Sequence[Hop]
@@ -229,7 +229,7 @@ class _Way:
         return frames // self.ways if self.ways > 1 and hop.vnf is not None else None
 
 
-def _follow_direction(number: int, frames: int, counts: DirectionCounts, way: _Way) -> DirectionTrace:
+def _follow_direction(number: int, frames: int, counts: DirectionCounts, way: _DirectionHops) -> DirectionTrace:
     source, sink = (number, 1 - number)
     # What was not sent for want of CPU time was not lost: the path is judged by what was.
     expected = counts.sent if _is_preempted(counts) else frames
@@ -281,18 +281,18 @@ def _broken(trace: DirectionTrace, place: int, steps: Sequence[Step]) -> Directi
     return trace.model_copy(update=found)
 
 
-def _dropped_before(points: Sequence[TracePoint], place: int) -> tuple[Dropped, ...]:
+def _dropped_before(points: Sequence[TracePoint], place: int) -> tuple[HopDrops, ...]:
     """Return the drop counters that rose since the last place that counted, most frames first."""
     counted = (at for at in range(place - 1, 0, -1) if points[at].packets is not None)
     found = []
     for point in points[next(counted, 1) : place + 1]:
         for name, frames in point.drops.items():
             known = CATALOGUE.drop_counters.of(name, point.counted_by)
-            found.append(Dropped(counter=name, place=point.name, frames=frames, cause=known.cause, says=known.says))
+            found.append(HopDrops(counter=name, place=point.name, frames=frames, cause=known.cause, says=known.says))
     return tuple(sorted(found, key=lambda drop: -drop.frames))
 
 
-def _why(dropped: Sequence[Dropped]) -> str:
+def _why(dropped: Sequence[HopDrops]) -> str:
     """Say why frames were dropped; counters of several causes are left out where others name theirs."""
     certain = [drop for drop in dropped if drop.cause is not Cause.SEVERAL] or dropped
     return "; ".join(f"{drop.says} ({drop.counter} {drop.frames} at {drop.place})" for drop in certain)
@@ -357,7 +357,7 @@ def _is_generators(hop: Hop) -> bool:
 
 
 def _classify(
-    place: int, points: Sequence[TracePoint], steps: Sequence[Step], dropped: Sequence[Dropped]
+    place: int, points: Sequence[TracePoint], steps: Sequence[Step], dropped: Sequence[HopDrops]
 ) -> tuple[Break, str]:
     """Return the kind of the break and, for a wrong port, which one."""
     if place == 0:

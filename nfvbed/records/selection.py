@@ -22,7 +22,7 @@ MEASURED: Final = Selection(simulated=False, hidden=False)
 SIMULATED: Final = Selection(simulated=True, hidden=False)
 
 
-class LeftOut(Record):
+class OmittedRuns(Record):
     """Runs that are not among the measured ones that are shown."""
 
     simulated: int = Field(default=0, ge=0)

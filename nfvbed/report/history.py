@@ -9,7 +9,7 @@ from nfvbed.compare.samples.statistics import median
 from nfvbed.compare.series import (
     CAME_TO_ITS_END,
     MRR,
-    LeftOut,
+    ExcludedRun,
     Measured,
     Series,
     Setting,
@@ -48,7 +48,7 @@ class History:
     def __init__(self, store: "Store", selection: Selection = MEASURED) -> None:
         self._store = store
         self._selection = selection
-        self._kept: dict[Key, tuple[Measured | LeftOut, ...]] = {}
+        self._kept: dict[Key, tuple[Measured | ExcludedRun, ...]] = {}
         self._found: dict[str, Series] = {}
         self._described: dict[str, dict[str, Any]] = {}
         self._one_at_a_time = threading.Lock()
@@ -61,15 +61,15 @@ class History:
             self._kept = kept
             every = [entry for figures in kept.values() for entry in figures]
             settings = by_setting(entry for entry in every if isinstance(entry, Measured))
-            others: dict[str, list[LeftOut]] = {}
+            others: dict[str, list[ExcludedRun]] = {}
             for entry in every:
-                if isinstance(entry, LeftOut):
+                if isinstance(entry, ExcludedRun):
                     others.setdefault(entry.setting.name, []).append(entry)
             several = {name: members for name, members in settings.items() if len(members) > 1}
             self._found = {name: self._series(name, members, others.get(name, ())) for name, members in several.items()}
             return tuple(self._found.values())
 
-    def _series(self, name: str, members: tuple[Measured, ...], others: Sequence[LeftOut]) -> Series:
+    def _series(self, name: str, members: tuple[Measured, ...], others: Sequence[ExcludedRun]) -> Series:
         known = self._found.get(name)
         since = [entry for entry in others if entry.at >= members[0].at]
         if known is not None and known.measured == members and set(known.left_out) == set(since):
@@ -83,7 +83,7 @@ class History:
         }
         return {digest: described(self._store, digest) for digest in digests}
 
-    def _of(self, run: RunRecord) -> tuple[Measured | LeftOut, ...]:
+    def _of(self, run: RunRecord) -> tuple[Measured | ExcludedRun, ...]:
         known = self._kept.get((run.id, run.ended_at))
         if known is not None:
             return known
@@ -100,7 +100,7 @@ class History:
             self._described[rig_hash] = described(self._store, rig_hash)
         return Sessions(self._described[rig_hash].get(SESSIONS, Sessions.UNREPLIED))
 
-    def _read(self, run: RunRecord) -> Iterable[Measured | LeftOut]:
+    def _read(self, run: RunRecord) -> Iterable[Measured | ExcludedRun]:
         """Yield the figures of a run that are samples; of what failed, or of a run that did, the state alone."""
         ended = {cell.id: cell for cell in self._store.cells(run.id) if cell.role is CellRole.SUBJECT}
         seen = set()
@@ -162,9 +162,9 @@ def _state(run: RunRecord, cell: CellRecord) -> tuple[Status, str]:
     return run.status or Status.INTERRUPTED, run.reason
 
 
-def _left_out(setting: Setting, run: RunRecord, cell: str, state: tuple[Status, str]) -> LeftOut:
+def _left_out(setting: Setting, run: RunRecord, cell: str, state: tuple[Status, str]) -> ExcludedRun:
     status, reason = state
-    return LeftOut(setting=setting, run=run.id, at=run.started_at, cell=cell, status=status, reason=reason)
+    return ExcludedRun(setting=setting, run=run.id, at=run.started_at, cell=cell, status=status, reason=reason)
 
 
 def _setting(run: RunRecord, cell: CellRecord, place: tuple[str, Sessions], test: str) -> Setting:

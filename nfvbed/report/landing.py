@@ -19,7 +19,7 @@ WhyNot = Callable[[RunRecord], str]
 """Says of an ended run why it has no answer; empty: it has one."""
 
 
-class Newer(Record):
+class NewerRun(Record):
     """A run that is newer than the one shown, and has no answer."""
 
     run: RunRecord
@@ -38,7 +38,7 @@ class Landing:
     run: RunRecord
     decided: bool
     """Whether it has an answer; no run that was looked at has one, where it has not."""
-    newer: tuple[Newer, ...]
+    newer: tuple[NewerRun, ...]
     """Runs without an answer, newest first; the run itself is among them where it has none."""
 
     @property
@@ -59,17 +59,17 @@ def land(runs: Sequence[RunRecord], why_not: WhyNot) -> Landing | None:
         why_not: is asked until a run has an answer, and of ended ones alone. A run of which it raises `DamagedError` is
             shown only where none can be read.
     """
-    newer: list[Newer] = []
+    newer: list[NewerRun] = []
     readable: list[RunRecord] = []
     for run in runs[:LOOKED_AT]:
         try:
             why = why_not(run) if run.status is not None else "it has not ended"
         except DamagedError as error:
-            newer.append(Newer(run=run, why=f"it cannot be read ({error.where}: {error.observed})"))
+            newer.append(NewerRun(run=run, why=f"it cannot be read ({error.where}: {error.observed})"))
             continue
         if not why:
             return Landing(run, True, tuple(newer))
-        newer.append(Newer(run=run, why=why))
+        newer.append(NewerRun(run=run, why=why))
         readable.append(run)
     return Landing((*readable, *runs)[0], False, tuple(newer)) if runs else None
 

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from nfvbed.compare.agreement import supports_of
-from nfvbed.compare.chains import HALF, Hold, Of
+from nfvbed.compare.chains import HALF, ShareReference, ShareRequirement
 from nfvbed.compare.comparison import Comparison, Options
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Rules
@@ -53,7 +53,9 @@ def make_options(loaded: LoadedRuns, chosen: Mapping[str, Any]) -> Options:
         baseline=chosen["baseline"] or loaded.baseline,
         placement_class=chosen["placement_class"],
         variants=tuple(chosen.get("variants", ())),
-        hold=Hold(share=chosen.get("chain_share", HALF), of=Of(chosen.get("chain_of", Of.ONE_VNF))),
+        hold=ShareRequirement(
+            share=chosen.get("chain_share", HALF), of=ShareReference(chosen.get("chain_of", ShareReference.ONE_VNF))
+        ),
         rules=Rules(
             needed=needed,
             margin=chosen["margin"],

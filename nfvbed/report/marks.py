@@ -59,7 +59,7 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkedLine:
     """What has marks: a row, or a line of a test."""
 
     key: Key
@@ -75,12 +75,12 @@ class Marked:
 
 
 @dataclass(frozen=True)
-class Explained:
+class ExplainedMark:
     """One mark."""
 
     mark: str
     text: str
-    of: tuple[Marked, ...] = field(default=())
+    of: tuple[MarkedLine, ...] = field(default=())
 
 
 def key_of(row: CellSummary) -> Key:
@@ -110,15 +110,17 @@ class Marks:
         # A screen of nothing but simulations has that over all of it.
         whole = bool(self._marked) and all(_SIMULATED in entry.texts for entry in self._marked)
         texts = dict.fromkeys(text for entry in self._marked for text in entry.texts)
-        self.explained: list[Explained] = []
+        self.explained: list[ExplainedMark] = []
         letters = iter((*ascii_letters[26:], *ascii_letters[:26], *(f"{letter}2" for letter in ascii_uppercase)))
         for text in sorted(texts, key=_order):
             if text != _SIMULATED or not whole:
                 mark = _SPELT.get(text) or next(letters)
-                self.explained.append(Explained(mark, text, tuple(m for m in self._marked if text in m.texts)))
+                self.explained.append(ExplainedMark(mark, text, tuple(m for m in self._marked if text in m.texts)))
         reasons = dict.fromkeys(reason for entry in self._marked for reason in entry.reasons)
         for number, reason in enumerate(reasons, start=1):
-            self.explained.append(Explained(str(number), reason, tuple(m for m in self._marked if reason in m.reasons)))
+            self.explained.append(
+                ExplainedMark(str(number), reason, tuple(m for m in self._marked if reason in m.reasons))
+            )
         self._by_key: dict[Key, list[str]] = {}
         for entry in self.explained:
             for marked in entry.of:
@@ -137,7 +139,7 @@ class Marks:
         return [f"{_introduced(entry)} ({named(entry.of, self._marked)})" for entry in self.explained]
 
 
-def _introduced(entry: Explained) -> str:
+def _introduced(entry: ExplainedMark) -> str:
     """Write a mark and what it means: `A cpu-stolen: ...`, `emulated (emulated-accelerator): ...`."""
     if entry.text not in _SPELT:
         return f"{entry.mark} {entry.text}"
@@ -158,10 +160,10 @@ def _order(text: str) -> tuple[bool, str]:
     return text not in _SPELT, text
 
 
-def _rows(comparison: Comparison) -> Iterator[Marked]:
+def _rows(comparison: Comparison) -> Iterator[MarkedLine]:
     for row in comparison.rows:
         if row.mrr is not None:
-            yield Marked(
+            yield MarkedLine(
                 key_of(row),
                 row.variant,
                 wording.path(row.topology, row.vnf),
@@ -193,20 +195,20 @@ def _reasons(comparison: Comparison, row: CellSummary) -> Iterator[str]:
         yield f"{judged.verdict.value.replace('-', ' ')}: {FIGURES.sub('', judged.reason)}"
 
 
-def _searches(comparison: Comparison) -> Iterator[Marked]:
+def _searches(comparison: Comparison) -> Iterator[MarkedLine]:
     for row in throughput.throughput_rows(comparison):
         if row.goal is not None:
             name = f"{row.variant} {row.point} {row.test}"
             texts = tuple(map(_said, row.warnings))
-            yield Marked(key_of_search(row), row.variant, row.point, name, is_row=False, texts=texts)
+            yield MarkedLine(key_of_search(row), row.variant, row.point, name, is_row=False, texts=texts)
 
 
-def _loads(comparison: Comparison) -> Iterator[Marked]:
+def _loads(comparison: Comparison) -> Iterator[MarkedLine]:
     for test in comparison.tests:
         if test.result.kind.has_loads and test.shown and test.result.status is Status.OK:
             point = wording.row_point(test)
             for place, load in enumerate(test.loads):
-                yield Marked(
+                yield MarkedLine(
                     key_of_load(test, place),
                     test.variant,
                     wording.path(test.topology, test.vnf),
@@ -217,17 +219,17 @@ def _loads(comparison: Comparison) -> Iterator[Marked]:
                 )
 
 
-def _tables(comparison: Comparison) -> Iterator[Marked]:
+def _tables(comparison: Comparison) -> Iterator[MarkedLine]:
     for table in measured_tables(comparison):
         for line in table.lines:
             if line.label:
                 name = f"{line.variant} {line.point} {line.test}"
                 texts = tuple(map(_said, line.warnings))
                 reasons = (line.reason,) if line.reason and line.quantities else ()
-                yield Marked(line.key, line.variant, line.point, name, is_row=False, texts=texts, reasons=reasons)
+                yield MarkedLine(line.key, line.variant, line.point, name, is_row=False, texts=texts, reasons=reasons)
 
 
-def named(carrying: Sequence[Marked], among: Sequence[Marked]) -> str:
+def named(carrying: Sequence[MarkedLine], among: Sequence[MarkedLine]) -> str:
     """Name rows and lines as shortly as is clear: all, variants, paths, single ones, or how many."""
     parts = []
     for is_row, one, many in ((True, "row", "rows"), (False, "result", "results")):
@@ -237,7 +239,7 @@ def named(carrying: Sequence[Marked], among: Sequence[Marked]) -> str:
     return "; ".join(parts)
 
 
-def _named(own: Sequence[Marked], every: Sequence[Marked], words: tuple[str, str]) -> str:
+def _named(own: Sequence[MarkedLine], every: Sequence[MarkedLine], words: tuple[str, str]) -> str:
     keys = {entry.key for entry in own}
     if keys == {entry.key for entry in every}:
         return f"all {words[1]}" if len(every) > 1 else f"the {words[0]}"
@@ -249,7 +251,7 @@ def _named(own: Sequence[Marked], every: Sequence[Marked], words: tuple[str, str
     return "; ".join(single) if len(single) < MOST_NAMES else f"{len(keys)} of {len(every)} {words[1]}"
 
 
-def _whole(keys: set[Key], every: Sequence[Marked], names: Iterable[str]) -> str:
+def _whole(keys: set[Key], every: Sequence[MarkedLine], names: Iterable[str]) -> str:
     """Name the groups that these are made of; nothing where they are parts of groups, or many."""
     groups: dict[str, set[Key]] = {}
     for entry, name in zip(every, names, strict=True):

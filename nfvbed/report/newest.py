@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from nfvbed.compare.comparison import compare
-from nfvbed.compare.recommendation.candidates import Examined
+from nfvbed.compare.recommendation.candidates import ExaminedRun
 from nfvbed.errors import DamagedError
 from nfvbed.records import RunRecord
 from nfvbed.report.load import described, load, make_options
@@ -49,7 +49,7 @@ def examine_runs(
     variant_model: type[Variant],
     margin: float,
     latency_of: Collection[str] | None = None,
-) -> tuple[Examined, ...]:
+) -> tuple[ExaminedRun, ...]:
     """Read and compare runs, each by itself.
 
     Args:
@@ -72,7 +72,7 @@ def examine_runs(
             store.leave_out(run.id, error)
             continue
         found.append(
-            Examined(
+            ExaminedRun(
                 data=loaded.data[0],
                 comparison=comparison,
                 variants=loaded.variants,

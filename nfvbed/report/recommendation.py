@@ -9,9 +9,9 @@ from nfvbed.compare.differences.scope import Scope
 from nfvbed.compare.recommendation.costs import ON_NICS, HostCost
 from nfvbed.compare.recommendation.flips import Flip
 from nfvbed.compare.recommendation.needs import Measure
-from nfvbed.compare.recommendation.rankings import Ranked, Ranking
-from nfvbed.compare.recommendation.rawethernet import Carries
-from nfvbed.compare.recommendation.recommend import Proposal, Recommendation, RunUsed
+from nfvbed.compare.recommendation.rankings import RankedVariant, Ranking
+from nfvbed.compare.recommendation.rawethernet import RawEthernetEvidence
+from nfvbed.compare.recommendation.recommend import Proposal, Recommendation, UsedRun
 from nfvbed.compare.recommendation.tiers import PairFinding
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
 from nfvbed.records import PortKind, Status
@@ -22,10 +22,10 @@ NAMED: Final = 4
 """So many of a list are named, the rest is counted."""
 
 CARRIED: Final = {
-    Carries.PROVEN: "proven",
-    Carries.FRAMES: "frames only",
-    Carries.TRAP: "checksum trap",
-    Carries.NOT: "not carried",
+    RawEthernetEvidence.PROVEN: "proven",
+    RawEthernetEvidence.FRAMES: "frames only",
+    RawEthernetEvidence.TRAP: "checksum trap",
+    RawEthernetEvidence.NOT: "not carried",
 }
 WHY_TO_RUN: Final = {
     "nothing-measured": "The experiment that would answer:",
@@ -47,7 +47,7 @@ def value(number: float, measure: Measure) -> str:
     return wording.microseconds(number) if measure.unit == "ns" else f"{number:.2f}"
 
 
-def interval(entry: Ranked, measure: Measure) -> str:
+def interval(entry: RankedVariant, measure: Measure) -> str:
     """Write the interval of a figure, or the range of so few."""
     found = entry.interval
     if found is None:
@@ -61,7 +61,7 @@ def common_load(ranking: Ranking) -> str:
     return loads.pop() if len(loads) == 1 and all(entry.load_pps for entry in ranking.ranked) else ""
 
 
-def load_of(entry: Ranked) -> str:
+def load_of(entry: RankedVariant) -> str:
     """Write the load that a value was taken at, in Mpps; a dash for one at maximum load."""
     return wording.mpps(entry.load_pps) if entry.load_pps else wording.NOTHING
 
@@ -199,7 +199,7 @@ def _marks(answer: Ranking) -> list[str]:
     return [f"marked {', '.join(words)}: {named(names)}" for names, words in together.items()]
 
 
-def _named(run: RunUsed) -> str:
+def _named(run: UsedRun) -> str:
     """Name a run's experiment, and how it ended where that was not well: then only its regular trials count."""
     return run.experiment if run.status is Status.OK else f"{run.experiment}; it ended {run.status.value}"
 
@@ -220,7 +220,7 @@ def _evidence(found: Recommendation, answer: Ranking) -> Iterable[str]:
 
 def carriers(found: Recommendation) -> list[str]:
     """Say what is known of each variant and raw-Ethernet VNF, the same reported once."""
-    groups: dict[tuple[Carries, str, str], list[str]] = {}
+    groups: dict[tuple[RawEthernetEvidence, str, str], list[str]] = {}
     for entry in found.carriers:
         emulated = " (emulated guest)" if entry.emulated else ""
         resolved = "" if entry.vnf_resolved in ("", entry.vnf) else f" ({entry.vnf_resolved})"

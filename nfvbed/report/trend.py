@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from nfvbed.compare.samples.steps import Apart, SeriesFinding, Step, acknowledgement_of
-from nfvbed.compare.series import MRR, Change, LeftOut, Measured, Series, Setting, changes_in
+from nfvbed.compare.samples.steps import OutlyingRun, SeriesFinding, Step, acknowledgement_of
+from nfvbed.compare.series import MRR, Change, ExcludedRun, Measured, Series, Setting, changes_in
 from nfvbed.records import Record, Status
 from nfvbed.records.acknowledgements import Acknowledgement
 from nfvbed.report import wording
@@ -117,7 +117,7 @@ def step_state(seen: SeenStep) -> str:
     return "within the margin" if seen.step.within_margin else "open"
 
 
-def suspicion(apart: Apart) -> str:
+def suspicion(apart: OutlyingRun) -> str:
     """Say what is known of a newest run that lies apart."""
     ratio = change_ratio(apart.ratio)
     return f"the newest run lies apart ({ratio}), unconfirmed: one more run shows whether it is a step"
@@ -135,27 +135,27 @@ def _not_in_it(series: Series) -> str:
     counts = Counter(entry.status.value for entry in series.left_out)
     number = len(series.left_out)
     told = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
-    newest = " The newest run is one of them." if isinstance(series.all_runs[-1], LeftOut) else ""
+    newest = " The newest run is one of them." if isinstance(series.all_runs[-1], ExcludedRun) else ""
     words = ("runs", "are no samples") if number > 1 else ("run", "is no sample")
     return f" {number} more {words[0]} of it {words[1]}: {told}.{newest}"
 
 
-def state_of(series: Series, entry: Measured | LeftOut) -> str:
+def state_of(series: Series, entry: Measured | ExcludedRun) -> str:
     """Say what a run is in its series; of one that is no sample how it ended, and why."""
-    if isinstance(entry, LeftOut):
+    if isinstance(entry, ExcludedRun):
         return f"{entry.status.value}, no sample{f': {entry.reason}' if entry.reason else ''}"
     said = run_state(series.finding, series.measured.index(entry))
     return "; ".join(part for part in ("" if entry.status is Status.OK else entry.status.value, said) if part)
 
 
-def figure_of(entry: Measured | LeftOut) -> str:
+def figure_of(entry: Measured | ExcludedRun) -> str:
     """Write a run's figure; a dash for one that is no sample."""
-    return wording.NOTHING if isinstance(entry, LeftOut) else wording.quantity(entry.value, entry.unit)
+    return wording.NOTHING if isinstance(entry, ExcludedRun) else wording.quantity(entry.value, entry.unit)
 
 
-def warnings_of(entry: Measured | LeftOut) -> str:
+def warnings_of(entry: Measured | ExcludedRun) -> str:
     """Name the warnings that a run's figure was stored with."""
-    if isinstance(entry, LeftOut):
+    if isinstance(entry, ExcludedRun):
         return ""
     return ", ".join(kind.value for kind in entry.warnings) or "none"
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from nfvbed.compare.chains import HALF, Chain, Hold, Of
+from nfvbed.compare.chains import HALF, Chain, ShareReference, ShareRequirement
 from nfvbed.compare.differences.differences import Difference
 from nfvbed.compare.differences.ranking import Standing
 from nfvbed.compare.differences.scope import Scope, ScopeFinding
@@ -364,10 +364,10 @@ def chain(found: Chain) -> str:
     )
 
 
-def held(hold: Hold) -> str:
+def held(hold: ShareRequirement) -> str:
     """Write what a chain is asked to hold: `half of the one-VNF rate`, `80 % of the p2p rate`."""
     part = "half" if hold.share == HALF else percent(hold.share)
-    return f"{part} of the {'one-VNF' if hold.of is Of.ONE_VNF else 'p2p'} rate"
+    return f"{part} of the {'one-VNF' if hold.of is ShareReference.ONE_VNF else 'p2p'} rate"
 
 
 def short_run(run: str) -> str:

@@ -15,12 +15,12 @@ from nfvbed.spec.search import Search
 from nfvbed.spec.testkinds.base import MRR
 
 
-class NothingToGoBy(Exception):
+class MissingReference(Exception):
     """What a test builds on is missing; the test is blocked, and the others go on."""
 
 
 @dataclass(frozen=True)
-class Known:
+class TestReferences:
     """What a run knows when a test begins."""
 
     trials: Sequence[TrialRecord]
@@ -45,7 +45,7 @@ class Known:
         return [rate for rate, label in mine if newest in (label, MIXED)], newest
 
 
-def reference(of: str, cell: CellPlan, known: Known) -> Reference:
+def reference(of: str, cell: CellPlan, known: TestReferences) -> Reference:
     """Return the load that fractions are fractions of: the MRR, or the lower bound that a search found.
 
     Of several results those in the wanted class come first, then regular ones, then the newest.
@@ -56,12 +56,12 @@ def reference(of: str, cell: CellPlan, known: Known) -> Reference:
         known: what there is.
 
     Raises:
-        NothingToGoBy: there is none.
+        MissingReference: there is none.
     """
     if of == MRR:
         rates, label = known.mrr(cell.id)
         if not any(rates):
-            raise NothingToGoBy(f"no frame came through {cell.id} at maximum load")
+            raise MissingReference(f"no frame came through {cell.id} at maximum load")
         return Reference(of=of, load_pps=int(median(rates)), regular=True, placement_class=label)
     found: list[tuple[bool, bool, int, Reference]] = []
     for record in known.results:
@@ -77,18 +77,18 @@ def reference(of: str, cell: CellPlan, known: Known) -> Reference:
                 )
                 found.append((record.placement_class == known.wanted, goal.regular, len(found), load))
     if not found:
-        raise NothingToGoBy(f"no search of {cell.id} has a lower bound for {of} in this run")
+        raise MissingReference(f"no search of {cell.id} has a lower bound for {of} in this run")
     return max(found, key=lambda entry: entry[:3])[3]
 
 
-def load_range(what: Search, cell: CellPlan, known: Known) -> LoadRange:
+def load_range(what: Search, cell: CellPlan, known: TestReferences) -> LoadRange:
     """Return the loads of a search: up to what was asked for, else up to the generator's ceiling.
 
     The ceiling is the median rate of the generator looped back. Where one core serves both its ends, that can be less
     than what came through the system under test; then this was the most that the generator has shown.
 
     Raises:
-        NothingToGoBy: the ceiling was not measured.
+        MissingReference: the ceiling was not measured.
     """
     if what.max_load_pps is not None:
         return LoadRange(min_load_pps=what.min_load_pps, max_load_pps=what.max_load_pps)
@@ -101,7 +101,7 @@ def load_range(what: Search, cell: CellPlan, known: Known) -> LoadRange:
     ]
     rates = [rate for rate, label in every if label in (known.wanted, ONLY)] or [rate for rate, _ in every]
     if not rates:
-        raise NothingToGoBy(f"{looped} has no trial that ended well, so the largest load is not known: max_load_pps")
+        raise MissingReference(f"{looped} has no trial that ended well, so the largest load is not known: max_load_pps")
     own, _ = known.mrr(cell.id)
     ceiling = max(int(median(rates)), int(median(own)) if own else 0)
     return LoadRange(min_load_pps=what.min_load_pps, max_load_pps=max(ceiling, 2), limit=Irregularity.GENERATOR_LIMITED)

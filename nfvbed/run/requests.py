@@ -9,7 +9,7 @@ from nfvbed.measure.pacing import paced_rate_pps
 from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.completeness import Classify
 from nfvbed.records import Preset, Sessions, TrialRecord
-from nfvbed.run.references import Known
+from nfvbed.run.references import TestReferences
 from nfvbed.spec.experiment import Experiment
 from nfvbed.traffic.generator import GeneratorInfo, TrafficRequest
 from nfvbed.units import NS_PER_S, frame_mix
@@ -48,7 +48,7 @@ def paced(
     """
     # All that a long run has would be sorted into classes again for each visit, between two trials.
     looked_at = [t for t in trials[:-RECENT] if (t.cell, t.preset) == (cell.id, Preset.MRR)] + list(trials[-RECENT:])
-    rates, _ = Known(looked_at, (), classify, None).mrr(cell.id)
+    rates, _ = TestReferences(looked_at, (), classify, None).mrr(cell.id)
     _require_frames(cell, rates, fix)
     return _at_part_of(experiment, cell, rates, fix)
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from nfvbed.compare.agreement import Tried, disagreements
+from nfvbed.compare.agreement import VariantOutcome, disagreements
 from nfvbed.errors import BusyError, NfvbedError
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace.footprint import Footprint
@@ -202,12 +202,12 @@ def problems(visits: Sequence[Visit], supports: Sequence[Support]) -> tuple[str,
     return (*found, *disagreements(supports, outcomes(visits)))
 
 
-def outcomes(visits: Sequence[Visit]) -> list[Tried]:
+def outcomes(visits: Sequence[Visit]) -> list[VariantOutcome]:
     """Return what became of each variant: it works where it worked in all passes."""
     found = []
     for name in dict.fromkeys(visit.variant for visit in visits):
         bad = [visit for visit in visits if visit.variant == name and not visit.worked]
-        found.append(Tried(variant=name, worked=not bad, reason=bad[0].reason if bad else ""))
+        found.append(VariantOutcome(variant=name, worked=not bad, reason=bad[0].reason if bad else ""))
     return found
 
 

@@ -23,7 +23,7 @@ from nfvbed.records.results import LoadsPayload, ResultKind, ResultRecord, Table
 from nfvbed.run.kinds.catalogue import KINDS
 from nfvbed.run.kinds.celltest import CellTest, Outcome, RunContext
 from nfvbed.run.losses import nothing_came, total_loss
-from nfvbed.run.references import NothingToGoBy
+from nfvbed.run.references import MissingReference
 from nfvbed.run.setup import Setup
 from nfvbed.spec.testkinds.loads import SearchTest
 from nfvbed.spec.tests import AnyTest, expected_s
@@ -68,7 +68,7 @@ class Tester:
         error: NfvbedError | None = None
         try:
             outcome = self._outcome(spec, CellTest(self._context, unit, cell, setup))
-        except NothingToGoBy as why:
+        except MissingReference as why:
             outcome = Outcome(None, Status.BLOCKED, str(why))
         except UnsupportedError as failure:
             outcome = Outcome(None, Status.UNSUPPORTED, str(failure))

@@ -9,7 +9,7 @@ from nfvbed.search.measurer import Measurer, Trial
 from nfvbed.search.placement import PlacementKeeper, PlacementRule
 from nfvbed.search.result import Bound, GoalResult, LoadRange, PlacementSummary, SearchResult
 from nfvbed.search.stop import Irregularity, SearchRestarts, SearchStopped, TrialsTooShort
-from nfvbed.search.void import SETTLE_S, STEPS_A_TRIAL, Unusable, VoidTrials, against, differs, was_too_slow
+from nfvbed.search.void import SETTLE_S, STEPS_A_TRIAL, UnusableTrials, VoidTrials, against, differs, was_too_slow
 from nfvbed.spec.search import Search
 from nfvbed.spec.searchpresets import Goal
 
@@ -64,7 +64,7 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
         outcome = control(trials.what.goals, loads, trials.take)
     stopped = outcome.stopped or trials.change_at_end()
     void = trials.void.summary(trials.count) if what.trials == "clean" else None
-    found = _Found(loads, outcome, stopped, trials, against(void) if void else "")
+    found = _JudgementBasis(loads, outcome, stopped, trials, against(void) if void else "")
     goals = tuple(
         _goal_result(goal, bounds, found) for goal, bounds in zip(trials.what.goals, outcome.bounds, strict=True)
     )
@@ -101,8 +101,8 @@ class _Trials:
         self.used_at: dict[float, list[Trial]] = {}
         self.sent = self.received = 0
         """Of all trials, the warm-up and those that do not count among them."""
-        self.disturbed = Unusable(Irregularity.GENERATOR_DISTURBED)
-        self.stolen = Unusable(Irregularity.SYSTEM_DISTURBED)
+        self.disturbed = UnusableTrials(Irregularity.GENERATOR_DISTURBED)
+        self.stolen = UnusableTrials(Irregularity.SYSTEM_DISTURBED)
         self.void = VoidTrials(what)
         self._rested_since_s = measurer.now_s() - what.rest_s
         warm_up = self._warm_up(setting.loads.max_load_pps)
@@ -288,7 +288,7 @@ def _check_length(trial: Trial, duration_s: float) -> None:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _JudgementBasis:
     """What all goals share when they are judged."""
 
     loads: LoadRange
@@ -299,7 +299,7 @@ class _Found:
     """Why so many trials are void that there is no result; empty: they are not."""
 
 
-def _goal_result(goal: Goal, bounds: Bounds, found: _Found) -> GoalResult:
+def _goal_result(goal: Goal, bounds: Bounds, found: _JudgementBasis) -> GoalResult:
     lower = _bound(goal, bounds.lower, found)
     upper = _bound(goal, bounds.upper, found)
     irregularity, explanation = _nothing_came(bounds, found) or _judge(goal, lower, upper, found)
@@ -317,7 +317,7 @@ def _goal_result(goal: Goal, bounds: Bounds, found: _Found) -> GoalResult:
     )
 
 
-def _nothing_came(bounds: Bounds, found: _Found) -> tuple[Irregularity, str] | None:
+def _nothing_came(bounds: Bounds, found: _JudgementBasis) -> tuple[Irregularity, str] | None:
     """Say that no frame came back in the whole search, or at the smallest load; None: some did.
 
     It outranks every other reason: late frames, stalls and classes concern what comes back.
@@ -332,7 +332,9 @@ def _nothing_came(bounds: Bounds, found: _Found) -> tuple[Irregularity, str] | N
     return None
 
 
-def _judge(goal: Goal, lower: Bound | None, upper: Bound | None, found: _Found) -> tuple[Irregularity | None, str]:
+def _judge(
+    goal: Goal, lower: Bound | None, upper: Bound | None, found: _JudgementBasis
+) -> tuple[Irregularity | None, str]:
     """Say why a result is irregular; the gravest reason first, None for a regular one."""
     stopped, loads = found.stopped, found.loads
     if stopped is not None and stopped.irregularity is Irregularity.PLACEMENT_UNSTABLE:
@@ -375,7 +377,7 @@ def _blame_generator(upper: Bound) -> tuple[Irregularity, str]:
     return Irregularity.GENERATOR_DISTURBED, f"{bad} are so for frames that were not sent though nothing pushed back"
 
 
-def _bound(goal: Goal, load_pps: float | None, found: _Found) -> Bound | None:
+def _bound(goal: Goal, load_pps: float | None, found: _JudgementBasis) -> Bound | None:
     if load_pps is None:
         return None
     trials = found.trials.used_at[load_pps]

@@ -27,7 +27,7 @@ SIGNIFICANT = 0.05
 
 
 @dataclass
-class Unusable:
+class UnusableTrials:
     """Trials that are measured again for one reason, until there are too many in a row."""
 
     irregularity: Irregularity

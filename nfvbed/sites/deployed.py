@@ -27,7 +27,7 @@ def not_readable(where: str, failure: Exception) -> DeployError:
 
 
 @dataclass(frozen=True)
-class Placed:
+class InstancePlacement:
     """Where a VNF runs that is an instance of a cloud."""
 
     host: str
@@ -43,7 +43,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Deployed:
+class DeploymentRecord:
     """What is deployed, as it was deployed."""
 
     deployment: Deployment
@@ -56,7 +56,7 @@ class Deployed:
     """When and by whom it was deployed."""
     computes: tuple[str, ...] = ()
     """Computes of a cloud that it uses; none: it is on this host, or they are not known."""
-    placed: tuple[Placed, ...] = ()
+    placed: tuple[InstancePlacement, ...] = ()
     """Its VNFs, in the order of the path, where they are instances of a cloud."""
 
     def is_same(self, variant: Variant, topology: str, vnf_kind: PortKind | None = None) -> bool:

@@ -11,7 +11,7 @@ Output = Callable[[str, bytes], None]
 
 
 @dataclass(frozen=True)
-class Executed:
+class ProgramResult:
     """A program that has ended."""
 
     status: int
@@ -38,7 +38,7 @@ class OwnMachine(ABC):
     boot_ns: int
 
     @abstractmethod
-    def execute(self, program: Program, output: Output | None = None, timeout_s: float | None = None) -> Executed:
+    def execute(self, program: Program, output: Output | None = None, timeout_s: float | None = None) -> ProgramResult:
         """Run a program to its end.
 
         Raises:

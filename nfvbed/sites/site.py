@@ -28,7 +28,7 @@ from nfvbed.records import (
 from nfvbed.records.findings import Finding, PlainReport, SiteReport, State
 from nfvbed.records.readings import Part, Reading
 from nfvbed.sites.chain import DeployedChain
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.ownmachine import Boot
 from nfvbed.sites.stages import LoggedProgress, Observer, StagedCloud
 from nfvbed.spec.commands import TracedPath, trace_command
@@ -210,7 +210,7 @@ class Site(ABC):
     def close(self) -> None:
         """Destroy what does not stay, and let go of the site; idempotent."""
 
-    def find_deployed(self) -> Deployed | None:
+    def find_deployed(self) -> DeploymentRecord | None:
         """Find what an earlier command left deployed; None: nothing is, or nothing can outlive a command."""
         return None
 
@@ -438,7 +438,7 @@ class Site(ABC):
 
     # What is read of it.
 
-    def inspect(self, deployed: Deployed) -> tuple[Finding, ...]:
+    def inspect(self, deployed: DeploymentRecord) -> tuple[Finding, ...]:
         """Compare the cloud that runs with what a variant says; nothing is changed.
 
         Raises:
@@ -447,7 +447,7 @@ class Site(ABC):
         """
         raise self._cannot("compare a cloud with what a variant says", deployed.variant.name)
 
-    def keep_findings(self, deployed: Deployed, findings: tuple[Finding, ...]) -> None:
+    def keep_findings(self, deployed: DeploymentRecord, findings: tuple[Finding, ...]) -> None:
         """Write down beside a deployment what inspecting it found; where there is no such place, nowhere."""
         return
 

@@ -31,7 +31,7 @@ _FAULTS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
-class PastBounds(yaml.composer.ComposerError):
+class BoundsExceeded(yaml.composer.ComposerError):
     """A text that is well-formed as far as it was read, and passes one of the bounds."""
 
 
@@ -48,7 +48,7 @@ class BoundedLoader(Composer, CParser, SafeConstructor, Resolver):
 
     def __init__(self, text: str, aliases: int = MOST_ALIASES) -> None:
         if len(text) > MOST_CHARACTERS:
-            raise PastBounds(None, None, f"it has {len(text)} characters; {MOST_CHARACTERS} are read", None)
+            raise BoundsExceeded(None, None, f"it has {len(text)} characters; {MOST_CHARACTERS} are read", None)
         try:
             CParser.__init__(self, text)
         except UnicodeEncodeError as failure:
@@ -113,7 +113,7 @@ class BoundedLoader(Composer, CParser, SafeConstructor, Resolver):
             self._refuse(event, f"it holds too much: {MOST_NODES} values are read, with what aliases stand for")
 
     def _refuse(self, at: yaml.Event | yaml.Node, problem: str) -> NoReturn:
-        raise PastBounds(None, None, problem, at.start_mark)
+        raise BoundsExceeded(None, None, problem, at.start_mark)
 
 
 def explained(text: str, error: yaml.YAMLError) -> yaml.YAMLError:

@@ -58,7 +58,7 @@ class Conformance(SpecModel):
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Deviation:
     """What of a standard a goal does not have."""
 
     asked: tuple[str, ...]
@@ -133,7 +133,7 @@ def applicable(found: Iterable[Conformance], preset: str) -> tuple[Conformance, 
     )
 
 
-def _judged(standard: Standard, found: _Found, irregularity: str) -> Conformance:
+def _judged(standard: Standard, found: _Deviation, irregularity: str) -> Conformance:
     asked = found.asked
     if irregularity and standard is not Standard.RFC9971:
         # RFC 9971 has irregular results, which are marked; the others have none.
@@ -158,15 +158,15 @@ def _short(goal: Goal) -> dict[str, bool]:
     return {f"final trials of {final:g} s, not at least {FULL_TRIAL_S:g} s": final < FULL_TRIAL_S}
 
 
-def _rfc2544(what: Search, goal: Goal) -> _Found:
+def _rfc2544(what: Search, goal: Goal) -> _Deviation:
     asked = {
         f"loss ratio {goal.loss_ratio:g}, not 0": goal.loss_ratio > 0,
         f"exceed ratio {goal.exceed_ratio:g}, not 0": goal.exceed_ratio > 0,
     }
-    return _Found(_said(asked | _left_out(what)), _said(_short(goal)))
+    return _Deviation(_said(asked | _left_out(what)), _said(_short(goal)))
 
 
-def _tst009(what: Search, goal: Goal) -> _Found:
+def _tst009(what: Search, goal: Goal) -> _Deviation:
     tries = round(goal.duration_sum_s / goal.final_trial_duration_s)
     whole = tries > 1 and isclose(tries * goal.final_trial_duration_s, goal.duration_sum_s)
     one_of_them = whole and isclose(goal.exceed_ratio, 1 - 1 / tries)
@@ -175,10 +175,10 @@ def _tst009(what: Search, goal: Goal) -> _Found:
         f"sum {goal.duration_sum_s:g} s and exceed ratio {goal.exceed_ratio:g} do not make one of several trials of"
         f" {goal.final_trial_duration_s:g} s enough": not one_of_them,
     }
-    return _Found(_said(asked | _left_out(what)), _said(_short(goal)))
+    return _Deviation(_said(asked | _left_out(what)), _said(_short(goal)))
 
 
-def _csit(what: Search, goal: Goal) -> _Found:
+def _csit(what: Search, goal: Goal) -> _Deviation:
     known = {one.loss_ratio: one for one in PRESETS["csit"].goals}
     like = known.get(goal.loss_ratio, PRESETS["csit"].goals[0])
     ratios = " or ".join(f"{ratio:g}" for ratio in LOSS_RATIO_OF.values())
@@ -195,10 +195,10 @@ def _csit(what: Search, goal: Goal) -> _Found:
         text.format(f"{getattr(goal, key):g}", f"{getattr(like, key):g}"): getattr(goal, key) != getattr(like, key)
         for key, text in words.items()
     }
-    return _Found(_said(asked | _left_out(what)), _said(recommended))
+    return _Deviation(_said(asked | _left_out(what)), _said(recommended))
 
 
-def _rfc9971(what: Search, goal: Goal) -> _Found:
+def _rfc9971(what: Search, goal: Goal) -> _Deviation:
     """Judge by what it recommends: what it requires of goals and results, every search here has."""
     short_of_trials = (what.drain_s or 0.0) < DRAIN_S or what.rest_s < REST_S
     recommended = {
@@ -211,10 +211,10 @@ def _rfc9971(what: Search, goal: Goal) -> _Found:
         "pauses around trials are shorter than RFC 2544 section 23 has them": short_of_trials,
         "no pause after learning frames": not short_of_trials,
     }
-    return _Found((), _said(recommended))
+    return _Deviation((), _said(recommended))
 
 
-_JUDGES: Final[Mapping[Standard, Callable[[Search, Goal], _Found]]] = MappingProxyType(
+_JUDGES: Final[Mapping[Standard, Callable[[Search, Goal], _Deviation]]] = MappingProxyType(
     {
         Standard.RFC2544: _rfc2544,
         Standard.TST009: _tst009,

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from nfvbed.errors import ConfigurationError
-from nfvbed.spec.boundedyaml import BoundedLoader, PastBounds, explained
+from nfvbed.spec.boundedyaml import BoundedLoader, BoundsExceeded, explained
 from nfvbed.spec.textfile import read_text
 
 KeyPath = tuple[str | int, ...]
@@ -173,5 +173,5 @@ def _malformed(path: Path, error: yaml.YAMLError) -> ConfigurationError:
         f"{path.name} is not valid YAML",
         where=place,
         observed=f"{problem} ({context})" if context else problem,
-        fix=_BOUNDS if isinstance(error, PastBounds) else _FORM,
+        fix=_BOUNDS if isinstance(error, BoundsExceeded) else _FORM,
     )

@@ -106,7 +106,7 @@ def _goal(name: str, exceed: float, width: float, durations_s: tuple[float, floa
 
 
 @dataclass(frozen=True)
-class _Conduct:
+class _MeasuringTimes:
     """How a preset measures, s: its limit, its warm-up, the wait for a class, the drain and the rest."""
 
     trials: Trials
@@ -114,7 +114,7 @@ class _Conduct:
     pauses_s: tuple[float, float]
 
 
-def _preset(name: str, source: str, goals: tuple[Goal, ...], conduct: _Conduct) -> SearchPreset:
+def _preset(name: str, source: str, goals: tuple[Goal, ...], conduct: _MeasuringTimes) -> SearchPreset:
     time_limit, warmup, wait = conduct.limits_s
     drain, rest = conduct.pauses_s
     return SearchPreset(
@@ -159,37 +159,37 @@ PRESETS: Mapping[str, SearchPreset] = MappingProxyType(
                 "rfc2544",
                 _RFC2544,
                 (_goal(NDR, 0.0, 0.005, (1, 60, 60)),),
-                _Conduct("all", (3600, 1, 600), _RFC_PAUSES_S),
+                _MeasuringTimes("all", (3600, 1, 600), _RFC_PAUSES_S),
             ),
             _preset(
                 "tst009",
                 _TST009,
                 (_goal(NDR, 0.5, 0.005, (1, 60, 120)),),
-                _Conduct("all", (5400, 1, 600), _RFC_PAUSES_S),
+                _MeasuringTimes("all", (5400, 1, 600), _RFC_PAUSES_S),
             ),
             _preset(
                 "csit",
                 _CSIT,
                 tuple(_goal(n, 0.5, 0.005, (1, 1, 21)) for n in (NDR, PDR)),
-                _Conduct("clean", (1200, 1, 120), _SHORT_PAUSES_S),
+                _MeasuringTimes("clean", (1200, 1, 120), _SHORT_PAUSES_S),
             ),
             _preset(
                 "rfc2544-quick",
                 _LAPTOP,
                 (_goal(NDR, 0.0, 0.01, (0.25, 2, 2)),),
-                _Conduct("all", (120, 0.5, 30), _SHORT_PAUSES_S),
+                _MeasuringTimes("all", (120, 0.5, 30), _SHORT_PAUSES_S),
             ),
             _preset(
                 "tst009-quick",
                 _LAPTOP,
                 (_goal(NDR, 0.5, 0.01, (0.25, 2, 4)),),
-                _Conduct("all", (180, 0.5, 30), _SHORT_PAUSES_S),
+                _MeasuringTimes("all", (180, 0.5, 30), _SHORT_PAUSES_S),
             ),
             _preset(
                 "csit-quick",
                 _LAPTOP,
                 tuple(_goal(n, 0.5, 0.01, (0.05, 0.05, 1.05)) for n in (NDR, PDR)),
-                _Conduct("clean", (120, 0.5, 30), _SHORT_PAUSES_S),
+                _MeasuringTimes("clean", (120, 0.5, 30), _SHORT_PAUSES_S),
             ),
         )
     }

@@ -46,7 +46,7 @@ Tell = Callable[[RowError], None]
 """Is told of a row that is left out as it cannot be read."""
 
 
-class Unparsed:
+class UnparsedValue:
     """A value that should be JSON and is not; no field takes it.
 
     Args:
@@ -58,13 +58,13 @@ class Unparsed:
 
 
 def parsed(text: Any) -> Any:
-    """Parse what a column of JSON holds; what is none becomes `Unparsed`, so that its row can be named."""
+    """Parse what a column of JSON holds; what is none becomes `UnparsedValue`, so that its row can be named."""
     try:
         value = from_json(text, allow_inf_nan=False)
     except (ValueError, TypeError) as error:
-        return Unparsed(f"no JSON: {error}")
+        return UnparsedValue(f"no JSON: {error}")
     if isinstance(text, str) and _MANY_DIGITS.search(text) and not _is_bounded(value):
-        return Unparsed("a number that no count or time can be")
+        return UnparsedValue("a number that no count or time can be")
     return value
 
 
@@ -108,7 +108,7 @@ def refuse(error: RowError) -> None:
 
 def _why(values: Mapping[str, Any], error: Exception) -> str:
     for name, value in values.items():
-        if isinstance(value, Unparsed):
+        if isinstance(value, UnparsedValue):
             return f"{name}: {value.why}"
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]

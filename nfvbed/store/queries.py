@@ -13,7 +13,7 @@ from nfvbed.records.annotations import LATEST
 from nfvbed.records.results import ResultRecord
 from nfvbed.records.selection import Selection
 from nfvbed.store.annotating import labelled
-from nfvbed.store.damage import RowError, Tell, Unparsed, parsed, readable, refuse
+from nfvbed.store.damage import RowError, Tell, UnparsedValue, parsed, readable, refuse
 from nfvbed.store.former import judged_again
 from nfvbed.store.rows import TRIAL_COLUMNS, cell_of, fact_of, result_of, run_of, trial_of
 from nfvbed.store.schema import BLOB, CELL, FACT, HISTOGRAM, RESULT, RUN, TRIAL
@@ -33,8 +33,8 @@ def blob(connection: Connection, sha256: str) -> Any:
         return None
     value = parsed(found)
     digest = hashlib.sha256(str(found).encode("utf-8", "surrogateescape")).hexdigest()
-    if isinstance(value, Unparsed) or digest != sha256:
-        why = value.why if isinstance(value, Unparsed) else f"its hash is {digest}"
+    if isinstance(value, UnparsedValue) or digest != sha256:
+        why = value.why if isinstance(value, UnparsedValue) else f"its hash is {digest}"
         raise RowError("blob", {"sha256": sha256}, why)
     return value
 

@@ -5,7 +5,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, true
 
 from nfvbed.records.annotations import Mark
-from nfvbed.records.selection import LeftOut, Selection
+from nfvbed.records.selection import OmittedRuns, Selection
 from nfvbed.store.schema import ANNOTATION, BLOB, CELL, RUN
 
 _SAYS_SO: Final = '"simulated":true'
@@ -41,13 +41,13 @@ def said(mark: Mark) -> Select[str]:
     return select(ANNOTATION.c.run).where(ANNOTATION.c.id.in_(newest))
 
 
-def left_out(connection: Connection) -> LeftOut:
+def left_out(connection: Connection) -> OmittedRuns:
     """Count the runs that are not shown where nothing is asked for."""
 
     def number(*conditions: ColumnElement[bool]) -> int:
         return int(connection.execute(select(func.count()).select_from(RUN).where(*conditions)).scalar_one())
 
-    return LeftOut(simulated=number(is_simulated()), hidden=number(~is_simulated(), is_hidden()))
+    return OmittedRuns(simulated=number(is_simulated()), hidden=number(~is_simulated(), is_hidden()))
 
 
 def simulated_runs(connection: Connection) -> frozenset[str]:

@@ -16,7 +16,7 @@ from nfvbed.records.acknowledgements import Acknowledgement
 from nfvbed.records.annotations import Annotation, Mark, Marks, marks_of
 from nfvbed.records.quality import QualityWarning
 from nfvbed.records.results import ResultRecord
-from nfvbed.records.selection import EVERY, LeftOut, Selection
+from nfvbed.records.selection import EVERY, OmittedRuns, Selection
 from nfvbed.signals import signals_held
 from nfvbed.store import annotating, queries, series, summaries
 from nfvbed.store.canonical import canonical_json, content_hash
@@ -31,22 +31,22 @@ from nfvbed.store.schema import BLOB, CELL, EXPERIMENT, FACT, HISTOGRAM, RESULT,
 from nfvbed.store.selecting import left_out, simulated_runs
 from nfvbed.store.series import VisitRate
 from nfvbed.store.serverlock import ServerLock, holder_on_server
-from nfvbed.store.summaries import Covered, Extent, Part
+from nfvbed.store.summaries import CoverageSummary, Extent, Part
 
 
-class Said(Record):
+class StoredAnnotations(Record):
     """What people said of a run and of the steps that begin with it, in the order in which they did."""
 
     annotations: tuple[Annotation, ...] = ()
     acknowledgements: tuple[Acknowledgement, ...] = ()
 
 
-NOTHING_SAID: Final = Said()
+NOTHING_SAID: Final = StoredAnnotations()
 MOST_TOLD: Final = 20
 """Rows that cannot be read of which it is told; those after them are left out alike."""
 
 
-class Unreadable(Record):
+class UnreadableRow(Record):
     """A row that cannot be read; what else there is can."""
 
     run: str
@@ -68,7 +68,7 @@ class Store:
         self.location = location
         self._engine = engine
         self._told = tell
-        self._unreadable: dict[str, Unreadable] = {}
+        self._unreadable: dict[str, UnreadableRow] = {}
         self._may_be_interrupted = False
         self._lock: WriterLock | None = None
         self._server: ServerLock | None = None
@@ -183,7 +183,7 @@ class Store:
         trials: Sequence[TrialRecord],
         facts: Sequence[FactRecord],
         results: Sequence[ResultRecord] = (),
-        said: Said = NOTHING_SAID,
+        said: StoredAnnotations = NOTHING_SAID,
     ) -> None:
         """Write a run that was measured elsewhere, with what people said of it, all of it or nothing."""
         with self._transaction(f"run {run.id} could not be stored") as connection:
@@ -373,10 +373,10 @@ class Store:
 
     def leave_out(self, run: str, error: DamagedError) -> None:
         """Tell that a run is left out of what many runs are read for, as it cannot be read."""
-        self._note(Unreadable(run=run, where=error.where, observed=error.observed))
+        self._note(UnreadableRow(run=run, where=error.where, observed=error.observed))
 
     @property
-    def unreadable(self) -> tuple[Unreadable, ...]:
+    def unreadable(self) -> tuple[UnreadableRow, ...]:
         """Rows that could not be read, and were left out, as far as something was read: the first of them."""
         return tuple(self._unreadable.values())
 
@@ -398,7 +398,7 @@ class Store:
         with self._transaction("the runs could not be read") as connection:
             return queries.run(connection, name, str(self.location), selection, self._tell)
 
-    def left_out(self) -> LeftOut:
+    def left_out(self) -> OmittedRuns:
         """Count the runs that are not shown where nothing is asked for."""
         with self._transaction("the runs could not be read") as connection:
             return left_out(connection)
@@ -480,7 +480,7 @@ class Store:
         with self._transaction("the warnings could not be read") as connection:
             return series.mrr_warnings(connection, run)
 
-    def coverage(self, selection: Selection = EVERY) -> list[Covered]:
+    def coverage(self, selection: Selection = EVERY) -> list[CoverageSummary]:
         """Return what became of each variant in each topology, over the runs that are meant, the newest first."""
         with self._transaction("the cells could not be read") as connection:
             return summaries.coverage(connection, selection, self._tell)
@@ -499,9 +499,9 @@ class Store:
 
     def _tell(self, error: RowError) -> None:
         whole = error.run if error.table == RUN.name else ""
-        self._note(Unreadable(run=whole, where=error.place, observed=error.observed))
+        self._note(UnreadableRow(run=whole, where=error.place, observed=error.observed))
 
-    def _note(self, found: Unreadable) -> None:
+    def _note(self, found: UnreadableRow) -> None:
         if found.where in self._unreadable or len(self._unreadable) >= MOST_TOLD:
             return
         self._unreadable[found.where] = found

@@ -46,7 +46,7 @@ class Extent(Record):
     facts: int
 
 
-class Covered(Record):
+class CoverageSummary(Record):
     """Cells of one variant in one topology of one run that ended alike, for the same reason."""
 
     variant: str
@@ -130,7 +130,7 @@ def visit_trials(connection: Connection, run: str) -> dict[str, int]:
     return {row.cell: row.trials for row in connection.execute(query.group_by(TRIAL.c.cell))}
 
 
-def coverage(connection: Connection, selection: Selection, tell: Tell) -> list[Covered]:
+def coverage(connection: Connection, selection: Selection, tell: Tell) -> list[CoverageSummary]:
     """Return what became of each variant in each topology: in the newest run, and in the newest that measured it.
 
     The newest run comes first. Of those that are meant only these are read, however many there are. What cannot be read
@@ -162,8 +162,8 @@ def coverage(connection: Connection, selection: Selection, tell: Tell) -> list[C
     return readable((row for row in rows if _place(row) in wanted), _covered, tell)
 
 
-def _covered(row: RowMapping) -> Covered:
-    return rebuilt(Covered, dict(row), "cell", ("run", "variant", "topology"))
+def _covered(row: RowMapping) -> CoverageSummary:
+    return rebuilt(CoverageSummary, dict(row), "cell", ("run", "variant", "topology"))
 
 
 def _own_status() -> ColumnElement[str | None]:

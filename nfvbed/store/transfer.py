@@ -14,7 +14,7 @@ from nfvbed.records.results import ResultRecord
 from nfvbed.records.selection import EVERY
 from nfvbed.store.canonical import content_hash
 from nfvbed.store.former import judged_again, named
-from nfvbed.store.store import Said, Store
+from nfvbed.store.store import Store, StoredAnnotations
 
 EXPORTED: Final = "give a file that `nfvbed export` wrote"
 _OTHERS: Final = (
@@ -186,7 +186,7 @@ def import_run(store: Store, document: RunDocument) -> tuple[str, ...]:
         )
     for blob in document.blobs.values():
         store.put_blob(blob.kind, blob.value)
-    said = Said(annotations=document.annotations, acknowledgements=document.acknowledgements)
+    said = StoredAnnotations(annotations=document.annotations, acknowledgements=document.acknowledgements)
     store.add_run_whole(document.run, document.cells, document.trials, document.facts, document.results, said)
     label = marks_of(document.annotations).get(document.run.id, Marks()).label
     return tuple(run for run in store.labelled(label) if run != document.run.id) if label else ()

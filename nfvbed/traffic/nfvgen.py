@@ -16,7 +16,7 @@ from nfvbed.errors import ConfigurationError, GeneratorError
 from nfvbed.records import Engine, GeneratorPort, Sessions
 from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, TrafficResult
 from nfvbed.traffic.nfvgen_channel import unexpected_answer
-from nfvbed.traffic.nfvgen_control import GeneratorProcess, NfvgenControl, Way
+from nfvbed.traffic.nfvgen_control import ControlPath, GeneratorProcess, NfvgenControl
 from nfvbed.traffic.nfvgen_protocol import (
     Answer,
     ErrorBody,
@@ -106,14 +106,16 @@ class NfvgenClient(Generator):
         GeneratorError: it ended before it was ready, or was not ready in time; nothing is left running.
     """
 
-    def __init__(self, options: NfvgenOptions, spawn: Spawn, *, wait: bool = True, way: Way | None = None) -> None:
+    def __init__(
+        self, options: NfvgenOptions, spawn: Spawn, *, wait: bool = True, way: ControlPath | None = None
+    ) -> None:
         self.ports = options.ports
         self._options = options
         self._closed = False
         _check_socket_path(options.socket_path)
         where = str(options.socket_path)
         self._control = NfvgenControl(
-            spawn(options.argv()), way or Way.to_socket(options.socket_path), where, options.program
+            spawn(options.argv()), way or ControlPath.to_socket(options.socket_path), where, options.program
         )
         self._deadline = time.monotonic() + options.start_timeout_s
         if wait:

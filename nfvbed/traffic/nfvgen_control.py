@@ -51,7 +51,7 @@ class GeneratorProcess(Protocol):
 
 
 @dataclass(frozen=True)
-class Way:
+class ControlPath:
     """How the control socket of a process is reached."""
 
     connect: Callable[[], NfvgenChannel]
@@ -67,7 +67,7 @@ class Way:
         return self.again_s == 0
 
     @classmethod
-    def to_socket(cls, path: Path) -> "Way":
+    def to_socket(cls, path: Path) -> "ControlPath":
         """Return the way to a generator on this machine."""
         return cls(lambda: connect(path))
 
@@ -82,7 +82,7 @@ class NfvgenControl:
         program: its name, for messages: another one may speak its protocol.
     """
 
-    def __init__(self, process: GeneratorProcess, way: Way, where: str, program: str = "nfvgen") -> None:
+    def __init__(self, process: GeneratorProcess, way: ControlPath, where: str, program: str = "nfvgen") -> None:
         self.process = process
         self.program = program
         self.way = way

@@ -17,7 +17,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from nfvbed.dashboard.audit import Audit, Who
+from nfvbed.dashboard.audit import Audit, AuditSubject
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.operations import STATE
 from nfvbed.host.workspace.trialsign import trial_is_going
@@ -61,7 +61,7 @@ def _no_job_left():
     folder = ROOT / STATE
     jobs = Jobs(folder / "jobs", ROOT, "", Audit(folder / "audit.jsonl"), frozenset())
     for job in jobs.alive():
-        jobs.cancel(job.spec.id, Who(role="test"))
+        jobs.cancel(job.spec.id, AuditSubject(role="test"))
     wait_until(lambda: not jobs.alive())
 
 

@@ -14,7 +14,7 @@ from nfvbed.cli.rack_progress import RackProgress
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError
 from nfvbed.signals import end_like_interrupt
-from nfvbed.sites.kolla.executor.deploying import Wish, deploy
+from nfvbed.sites.kolla.executor.deploying import RackRequest, deploy
 from nfvbed.sites.kolla.executor.destroying import destroy
 from nfvbed.sites.kolla.executor.stages import PLAYBOOKS, Stage, kolla, own, with_passwords
 from nfvbed.sites.kolla.pinning import pinning_of
@@ -44,7 +44,7 @@ def main(root: Path, verb: str, names: str, *words: str) -> None:
             click.echo(line)
         return
     given = Path(words[1]) if words else None
-    wish = Wish(pinning_of(project, site, "ovs-kernel"), site, project.load_kolla_release(NEWEST), given)
+    wish = RackRequest(pinning_of(project, site, "ovs-kernel"), site, project.load_kolla_release(NEWEST), given)
     existed = deploy(project, wish, progress, lambda *_: [], how)
     click.echo("was deployed already" if existed else "is deployed")
 

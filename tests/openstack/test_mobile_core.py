@@ -13,7 +13,7 @@ from nfvbed.records.quality import QualityWarning
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.openstack import images as cloud_images
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
-from nfvbed.vnfs.descriptors.machines.descriptor import Given
+from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs
 from nfvbed.vnfs.descriptors.machines.projectvnf import ProjectVnf
 from nfvbed.vnfs.descriptors.onboardable import BroughtImage, Form
 from tests.openstack.cloud_driver import ROOT
@@ -69,7 +69,9 @@ def test_a_core_with_another_network_is_told_with_its_consoles_and_removed(onboa
         console=declared.console,
         vnf=changed,
         flavour=several.TWO,
-        given=Given(flavors=several.FLAVORS, image=CloudImage(cloud_images.name_of("vepc", file)), soft=True),
+        given=DeploymentInputs(
+            flavors=several.FLAVORS, image=CloudImage(cloud_images.name_of("vepc", file)), soft=True
+        ),
     )
     site = several.PROJECT.load_site("devcloud")
     place = open_site(site, ROOT)

@@ -39,7 +39,7 @@ class Progress(Protocol):
         """It has failed; the error follows."""
 
 
-class Silent:
+class SilentProgress:
     """Shows nothing: for a start within something else that shows its own steps."""
 
     def begin(self, number: int, total: int, stage: Stage) -> None:

@@ -99,7 +99,7 @@ def _require_bounds(named: str, usual: Sequence[str]) -> None:
             continue  # openstacksdk goes on to the next one
         try:
             boundedyaml.load(read_text(Path(path)))
-        except boundedyaml.PastBounds as failure:
+        except boundedyaml.BoundsExceeded as failure:
             raise ConfigurationError(
                 f"{Path(path).name} cannot be read",
                 where=path,

@@ -25,7 +25,7 @@ _IN_A_STACK = {
 
 
 @dataclass(frozen=True)
-class Left:
+class LeftoverResource:
     """One thing."""
 
     kind: str
@@ -37,7 +37,7 @@ class Left:
         return f"{self.kind} {self.name} ({self.id})"
 
 
-def survey(connection: openstack.connection.Connection, journal: Journal, owner: str) -> tuple[Left, ...]:
+def survey(connection: openstack.connection.Connection, journal: Journal, owner: str) -> tuple[LeftoverResource, ...]:
     """Return all that there is of an owner's VNFs, healthy or not; empty: nothing.
 
     Tacker's objects have our tag; stacks have a name that only an attempt of ours was given, or the id of an instance
@@ -46,11 +46,15 @@ def survey(connection: openstack.connection.Connection, journal: Journal, owner:
     account = Account(connection, journal)
     found = [*_tacker(account, owner), *_heat(account, owner)]
     for name in {note.name for note in journal.read(account.cloud, owner)}:
-        found += [Left("image", str(image.id), str(image.name)) for image in images.left(account, owner, name)]
+        found += [
+            LeftoverResource("image", str(image.id), str(image.name)) for image in images.left(account, owner, name)
+        ]
     return tuple(dict.fromkeys(found))
 
 
-def remove(connection: openstack.connection.Connection, journal: Journal, owner: str, tell: Tell) -> tuple[Left, ...]:
+def remove(
+    connection: openstack.connection.Connection, journal: Journal, owner: str, tell: Tell
+) -> tuple[LeftoverResource, ...]:
     """Remove all of an owner's VNFs, whatever state they are in; return what there was.
 
     Raises:
@@ -81,41 +85,41 @@ def remove(connection: openstack.connection.Connection, journal: Journal, owner:
     return before
 
 
-def _tacker(account: Account, owner: str) -> Iterator[Left]:
+def _tacker(account: Account, owner: str) -> Iterator[LeftoverResource]:
     with asking("what Tacker has"):
         for vnf in account.tacker.list_vnfs()["vnfs"]:
             tag = Tag.read(vnf.get("description"))
             if tag and tag.api == "legacy" and account.ours(tag, owner):
-                yield Left("vnf", vnf["id"], vnf["name"])
+                yield LeftoverResource("vnf", vnf["id"], vnf["name"])
         for one in account.tacker.list_vnfds()["vnfds"]:
             vnfd = account.tacker.show_vnfd(one["id"])["vnfd"]
             tag = Tag.read(vnfd.get("description"))
             if account.ours(tag, owner):
-                yield Left("vnfd", vnfd["id"], vnfd["name"])
+                yield LeftoverResource("vnfd", vnfd["id"], vnfd["name"])
         for instance in account.tacker.list_vnf_instances():
             tag = Tag.read(instance.get("vnfInstanceDescription"))
             if tag and tag.api == "sol" and account.ours(tag, owner):
-                yield Left("vnf instance", instance["id"], instance["vnfInstanceName"])
+                yield LeftoverResource("vnf instance", instance["id"], instance["vnfInstanceName"])
     for package, tag in Packages(account).of(owner):
-        yield Left("vnf package", package["id"], tag.label)
+        yield LeftoverResource("vnf package", package["id"], tag.label)
 
 
-def _heat(account: Account, owner: str) -> Iterator[Left]:
+def _heat(account: Account, owner: str) -> Iterator[LeftoverResource]:
     with asking("what Heat has"):
         for stack in _stacks(account, owner):
             yield stack
             for one in stacks.resources(account.connection, stack.id):
                 if one.kind in _IN_A_STACK and one.id:
-                    yield Left(_IN_A_STACK[one.kind], one.id, one.name)
+                    yield LeftoverResource(_IN_A_STACK[one.kind], one.id, one.name)
 
 
-def _stacks(account: Account, owner: str) -> list[Left]:
+def _stacks(account: Account, owner: str) -> list[LeftoverResource]:
     """Return the outermost stacks of an owner in this project."""
     notes = account.journal.read(account.cloud, owner)
     known = {f"vnflcm_{note.id}" for note in notes if note.kind == "instance"}
     listed = account.connection.orchestration.stacks()
     named = [(str(one.id), str(one.name)) for one in listed if one.status != "DELETE_COMPLETE"]
-    return [Left("stack", *one) for one in named if one[1] in known or is_name_of(owner, one[1])]
+    return [LeftoverResource("stack", *one) for one in named if one[1] in known or is_name_of(owner, one[1])]
 
 
 def _tags(account: Account, owner: str) -> list[Tag]:

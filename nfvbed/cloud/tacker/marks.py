@@ -18,7 +18,7 @@ _PAUSE_S = 1.0
 
 
 @dataclass(frozen=True)
-class Marked:
+class ReadinessLines:
     """The lines that a VNF is ready by."""
 
     said: tuple[str, ...]
@@ -39,7 +39,7 @@ class Consoles:
         self._connection = connection
         self._instances = instances
 
-    def wait(self, wanted: ConsoleSpec, name: str, tell: Tell) -> Marked:
+    def wait(self, wanted: ConsoleSpec, name: str, tell: Tell) -> ReadinessLines:
         """Wait until every line has come, in the order of the steps.
 
         Args:
@@ -67,7 +67,7 @@ class Consoles:
                 before = now
                 tell(line)
             if len(said) == len(wanted.marks):
-                return Marked(tuple(said), tuple(steps))
+                return ReadinessLines(tuple(said), tuple(steps))
             step = wanted.marks[len(said)].step
             why = next((line for line in lines if line.startswith(wanted.failed)), "")
             late = time.monotonic_ns() - began > wanted.within_s * 1_000_000_000

@@ -23,7 +23,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Other:
+class ForeignResource:
     """One thing of somebody's."""
 
     project: str
@@ -37,7 +37,9 @@ class Other:
         return f"{self.kind} {self.name or '(no name)'} ({self.id})"
 
 
-def survey(connection: openstack.connection.Connection, journal: Journal, owners: Iterable[str]) -> tuple[Other, ...]:
+def survey(
+    connection: openstack.connection.Connection, journal: Journal, owners: Iterable[str]
+) -> tuple[ForeignResource, ...]:
     """Return all that nfvbed has not made, in the order of projects; nothing is changed.
 
     Args:
@@ -64,7 +66,7 @@ def survey(connection: openstack.connection.Connection, journal: Journal, owners
                 else ()
             ),
         ]
-    others = [Other(projects.get(project, project), *rest) for project, *rest in found if rest[1] not in own]
+    others = [ForeignResource(projects.get(project, project), *rest) for project, *rest in found if rest[1] not in own]
     return tuple(sorted(others, key=lambda one: (one.project, one.kind, one.name, one.id)))
 
 
@@ -103,7 +105,7 @@ def require_none(
         )
 
 
-def listed(found: Sequence[Other]) -> tuple[str, ...]:
+def listed(found: Sequence[ForeignResource]) -> tuple[str, ...]:
     """Return lines that list what there is, by project."""
     lines = [f"project {one.project}: {one}" for one in found[:_SHOWN]]
     return (*lines, *([f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []))

@@ -8,7 +8,7 @@ import openstack.connection
 from openstack import exceptions as sdk
 
 from nfvbed.cloud.instances import InstancePort, PlacedInstance
-from nfvbed.cloud.tacker.waits import Waited, wait
+from nfvbed.cloud.tacker.waits import WaitOutcome, wait
 
 SERVER = "OS::Nova::Server"
 _DEPTH = 5
@@ -93,7 +93,7 @@ def _placed(
     return PlacedInstance(str(server.id), str(server.name), host, tuple(ports))
 
 
-def delete(connection: openstack.connection.Connection, stack: str) -> Waited:
+def delete(connection: openstack.connection.Connection, stack: str) -> WaitOutcome:
     """Delete a stack with all that is in it and wait until it is gone."""
     connection.orchestration.delete_stack(stack, ignore_missing=True)
     return wait("stack", lambda: not find(connection, stack))

@@ -32,7 +32,7 @@ def limit_s(step: str) -> float:
 
 
 @dataclass(frozen=True)
-class Waited:
+class WaitOutcome:
     """How a wait ended."""
 
     done: bool
@@ -45,7 +45,7 @@ class Waited:
         return f"after {self.limit_s:g} s, {FACTOR:g} times what it took when it was measured, it was not done"
 
 
-def wait(step: str, done: Callable[[], bool]) -> Waited:
+def wait(step: str, done: Callable[[], bool]) -> WaitOutcome:
     """Ask again and again until something is done, or its step's time is over."""
     started = time.monotonic()
     limit = limit_s(step)
@@ -53,4 +53,4 @@ def wait(step: str, done: Callable[[], bool]) -> Waited:
         if time.monotonic() - started > limit:
             break
         time.sleep(_PAUSE_S)
-    return Waited(found, time.monotonic() - started, limit)
+    return WaitOutcome(found, time.monotonic() - started, limit)

@@ -19,7 +19,7 @@ EXPLAINING: Final = (
 """Warnings that make rates scatter, the plainest first."""
 
 
-class Done(Record):
+class MeasuredConditions(Record):
     """What a row was measured with; what is not stored is empty."""
 
     row: CellSummary
@@ -53,7 +53,9 @@ class Done(Record):
         return any(self.generator_core in cores for cores in self.vnf_cores)
 
 
-def done(row: CellSummary, host: Mapping[str, Any], rig: Mapping[str, Any], run_status: Status | None) -> Done:
+def done(
+    row: CellSummary, host: Mapping[str, Any], rig: Mapping[str, Any], run_status: Status | None
+) -> MeasuredConditions:
     """Gather what a row was measured with from its stored descriptions.
 
     Args:
@@ -64,7 +66,7 @@ def done(row: CellSummary, host: Mapping[str, Any], rig: Mapping[str, Any], run_
     """
     topology, cpu = _described(host, "topology"), _described(host, "cpu")
     arrangement, vnf = _described(rig, "arrangement"), _described(rig, "vnf")
-    return Done(
+    return MeasuredConditions(
         row=row,
         run_status=run_status,
         cores=len(topology.get("allowed") or ()),
@@ -96,7 +98,7 @@ def advice_on(
         data: the runs, with the descriptions of hosts and rigs.
     """
     runs = {entry.run.id: entry for entry in data}
-    carried: dict[QualityWarning, list[Done]] = {}
+    carried: dict[QualityWarning, list[MeasuredConditions]] = {}
     for row in rows:
         entry = runs[row.run]
         what = done(row, entry.host, entry.rigs.get(row.rig_hash, {}), entry.run.status)
@@ -107,7 +109,7 @@ def advice_on(
     return {kind: advise(kind, carried[kind]) for kind in QualityWarning if kind in carried}
 
 
-def advise(kind: QualityWarning, carriers: Sequence[Done]) -> Advice:
+def advise(kind: QualityWarning, carriers: Sequence[MeasuredConditions]) -> Advice:
     """Return the advice on a warning for the rows that carry it; rows that want different things get them all.
 
     Args:
@@ -122,7 +124,7 @@ def advise(kind: QualityWarning, carriers: Sequence[Done]) -> Advice:
     return general.model_copy(update={"remedy": " ".join(reported)})
 
 
-def _cores_shared(what: Done) -> str:
+def _cores_shared(what: MeasuredConditions) -> str:
     if not what.cores or not what.working:
         return ""
     where = f"{what.row.variant}{' with its VNFs' if what.vnf_cores else ''}"
@@ -138,7 +140,7 @@ def _cores_shared(what: Done) -> str:
     )
 
 
-def _offloads_on(what: Done) -> str:
+def _offloads_on(what: MeasuredConditions) -> str:
     if what.vnf_kind == "vm":
         return (
             "Take the offloads from the guest's NICs (`offloads: false` of the VNF in the experiment, --no-offloads): "
@@ -153,7 +155,7 @@ def _offloads_on(what: Done) -> str:
     return ""
 
 
-def _unsent(what: Done) -> str:
+def _unsent(what: MeasuredConditions) -> str:
     if what.generator_shares:
         return (
             f"A VNF of {what.row.variant} ran on the generator's core {what.generator_core} and kept it from sending: "
@@ -172,12 +174,12 @@ def _unsent(what: Done) -> str:
     return ""
 
 
-def _isolated_with(what: Done, cores: Sequence[int]) -> str:
+def _isolated_with(what: MeasuredConditions, cores: Sequence[int]) -> str:
     """Write cores and those that are isolated already: the kernel's parameter is one list, and names them all."""
     return format_cpu_list(tuple(sorted({*what.isolated, *cores})))
 
 
-def _cpu_stolen(what: Done) -> str:
+def _cpu_stolen(what: MeasuredConditions) -> str:
     open_cores = [core for core in what.working if core not in what.isolated]
     named = _isolated_with(what, open_cores)
     isolate = f"Isolate the working cores (boot with isolcpus={named} nohz_full={named})" if open_cores else ""
@@ -190,7 +192,7 @@ def _cpu_stolen(what: Done) -> str:
     return f"{isolate}." if isolate else "Move interrupts away from the working cores (irqaffinity)."
 
 
-def _frequency_changed(what: Done) -> str:
+def _frequency_changed(what: MeasuredConditions) -> str:
     others = [name for name in what.governors if name != "performance"]
     if others:
         return (
@@ -205,7 +207,7 @@ def _frequency_changed(what: Done) -> str:
     return "This machine does not let its frequency be governed: measure more repetitions, or on a host that does."
 
 
-def _wrong_numa_node(what: Done) -> str:
+def _wrong_numa_node(what: MeasuredConditions) -> str:
     if what.generator_core is None:
         return ""
     cores = ", ".join(str(core) for core in what.switch_cores)
@@ -216,14 +218,14 @@ def _wrong_numa_node(what: Done) -> str:
     )
 
 
-def _vnf_limited(what: Done) -> str:
+def _vnf_limited(what: MeasuredConditions) -> str:
     if not what.row.vnf_resolved.startswith("process-io"):
         return ""
     shares = " It shares its core with the generator: a host with more cores lifts this limit." * what.generator_shares
     return f"No VNF is lighter than testpmd io: read the row as a lower bound.{shares}"
 
 
-def _generator_limited(what: Done) -> str:
+def _generator_limited(what: MeasuredConditions) -> str:
     if what.generator_shares:
         return (
             f"A VNF of {what.row.variant} had a part of the generator's core: use a host with a core for each, or read "
@@ -232,19 +234,19 @@ def _generator_limited(what: Done) -> str:
     return f"The generator has one core for its {what.row.port_kind.value} ports: read the row as a lower bound."
 
 
-def _placement_changed(what: Done) -> str:
+def _placement_changed(what: MeasuredConditions) -> str:
     if what.virtual or not what.cores:
         return ""
     return "This is no virtual machine: see whether the working threads stayed on their cores; else allow more rounds."
 
 
-def _too_few(what: Done) -> str:
+def _too_few(what: MeasuredConditions) -> str:
     if what.run_status in (Status.BLOCKED, Status.INTERRUPTED, Status.FAILED, None):
         return f"Go on with it: nfvbed run --resume {what.row.run}; allow more rounds or time where it ended for that."
     return "Run again with more rounds (--max-rounds, --time-limit); a survey needs fewer, and makes no verdicts."
 
 
-def _unstable(what: Done) -> str:
+def _unstable(what: MeasuredConditions) -> str:
     carried = {warning.kind for warning in what.row.warnings}
     first = next((kind for kind in EXPLAINING if kind in carried), None)
     if first is not None:
@@ -252,7 +254,7 @@ def _unstable(what: Done) -> str:
     return ""
 
 
-REMEDIES: Final[Mapping[QualityWarning, Callable[[Done], str]]] = {
+REMEDIES: Final[Mapping[QualityWarning, Callable[[MeasuredConditions], str]]] = {
     QualityWarning.GENERATOR_LIMITED: _generator_limited,
     QualityWarning.VNF_LIMITED: _vnf_limited,
     QualityWarning.PLACEMENT_CHANGED: _placement_changed,

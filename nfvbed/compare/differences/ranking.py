@@ -45,7 +45,7 @@ OPEN: Final = (Standing.OVERLAPS, Standing.MAY_BE_HIGHER, Standing.FEW_ROUNDS)
 """What a survey does not decide."""
 
 
-class Placed(Record):
+class RankedRow(Record):
     """A measured row in the order of its traffic point."""
 
     run: str
@@ -89,7 +89,7 @@ class Leader(Record):
         return tuple(row for row, found in zip(self.order, self.standings, strict=True) if found in wanted)
 
 
-def order_of(rows: Sequence[CellSummary], rigs: Rigs | None = None) -> tuple[Placed, ...]:
+def order_of(rows: Sequence[CellSummary], rigs: Rigs | None = None) -> tuple[RankedRow, ...]:
     """Put the measured rows of each traffic point in order: the highest rate first, those that decide nothing last.
 
     Args:
@@ -97,7 +97,7 @@ def order_of(rows: Sequence[CellSummary], rigs: Rigs | None = None) -> tuple[Pla
         rigs: rig descriptions by hash.
     """
     return tuple(
-        Placed(run=row.run, cell=row.cell, standing=standing)
+        RankedRow(run=row.run, cell=row.cell, standing=standing)
         for group in _by_point(rows).values()
         for row, standing in _in_order(group, rigs or {})
     )

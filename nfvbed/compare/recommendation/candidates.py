@@ -17,7 +17,7 @@ from nfvbed.spec.vnf import RAW_FORWARDING
 
 
 @dataclass(frozen=True)
-class Examined:
+class ExaminedRun:
     """One run, compared by the rules of its own experiment."""
 
     data: RunData
@@ -61,7 +61,7 @@ class Point:
     """Those of them that were measured, for something else than this need asks."""
 
 
-def points_of(runs: Sequence[Examined], need: Need) -> tuple[Point, ...]:
+def points_of(runs: Sequence[ExaminedRun], need: Need) -> tuple[Point, ...]:
     """Gather candidates by traffic point, those of most variants first.
 
     Args:
@@ -101,7 +101,7 @@ def _importance(point: Point) -> tuple[object, ...]:
     return -len(point.by_variant), not vnf, vnf == "native", len(topology), topology, size, flows, not bidirectional
 
 
-def _candidate(run: Examined, row: CellSummary, need: Need, load_pps: int | None) -> Candidate | str:
+def _candidate(run: ExaminedRun, row: CellSummary, need: Need, load_pps: int | None) -> Candidate | str:
     """Return a row's candidate, or why it has none."""
     reason = _unfit(row, need)
     if reason or row.mrr is None:

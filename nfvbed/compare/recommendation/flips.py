@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from nfvbed.compare.recommendation.candidates import Examined
+from nfvbed.compare.recommendation.candidates import ExaminedRun
 from nfvbed.compare.recommendation.rankings import Ranking
 from nfvbed.compare.samples.statistics import median
 from nfvbed.records import Record, Status
@@ -48,7 +48,7 @@ def find_flips(answer: Ranking, others: Iterable[Ranking]) -> tuple[Flip, ...]:
     return tuple(sorted(found, key=lambda flip: flip.what.count(",")))
 
 
-def flips_by_flows(answer: Ranking, runs: Sequence[Examined]) -> tuple[Flip, ...]:
+def flips_by_flows(answer: Ranking, runs: Sequence[ExaminedRun]) -> tuple[Flip, ...]:
     """Return from how many flows on another variant has the higher median, in the newest run that scaled them.
 
     Args:
@@ -82,7 +82,7 @@ def flips_by_flows(answer: Ranking, runs: Sequence[Examined]) -> tuple[Flip, ...
     return ()
 
 
-def _rates_by_flows(answer: Ranking, run: Examined) -> dict[str, dict[int, float]]:
+def _rates_by_flows(answer: Ranking, run: ExaminedRun) -> dict[str, dict[int, float]]:
     """Return each variant's median rate by number of flows, at the answer's path and frame size."""
     cells = {
         cell.id: cell.variant

@@ -18,7 +18,7 @@ LAST_LOOK: Final = Rules().looks[-1]
 """A verdict of so many rounds that is undecided stays so with a few more."""
 
 
-class Ranked(Record):
+class RankedVariant(Record):
     """One variant in its place."""
 
     place: int
@@ -41,7 +41,7 @@ class Ranked(Record):
     warnings: tuple[QualityWarning, ...] = ()
 
 
-class LeftOut(Record):
+class ExcludedVariant(Record):
     """A variant that has no place."""
 
     variant: str
@@ -64,10 +64,10 @@ class Ranking(Record):
     frame_size: FrameSize
     flows: int
     bidirectional: bool
-    ranked: tuple[Ranked, ...]
+    ranked: tuple[RankedVariant, ...]
     """By place, then by value."""
     pairs: tuple[PairFinding, ...]
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[ExcludedVariant, ...] = ()
     spreads: tuple[PairSpread, ...] = ()
     """Of each pair of one run, where rates are what is ranked."""
 
@@ -132,7 +132,7 @@ def rank(point: Point, measure: Measure) -> Ranking:
         bidirectional=bidirectional,
         ranked=tuple(ranked),
         pairs=pairs,
-        left_out=tuple(LeftOut(variant=name, reason=reason) for name, reason in left_out.items()),
+        left_out=tuple(ExcludedVariant(variant=name, reason=reason) for name, reason in left_out.items()),
         spreads=() if measure.at_common_load else tuple(_spreads(kept, pairs)),
     )
 
@@ -156,9 +156,9 @@ def _has_no_common_load(pair: PairFinding) -> bool:
     return len(pair.runs) > 1 and pair.judgement.verdict is Verdict.NOT_COMPARABLE
 
 
-def _ranked(number: int, candidate: Candidate) -> Ranked:
+def _ranked(number: int, candidate: Candidate) -> RankedVariant:
     row = candidate.row
-    return Ranked(
+    return RankedVariant(
         place=number,
         variant=row.variant,
         value=candidate.value,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Final
 
-from nfvbed.compare.recommendation.candidates import Examined, is_raw
+from nfvbed.compare.recommendation.candidates import ExaminedRun, is_raw
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.records import QualityWarning, Record, Status
 from nfvbed.records.results import ResultKind, ResultRecord
@@ -23,7 +23,7 @@ BY_SOCKETS: Final = (
 )
 
 
-class Carries(StrEnum):
+class RawEthernetEvidence(StrEnum):
     """What a stored test shows of a raw-Ethernet VNF on a data plane."""
 
     PROVEN = "proven"
@@ -44,7 +44,7 @@ class Carrier(Record):
     """Label of the VNF."""
     vnf_resolved: str = ""
     """What the label stands for on the variant."""
-    carries: Carries
+    carries: RawEthernetEvidence
     detail: str
     run: str
     cell: str
@@ -54,7 +54,7 @@ class Carrier(Record):
     """Whether its guests were emulated: that frames come through holds, and no rate does."""
 
 
-def find_carriers(runs: Sequence[Examined]) -> tuple[Carrier, ...]:
+def find_carriers(runs: Sequence[ExaminedRun]) -> tuple[Carrier, ...]:
     """Find what is known of each variant and raw-Ethernet VNF, the newest run that tells; sockets tell most.
 
     Args:
@@ -68,7 +68,7 @@ def find_carriers(runs: Sequence[Examined]) -> tuple[Carrier, ...]:
             seen = _carrier(row, [result for result in run.data.results if result.cell == row.cell])
             if seen is not None and _tells_more(seen, found.get((seen.variant, seen.vnf))):
                 found[seen.variant, seen.vnf] = seen
-    order = list(Carries)
+    order = list(RawEthernetEvidence)
     return tuple(sorted(found.values(), key=lambda carrier: (order.index(carrier.carries), carrier.variant)))
 
 
@@ -95,21 +95,21 @@ def _carrier(row: CellSummary, results: Sequence[ResultRecord]) -> Carrier | Non
     )
 
 
-def _by_results(results: Iterable[ResultRecord]) -> tuple[Carries, str] | None:
+def _by_results(results: Iterable[ResultRecord]) -> tuple[RawEthernetEvidence, str] | None:
     of_sockets = [result for result in results if result.kind in BY_SOCKETS]
     if any(result.status is Status.OK for result in of_sockets):
         names = dict.fromkeys(result.kind.value for result in of_sockets if result.status is Status.OK)
-        return Carries.PROVEN, f"sockets talked through it ({', '.join(names)})"
+        return RawEthernetEvidence.PROVEN, f"sockets talked through it ({', '.join(names)})"
     if any(CHECKSUM_TRAP in result.reason for result in of_sockets):
-        return Carries.TRAP, "a stack's frames were lost: a VNF without `offloads: false`"
+        return RawEthernetEvidence.TRAP, "a stack's frames were lost: a VNF without `offloads: false`"
     return None
 
 
-def _by_row(row: CellSummary) -> tuple[Carries, str]:
+def _by_row(row: CellSummary) -> tuple[RawEthernetEvidence, str]:
     if row.mrr is None:
-        return Carries.NOT, f"{row.status.value}: {row.reason}" if row.reason else row.status.value
+        return RawEthernetEvidence.NOT, f"{row.status.value}: {row.reason}" if row.reason else row.status.value
     if any(entry.kind is QualityWarning.OFFLOADS_ON for entry in row.warnings):
-        return Carries.TRAP, "frames come through, and links leave checksums out: a stack's would be lost"
+        return RawEthernetEvidence.TRAP, "frames come through, and links leave checksums out: a stack's would be lost"
     if not row.mrr.median_pps:
-        return Carries.NOT, "no frame came through"
-    return Carries.FRAMES, "frames come through, no link leaves a checksum out; no sockets tried"
+        return RawEthernetEvidence.NOT, "no frame came through"
+    return RawEthernetEvidence.FRAMES, "frames come through, no link leaves a checksum out; no sockets tried"

@@ -13,11 +13,11 @@ from typing import Final, Literal, Protocol
 
 from nfvbed.compare.agreement import supports_of
 from nfvbed.compare.commands import MOST_COMPARED, deciding_command, vnf_setting
-from nfvbed.compare.recommendation.candidates import Examined, Point, points_of
+from nfvbed.compare.recommendation.candidates import ExaminedRun, Point, points_of
 from nfvbed.compare.recommendation.flips import Flip, find_flips, flips_by_flows
 from nfvbed.compare.recommendation.needs import MEASURES, Measure, Need
 from nfvbed.compare.recommendation.rankings import Ranking, rank
-from nfvbed.compare.recommendation.rawethernet import Carrier, Carries, find_carriers
+from nfvbed.compare.recommendation.rawethernet import Carrier, RawEthernetEvidence, find_carriers
 from nfvbed.compare.rows.paced import Traffic
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import Readiness, Record, Status
@@ -43,7 +43,7 @@ Measures = Callable[[str], Container[str]]
 """Says which cells of variants a command would measure, by their names; none where it would be refused."""
 
 
-class _Everything:
+class _CandidateCells:
     """All cells that there could be."""
 
     def __contains__(self, cell: object) -> bool:
@@ -52,10 +52,10 @@ class _Everything:
 
 def unchecked(command: str) -> Container[str]:
     """Return every cell: nobody is there to ask of a command."""
-    return _Everything()
+    return _CandidateCells()
 
 
-class Wanted(Record):
+class RecommendationRequest(Record):
     """What is asked."""
 
     need: Need
@@ -67,7 +67,7 @@ class Wanted(Record):
     flows: int | None = None
 
 
-class RunUsed(Record):
+class UsedRun(Record):
     """A run that was looked at."""
 
     run: str
@@ -96,7 +96,7 @@ class Recommendation(Record):
     need: Need
     measure: Measure
     host_hash: str
-    runs: tuple[RunUsed, ...]
+    runs: tuple[UsedRun, ...]
     """Of this host, the newest first."""
     enough: bool
     """Whether there are two variants or more that can be compared."""
@@ -116,7 +116,9 @@ class Recommendation(Record):
     proposals: tuple[Proposal, ...] = ()
 
 
-def recommend(runs: Sequence[Examined], wanted: Wanted, host_hash: str, measures: Measures) -> Recommendation:
+def recommend(
+    runs: Sequence[ExaminedRun], wanted: RecommendationRequest, host_hash: str, measures: Measures
+) -> Recommendation:
     """Rank what the runs of one host measured.
 
     Args:
@@ -161,7 +163,7 @@ def recommend(runs: Sequence[Examined], wanted: Wanted, host_hash: str, measures
     return found.model_copy(update={"proposals": proposals})
 
 
-def _fits(point: Point, wanted: Wanted) -> bool:
+def _fits(point: Point, wanted: RecommendationRequest) -> bool:
     topology, vnf, frame_size, flows, _ = point.traffic
     asked = wanted.topology, wanted.vnf, wanted.frame_size, wanted.flows
     return all(
@@ -172,16 +174,20 @@ def _fits(point: Point, wanted: Wanted) -> bool:
 def _without_traps(point: Point, carriers: Sequence[Carrier]) -> Point:
     """Leave out who lost a stack's frames in a test between sockets, which the rate does not show."""
     _, vnf, *_ = point.traffic
-    lost = {entry.variant: entry.detail for entry in carriers if entry.vnf == vnf and entry.carries is Carries.TRAP}
+    lost = {
+        entry.variant: entry.detail
+        for entry in carriers
+        if entry.vnf == vnf and entry.carries is RawEthernetEvidence.TRAP
+    }
     kept = {name: found for name, found in point.by_variant.items() if name not in lost}
     left_out = {name: f"{CHECKSUM}: {why}" for name, why in lost.items() if name in point.by_variant}
     return Point(point.traffic, kept, point.left_out | left_out, point.ran_without)
 
 
-def _used(run: Examined) -> RunUsed:
+def _used(run: ExaminedRun) -> UsedRun:
     record = run.data.run
     purpose = run.comparison.rules.purpose
-    return RunUsed(
+    return UsedRun(
         run=record.id,
         started_at=record.started_at,
         experiment=record.experiment,
@@ -190,7 +196,7 @@ def _used(run: Examined) -> RunUsed:
     )
 
 
-def _doctor(runs: Sequence[Examined]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _doctor(runs: Sequence[ExaminedRun]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the variants that the newest doctor's report calls available, and those it calls unsupported."""
     supports = next((found for run in runs if (found := supports_of(run.doctor))), ())
     available = tuple(entry.variant for entry in supports if entry.readiness is not Readiness.UNSUPPORTED)
@@ -199,7 +205,7 @@ def _doctor(runs: Sequence[Examined]) -> tuple[tuple[str, ...], tuple[str, ...]]
     return tuple(name for name in available if name not in simulated), tuple(sorted(named))
 
 
-def _why_not(runs: Sequence[Examined], rankings: Sequence[Ranking]) -> str:
+def _why_not(runs: Sequence[ExaminedRun], rankings: Sequence[Ranking]) -> str:
     if not runs:
         return "no run of this host is stored"
     if not rankings:
@@ -214,7 +220,7 @@ def _why_not(runs: Sequence[Examined], rankings: Sequence[Ranking]) -> str:
 
 def _proposals(
     found: Recommendation,
-    runs: Sequence[Examined],
+    runs: Sequence[ExaminedRun],
     traffic: Traffic,
     measures: Measures,
     points: Sequence[Point],
@@ -259,7 +265,7 @@ def _proposed(why: Why, writer: "_Writer", names: Sequence[str], measures: Measu
         yield Proposal(why=why, variants=fitting, command=writer.command(fitting))
 
 
-def _site_of(found: Recommendation, runs: Sequence[Examined]) -> str:
+def _site_of(found: Recommendation, runs: Sequence[ExaminedRun]) -> str:
     """Return the site of the newest run with a rate, of those that the answer rests on where there is one."""
     ranked = {entry.run for entry in found.answer.ranked} if found.answer else set()
     measured = [run for run in runs if any(row.mrr for row in run.comparison.rows)]
@@ -267,7 +273,7 @@ def _site_of(found: Recommendation, runs: Sequence[Examined]) -> str:
     return own[0].data.run.site if own else ""
 
 
-def _traffic(found: Recommendation, wanted: Wanted, points: Sequence[Point]) -> Traffic:
+def _traffic(found: Recommendation, wanted: RecommendationRequest, points: Sequence[Point]) -> Traffic:
     """Return where to measure: at the answer's point, else where there was something, else as asked."""
     if found.answer is not None:
         answer = found.answer
@@ -277,9 +283,9 @@ def _traffic(found: Recommendation, wanted: Wanted, points: Sequence[Point]) -> 
     return wanted.topology or "pvp", wanted.vnf or "", wanted.frame_size or 64, wanted.flows or 1, True
 
 
-def _between_sockets(found: Recommendation, runs: Sequence[Examined], measures: Measures) -> Iterable[Proposal]:
+def _between_sockets(found: Recommendation, runs: Sequence[ExaminedRun], measures: Measures) -> Iterable[Proposal]:
     """Yield the command that sends a stack's frames through a VNF of which only the generator's are known."""
-    untried = [carrier for carrier in found.carriers if carrier.carries is Carries.FRAMES]
+    untried = [carrier for carrier in found.carriers if carrier.carries is RawEthernetEvidence.FRAMES]
     if found.carriers and not untried:
         return
     labels = [carrier.vnf for carrier in untried]
@@ -296,7 +302,7 @@ def _unranked(found: Recommendation, points: Sequence[Point]) -> Iterable[str]:
     yield from found.not_measured
 
 
-def _vnf(label: str, runs: Sequence[Examined]) -> str:
+def _vnf(label: str, runs: Sequence[ExaminedRun]) -> str:
     """Return the setting that has the VNF of a label again, from the rig of a run that had it; empty: not known."""
     if label == NATIVE:
         return vnf_setting(label, {})
@@ -331,7 +337,7 @@ class _Comparing:
 
     traffic: Traffic
     site: str
-    runs: Sequence[Examined]
+    runs: Sequence[ExaminedRun]
     least: int = 2
 
     @property
@@ -368,7 +374,7 @@ class _BetweenSockets:
     label: str
     """Of the VNF; empty: one that every data plane can have."""
     site: str
-    runs: Sequence[Examined]
+    runs: Sequence[ExaminedRun]
     least: int = 1
 
     def command(self, names: Sequence[str]) -> str:

@@ -92,7 +92,7 @@ class Step(Record):
     one, and it takes no part in finding the step."""
 
 
-class Apart(Record):
+class OutlyingRun(Record):
     """A run that lies apart from those around it."""
 
     run: str
@@ -118,9 +118,9 @@ class SeriesFinding(Record):
     figures: tuple[RunFigure, ...]
     parts: tuple[Part, ...] = ()
     steps: tuple[Step, ...] = ()
-    suspected: Apart | None = None
+    suspected: OutlyingRun | None = None
     """The newest run lies apart: one more run of the setting would confirm a step, or show a single run."""
-    apart: tuple[Apart, ...] = ()
+    apart: tuple[OutlyingRun, ...] = ()
     """Single runs that lie apart from those before and after them; no steps."""
     drift: Drift | None = None
     scatter: float | None = None
@@ -257,13 +257,13 @@ def _step(figures: Sequence[RunFigure], before: Part, after: Part) -> Step:
 
 def _apart(
     figures: Sequence[RunFigure], parts: Sequence[Part], scatter: float
-) -> tuple[tuple[Apart, ...], Apart | None]:
+) -> tuple[tuple[OutlyingRun, ...], OutlyingRun | None]:
     """Return the single runs that lie apart, and the newest one where it does."""
     found = []
     for part in parts:
         for place in range(part.first, part.first + part.runs):
             ratio = figures[place].value / part.value
             if abs(log(ratio)) > APART * scatter:
-                found.append(Apart(run=figures[place].run, place=place, ratio=ratio))
+                found.append(OutlyingRun(run=figures[place].run, place=place, ratio=ratio))
     newest = found.pop() if found and found[-1].place == len(figures) - 1 else None
     return tuple(found), newest

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from nfvbed.dashboard.people.roles import Role
-from nfvbed.dashboard.people.sessions import SignedIn
+from nfvbed.dashboard.people.sessions import SignedInUser
 from nfvbed.errors import BusyError, ConfigurationError
 
 ANSWER_S: Final = 15
@@ -46,10 +46,10 @@ class KeystoneSpec:
             )
 
 
-class SignsIn(Protocol):
+class IdentityService(Protocol):
     """Who knows users and their passwords."""
 
-    def sign_in(self, user: str, password: str) -> SignedIn | None:
+    def sign_in(self, user: str, password: str) -> SignedInUser | None:
         """Return who it is; None: another password, no such user, or none of the project's.
 
         Raises:
@@ -63,8 +63,8 @@ class Keystone:
     def __init__(self, spec: KeystoneSpec) -> None:
         self._spec = spec
 
-    def sign_in(self, user: str, password: str) -> SignedIn | None:
-        """Return who it is; see `SignsIn`."""
+    def sign_in(self, user: str, password: str) -> SignedInUser | None:
+        """Return who it is; see `IdentityService`."""
         # Only a dashboard that was asked to needs them.
         from keystoneauth1 import exceptions
         from keystoneauth1.identity.v3 import Password
@@ -88,7 +88,7 @@ class Keystone:
                 fix="try again later; else ask whoever runs the dashboard to look at its --keystone and --keystone-ca",
             ) from None
         roles = {str(role).lower() for role in found.role_names or ()}
-        return SignedIn(
+        return SignedInUser(
             user=user,
             role=Role.OPERATOR if spec.operator_role.lower() in roles else Role.VIEWER,
             until=found.expires or datetime.now(UTC),

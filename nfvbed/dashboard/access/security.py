@@ -20,12 +20,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nfvbed.dashboard.access import origin, peers
 from nfvbed.dashboard.access.connections import client_at
-from nfvbed.dashboard.access.keystone import SignsIn
+from nfvbed.dashboard.access.keystone import IdentityService
 from nfvbed.dashboard.access.places import Turns
 from nfvbed.dashboard.answers import refused
-from nfvbed.dashboard.audit import Audit, Kind, Outcome, Who
-from nfvbed.dashboard.people.roles import CURRENT, READS, Asker, Role
-from nfvbed.dashboard.people.sessions import LONGEST, Sessions, SignedIn
+from nfvbed.dashboard.audit import Audit, AuditSubject, Kind, Outcome
+from nfvbed.dashboard.people.roles import CURRENT, READS, Requester, Role
+from nfvbed.dashboard.people.sessions import LONGEST, Sessions, SignedInUser
 from nfvbed.dashboard.problems import Problem, problem, problem_of
 from nfvbed.dashboard.rendering import render
 from nfvbed.errors import BusyError, StoreError
@@ -74,7 +74,7 @@ class Access:
     secure: bool = False
     """Whether browsers reach it over TLS."""
     viewer_token: str | None = None
-    keystone: SignsIn | None = None
+    keystone: IdentityService | None = None
     """Who knows an OpenStack's users; None: they cannot sign in."""
     operate: bool = False
     """Whether operators may change things. Without tokens these are who runs the server, and root, over loopback."""
@@ -184,7 +184,7 @@ class Guard:
         finally:
             CURRENT.reset(before)
 
-    def _in_turn(self, asker: Asker | None, client: str) -> ASGIApp:
+    def _in_turn(self, asker: Requester | None, client: str) -> ASGIApp:
         """Return the application, for a request whose turn it is, until its answer is made."""
 
         async def answered(scope: Scope, receive: Receive, send: Send) -> None:
@@ -206,7 +206,7 @@ class Guard:
 
         return answered
 
-    async def _answer(self, request: Request, asker: Asker | None) -> Response | None:
+    async def _answer(self, request: Request, asker: Requester | None) -> Response | None:
         """Return the answer to a request that does not come through; None: it does."""
         if origin.embedded_elsewhere(request.headers):
             return refused(request, _not_own_page(request, "another site's page asks for it"))
@@ -226,7 +226,7 @@ class Guard:
             return refused(request, problem(401, "a token is needed", fix=fix))
         return RedirectResponse(LOGIN, 303)
 
-    def _asker(self, request: Request) -> Asker | None:
+    def _asker(self, request: Request) -> Requester | None:
         """Return who asks; None: who has to sign in first."""
         access = self._access
         address = request.client.host if request.client else ""
@@ -235,7 +235,7 @@ class Guard:
             user = access.user_of(request.scope) if access.operate else None
             role = Role.OPERATOR if peers.may_operate(user) else Role.VIEWER
             word = _word_of(request)
-            return Asker(
+            return Requester(
                 role=role, client=address, user=peers.name_of(user), csrf=word, operate=access.operate, place=client
             )
         kind, _, given = request.headers.get("authorization", "").partition(" ")
@@ -243,12 +243,12 @@ class Guard:
             found = access.role_of(given.strip())
             if found is None:
                 return None
-            return Asker(role=found, client=address, bearer=True, operate=access.operate, place=client)
+            return Requester(role=found, client=address, bearer=True, operate=access.operate, place=client)
         number = _number_in(request)
         person = self._sessions.of(number)
         if person is None:
             return None
-        return Asker(
+        return Requester(
             role=person.role if access.operate else Role.VIEWER,
             client=address,
             user=person.user,
@@ -292,18 +292,18 @@ class Guard:
         person = await self._person_of(fields)
         if person is None:
             await self._note(
-                Who(role="nobody", client=address, user=fields.get("user", "")), "sign in", Outcome.REFUSED
+                AuditSubject(role="nobody", client=address, user=fields.get("user", "")), "sign in", Outcome.REFUSED
             )
             await asyncio.sleep(WRONG_TOKEN_S)
             return self._login_page("token" if "token" in fields else "password")
-        who = Who(role=person.role.value, client=address, user=person.user)
+        who = AuditSubject(role=person.role.value, client=address, user=person.user)
         await self._note(who, "sign in", Outcome.DONE)
         self._sessions.end(_number_in(request))
         request.session.clear()
         request.session[NUMBER] = self._sessions.add(person, self._client_of(request))
         return RedirectResponse("/", 303)
 
-    async def _note(self, who: Who, action: str, outcome: Outcome) -> None:
+    async def _note(self, who: AuditSubject, action: str, outcome: Outcome) -> None:
         """Add a line about who signs in or out; nobody comes in of whom that cannot be written, but anybody goes.
 
         Raises:
@@ -323,7 +323,7 @@ class Guard:
         ways = {"people": access.keystone is not None, "tokens": bool(access.token or access.viewer_token)}
         return HTMLResponse(render("login", title="Sign in", wrong=wrong, **ways), 401 if wrong else 200)
 
-    async def _person_of(self, fields: Mapping[str, str]) -> SignedIn | None:
+    async def _person_of(self, fields: Mapping[str, str]) -> SignedInUser | None:
         """Return who signs in; None: it is nobody.
 
         Raises:
@@ -332,7 +332,7 @@ class Guard:
         keystone = self._access.keystone
         role = self._access.role_of(fields.get("token", ""))
         if role is not None:
-            return SignedIn("", role, datetime.now(UTC) + LONGEST)
+            return SignedInUser("", role, datetime.now(UTC) + LONGEST)
         if keystone is None or not fields.get("user") or not fields.get("password"):
             return None
         return await anyio.to_thread.run_sync(
@@ -356,7 +356,7 @@ def _not_own_page(request: Request, observed: str) -> Problem:
     return problem(403, what, where=request.url.path, observed=observed, fix=fix)
 
 
-def _wrong_origin_or_size(request: Request, asker: Asker | None) -> Response | None:
+def _wrong_origin_or_size(request: Request, asker: Requester | None) -> Response | None:
     """Return the answer to a request that changes something from elsewhere, or is too large."""
     if not (asker and asker.bearer) and not origin.from_own_page(request.headers):
         return refused(request, _not_own_page(request, "another Origin header, or none"))

@@ -13,7 +13,7 @@ from nfvbed.dashboard.chain.chain_reading import Chains, ReadChain, length_of
 from nfvbed.dashboard.chain.chain_view import ChainView
 from nfvbed.dashboard.jobs.records import State
 from nfvbed.dashboard.operations import Operations
-from nfvbed.dashboard.people.roles import Asker, Fields, Operator, current
+from nfvbed.dashboard.people.roles import Fields, Operator, Requester, current
 from nfvbed.dashboard.problems import NotThereError, Problem, problem_of
 from nfvbed.dashboard.rendering import script
 from nfvbed.dashboard.results.parameters import Name
@@ -82,7 +82,7 @@ def chain_changes(operations: Operations, chains: Chains) -> APIRouter:
     router = APIRouter(include_in_schema=False)
     project, audit = operations.project, operations.audit
 
-    def changed(asker: Asker, site: str, arguments: tuple[str, ...]) -> Response:
+    def changed(asker: Requester, site: str, arguments: tuple[str, ...]) -> Response:
         with audit.action(asker, "start steer", f"nfvbed steer --site {site} {' '.join(arguments)}") as said:
             job = chains.change(site, arguments, asker.who)
             said.append(f"job {job.spec.id}")

@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from nfvbed.dashboard.audit import Who
+from nfvbed.dashboard.audit import AuditSubject
 from nfvbed.dashboard.commands import called, error_of
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.jobs.records import Job, State
-from nfvbed.dashboard.results.shared import QUEUE_S, Shared
+from nfvbed.dashboard.results.shared import QUEUE_S, SharedReadings
 from nfvbed.errors import BusyError
 from nfvbed.host.workspace.trialsign import going_trial
 from nfvbed.records.chain import ChainReport
@@ -55,8 +55,8 @@ class Chains:
         self._jobs = jobs
         self._call = call
         self._one_at_a_time = threading.Lock()
-        self._paths: Shared[ReadChain] = Shared("the path", FRESH_S)
-        self._foreseen: Shared[str] = Shared("what another length would change", FRESH_S)
+        self._paths: SharedReadings[ReadChain] = SharedReadings("the path", FRESH_S)
+        self._foreseen: SharedReadings[str] = SharedReadings("what another length would change", FRESH_S)
 
     def read(self, site: str, *, draft: bool = False) -> ReadChain:
         """Return the path on a site.
@@ -94,7 +94,7 @@ class Chains:
 
         return self._foreseen.read((site, length), make, FRESH_S)
 
-    def change(self, site: str, arguments: tuple[str, ...], who: Who) -> Job:
+    def change(self, site: str, arguments: tuple[str, ...], who: AuditSubject) -> Job:
         """Start the job that changes a path.
 
         Args:

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from nfvbed.dashboard.api import PROBLEMS
 from nfvbed.dashboard.audit import Audit
 from nfvbed.dashboard.evidence.trend import Trends, moment
-from nfvbed.dashboard.people.roles import Asker, Fields, Operator
+from nfvbed.dashboard.people.roles import Fields, Operator, Requester
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.errors import UsageError
 from nfvbed.records import Record
@@ -58,7 +58,7 @@ def acknowledging(trends: Trends, audit: Audit) -> APIRouter:
     return router
 
 
-def _said(trends: Trends, audit: Audit, asker: Asker, word: Word) -> Acknowledgement:
+def _said(trends: Trends, audit: Audit, asker: Requester, word: Word) -> Acknowledgement:
     now = trends.now()
     with audit.action(asker, "acknowledge a step", f"{word.setting}, run {word.run}, until {word.expires}"):
         reason = _reason(word.reason)

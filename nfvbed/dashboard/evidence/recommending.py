@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.recommend import Measures, Recommendation, Wanted, recommend
+from nfvbed.compare.recommendation.recommend import Measures, Recommendation, RecommendationRequest, recommend
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dashboard.results.source import MOST_TRIALS, Source
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.records import RunRecord
-from nfvbed.records.selection import MEASURED, LeftOut
+from nfvbed.records.selection import MEASURED, OmittedRuns
 from nfvbed.report.newest import RUNS, examine_runs, newest_by_host, newest_of
 from nfvbed.report.page.head import machine
 from nfvbed.store.summaries import Extent
@@ -22,11 +22,11 @@ KEPT: Final = 12
 WITH_LATENCY: Final = (Need.LATENCY, Need.JITTER)
 """Needs for which histograms are read."""
 
-Key = tuple[Wanted, str, tuple[tuple[str, Extent], ...]]
+Key = tuple[RecommendationRequest, str, tuple[tuple[str, Extent], ...]]
 
 
 @dataclass(frozen=True)
-class Recommended:
+class ShownRecommendation:
     """A recommendation with what the page shows beside it."""
 
     found: Recommendation
@@ -55,11 +55,11 @@ class Recommender:
         newest = newest_by_host(self._source.store.runs(MEASURED))
         return {digest: machine(self._source.described(digest)) for digest in newest}
 
-    def left_out(self) -> LeftOut:
+    def left_out(self) -> OmittedRuns:
         """Count the runs that are not looked at."""
         return self._source.store.left_out()
 
-    def recommended(self, wanted: Wanted, host: str = "") -> Recommended:
+    def recommended(self, wanted: RecommendationRequest, host: str = "") -> ShownRecommendation:
         """Rank what a host's newest runs measured.
 
         Args:
@@ -82,9 +82,9 @@ class Recommender:
                     self._kept.popitem(last=False)
             self._kept.move_to_end(key)
             found = self._kept[key]
-        return Recommended(found, machine(self._source.described(digest)), len(newest) - len(taken))
+        return ShownRecommendation(found, machine(self._source.described(digest)), len(newest) - len(taken))
 
-    def _recommend(self, wanted: Wanted, digest: str, runs: list[RunRecord]) -> Recommendation:
+    def _recommend(self, wanted: RecommendationRequest, digest: str, runs: list[RunRecord]) -> Recommendation:
         latency_of = None if wanted.need in WITH_LATENCY else ()
         return recommend(
             examine_runs(self._source.store, runs, VariantModel, Rules().margin, latency_of),

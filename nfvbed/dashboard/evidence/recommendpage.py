@@ -8,8 +8,8 @@ from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.rankings import Ranked, Ranking
-from nfvbed.compare.recommendation.recommend import Recommendation, Wanted
+from nfvbed.compare.recommendation.rankings import RankedVariant, Ranking
+from nfvbed.compare.recommendation.recommend import Recommendation, RecommendationRequest
 from nfvbed.dashboard.answers import page
 from nfvbed.dashboard.api import PROBLEMS
 from nfvbed.dashboard.evidence.recommending import Recommender
@@ -46,10 +46,10 @@ MEANINGS: Final = {
 }
 
 
-class Asked(Record):
+class RecommendationQuery(Record):
     """What is asked for, as the URL says it."""
 
-    wanted: Wanted
+    wanted: RecommendationRequest
     host: str = ""
 
     @property
@@ -97,11 +97,11 @@ def _asked(
     host: Annotated[
         str, Query(max_length=64, pattern="^[0-9a-f]*$", description="beginning of a hash; empty: of the newest run")
     ] = "",
-) -> Asked:
-    return Asked(wanted=Wanted(need=need, **traffic), host=host)
+) -> RecommendationQuery:
+    return RecommendationQuery(wanted=RecommendationRequest(need=need, **traffic), host=host)
 
 
-AskedFor = Annotated[Asked, Depends(_asked)]
+AskedFor = Annotated[RecommendationQuery, Depends(_asked)]
 
 
 def pages_of_recommendations(recommender: Recommender) -> APIRouter:
@@ -187,7 +187,7 @@ def _row(found: Recommendation, answer: Ranking, place: int) -> tuple[Cell, ...]
     )
 
 
-def _together(ranked: Iterable[Ranked]) -> list[tuple[str, str]]:
+def _together(ranked: Iterable[RankedVariant]) -> list[tuple[str, str]]:
     """Return the comparisons that the order is from: a run, and where its ranked variants are compared."""
     by_run: dict[str, list[str]] = {}
     for entry in ranked:
@@ -202,13 +202,13 @@ def _first(ranking: Ranking) -> str:
     return f"{ranking.first[0]} first" if ranking.is_clear else f"no clear first place among {named(ranking.first)}"
 
 
-def _point(asked: Asked, ranking: Ranking) -> str:
+def _point(asked: RecommendationQuery, ranking: Ranking) -> str:
     point = {"topology": ranking.topology, "vnf": ranking.vnf, "frame_size": ranking.frame_size, "flows": ranking.flows}
     wanted = asked.wanted.model_copy(update={**point, "vnf": ranking.vnf or None})
     return f"/recommend?{asked.model_copy(update={'wanted': wanted}).query}"
 
 
-def _form(recommender: Recommender, asked: Asked) -> dict[str, Any]:
+def _form(recommender: Recommender, asked: RecommendationQuery) -> dict[str, Any]:
     hosts = recommender.hosts()
     chosen = next((digest for digest in hosts if digest.startswith(asked.host)), "")
     return {

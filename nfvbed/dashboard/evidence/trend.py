@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
 
-from nfvbed.compare.samples.steps import Apart, Drift
-from nfvbed.compare.series import LeftOut, Series, Setting
+from nfvbed.compare.samples.steps import Drift, OutlyingRun
+from nfvbed.compare.series import ExcludedRun, Series, Setting
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dashboard.results.parameters import PAGE_SIZE
 from nfvbed.records import Record
@@ -70,7 +70,7 @@ class TrendLine(Record):
     """Runs that are no samples: they failed, or were interrupted."""
     last: SeenStep | None
     """The newest step that asks to be looked at; without one the newest of all."""
-    suspected: Apart | None
+    suspected: OutlyingRun | None
     drift: Drift | None
 
 
@@ -174,7 +174,7 @@ def runs_table(trend: Trend) -> Table:
             Cell(wording.short_run(entry.run)),
             Cell(entry.at[:STARTED].replace("T", " "), "whole"),
             Cell(figure_of(entry), "n"),
-            Cell(state_of(series, entry), tone="warning" if isinstance(entry, LeftOut) else None),
+            Cell(state_of(series, entry), tone="warning" if isinstance(entry, ExcludedRun) else None),
             Cell(letters.get(entry.run, "")),
             Cell(warnings_of(entry)),
         )

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from nfvbed.dashboard.audit import Audit, Who
+from nfvbed.dashboard.audit import Audit, AuditSubject
 from nfvbed.dashboard.jobs import files
 from nfvbed.dashboard.jobs.processes import is_alive, send
 from nfvbed.dashboard.jobs.records import (
@@ -25,10 +25,10 @@ from nfvbed.dashboard.jobs.records import (
     RUNNING,
     SPEC,
     Cancelled,
-    Ended,
     Job,
+    JobEnd,
     JobSpec,
-    Running,
+    RunningJob,
     State,
 )
 from nfvbed.errors import BusyError, InternalError, NfvbedError, UsageError
@@ -66,7 +66,9 @@ class Jobs:
         self.cores = cores
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def start(self, action: str, site: str, arguments: tuple[str, ...], who: Who, document: bool = False) -> Job:
+    def start(
+        self, action: str, site: str, arguments: tuple[str, ...], who: AuditSubject, document: bool = False
+    ) -> Job:
         """Start a job.
 
         Args:
@@ -120,11 +122,11 @@ class Jobs:
         spec = files.read(folder / SPEC, JobSpec)
         if spec is None:
             return None
-        running = files.read(folder / RUNNING, Running)
+        running = files.read(folder / RUNNING, RunningJob)
         cancelled = files.read(folder / CANCELLED, Cancelled)
         # Looked at before the end is read: a keeper writes the end, and is gone then.
         alive = running is not None and (is_alive(running.keeper) or is_alive(running.command))
-        ended = files.read(folder / ENDED, Ended)
+        ended = files.read(folder / ENDED, JobEnd)
         return Job(
             spec=spec, state=_state(spec, (running, alive), cancelled, ended), running=running, cancelled=cancelled,
             ended=ended, run=self._run(folder, spec),
@@ -140,7 +142,7 @@ class Jobs:
         found = (self._holder(path.stem) for path in self.folder.glob("*.lock"))
         return tuple(job for job in found if job is not None)
 
-    def cancel(self, name: str, who: Who) -> Job:
+    def cancel(self, name: str, who: AuditSubject) -> Job:
         """Ask a job to end, as Ctrl-C does: it cleans up, and what was measured is kept. May be repeated.
 
         One that is only starting is asked too: its keeper looks for that when the command's process is known.
@@ -249,7 +251,7 @@ class Jobs:
 
 
 def _state(
-    spec: JobSpec, running: tuple[Running | None, bool], cancelled: Cancelled | None, ended: Ended | None
+    spec: JobSpec, running: tuple[RunningJob | None, bool], cancelled: Cancelled | None, ended: JobEnd | None
 ) -> State:
     known, alive = running
     if ended is not None:

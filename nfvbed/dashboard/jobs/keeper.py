@@ -22,9 +22,9 @@ from nfvbed.dashboard.jobs.records import (
     OUTPUT,
     RUNNING,
     SPEC,
-    Ended,
+    JobEnd,
     JobSpec,
-    Running,
+    RunningJob,
 )
 from nfvbed.errors import InternalError
 
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> None:
     if spec is None:
         raise InternalError("a job has no description", where=str(folder))
     status = _run(folder, spec)
-    files.write(folder / ENDED, Ended(status=status, at=datetime.now(UTC).isoformat(timespec="seconds")))
+    files.write(folder / ENDED, JobEnd(status=status, at=datetime.now(UTC).isoformat(timespec="seconds")))
     outcome = Outcome.DONE if status == 0 else Outcome.FAILED
     said = f"exit status {status}{' after it was cancelled' if (folder / CANCELLED).exists() else ''}"
     audit.write(spec.who, f"job {spec.id} ended", outcome, " ".join(spec.arguments), said)
@@ -66,7 +66,7 @@ def _run(folder: Path, spec: JobSpec) -> int:
         )
         keeper, started = process_of(os.getpid()), process_of(command.pid)
         if keeper is not None and started is not None:
-            files.write(folder / RUNNING, Running(keeper=keeper, command=started))
+            files.write(folder / RUNNING, RunningJob(keeper=keeper, command=started))
             if (folder / CANCELLED).exists():  # while the process was not known, and nobody could send it anything
                 send(started, signal.SIGINT)
         return command.wait()

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Final
 
-from nfvbed.dashboard.audit import Who
+from nfvbed.dashboard.audit import AuditSubject
 from nfvbed.records import Record
 
 SPEC: Final = "job.json"
@@ -30,7 +30,7 @@ class JobSpec(Record):
     """Of nfvbed, without secrets."""
     prints_document: bool = False
     """Whether its output is JSON, and kept apart from its log."""
-    who: Who
+    who: AuditSubject
     asked_at: str
     """ISO 8601, UTC."""
 
@@ -45,7 +45,7 @@ class Process(Record):
     """Id of the boot."""
 
 
-class Running(Record):
+class RunningJob(Record):
     """That it runs."""
 
     keeper: Process
@@ -56,11 +56,11 @@ class Running(Record):
 class Cancelled(Record):
     """That somebody asked it to end."""
 
-    who: Who
+    who: AuditSubject
     at: str
 
 
-class Ended(Record):
+class JobEnd(Record):
     """How it ended."""
 
     status: int
@@ -89,9 +89,9 @@ class Job(Record):
 
     spec: JobSpec
     state: State
-    running: Running | None = None
+    running: RunningJob | None = None
     cancelled: Cancelled | None = None
-    ended: Ended | None = None
+    ended: JobEnd | None = None
     run: str = ""
     """Id of the run that it measures, as soon as there is one."""
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 from fastapi import Depends
 from starlette.requests import Request
 
-from nfvbed.dashboard.audit import Audit, Who
+from nfvbed.dashboard.audit import Audit, AuditSubject
 from nfvbed.dashboard.problems import ForbiddenError
 
 CSRF_HEADER: Final = "x-csrf-token"
@@ -30,7 +30,7 @@ class Role(StrEnum):
     OPERATOR = "operator"
 
 
-class Asker(Who):
+class Requester(AuditSubject):
     """Who sent a request."""
 
     role: Role = Role.VIEWER
@@ -48,9 +48,9 @@ class Asker(Who):
     """Whether they are still signed in, for an answer that lasts."""
 
     @property
-    def who(self) -> Who:
+    def who(self) -> AuditSubject:
         """What of this is written down."""
-        return Who(role=self.role.value, client=self.client, user=self.user)
+        return AuditSubject(role=self.role.value, client=self.client, user=self.user)
 
     @property
     def operates(self) -> bool:
@@ -58,16 +58,16 @@ class Asker(Who):
         return self.role is Role.OPERATOR
 
 
-CURRENT: ContextVar[Asker | None] = ContextVar("asker of the request that is answered", default=None)
+CURRENT: ContextVar[Requester | None] = ContextVar("asker of the request that is answered", default=None)
 """Set before every request; every page shows by it what there is to do."""
 
 
-def current() -> Asker:
+def current() -> Requester:
     """Return who sent the request that is being answered; outside of one, a viewer."""
-    return CURRENT.get() or Asker()
+    return CURRENT.get() or Requester()
 
 
-async def _operator(request: Request) -> Asker:
+async def _operator(request: Request) -> Requester:
     """Return who asks.
 
     Raises:
@@ -86,7 +86,7 @@ async def _operator(request: Request) -> Asker:
     return asker
 
 
-def _require_operator(asker: Asker, where: str) -> None:
+def _require_operator(asker: Requester, where: str) -> None:
     if asker.operates:
         return
     if not asker.operate:
@@ -105,7 +105,7 @@ def _require_operator(asker: Asker, where: str) -> None:
     )
 
 
-def _require_own_page(asker: Asker, given: str, where: str) -> None:
+def _require_own_page(asker: Requester, given: str, where: str) -> None:
     if asker.csrf and hmac.compare_digest(given.encode(), asker.csrf.encode()):
         return
     raise ForbiddenError(
@@ -135,7 +135,7 @@ async def fields_of(request: Request) -> dict[str, list[str]]:
         raise ForbiddenError("this form cannot be read", observed=str(error), fix="send the page's own form") from error
 
 
-Operator = Annotated[Asker, Depends(_operator)]
+Operator = Annotated[Requester, Depends(_operator)]
 """Of a route for operators alone; where it changes something, the request has to come from a page of the dashboard."""
 Fields = Annotated[dict[str, list[str]], Depends(fields_of)]
 """Of a route that takes a form."""

@@ -24,7 +24,7 @@ OF_CLIENT: Final = 100
 
 
 @dataclass(frozen=True)
-class SignedIn:
+class SignedInUser:
     """Who has signed in."""
 
     user: str
@@ -35,7 +35,7 @@ class SignedIn:
 
 @dataclass(frozen=True)
 class _Session:
-    who: SignedIn
+    who: SignedInUser
     client: str
     used: datetime
 
@@ -49,7 +49,7 @@ class Sessions:
         """By digest of their numbers, the oldest first."""
         self._one_at_a_time = threading.Lock()
 
-    def add(self, who: SignedIn, client: str = "") -> str:
+    def add(self, who: SignedInUser, client: str = "") -> str:
         """Return the number of a session for who has signed in.
 
         Where there are too many, one of the same client goes, else a viewer's, else an operator's: the oldest.
@@ -69,7 +69,7 @@ class Sessions:
             self._known[_digest(number)] = session
         return number
 
-    def of(self, number: str, *, use: bool = True) -> SignedIn | None:
+    def of(self, number: str, *, use: bool = True) -> SignedInUser | None:
         """Return whose session it is; None: nobody's, or not any more.
 
         Args:

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from nfvbed.records import Readiness, Record, Status, Support
-from nfvbed.store.summaries import Covered
+from nfvbed.store.summaries import CoverageSummary
 
 
 class State(StrEnum):
@@ -50,7 +50,7 @@ class Coverage(Record):
     rows: tuple[CoverageRow, ...]
 
 
-def coverage_of(covered: Sequence[Covered], supports: Sequence[Support], now: datetime) -> Coverage:
+def coverage_of(covered: Sequence[CoverageSummary], supports: Sequence[Support], now: datetime) -> Coverage:
     """Return every variant in every topology.
 
     Args:
@@ -60,7 +60,7 @@ def coverage_of(covered: Sequence[Covered], supports: Sequence[Support], now: da
     """
     topologies = tuple(sorted({entry.topology for entry in covered}, key=_by_length))
     answers = {support.variant: support for support in supports}
-    found: dict[tuple[str, str], list[Covered]] = {}
+    found: dict[tuple[str, str], list[CoverageSummary]] = {}
     for entry in covered:
         found.setdefault((entry.variant, entry.topology), []).append(entry)
     variants = sorted({entry.variant for entry in covered} | set(answers))
@@ -84,7 +84,7 @@ def age_days(moment: str, now: datetime) -> float:
     return (now - datetime.fromisoformat(moment)).total_seconds() / 86_400
 
 
-def _place(topology: str, entries: Sequence[Covered], support: Support | None, now: datetime) -> Place:
+def _place(topology: str, entries: Sequence[CoverageSummary], support: Support | None, now: datetime) -> Place:
     if not entries:
         return _never(topology, support)
     measured = next((entry for entry in entries if _state(entry) is State.MEASURED), None)
@@ -103,7 +103,7 @@ def _place(topology: str, entries: Sequence[Covered], support: Support | None, n
     )
 
 
-def _of_a_run_that(entry: Covered) -> str:
+def _of_a_run_that(entry: CoverageSummary) -> str:
     """Say how the run of measured cells ended, where it was not well: they did not fail, and others did."""
     ended = entry.run_status
     return "" if ended in (None, Status.OK) else f"in a run that ended {ended.value}"
@@ -126,7 +126,7 @@ STATES: Mapping[Status, State] = {
 }
 
 
-def _state(entry: Covered) -> State:
+def _state(entry: CoverageSummary) -> State:
     """Return the state of cells; without a status of their own they ended as their run did."""
     status = entry.status or entry.run_status
     return State.NOT_ENDED if status is None else STATES[status]

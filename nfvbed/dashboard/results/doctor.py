@@ -8,14 +8,14 @@ from nfvbed.records import Record, RunRecord, Support
 from nfvbed.records.findings import Finding, stored_findings
 
 
-class Examined(Record):
+class DoctorReport(Record):
     """What was found."""
 
     findings: tuple[Finding, ...] = ()
     variants: tuple[Support, ...] = ()
 
 
-class Doctor(Examined):
+class Doctor(DoctorReport):
     """A stored report."""
 
     run: str
@@ -24,13 +24,13 @@ class Doctor(Examined):
     """Whether there is one: runs of VSPERF and of older formats have none."""
 
 
-def printed(output: bytes) -> Examined | None:
+def printed(output: bytes) -> DoctorReport | None:
     """Return what `nfvbed doctor --json` printed; None where it is no such document."""
     try:
         report = json.loads(output)
         if not isinstance(report, dict):
             return None
-        return Examined(findings=stored_findings(report), variants=supports_of(report))
+        return DoctorReport(findings=stored_findings(report), variants=supports_of(report))
     except ValueError:  # pydantic's is one too
         return None
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from nfvbed.compare.chains import Of
-from nfvbed.dashboard.results.parameters import Asked
+from nfvbed.compare.chains import ShareReference
+from nfvbed.dashboard.results.parameters import ComparisonQuery
 from nfvbed.dashboard.results.source import MOST_SETTINGS, Source
 from nfvbed.records import RunRecord
 from nfvbed.records.annotations import Marks
@@ -18,7 +18,7 @@ OFFERED: Final = 12
 """Newest runs among which one chooses."""
 
 
-PATHS: Final = {Of.ONE_VNF: "one VNF", Of.P2P: "no VNF (p2p)"}
+PATHS: Final = {ShareReference.ONE_VNF: "one VNF", ShareReference.P2P: "no VNF (p2p)"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Form:
     most: int
 
 
-def form_of(source: Source, asked: Asked, shown: tuple[str, ...]) -> Form:
+def form_of(source: Source, asked: ComparisonQuery, shown: tuple[str, ...]) -> Form:
     """Return the form with what was asked for.
 
     Args:

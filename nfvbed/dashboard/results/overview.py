@@ -14,11 +14,11 @@ from nfvbed.dashboard.results.source import Source
 from nfvbed.errors import NfvbedError
 from nfvbed.records import Record, RunRecord
 from nfvbed.records.annotations import Marks
-from nfvbed.records.selection import MEASURED, LeftOut
+from nfvbed.records.selection import MEASURED, OmittedRuns
 from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.landing import Landing
-from nfvbed.store.store import Unreadable
+from nfvbed.store.store import UnreadableRow
 from nfvbed.store.summaries import Part
 
 NEWEST: Final = 8
@@ -82,7 +82,7 @@ class Overview(Record):
     """Measured ones, none of them hidden."""
     runs: int
     """Of that kind in the store."""
-    left_out: LeftOut
+    left_out: OmittedRuns
     """Runs that are not shown unless they are asked for."""
     changes: tuple[Change, ...]
     decided: dict[str, int]
@@ -90,7 +90,7 @@ class Overview(Record):
     not_compared: tuple[str, ...]
     """Newest runs that could not be compared, and why."""
     coverage: Coverage
-    unreadable: tuple[Unreadable, ...]
+    unreadable: tuple[UnreadableRow, ...]
     """Rows that cannot be read, of whatever run, as far as something was read; they are left out."""
 
 

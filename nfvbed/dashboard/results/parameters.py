@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from fastapi import Depends, Path, Query
 from pydantic import StringConstraints
 
-from nfvbed.compare.chains import HALF, Hold, Of
+from nfvbed.compare.chains import HALF, ShareReference, ShareRequirement
 from nfvbed.dashboard.results.source import MOST_SETTINGS, Choice, Source
 from nfvbed.records import Record
 from nfvbed.report.page.comparison import Grouping
@@ -34,7 +34,7 @@ Numbered = Annotated[int, Query(alias="page", ge=1, le=LAST_PAGE)]
 Names = Annotated[list[Name] | None, Query(max_length=MOST_SETTINGS)]
 
 
-class Asked(Record):
+class ComparisonQuery(Record):
     """A comparison as a URL asks for it."""
 
     runs: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Asked(Record):
     """None: all that there are."""
     baseline: str | None = None
     by: Grouping = Grouping.POINT
-    hold: Hold = Hold()
+    hold: ShareRequirement = ShareRequirement()
 
     def choice(self, source: Source) -> Choice:
         """Resolve it.
@@ -57,12 +57,12 @@ class Asked(Record):
 
 def _hold(
     share: Annotated[float, Query(gt=0, le=1, description="part of a rate that a chain is asked to hold")] = HALF,
-    of: Annotated[Of, Query(description="path whose rate that is a part of")] = Of.ONE_VNF,
-) -> Hold:
-    return Hold(share=share, of=of)
+    of: Annotated[ShareReference, Query(description="path whose rate that is a part of")] = ShareReference.ONE_VNF,
+) -> ShareRequirement:
+    return ShareRequirement(share=share, of=of)
 
 
-HoldAskedFor = Annotated[Hold, Depends(_hold)]
+HoldAskedFor = Annotated[ShareRequirement, Depends(_hold)]
 
 
 def _asked(
@@ -71,11 +71,13 @@ def _asked(
     variants: Names = None,
     baseline: Annotated[str, Query(max_length=64, description="a variant, or `best`; empty: the experiment's")] = "",
     by: Grouping = Grouping.POINT,
-) -> Asked:
-    return Asked(runs=tuple(runs or ()), variants=tuple(variants or ()), baseline=baseline or None, by=by, hold=hold)
+) -> ComparisonQuery:
+    return ComparisonQuery(
+        runs=tuple(runs or ()), variants=tuple(variants or ()), baseline=baseline or None, by=by, hold=hold
+    )
 
 
-AskedFor = Annotated[Asked, Depends(_asked)]
+AskedFor = Annotated[ComparisonQuery, Depends(_asked)]
 
 
 def part_of(page: int) -> Part:

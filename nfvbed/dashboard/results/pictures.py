@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 from urllib.parse import urlencode
 
-from nfvbed.compare.chains import Hold
+from nfvbed.compare.chains import ShareRequirement
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dashboard.results.source import Choice
 from nfvbed.errors import DrawingError
@@ -127,7 +127,9 @@ def linked_at(drawn: Mapping[str, Drawing], places: Places) -> tuple[Picture, ..
 def query_of(choice: Choice) -> str:
     """Return the query that asks for the same comparison again."""
     pairs = [("runs", run) for run in choice.runs] + [("variants", name) for name in choice.variants]
-    hold = [("share", f"{choice.hold.share:g}"), ("of", choice.hold.of.value)] if choice.hold != Hold() else []
+    hold = (
+        [("share", f"{choice.hold.share:g}"), ("of", choice.hold.of.value)] if choice.hold != ShareRequirement() else []
+    )
     return urlencode([*pairs, *([("baseline", choice.baseline)] if choice.baseline else []), *hold])
 
 

@@ -142,7 +142,7 @@ def progress_of(source: Source, run: RunRecord, needs: Needs) -> Progress:
 
 
 @dataclass(frozen=True)
-class Live:
+class RunProgress:
     """What is shown of a run that goes on."""
 
     progress: Progress | None
@@ -150,12 +150,12 @@ class Live:
     trials: Table
 
 
-def live_of(source: Source, plans: Plans, run: RunRecord) -> Live | None:
+def live_of(source: Source, plans: Plans, run: RunRecord) -> RunProgress | None:
     """Return what is shown of a run that goes on; None where it has ended, or nobody writes to the store."""
     if run.status is not None or source.store.writer() is None:
         return None
     needs = plans.of(source, run)
-    return Live(progress_of(source, run, needs) if needs else None, newest_trials(source, run))
+    return RunProgress(progress_of(source, run, needs) if needs else None, newest_trials(source, run))
 
 
 def newest_trials(source: Source, run: RunRecord) -> Table:

@@ -17,7 +17,7 @@ Value = TypeVar("Value")
 
 
 @dataclass
-class _Kept(Generic[Value]):
+class _CachedReading(Generic[Value]):
     at: float
     value: Value | None = None
     error: NfvbedError | None = None
@@ -26,10 +26,10 @@ class _Kept(Generic[Value]):
 @dataclass
 class _Place(Generic[Value]):
     lock: threading.Lock = field(default_factory=threading.Lock)
-    kept: _Kept[Value] | None = None
+    kept: _CachedReading[Value] | None = None
 
 
-class Shared(Generic[Value]):
+class SharedReadings(Generic[Value]):
     """Readings; may be asked from several threads.
 
     Args:
@@ -86,7 +86,7 @@ class Shared(Generic[Value]):
 
     def keep(self, key: Hashable, value: Value) -> None:
         """Take a reading that was made otherwise."""
-        self._place(key).kept = _Kept(time.monotonic(), value)
+        self._place(key).kept = _CachedReading(time.monotonic(), value)
 
     def _place(self, key: Hashable) -> _Place[Value]:
         with self._one_at_a_time:
@@ -98,18 +98,18 @@ class Shared(Generic[Value]):
             return found
 
 
-def _value_of(kept: _Kept[Value]) -> Value:
+def _value_of(kept: _CachedReading[Value]) -> Value:
     if kept.error is not None:
         raise kept.error.with_traceback(None)  # It is raised for many, and would grow.
     assert kept.value is not None
     return kept.value
 
 
-def _made(make: Callable[[], Value]) -> _Kept[Value]:
+def _made(make: Callable[[], Value]) -> _CachedReading[Value]:
     try:
         value = make()
     except BusyError:
         raise
     except NfvbedError as error:
-        return _Kept(time.monotonic(), error=error)
-    return _Kept(time.monotonic(), value)
+        return _CachedReading(time.monotonic(), error=error)
+    return _CachedReading(time.monotonic(), value)

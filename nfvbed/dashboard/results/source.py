@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from nfvbed.compare.chains import Hold
+from nfvbed.compare.chains import ShareRequirement
 from nfvbed.compare.comparison import Comparison, compare
 from nfvbed.compare.explain import Explanation, explain
 from nfvbed.compare.rows.choice import AUTO
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.problems import NotThereError
-from nfvbed.dashboard.results.shared import Shared
+from nfvbed.dashboard.results.shared import SharedReadings
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.errors import UnknownNameError, UsageError
 from nfvbed.records import Record, RunRecord
@@ -48,14 +48,14 @@ class Choice(Record):
     """Ids."""
     variants: tuple[str, ...] = ()
     baseline: str | None = None
-    hold: Hold = Hold()
+    hold: ShareRequirement = ShareRequirement()
     """What chains are asked to hold."""
     latency: bool = True
     """Whether latency is shown: only then histograms are read, those of the variants shown."""
 
 
 @dataclass(frozen=True)
-class Compared:
+class ShownComparison:
     """A comparison with what a page shows beside it. The trials that it was made from are not kept: they are many."""
 
     comparison: Comparison
@@ -72,10 +72,12 @@ class Source:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._kept: OrderedDict[tuple[Choice, tuple[Extent, ...]], Compared] = OrderedDict()
+        self._kept: OrderedDict[tuple[Choice, tuple[Extent, ...]], ShownComparison] = OrderedDict()
         self._answers: dict[tuple[RunRecord, Extent], str] = {}
         self._one_at_a_time = threading.Lock()
-        self._explained: Shared[tuple[Explanation, LoadedRuns]] = Shared("this row", FRESH_S, most=EXPLAINED)
+        self._explained: SharedReadings[tuple[Explanation, LoadedRuns]] = SharedReadings(
+            "this row", FRESH_S, most=EXPLAINED
+        )
 
     def run(self, name: str) -> RunRecord:
         """Return a run by its id, its first or last digits, its label, or `latest`: the newest measured one.
@@ -132,7 +134,7 @@ class Source:
             )
         return Choice(runs=ids, variants=shown, baseline=baseline)
 
-    def compared(self, choice: Choice) -> Compared:
+    def compared(self, choice: Choice) -> ShownComparison:
         """Compare; the same again costs nothing until a run grows.
 
         Raises:
@@ -150,7 +152,7 @@ class Source:
                 self._kept.popitem(last=False)
             return found
 
-    def run_alone(self, run: RunRecord) -> Compared:
+    def run_alone(self, run: RunRecord) -> ShownComparison:
         """Compare the variants of one run, all of them, without latency."""
         return self.compared(Choice(runs=(run.id,), latency=False))
 
@@ -185,7 +187,7 @@ class Source:
             self._answers[key] = why_unanswered(run, lambda: self.run_alone(run).comparison)
         return self._answers[key]
 
-    def _compare(self, choice: Choice, extents: tuple[Extent, ...]) -> Compared:
+    def _compare(self, choice: Choice, extents: tuple[Extent, ...]) -> ShownComparison:
         _require_few(extents)
         latency_of = choice.variants if choice.latency else ()
         loaded = load(self.store, choice.runs, VariantModel, latency_of)
@@ -197,7 +199,7 @@ class Source:
             comparison = compare(loaded.data, options)
         except (UnknownNameError, UsageError) as error:
             raise NotThereError(error.what, where=error.where, observed=error.observed, fix=error.fix) from error
-        return Compared(comparison, context_of(loaded, comparison))
+        return ShownComparison(comparison, context_of(loaded, comparison))
 
 
 def _options(baseline: str | None = None, variants: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
-from nfvbed.compare.explain import ExplainedTrial, Explanation, Use
+from nfvbed.compare.explain import ExplainedTrial, Explanation, TrialUse
 from nfvbed.compare.lostframes import LostFrames
 from nfvbed.report import explanation, wording
 from nfvbed.report.page.values import Cell, Table
@@ -11,7 +11,7 @@ from nfvbed.report.searchlines import HEADINGS, SearchLine, conformity_of, exclu
 
 
 @dataclass(frozen=True)
-class Said:
+class Paragraphs:
     """Sentences below a heading."""
 
     heading: str
@@ -19,26 +19,26 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Why:
+class WhyPage:
     """The page."""
 
     title: str
-    said: tuple[Said, ...]
+    said: tuple[Paragraphs, ...]
     tables: tuple[Table, ...]
 
 
-def why(found: Explanation, lost: Sequence[LostFrames]) -> Why:
+def why(found: Explanation, lost: Sequence[LostFrames]) -> WhyPage:
     """Return what the page shows of a row."""
     said = (
-        Said("Rate", tuple(explanation.rate_sentences(found))),
-        Said("Searches leave out", exclusions_of(found.searches, found.row.cell)),
-        Said("Conformance of searches", conformity_of(found.searches, found.row.cell)),
-        Said("Limits", tuple(explanation.limit_sentences(found))),
-        Said("Warnings", tuple(explanation.warning_sentences(found))),
-        Said("Verdict", tuple(explanation.judged_sentences(found))),
-        Said("Notes", found.notes),
+        Paragraphs("Rate", tuple(explanation.rate_sentences(found))),
+        Paragraphs("Searches leave out", exclusions_of(found.searches, found.row.cell)),
+        Paragraphs("Conformance of searches", conformity_of(found.searches, found.row.cell)),
+        Paragraphs("Limits", tuple(explanation.limit_sentences(found))),
+        Paragraphs("Warnings", tuple(explanation.warning_sentences(found))),
+        Paragraphs("Verdict", tuple(explanation.judged_sentences(found))),
+        Paragraphs("Notes", found.notes),
     )
-    return Why(
+    return WhyPage(
         title=explanation.title(found),
         said=tuple(part for part in said if part.sentences),
         # Where nothing was measured, tables without rows or of zeros would say that something was.
@@ -116,7 +116,7 @@ def _trials(trials: Sequence[ExplainedTrial]) -> Table:
 
 
 def _trial(trial: ExplainedTrial) -> Sequence[Cell]:
-    used = trial.use is not Use.UNUSED
+    used = trial.use is not TrialUse.UNUSED
     return (
         Cell(str(trial.sequence)),
         Cell(str(trial.round), "n"),

@@ -9,7 +9,7 @@ from nfvbed.dashboard.jobs.records import State
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.results.doctor import printed
 from nfvbed.dashboard.results.source import Source
-from nfvbed.dashboard.starting.starting import Action, Wanted
+from nfvbed.dashboard.starting.starting import Action, RunChoices
 from nfvbed.errors import NfvbedError
 from nfvbed.records import Readiness, Record, Support, VnfKind
 from nfvbed.records.selection import MEASURED
@@ -23,7 +23,7 @@ LOOKED_AT: Final = 50
 """Newest runs, and newest jobs, among which a doctor's report is looked for."""
 
 
-class Choosable(Record):
+class SelectableOption(Record):
     """One of several."""
 
     value: str
@@ -38,14 +38,14 @@ class Choosable(Record):
 class Choices(Record):
     """All that there is."""
 
-    sites: tuple[Choosable, ...]
-    variants: tuple[Choosable, ...]
+    sites: tuple[SelectableOption, ...]
+    variants: tuple[SelectableOption, ...]
     """Those that are chosen first, then those that are possible."""
-    vnfs: tuple[Choosable, ...]
-    kinds: tuple[Choosable, ...]
+    vnfs: tuple[SelectableOption, ...]
+    kinds: tuple[SelectableOption, ...]
     """Of VNFs, as the site has them."""
-    flavors: tuple[Choosable, ...]
-    experiments: tuple[Choosable, ...]
+    flavors: tuple[SelectableOption, ...]
+    experiments: tuple[SelectableOption, ...]
     site_summary: str
     examined: str
     """When the site was examined; empty: never."""
@@ -81,7 +81,7 @@ class Experiments:
         return kept[1]
 
 
-def choices_of(operations: Operations, source: Source, experiments: Experiments, wanted: Wanted) -> Choices:
+def choices_of(operations: Operations, source: Source, experiments: Experiments, wanted: RunChoices) -> Choices:
     """Return what there is to choose from, with what is chosen.
 
     Raises:
@@ -95,7 +95,7 @@ def choices_of(operations: Operations, source: Source, experiments: Experiments,
         sites=tuple(_site(project, name, chosen=name == wanted.site) for name in project.site_names),
         variants=tuple(sorted(variants, key=lambda one: (not one.chosen, not one.possible))),
         vnfs=tuple(_vnf(project, site, name, chosen=name == wanted.vnf) for name in project.vnf_names),
-        kinds=tuple(Choosable(value=kind, text=kind, chosen=kind == wanted.kind) for kind in _kinds(site)),
+        kinds=tuple(SelectableOption(value=kind, text=kind, chosen=kind == wanted.kind) for kind in _kinds(site)),
         flavors=tuple(_flavor(project, name, chosen=name == wanted.flavor) for name in project.flavor_names),
         experiments=tuple(_experiment(experiments, name, supports, wanted) for name in experiments.names),
         site_summary=site.summary,
@@ -103,27 +103,29 @@ def choices_of(operations: Operations, source: Source, experiments: Experiments,
     )
 
 
-def _site(project: Project, name: str, *, chosen: bool) -> Choosable:
+def _site(project: Project, name: str, *, chosen: bool) -> SelectableOption:
     try:
-        return Choosable(value=name, text=f"{name}: {project.load_site(name).summary}", chosen=chosen)
+        return SelectableOption(value=name, text=f"{name}: {project.load_site(name).summary}", chosen=chosen)
     except NfvbedError as error:
-        return Choosable(value=name, text=name, note=error.what, chosen=chosen, possible=False)
+        return SelectableOption(value=name, text=name, note=error.what, chosen=chosen, possible=False)
 
 
-def _variant(project: Project, site: SiteSpec, name: str, support: Support | None, wanted: Wanted) -> Choosable:
+def _variant(
+    project: Project, site: SiteSpec, name: str, support: Support | None, wanted: RunChoices
+) -> SelectableOption:
     chosen = name in wanted.variants
     if site.only_variant is not None and name != site.only_variant:
         note = f"unsupported: site {site.name} takes {site.only_variant} alone"
-        return Choosable(value=name, text=name, note=note, chosen=chosen, possible=False)
+        return SelectableOption(value=name, text=name, note=note, chosen=chosen, possible=False)
     try:
         variant = project.load_variant(name, site)
     except NfvbedError as error:
-        return Choosable(value=name, text=name, note=error.what, chosen=chosen, possible=False)
+        return SelectableOption(value=name, text=name, note=error.what, chosen=chosen, possible=False)
     lacks = (site.lacks(wanted.topology) or variant.lacks(wanted.topology)) if wanted.topology else ""
     bad = support is not None and support.readiness is Readiness.UNSUPPORTED
     said = f"{support.readiness.value}: {support.reason}" if support is not None and support.reason else ""
     topologies = f"topologies: {', '.join(variant.topologies)}"
-    return Choosable(
+    return SelectableOption(
         value=name,
         text=f"{name}: {variant.title}",
         note="; ".join(part for part in (said, lacks, topologies) if part),
@@ -132,11 +134,11 @@ def _variant(project: Project, site: SiteSpec, name: str, support: Support | Non
     )
 
 
-def _vnf(project: Project, site: SiteSpec, name: str, *, chosen: bool) -> Choosable:
+def _vnf(project: Project, site: SiteSpec, name: str, *, chosen: bool) -> SelectableOption:
     try:
         vnf = project.load_vnf(name)
     except NfvbedError as error:
-        return Choosable(value=name, text=name, note=error.what, chosen=chosen, possible=False)
+        return SelectableOption(value=name, text=name, note=error.what, chosen=chosen, possible=False)
     only = site.only_vnf_kind
     possible = only is None or only in vnf.kinds
     kinds = f"kinds: {', '.join(kind.value for kind in vnf.kinds)}"
@@ -145,7 +147,7 @@ def _vnf(project: Project, site: SiteSpec, name: str, *, chosen: bool) -> Choosa
         if possible or only is None
         else f"unsupported: on site {site.name} VNFs are of kind {only.value}; {kinds}"
     )
-    return Choosable(value=name, text=name, note=note, chosen=chosen, possible=possible)
+    return SelectableOption(value=name, text=name, note=note, chosen=chosen, possible=possible)
 
 
 def _kinds(site: SiteSpec) -> tuple[str, ...]:
@@ -154,25 +156,27 @@ def _kinds(site: SiteSpec) -> tuple[str, ...]:
     return tuple(kind.value for kind in VnfKind if kind is not VnfKind.EXISTING) if only is None else (only.value,)
 
 
-def _flavor(project: Project, name: str, *, chosen: bool) -> Choosable:
+def _flavor(project: Project, name: str, *, chosen: bool) -> SelectableOption:
     try:
         found = project.load_flavor(name)
     except NfvbedError as error:
-        return Choosable(value=name, text=name, note=error.what, chosen=chosen, possible=False)
-    return Choosable(value=name, text=name, note=found.summary.rstrip("."), chosen=chosen)
+        return SelectableOption(value=name, text=name, note=error.what, chosen=chosen, possible=False)
+    return SelectableOption(value=name, text=name, note=found.summary.rstrip("."), chosen=chosen)
 
 
-def _experiment(experiments: Experiments, name: str, supports: Mapping[str, Support], wanted: Wanted) -> Choosable:
+def _experiment(
+    experiments: Experiments, name: str, supports: Mapping[str, Support], wanted: RunChoices
+) -> SelectableOption:
     chosen = name == wanted.experiment
     try:
         found = experiments.load(name)
     except NfvbedError as error:
-        return Choosable(value=name, text=name, note=error.what, chosen=chosen, possible=False)
+        return SelectableOption(value=name, text=name, note=error.what, chosen=chosen, possible=False)
     names = found.variants
     bad = [one for one in names if one in supports and supports[one].readiness is Readiness.UNSUPPORTED]
     note = f"unsupported on {wanted.site}: {', '.join(bad)}" if bad else ""
     away = f"its site is {found.site}" if found.site != wanted.site else ""
-    return Choosable(
+    return SelectableOption(
         value=name,
         text=f"{name}: {found.title}",
         note="; ".join(part for part in (away, note) if part),

@@ -16,16 +16,16 @@ from nfvbed.dashboard.commands import error_of
 from nfvbed.dashboard.jobs.records import Job, State
 from nfvbed.dashboard.live import Streams
 from nfvbed.dashboard.operations import Operations
-from nfvbed.dashboard.people.roles import Asker, Fields, Operator
+from nfvbed.dashboard.people.roles import Fields, Operator, Requester
 from nfvbed.dashboard.problems import NotThereError, Problem, problem_of
 from nfvbed.dashboard.rendering import render
-from nfvbed.dashboard.results.doctor import Examined, printed
-from nfvbed.dashboard.results.shared import Shared
+from nfvbed.dashboard.results.doctor import DoctorReport, printed
+from nfvbed.dashboard.results.shared import SharedReadings
 from nfvbed.dashboard.results.source import Source
 from nfvbed.dashboard.starting.choices import Choices, Experiments, choices_of
 from nfvbed.dashboard.starting.on_site import changes_of, confirmation, refusals, require
 from nfvbed.dashboard.starting.planning import Planner, ShownPlan
-from nfvbed.dashboard.starting.starting import Action, Wanted, arguments_of
+from nfvbed.dashboard.starting.starting import Action, RunChoices, arguments_of
 from nfvbed.errors import BusyError, UsageError
 from nfvbed.records import Record
 
@@ -53,24 +53,24 @@ class JobAnswer(Record):
     log: str
     problem: Problem | None = None
     """What it failed with."""
-    report: Examined | None = None
+    report: DoctorReport | None = None
     """Of the doctor, where it examined the site."""
 
 
 class StartAnswer(Record):
     """What there is to choose from, and what the choice would do."""
 
-    wanted: Wanted
+    wanted: RunChoices
     choices: Choices
     plan: ShownPlan | None
 
 
 @dataclass(frozen=True)
-class Pressed:
+class PressedButton:
     """A button that was pressed."""
 
     action: str
-    wanted: Wanted
+    wanted: RunChoices
     run: str = ""
     """Id of the run to go on with."""
     confirmed: str = ""
@@ -88,9 +88,9 @@ class JobDesk:
         self.streams = streams
         self._planner = Planner(operations.jobs, operations.project)
         self._experiments = Experiments(operations.project)
-        self._choices: Shared[Choices] = Shared("what there is to choose", FRESH_S)
+        self._choices: SharedReadings[Choices] = SharedReadings("what there is to choose", FRESH_S)
 
-    def start(self, pressed: Pressed, asker: Asker) -> Job:
+    def start(self, pressed: PressedButton, asker: Requester) -> Job:
         """Start a job, and log who asked for it.
 
         Raises:
@@ -112,7 +112,7 @@ class JobDesk:
             said.append(f"job {job.spec.id}")
         return job
 
-    def cancel(self, name: str, asker: Asker) -> Job:
+    def cancel(self, name: str, asker: Requester) -> Job:
         """Ask a job to end.
 
         Raises:
@@ -168,7 +168,7 @@ class JobDesk:
             UsageError: what is chosen is not there.
         """
         operations = self.operations
-        wanted = Wanted.of(query, operations.project)
+        wanted = RunChoices.of(query, operations.project)
         choices = self._choices.read(wanted, lambda: choices_of(operations, self.source, self._experiments, wanted))
         plan, hint = None, ""
         if planned and not (wanted.experiment or wanted.variants or wanted.vnf):
@@ -232,9 +232,9 @@ def forms_of_jobs(desk: JobDesk) -> APIRouter:
 
     @router.post("")
     def start(asker: Operator, fields: Fields) -> Response:
-        wanted = Wanted.of(fields, desk.operations.project)
+        wanted = RunChoices.of(fields, desk.operations.project)
         confirmed, evict = _one(fields, "confirmed"), _one(fields, "evict") == "yes"
-        return _to(desk.start(Pressed(_one(fields, "action"), wanted, confirmed=confirmed, evict=evict), asker))
+        return _to(desk.start(PressedButton(_one(fields, "action"), wanted, confirmed=confirmed, evict=evict), asker))
 
     @router.post("/{name}/cancel")
     def cancel(asker: Operator, name: JobName) -> Response:
@@ -243,12 +243,12 @@ def forms_of_jobs(desk: JobDesk) -> APIRouter:
     @router.post("/{name}/after")
     def go_on(asker: Operator, name: JobName, fields: Fields) -> Response:
         job = desk.job(name)
-        wanted = Wanted.of({"site": [job.spec.site]}, desk.operations.project)
+        wanted = RunChoices.of({"site": [job.spec.site]}, desk.operations.project)
         action = _one(fields, "action")
         if action == Action.RESUME and not job.run:
             raise UsageError("this job has no run to go on with", where=f"job {name}", fix="start one")
         confirmed, evict = _one(fields, "confirmed"), _one(fields, "evict") == "yes"
-        return _to(desk.start(Pressed(action, wanted, job.run, confirmed, evict), asker))
+        return _to(desk.start(PressedButton(action, wanted, job.run, confirmed, evict), asker))
 
     return router
 
@@ -281,8 +281,8 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
 
     @router.post("/jobs/{action}", status_code=201)
     def start_job(
-        asker: Operator, action: Action, wanted: Annotated[Wanted, Body()], run: str = "", confirmed: SiteTyped = "",
-        evict: bool = False,
+        asker: Operator, action: Action, wanted: Annotated[RunChoices, Body()], run: str = "",
+        confirmed: SiteTyped = "", evict: bool = False,
     ) -> Job:  # fmt: skip
         fields = {
             "site": [wanted.site], "variant": wanted.variants, "vnf": [wanted.vnf], "kind": [wanted.kind],
@@ -290,9 +290,9 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
             "sizes": [" ".join(wanted.sizes)], "purpose": [wanted.purpose], "rounds": [wanted.rounds],
             "budget": [wanted.budget], "ceilings": [wanted.ceilings],
         }  # fmt: skip
-        checked = Wanted.of(fields, desk.operations.project)
+        checked = RunChoices.of(fields, desk.operations.project)
         known = desk.source.run(run).id if action is Action.RESUME else ""
-        return desk.start(Pressed(action, checked, known, confirmed, evict), asker)
+        return desk.start(PressedButton(action, checked, known, confirmed, evict), asker)
 
     return router
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from nfvbed.dashboard.starting.starting import Action, Wanted
+from nfvbed.dashboard.starting.starting import Action, RunChoices
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.spec.confirming import require_confirmed
@@ -62,7 +62,7 @@ def confirmation(action: Action, site: SiteSpec, typed: str, *, evict: bool = Fa
     return (*named, *(("--evict",) if evict else ()))
 
 
-def changes_of(project: Project, wanted: Wanted) -> tuple[str, ...]:
+def changes_of(project: Project, wanted: RunChoices) -> tuple[str, ...]:
     """Say what a deployment on a site makes there, and what of it stays."""
     site = project.load_site(wanted.site)
     chosen = (project.load_variant(name, site) for name in wanted.variants)

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from nfvbed.dashboard.jobs.folder import Jobs
-from nfvbed.dashboard.results.shared import Shared
+from nfvbed.dashboard.results.shared import SharedReadings
 from nfvbed.dashboard.starting.on_site import refusals
-from nfvbed.dashboard.starting.starting import Action, Wanted
+from nfvbed.dashboard.starting.starting import Action, RunChoices
 from nfvbed.errors import BusyError, NfvbedError
 from nfvbed.host.workspace.trialsign import going_trial
 from nfvbed.records import Record
@@ -77,9 +77,9 @@ class Planner:
         self._patience_s = patience_s
         self._project = project
         self._one = threading.Lock()
-        self._shared: Shared[ShownPlan] = Shared("this plan", FRESH_S, TIME_S)
+        self._shared: SharedReadings[ShownPlan] = SharedReadings("this plan", FRESH_S, TIME_S)
 
-    def plan(self, wanted: Wanted) -> ShownPlan:
+    def plan(self, wanted: RunChoices) -> ShownPlan:
         """Return what a choice would do; one that was asked for a moment ago is not made again.
 
         Raises:
@@ -88,7 +88,7 @@ class Planner:
         """
         return self._shared.read(wanted, lambda: self._made(wanted))
 
-    def _made(self, wanted: Wanted) -> ShownPlan:
+    def _made(self, wanted: RunChoices) -> ShownPlan:
         for job in self._jobs.alive():
             raise BusyError(
                 "no plan is made while a job runs, as that would disturb it",
@@ -124,7 +124,7 @@ class Planner:
                 )
             time.sleep(_LOOK_S)
 
-    def _planned(self, wanted: Wanted) -> ShownPlan:
+    def _planned(self, wanted: RunChoices) -> ShownPlan:
         if not wanted.experiment:
             return ShownPlan(command="")
         arguments = ("plan", wanted.experiment, *wanted.of_run)
@@ -134,7 +134,7 @@ class Planner:
             return ShownPlan(command=command, problem=said)
         return _shown(command, json.loads(out))
 
-    def _dry_run(self, variant: str, wanted: Wanted) -> DryRun:
+    def _dry_run(self, variant: str, wanted: RunChoices) -> DryRun:
         topology = ("--topology", wanted.topology) if wanted.topology else ()
         status, out, said = self._ask("deploy", variant, "--site", wanted.site, *topology, "--dry-run")
         return DryRun(variant=variant, says=(said if status else out).strip(), possible=status == 0)

@@ -30,7 +30,7 @@ class Action(StrEnum):
     DESTROY = "destroy"
 
 
-class Wanted(Record):
+class RunChoices(Record):
     """A choice, as a URL or a form holds it; what is empty is the experiment's, or nfvbed's default."""
 
     model_config = ConfigDict(defer_build=False)
@@ -53,7 +53,7 @@ class Wanted(Record):
     """`no`: the generator's and the ports' limits are not measured, for which nothing may be deployed."""
 
     @classmethod
-    def of(cls, fields: Mapping[str, Sequence[str]], project: Project) -> "Wanted":
+    def of(cls, fields: Mapping[str, Sequence[str]], project: Project) -> "RunChoices":
         """Check fields of a form or a query.
 
         Raises:
@@ -142,7 +142,7 @@ class Wanted(Record):
         return self.variants[0]
 
 
-def arguments_of(action: Action, wanted: Wanted, run: str = "") -> tuple[str, ...]:
+def arguments_of(action: Action, wanted: RunChoices, run: str = "") -> tuple[str, ...]:
     """Return nfvbed's arguments.
 
     Args:

@@ -6,7 +6,7 @@ from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.devcloud.cloud import DevCloud
 from nfvbed.cloud.devcloud.nodes.node import Node
 from nfvbed.cloud.devcloud.services.computes import ComputeKind
-from nfvbed.cloud.devcloud.stages import Silent
+from nfvbed.cloud.devcloud.stages import SilentProgress
 from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.cloud.verify.commands import MachineCommands
 from nfvbed.dataplanes.computes.node_commands import COMPUTE_SERVICE, NodeCommands
@@ -66,4 +66,4 @@ class OwnNodeCompute(Compute):
 
     def start(self) -> None:
         """Start the node and its services, or what has ended of them."""
-        self._cloud.start_compute(self.host, Silent(), self.guests_mib)
+        self._cloud.start_compute(self.host, SilentProgress(), self.guests_mib)

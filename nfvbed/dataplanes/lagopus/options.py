@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from nfvbed.dataplanes.ports.kernel_options import WithCoreUse
+from nfvbed.dataplanes.ports.kernel_options import CoreUseOptions
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.framelimits import FrameLimit
@@ -22,7 +22,7 @@ _ORDINARY = FrameLimit(
 )
 
 
-class LagopusRawOptions(WithCoreUse):
+class LagopusRawOptions(CoreUseOptions):
     """Lagopus with raw sockets on veth ports, its cables OpenFlow rules."""
 
     dataplane: Literal["lagopus-raw"]

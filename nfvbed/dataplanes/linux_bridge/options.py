@@ -4,12 +4,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from nfvbed.dataplanes.ports.kernel_options import Vhost, WithOffloads, kernel_port_kind, require_nic
+from nfvbed.dataplanes.ports.kernel_options import OffloadOptions, Vhost, kernel_port_kind, require_nic
 from nfvbed.records import GuestNic, PortKind
 from nfvbed.spec.vnf import VnfChoice
 
 
-class LinuxBridgeOptions(WithOffloads):
+class LinuxBridgeOptions(OffloadOptions):
     """The kernel's bridge between veth ports."""
 
     dataplane: Literal["linux-bridge"]

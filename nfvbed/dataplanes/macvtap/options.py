@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from nfvbed.dataplanes.ports.kernel_options import Vhost, WithOffloads
+from nfvbed.dataplanes.ports.kernel_options import OffloadOptions, Vhost
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.layout import Layout
@@ -18,7 +18,7 @@ _READDRESSING = frozenset({"mac", "router", AS_THE_IMAGE})
 """What gives a frame the address of the next hop; what an image does is its user's to know."""
 
 
-class MacvtapOptions(WithOffloads):
+class MacvtapOptions(OffloadOptions):
     """macvtap and macvlan devices on veth links: the kernel's switching without a bridge."""
 
     dataplane: Literal["macvtap"]

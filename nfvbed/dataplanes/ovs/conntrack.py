@@ -32,7 +32,7 @@ class Entries:
 
 
 @dataclass(frozen=True)
-class Looked:
+class ConntrackReading:
     """Flows of the datapath: their different masks, and the packets of those that ask for a connection's state."""
 
     masks: int
@@ -58,7 +58,7 @@ def parse_connections(text: str) -> Entries:
     return Entries(len(left), sum(seconds <= REPLIED_S for seconds in left))
 
 
-def parse_flows(text: str) -> Looked:
+def parse_flows(text: str) -> ConntrackReading:
     """Read `dump-flows -m`.
 
     Raises:
@@ -76,7 +76,7 @@ def parse_flows(text: str) -> Looked:
         value, mask = (0, 0) if state is None else (int(state["value"], 16), int(state["mask"], 16))
         if mask & value & _TRACKED and mask & _ESTABLISHED:
             (established if value & _ESTABLISHED else others)[flow["id"]] = int(flow["packets"])
-    return Looked(len(masks), established, others)
+    return ConntrackReading(len(masks), established, others)
 
 
 def _unknown(command: tuple[str, ...], line: str) -> InternalError:

@@ -17,7 +17,7 @@ Vhost = Literal["auto", "on", "off"]
 it can."""
 
 
-class WithCoreUse(DataPlaneOptions):
+class CoreUseOptions(DataPlaneOptions):
     """Options of a switch between veth ports whose receive work has a place."""
 
     core_use: CoreUse = "threaded-napi"
@@ -30,7 +30,7 @@ class WithCoreUse(DataPlaneOptions):
         return self.core_use
 
 
-class WithOffloads(WithCoreUse):
+class OffloadOptions(CoreUseOptions):
     """Options of one whose links may have offloads."""
 
     offloads: bool = True

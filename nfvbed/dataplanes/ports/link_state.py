@@ -16,7 +16,7 @@ class LinkState(PlaneState):
     tsc_hz: int
 
 
-class Outside(TypedDict):
+class GeneratorEndOptions(TypedDict):
     """Of the fields that every data plane may have, those of the generator's ends."""
 
     generator_netns: str | None
@@ -25,10 +25,10 @@ class Outside(TypedDict):
     destination_mac_count: int | None
 
 
-def outside(plan: BridgePlan, spaces: BridgeSpaces) -> Outside:
+def outside(plan: BridgePlan, spaces: BridgeSpaces) -> GeneratorEndOptions:
     """Return what is outside of the switch: shares of flows go by the address that the generator sends to."""
     macs = shares.first_macs(plan.layout)
-    return Outside(
+    return GeneratorEndOptions(
         generator_netns=spaces.generator,
         idle_port=IDLE_LINKS[0] if len(plan.outside) == 1 else None,
         destination_macs=macs,

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from nfvbed.dataplanes.ports.kernel_options import WithCoreUse
+from nfvbed.dataplanes.ports.kernel_options import CoreUseOptions
 from nfvbed.records import PortKind
 from nfvbed.spec.framelimits import FrameLimit
 from nfvbed.spec.layout import Layout
@@ -13,7 +13,7 @@ from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import USUAL_FRAME_BYTES
 
 
-class ValeOptions(WithCoreUse):
+class ValeOptions(CoreUseOptions):
     """A VALE switch of netmap for every cable, its ports veth ends attached to it."""
 
     dataplane: Literal["vale"]

@@ -4,13 +4,13 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from nfvbed.dataplanes.ports.kernel_options import WithCoreUse
+from nfvbed.dataplanes.ports.kernel_options import CoreUseOptions
 from nfvbed.records import PortKind
 from nfvbed.spec.options import veth_for_processes
 from nfvbed.spec.vnf import VnfChoice
 
 
-class XdpOptions(WithCoreUse):
+class XdpOptions(CoreUseOptions):
     """An XDP program on every port that redirects frames to the port at the other end of their cable."""
 
     dataplane: Literal["xdp"]

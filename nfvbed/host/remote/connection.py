@@ -38,7 +38,7 @@ _Handle = int | IO[bytes]
 
 
 @dataclass(frozen=True)
-class Done:
+class CommandResult:
     """A command that ended on the host."""
 
     status: int
@@ -149,7 +149,7 @@ class SshHost:
         timeout_s: float = 30.0,
         data: bytes | IO[bytes] = b"",
         check: bool = True,
-    ) -> Done:
+    ) -> CommandResult:
         """Run a command to its end, connecting first where there is no connection.
 
         The host ends it after the time-out, whatever becomes of the connection.
@@ -231,7 +231,7 @@ class SshHost:
         done = self.run(["cat", "--", source], timeout_s=_copying_s(size))
         write_whole(target, done.out)
 
-    def _run(self, argv: Sequence[str], timeout_s: float, data: bytes | IO[bytes]) -> Done:
+    def _run(self, argv: Sequence[str], timeout_s: float, data: bytes | IO[bytes]) -> CommandResult:
         self.connect()
         command = self._argv(remote_line(ending_in_time(argv, timeout_s)))
         longest_s = timeout_s + SIGNS_OF_LIFE * self.spec.keepalive_s + _END_S
@@ -247,7 +247,7 @@ class SshHost:
         said = errors.decode(errors="replace")
         if client.returncode < 0 or (client.returncode == SSH_FAILED and not self._still_there(said)):
             raise refused(self.spec, said + self._words(), self._while(argv))
-        return Done(client.returncode, out, said)
+        return CommandResult(client.returncode, out, said)
 
     def _still_there(self, said: str) -> bool:
         """Whether the connection is: the client and its master may end in either order."""

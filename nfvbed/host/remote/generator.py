@@ -20,7 +20,7 @@ from nfvbed.spec.remote import GeneratorHostSpec
 from nfvbed.traffic.generator import Generator
 from nfvbed.traffic.nfvgen import NfvgenClient, NfvgenOptions
 from nfvbed.traffic.nfvgen_channel import ChannelClosed, NfvgenChannel
-from nfvbed.traffic.nfvgen_control import Way
+from nfvbed.traffic.nfvgen_control import ControlPath
 from nfvbed.traffic.trexoptions import ARCHIVE, TrexOptions, write_archive
 
 TREX_START_S = 120.0
@@ -66,7 +66,7 @@ def open_generator(
         return process
 
     # The host keeps it for the lease: after that there is nothing to come back to.
-    way = Way(lambda: _channel(process), again_s=spec.lease_s, reset=host.disconnect)
+    way = ControlPath(lambda: _channel(process), again_s=spec.lease_s, reset=host.disconnect)
     return NfvgenClient(options, spawn, way=way)
 
 

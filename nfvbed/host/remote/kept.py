@@ -32,11 +32,11 @@ _STOP_S = 30.0
 _log = logging.getLogger(__name__)
 
 
-class NotReady(ConnectionLost):
+class ProgramNotReady(ConnectionLost):
     """The program is not ready to be asked, or has ended; its process knows which."""
 
 
-class Attached:
+class ProgramConnection:
     """A connection to a kept program; signs of life are given as long as it is open.
 
     Args:
@@ -118,7 +118,7 @@ class KeptProcess:
             self.stop()
             raise
 
-    def attach(self) -> Attached:
+    def attach(self) -> ProgramConnection:
         """Connect to it, and give signs of life from now on.
 
         Raises:
@@ -129,11 +129,11 @@ class KeptProcess:
         try:
             self._known = self._greeting(stream)
             if not self._known["running"]:
-                raise NotReady("a program on another host has ended", where=self.where)
+                raise ProgramNotReady("a program on another host has ended", where=self.where)
         except BaseException:
             stream.close()
             raise
-        return Attached(stream, self.host.spec.lease_s / SIGNS_IN_A_LEASE)
+        return ProgramConnection(stream, self.host.spec.lease_s / SIGNS_IN_A_LEASE)
 
     @property
     def where(self) -> str:
@@ -201,7 +201,7 @@ class KeptProcess:
             try:
                 chunk = stream.socket.recv(4096)
             except TimeoutError:
-                raise NotReady("a program on another host is not ready", where=self.where) from None
+                raise ProgramNotReady("a program on another host is not ready", where=self.where) from None
             if not chunk:
                 raise self._no_greeting(stream.said())
             seen += chunk
@@ -211,5 +211,5 @@ class KeptProcess:
     def _no_greeting(self, said: str) -> NfvbedError:
         if "no keeper" in said or "can't open file" in said:
             self._known |= {"running": False}
-            return NotReady("a program on another host is gone", where=self.where, observed=shown(said))
+            return ProgramNotReady("a program on another host is gone", where=self.where, observed=shown(said))
         return refused(self.host.spec, said, f"attaching to {self.directory}")

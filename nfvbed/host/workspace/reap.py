@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Reaped:
+class ReapedLeftovers:
     """What was found and removed."""
 
     workspace: str
@@ -71,7 +71,7 @@ def remove_unreadable() -> list[str]:
     return [problem for path in unknown for problem in remove_run_directory(path)]
 
 
-def reap(lock: HostLock) -> list[Reaped]:
+def reap(lock: HostLock) -> list[ReapedLeftovers]:
     """Undo every workspace whose nfvbed is dead, but for the existing deployments; says so in the log.
 
     Args:
@@ -89,7 +89,7 @@ def reap(lock: HostLock) -> list[Reaped]:
     return results
 
 
-def close_own() -> list[Reaped]:
+def close_own() -> list[ReapedLeftovers]:
     """Undo the workspaces that this very process made and that are not meant to stay, at the end of it."""
     this = os.getpid()
     own = [w for w in workspaces() if w.ledger.owner.pid == this and w.ledger.owner_alive and not is_deployed(w)]
@@ -97,10 +97,10 @@ def close_own() -> list[Reaped]:
     return [_undo(w) for w in own]
 
 
-def _undo(workspace: Workspace) -> Reaped:
+def _undo(workspace: Workspace) -> ReapedLeftovers:
     owner = workspace.ledger.owner
     who = f"pid {owner.pid} since {owner.since}: {owner.command}"
-    return Reaped(workspace.id, who, tuple(workspace.close()))
+    return ReapedLeftovers(workspace.id, who, tuple(workspace.close()))
 
 
 def _remove_unborn(pid: int | None = None) -> None:

@@ -3,7 +3,7 @@
 import csv
 import io
 
-from nfvbed.compare.series import LeftOut, Measured, Series
+from nfvbed.compare.series import ExcludedRun, Measured, Series
 from nfvbed.report.csv.export import Value, guarded
 from nfvbed.report.trend import Trend, run_state
 
@@ -22,13 +22,13 @@ def trend_to_csv(trend: Trend) -> str:
     writer.writeheader()
     changed = {change.run: "; ".join(change.what) for change in trend.changes}
     for entry in trend.series.all_runs:
-        fields = _left_out(entry) if isinstance(entry, LeftOut) else _sample(trend.series, entry)
+        fields = _left_out(entry) if isinstance(entry, ExcludedRun) else _sample(trend.series, entry)
         fields |= _named(trend.series, entry) | {"changed": changed.get(entry.run)}
         writer.writerow({name: guarded(value) for name, value in fields.items()})
     return text.getvalue()
 
 
-def _named(series: Series, entry: Measured | LeftOut) -> dict[str, Value]:
+def _named(series: Series, entry: Measured | ExcludedRun) -> dict[str, Value]:
     return {
         "run": entry.run,
         "started_at": entry.at,
@@ -40,7 +40,7 @@ def _named(series: Series, entry: Measured | LeftOut) -> dict[str, Value]:
     }
 
 
-def _left_out(entry: LeftOut) -> dict[str, Value]:
+def _left_out(entry: ExcludedRun) -> dict[str, Value]:
     return {"state": NO_SAMPLE, "reason": entry.reason}
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from rich.text import Text
 
-from nfvbed.compare.explain import ExplainedTrial, Explanation, Use
+from nfvbed.compare.explain import ExplainedTrial, Explanation, TrialUse
 from nfvbed.records import QualityWarning
 from nfvbed.report import explanation, wording
 from nfvbed.report.marks import SHORT
@@ -79,7 +79,7 @@ def _warnings(trials: Sequence[ExplainedTrial]) -> list[QualityWarning]:
 
 
 def _trial(trial: ExplainedTrial, letters: dict[QualityWarning, str], reasons: dict[str, int]) -> Row:
-    used = "no" if trial.use is Use.UNUSED else "yes"
+    used = "no" if trial.use is TrialUse.UNUSED else "yes"
     texts = (
         str(trial.sequence),
         str(trial.round),

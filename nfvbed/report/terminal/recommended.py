@@ -7,7 +7,7 @@ from typing import Final
 
 from rich.text import Text
 
-from nfvbed.compare.recommendation.rankings import Ranked, Ranking
+from nfvbed.compare.recommendation.rankings import RankedVariant, Ranking
 from nfvbed.compare.recommendation.recommend import Proposal, Recommendation
 from nfvbed.records.quality import QualityWarning
 from nfvbed.report import wording
@@ -94,7 +94,7 @@ def _table(found: Recommendation, answer: Ranking, width: int) -> list[Text]:
 
 
 def _row(found: Recommendation, answer: Ranking, place: int, letters: Mapping[QualityWarning, str]) -> Row:
-    entry: Ranked = answer.ranked[place]
+    entry: RankedVariant = answer.ranked[place]
     shared = place > 0 and answer.ranked[place - 1].place == entry.place
     style = "bold" if entry.place == 1 else ""
     texts = (

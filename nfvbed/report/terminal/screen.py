@@ -28,7 +28,7 @@ LEGEND: Final = 8
 
 
 @dataclass(frozen=True)
-class About:
+class ScreenContext:
     """What is around the comparison."""
 
     title: str = ""
@@ -40,7 +40,7 @@ class About:
     """The runs as a shell takes them, where they were named."""
 
 
-def screen(comparison: Comparison, about: About, width: int = WIDTH) -> list[Text]:
+def screen(comparison: Comparison, about: ScreenContext, width: int = WIDTH) -> list[Text]:
     """Return the lines of the screen; none is wider than asked for, as far as single words allow.
 
     Args:
@@ -67,7 +67,7 @@ def screen(comparison: Comparison, about: About, width: int = WIDTH) -> list[Tex
     return [line for part in parts for line in part]
 
 
-def _head(comparison: Comparison, about: About, width: int) -> list[Text]:
+def _head(comparison: Comparison, about: ScreenContext, width: int) -> list[Text]:
     lines = [Text(f" {wording.SIMULATED_MARK} ", "bold white on red")] if comparison.simulated else []
     lines += [Text(line, "bold") for line in paragraph(about.title, width)]
     host = "; ".join([*about.machines, *model.host_state(comparison)])
@@ -76,7 +76,7 @@ def _head(comparison: Comparison, about: About, width: int) -> list[Text]:
     return [*lines, *(Text(line, "yellow") for line in ends)]
 
 
-def _foot(comparison: Comparison, about: About, width: int) -> list[Text]:
+def _foot(comparison: Comparison, about: ScreenContext, width: int) -> list[Text]:
     """Return what was not measured, the answer, and where the rest is."""
     lines: list[Text] = []
     missing = _holes(comparison) if model.in_order(comparison) else ""

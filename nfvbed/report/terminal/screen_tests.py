@@ -128,7 +128,7 @@ def _of_load(load: MeasuredLoad) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _TableLine:
     """One line of a table."""
 
     names: dict[str, str]
@@ -159,14 +159,16 @@ def _measured(table: MeasuredTable, marks: Marks, width: int) -> list[Text]:
     return [Text(title, "bold"), *_in_paragraphs(table, shown, width), *lay_out((), banners, width)[1:]]
 
 
-def _apart(lines: Sequence[MeasuredLine], table: MeasuredTable, marks: Marks) -> tuple[tuple[str, ...], list[_Shown]]:
+def _apart(
+    lines: Sequence[MeasuredLine], table: MeasuredTable, marks: Marks
+) -> tuple[tuple[str, ...], list[_TableLine]]:
     """Return what all lines are of (their traffic point, their test where it has a name of its own), and the lines."""
     shared = {name for name in ("point", "test") if len({getattr(line, name) for line in lines}) == 1}
     headings = {"variant": "variant", "point": "traffic", "test": "test", "label": "condition"}
     kept = {name: heading for name, heading in headings.items() if name not in shared}
     told = [getattr(lines[0], name) for name in headings if name in shared]
     found = [
-        _Shown(
+        _TableLine(
             {heading: getattr(line, name) for name, heading in kept.items()},
             tuple(line.quantities.get(name, wording.NOTHING) for name in table.headline),
             tuple(line.quantities),
@@ -177,13 +179,13 @@ def _apart(lines: Sequence[MeasuredLine], table: MeasuredTable, marks: Marks) ->
     return tuple(text for text in told if text != table.kind.value), found
 
 
-def _without_spread(line: _Shown) -> _Shown:
+def _without_spread(line: _TableLine) -> _TableLine:
     """Leave out least and greatest, which are in brackets."""
     return replace(line, values=tuple(value.partition(" (")[0] for value in line.values))
 
 
 def _in_columns(
-    table: MeasuredTable, shown: Sequence[_Shown], banners: Sequence[Line]
+    table: MeasuredTable, shown: Sequence[_TableLine], banners: Sequence[Line]
 ) -> tuple[tuple[Column, ...], list[Line]]:
     names = tuple(Column(heading) for heading in (shown[0].names if shown else ()))
     values = tuple(Column(name, right=True) for name in table.headline) if shown else ()
@@ -195,7 +197,7 @@ def _in_columns(
     return (*names, *values, *((SEE,) if shown else ())), [*lines, *banners]
 
 
-def _in_paragraphs(table: MeasuredTable, shown: Sequence[_Shown], width: int) -> list[Text]:
+def _in_paragraphs(table: MeasuredTable, shown: Sequence[_TableLine], width: int) -> list[Text]:
     """Write what is too wide for columns: names, then each quantity with its own name."""
     found = []
     for line in shown:

@@ -8,7 +8,7 @@ from statistics import mean, median, stdev
 from nfvbed.records import TrialRecord
 from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.celltest import AGAIN, CellTest, OneClass, Outcome
-from nfvbed.run.references import NothingToGoBy
+from nfvbed.run.references import MissingReference
 from nfvbed.search.burst import BurstFound, BurstRange, longest_burst
 from nfvbed.spec.testkinds.bursts import BackToBackTest, BurstTest
 from nfvbed.units import NS_PER_S
@@ -54,7 +54,7 @@ def back_to_back(cell_test: CellTest, spec: BackToBackTest) -> Outcome[TablePayl
     that costs more than to restart, the test does.
 
     Raises:
-        NothingToGoBy: no frame came through at maximum load.
+        MissingReference: no frame came through at maximum load.
         SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
     """
     for left in reversed(range(BEGINNINGS)):
@@ -75,7 +75,7 @@ def _forwarding_rate(cell_test: CellTest, spec: BackToBackTest) -> TrialRecord:
     request = replace(task.request, bidirectional=False, duration_ns=round(spec.rate_duration_s * NS_PER_S))
     record = cell_test.measure(replace(task, request=request))
     if not record.forwarded_rate_pps:
-        raise NothingToGoBy(f"no frame came through {cell_test.cell.id} one way at maximum load")
+        raise MissingReference(f"no frame came through {cell_test.cell.id} one way at maximum load")
     return record
 
 

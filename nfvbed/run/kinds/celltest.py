@@ -15,7 +15,7 @@ from nfvbed.records.results import MIXED, ONLY, LoadPoint, Reference, label_of
 from nfvbed.run import requests
 from nfvbed.run.ledger import RunLedger
 from nfvbed.run.observer import Observer
-from nfvbed.run.references import Known, reference
+from nfvbed.run.references import TestReferences, reference
 from nfvbed.run.setup import Setup
 from nfvbed.run.tools import Tools
 
@@ -84,18 +84,18 @@ class CellTest:
         """What is measured in the run."""
         return self.context.plan
 
-    def known(self) -> Known:
+    def known(self) -> TestReferences:
         """Return what the run has measured so far, and the placement class that it measures in."""
         ledger, classify = self.context.ledger, self.context.tools.classify
         found = completeness(self.plan, ledger.done, classify, ledger.excluded, ledger.done_tests)
         wanted = None if found.placement == ONLY else found.placement
-        return Known(ledger.trials, ledger.results, classify, wanted)
+        return TestReferences(ledger.trials, ledger.results, classify, wanted)
 
     def base(self, of: str) -> Reference:
         """Return the load that fractions are fractions of: `mrr`, or a goal of a search.
 
         Raises:
-            NothingToGoBy: it was not measured; the test is blocked.
+            MissingReference: it was not measured; the test is blocked.
         """
         return reference(of, self.cell, self.known())
 
@@ -146,7 +146,7 @@ class CellTest:
             The reference, None where the load is given itself; the load, None where none is given at all.
 
         Raises:
-            NothingToGoBy: what it is a part of was not measured.
+            MissingReference: what it is a part of was not measured.
         """
         if spec.fraction is None:
             return None, spec.load_pps

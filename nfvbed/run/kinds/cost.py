@@ -44,7 +44,7 @@ def cost(cell_test: CellTest, spec: CostTest) -> Outcome[TablePayload]:
 
     Raises:
         UnsupportedError: on a simulated deployment, which spends no time of a CPU.
-        NothingToGoBy: what the load is a part of was not measured.
+        MissingReference: what the load is a part of was not measured.
     """
     if cell_test.setup.deployment.simulated:
         raise UnsupportedError(
@@ -220,7 +220,7 @@ def _running(client: XdpSwitchClient, program: str) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class _Live:
+class _LiveTrial:
     """One trial of a task."""
 
     trial: TrialRecord
@@ -287,7 +287,7 @@ class _Tasks:
             reason=_not_full(shown),
         )
 
-    def _of_trials(self, alike: list[_Live]) -> Iterator[Quantity]:
+    def _of_trials(self, alike: list[_LiveTrial]) -> Iterator[Quantity]:
         times = [seen.ns_per_packet for seen in alike if seen.ns_per_packet is not None]
         yield _spread("processed", [seen.rate_pps for seen in alike], "frames/s")
         yield from self._of_times(times)
@@ -311,7 +311,7 @@ class _Tasks:
             stamp=False,
         )
 
-    def _trial(self) -> tuple[_Live, bool]:
+    def _trial(self) -> tuple[_LiveTrial, bool]:
         """Measure one trial; say whether it is in the class of the test."""
         seen: list[int] = []
 
@@ -322,7 +322,7 @@ class _Tasks:
             return self.cell_test.measure(task)
 
         record = self.one_class.take(measure)
-        return _Live(record, seen[-1]), self.one_class.fits
+        return _LiveTrial(record, seen[-1]), self.one_class.fits
 
     def repeated(self, task: Task) -> MeasuredRow:
         """Run a task over and over on one frame."""
@@ -347,7 +347,7 @@ class _Tasks:
         yield _spread("time by the kernel", [float(one.duration_ns) for one in found], "ns")
 
 
-def _not_full(shown: _Live) -> str:
+def _not_full(shown: _LiveTrial) -> str:
     if shown.busy is None:
         return (
             "the work is part of the sender's softirq: a packet's time cannot be determined (core_use: threaded-napi)"

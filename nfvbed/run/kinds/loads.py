@@ -63,7 +63,7 @@ def search(cell_test: CellTest, spec: SearchTest) -> Outcome[SearchResult]:
     """Search within one placement class, up to the generator's ceiling where no largest load is given.
 
     Raises:
-        NothingToGoBy: the ceiling was not measured.
+        MissingReference: the ceiling was not measured.
     """
     # The search's library takes half a second to import, which runs without a search are spared.
     from nfvbed.search import engine

@@ -64,7 +64,7 @@ def system_recovery(cell_test: CellTest, spec: SystemRecoveryTest) -> Outcome[Ta
     """Overload the cell and look, as often as asked for, in one placement class.
 
     Raises:
-        NothingToGoBy: what the loads are parts of was not measured.
+        MissingReference: what the loads are parts of was not measured.
         SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
     """
     base = cell_test.base(spec.of)
@@ -151,7 +151,7 @@ def reset(cell_test: CellTest, spec: ResetTest) -> Outcome[TablePayload]:
     """Reset the switch as often as asked for, each time in a trial of its own, all in one placement class.
 
     Raises:
-        NothingToGoBy: what the load is a part of was not measured.
+        MissingReference: what the load is a part of was not measured.
         UnsupportedError: this data plane or site has no reset.
         DeployError, SwitchDiedError, VnfDiedError, GeneratorError: it did not come back, or as `Measurement.measure`.
     """

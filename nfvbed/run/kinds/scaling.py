@@ -32,7 +32,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _TrialFigures:
     """One trial's figures."""
 
     trial: TrialRecord
@@ -49,7 +49,7 @@ class RowMeter:
         spec: the load, and how often.
 
     Raises:
-        NothingToGoBy: the load is a part of one that was not measured.
+        MissingReference: the load is a part of one that was not measured.
     """
 
     def __init__(self, cell_test: CellTest, spec: ScalingTest) -> None:
@@ -86,12 +86,12 @@ class RowMeter:
         rate = None if self._load_pps is None else request.share_of(self._load_pps)
         return replace(request, rate_pps=rate, duration_ns=round(self._spec.duration_s * NS_PER_S))
 
-    def _trial(self, request: TrafficRequest) -> tuple[_Seen, bool]:
+    def _trial(self, request: TrafficRequest) -> tuple[_TrialFigures, bool]:
         """Measure one trial; say whether it is in the class of the test."""
         record = self._one_class.take(lambda: self._cell_test.measure(replace(self._cell_test.task(), request=request)))
         return _seen(record), self._one_class.fits
 
-    def _quantities(self, shown: _Seen, alike: list[_Seen]) -> tuple[Quantity, ...]:
+    def _quantities(self, shown: _TrialFigures, alike: list[_TrialFigures]) -> tuple[Quantity, ...]:
         rates = [seen.rate_pps for seen in alike]
         losses = [seen.missing_percent for seen in alike]
         quantities = [
@@ -112,10 +112,10 @@ class RowMeter:
         return tuple(quantities)
 
 
-def _seen(trial: TrialRecord) -> _Seen:
+def _seen(trial: TrialRecord) -> _TrialFigures:
     """Read a trial as searches do: what a port refused at a given load is missing, what came too late is not."""
     latency = merge_latency(text for text in trial.latency_hdr if text)
-    return _Seen(trial, trial.forwarded_rate_pps, 100 * (missing_of([trial]) or 0.0), latency)
+    return _TrialFigures(trial, trial.forwarded_rate_pps, 100 * (missing_of([trial]) or 0.0), latency)
 
 
 def counted(number: int, what: str) -> str:
@@ -133,7 +133,7 @@ def flow_scaling(cell_test: CellTest, spec: FlowScalingTest) -> Outcome[TablePay
 
     Raises:
         ConfigurationError: the generator has not so many.
-        NothingToGoBy: the load is a part of one that was not measured.
+        MissingReference: the load is a part of one that was not measured.
     """
     most = cell_test.setup.info.max_flows
     if spec.counts[-1] > most:
@@ -159,7 +159,7 @@ def table_scaling(cell_test: CellTest, spec: TableScalingTest) -> Outcome[TableP
         ConfigurationError: frames cannot distinguish so many entries.
         UnsupportedError: entries are of IPv4, or somebody else writes the table.
         DeployError: the table does not take the entries.
-        NothingToGoBy: the load is a part of one that was not measured.
+        MissingReference: the load is a part of one that was not measured.
     """
     setup = cell_test.setup
     try:

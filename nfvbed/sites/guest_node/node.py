@@ -16,7 +16,7 @@ from nfvbed.sites.guest_node.channel import NodeChannel
 from nfvbed.sites.guest_node.files import NodeFiles
 from nfvbed.sites.guest_node.machine import NodeMachine, NodePlaces
 from nfvbed.sites.guest_node.ramdisk import FAILED, ramdisk
-from nfvbed.sites.ownmachine import Executed, Output, OwnMachine, Program
+from nfvbed.sites.ownmachine import Output, OwnMachine, Program, ProgramResult
 
 PROCESS = "node"
 BOOT_S = 180.0
@@ -68,7 +68,7 @@ class GuestNode(OwnMachine):
         node.kernel = ready["kernel"]
         return node
 
-    def execute(self, program: Program, output: Output | None = None, timeout_s: float | None = None) -> Executed:
+    def execute(self, program: Program, output: Output | None = None, timeout_s: float | None = None) -> ProgramResult:
         """Run a program to its end.
 
         An interrupt (Ctrl-C) is passed on to it, and goes on here when it has ended, or has not within `END_S`.
@@ -120,7 +120,7 @@ class GuestNode(OwnMachine):
         self._channel.send({"id": self._requests, "do": do, **keys})
         return self._requests
 
-    def _collect(self, request: int, deadline: float | None, output: Output | None) -> Executed:
+    def _collect(self, request: int, deadline: float | None, output: Output | None) -> ProgramResult:
         collected: dict[str, bytearray] = {"stdout": bytearray(), "stderr": bytearray(), "file": bytearray()}
         while True:
             message = self._channel.receive(deadline)
@@ -129,7 +129,7 @@ class GuestNode(OwnMachine):
             if message["event"] == "refused":
                 raise DeployError("the guest node cannot do it", observed=message["observed"])
             if message["event"] == "ended":
-                return Executed(
+                return ProgramResult(
                     message["status"], bytes(collected["stdout"] + collected["file"]), bytes(collected["stderr"])
                 )
             data = channel.data_of(message)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records.findings import Finding
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.measured import exchange, opened, tenants, twins
 from nfvbed.sites.kolla.measured.cloud import DeployedRack, RackCloud
@@ -15,7 +15,7 @@ from nfvbed.sites.kolla.measured.opened import deployed_rack
 from nfvbed.sites.kolla.pinning import Pinning
 from nfvbed.sites.kolla.verify.rack import verify_rack
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.openstack.remembered import Verified
+from nfvbed.sites.openstack.remembered import Verification
 from nfvbed.sites.openstack.site import OpenstackSite
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.sites.stages import StagedCloud
@@ -100,17 +100,17 @@ class RackSite(OpenstackSite):
         target = RackCloud(spec, self._root, self._rack)
         self._reach(target, TackerVnfs(spec.name, spec.onboarding, target, self._root))
 
-    def to_verify(self, variant: Variant) -> Deployed:
+    def to_verify(self, variant: Variant) -> DeploymentRecord:
         """Return what is deployed of a variant: with the VNFs that an earlier command left, or without any."""
         found = self.find_deployed()
         has_vnfs = found is not None and found.variant.name == variant.name
         return found if found is not None and has_vnfs else opened.bare(self._rack, variant)
 
-    def inspect(self, deployed: Deployed) -> tuple[Finding, ...]:
+    def inspect(self, deployed: DeploymentRecord) -> tuple[Finding, ...]:
         """Ask the cloud's APIs, and all machines over SSH."""
         return verify_rack(self._rack.order, self._target.connection)
 
-    def keep_findings(self, deployed: Deployed, findings: tuple[Finding, ...]) -> None:
+    def keep_findings(self, deployed: DeploymentRecord, findings: tuple[Finding, ...]) -> None:
         """Write them down in the rack's journal."""
         keep(self._rack, findings)
 
@@ -125,5 +125,5 @@ def keep(rack: DeployedRack, findings: tuple[Finding, ...]) -> None:
         found = journal.read(rack.places)
         if found is not None:
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            verified = Verified(at=now, findings=findings)
+            verified = Verification(at=now, findings=findings)
             journal.write(rack.places, found.model_copy(update={"verified": verified}))

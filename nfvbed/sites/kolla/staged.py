@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from nfvbed.sites.kolla.executor import destroying, journal, stages
-from nfvbed.sites.kolla.executor.deploying import Wish, deploy, is_another, prepare, require_free
+from nfvbed.sites.kolla.executor.deploying import RackRequest, deploy, is_another, prepare, require_free
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.measured.tenants import require_own
 from nfvbed.sites.kolla.pinning import pinning_of
@@ -68,12 +68,12 @@ def foresee_take_down(project: Project, site: str, *, evicts: bool) -> tuple[str
     return destroying.foresee(project, site)
 
 
-def _wish(project: Project, site: KollaSiteSpec, order: CloudOrder) -> Wish:
+def _wish(project: Project, site: KollaSiteSpec, order: CloudOrder) -> RackRequest:
     release = project.load_kolla_release(order.release or NEWEST)
-    return Wish(pinning_of(project, site, order.variant), site, release, order.inventory)
+    return RackRequest(pinning_of(project, site, order.variant), site, release, order.inventory)
 
 
-def _has_another(places: RackPlaces, wish: Wish) -> bool:
+def _has_another(places: RackPlaces, wish: RackRequest) -> bool:
     found = journal.read(places)
     if found is None or not found.on_machines:
         return False

@@ -8,7 +8,7 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.records import Deployment
 from nfvbed.signals import signals_held
 from nfvbed.sites.chain import DeployedChain
-from nfvbed.sites.lab.lifecycle import Left
+from nfvbed.sites.lab.lifecycle import LeftDeployment
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import chain_length, chains, layout
 
@@ -21,7 +21,7 @@ class LabChain(DeployedChain):
     """What is changed of it is written down beside the deployment, as soon as it is in force."""
 
     place: Site
-    left: Left
+    left: LeftDeployment
     probe: Callable[[Deployment], None]
     """Sends frames through a deployment; raises where none come through."""
 

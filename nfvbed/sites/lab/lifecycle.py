@@ -6,17 +6,17 @@ from pathlib import Path
 from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.records import Deployment
-from nfvbed.sites.lab.remembered import Remembered, find_remembered
+from nfvbed.sites.lab.remembered import RememberedDeployment, find_remembered
 from nfvbed.sites.lab.vnfs import LabVnfs
 from nfvbed.spec.layout import SIDE_BY_SIDE
 from nfvbed.vnfs import onboarded
 
 
 @dataclass(frozen=True)
-class Left:
+class LeftDeployment:
     """A deployment with its VNFs, as an earlier command left it."""
 
-    remembered: Remembered
+    remembered: RememberedDeployment
     vnfs: LabVnfs
     """What is started of them again stays with the deployment."""
 
@@ -74,7 +74,7 @@ class Left:
             )
 
 
-def left_on(deployment: Deployment, root: Path) -> Left:
+def left_on(deployment: Deployment, root: Path) -> LeftDeployment:
     """Find a deployment and its VNFs.
 
     Args:
@@ -93,4 +93,4 @@ def left_on(deployment: Deployment, root: Path) -> Left:
             observed="it is gone" if found is None else "none is written down beside it",
             fix="nfvbed onboard",
         )
-    return Left(found, LabVnfs.found(found.deployment, left, (found.workspace, found.arrangement, root)))
+    return LeftDeployment(found, LabVnfs.found(found.deployment, left, (found.workspace, found.arrangement, root)))

@@ -17,7 +17,7 @@ from nfvbed.host.ledger.hostlock import HostLock
 from nfvbed.host.native import native_binary, version_of
 from nfvbed.host.nics import fit, take
 from nfvbed.host.workspace.kept import KeptPages
-from nfvbed.host.workspace.reap import Reaped, close_own, reap
+from nfvbed.host.workspace.reap import ReapedLeftovers, close_own, reap
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import PortKind, Readiness, Support
 from nfvbed.signals import end_like_interrupt, signals_held
@@ -97,7 +97,7 @@ class LabMachine:
         free = hostfit.reservable_mib(nodes) if free_mib is None else dict.fromkeys(range(nodes), free_mib // nodes)
         return Host(self.topology, self.arrangement(variant, vnfs), free_hugepages_mib=free)
 
-    def begin(self, *, keeps_hugepages: bool = False) -> list[Reaped]:
+    def begin(self, *, keeps_hugepages: bool = False) -> list[ReapedLeftovers]:
         """Take the host for this nfvbed and remove what dead ones left; idempotent.
 
         Args:

@@ -24,7 +24,7 @@ from nfvbed.records import CellRole, Deployment, Hop, PortKind, QualityWarning, 
 from nfvbed.records.readings import Distances, Unavailable
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab.machine import LabMachine
-from nfvbed.sites.lab.remembered import Remembered, find_remembered
+from nfvbed.sites.lab.remembered import RememberedDeployment, find_remembered
 from nfvbed.spec.layout import End, Layout, layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -35,7 +35,7 @@ PeersAt = Callable[[GeneratorStarter], Peers]
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _PlaneRequest:
     """What is asked for, checked."""
 
     variant: Variant
@@ -49,7 +49,7 @@ class _Wanted:
 
 
 @dataclass
-class _Live:
+class _LiveDeployment:
     """A deployment that this object set up, or found remembered."""
 
     deployment: Deployment
@@ -77,7 +77,7 @@ class LabPlanes:
     def __init__(self, machine: LabMachine) -> None:
         self.machine = machine
         self.name = machine.spec.name
-        self._live: dict[str, _Live] = {}
+        self._live: dict[str, _LiveDeployment] = {}
 
     def begin(self) -> None:
         """Take the host for this nfvbed; idempotent."""
@@ -150,13 +150,13 @@ class LabPlanes:
             self.machine.catalogue.data_plane(variant).verify(remembered.deployment)
             return remembered.deployment, True
         live = self._set_up(wanted, CellRole.SUBJECT, persistent=True)
-        Remembered(live.workspace, live.deployment, variant, live.starter.arrangement).save()
+        RememberedDeployment(live.workspace, live.deployment, variant, live.starter.arrangement).save()
         self._live.pop(live.deployment.id)
         return live.deployment, False
 
     def _set_up(
-        self, wanted: _Wanted, role: CellRole, *, persistent: bool = False, peers: PeersAt | None = None
-    ) -> _Live:
+        self, wanted: _PlaneRequest, role: CellRole, *, persistent: bool = False, peers: PeersAt | None = None
+    ) -> _LiveDeployment:
         if self._live:
             raise InternalError(
                 "a second deployment was asked for while one is deployed",
@@ -179,7 +179,7 @@ class LabPlanes:
             raise
         return self._remember(deployment, plane, starter, variant)
 
-    def _attach(self, remembered: Remembered) -> Deployment:
+    def _attach(self, remembered: RememberedDeployment) -> Deployment:
         deployment = remembered.deployment
         if deployment.id not in self._live:
             plane = self.machine.catalogue.data_plane(remembered.variant)
@@ -189,17 +189,19 @@ class LabPlanes:
             self._remember(deployment, plane, starter, remembered.variant)
         return deployment
 
-    def _remember(self, deployment: Deployment, plane: DataPlane, starter: GeneratorStarter, variant: Variant) -> _Live:
+    def _remember(
+        self, deployment: Deployment, plane: DataPlane, starter: GeneratorStarter, variant: Variant
+    ) -> _LiveDeployment:
         if starter.workspace.short_of_hugepages:
             # Written down with a deployment that stays: a later nfvbed has another workspace.
             warnings = dict.fromkeys((*deployment.warnings, QualityWarning.HUGEPAGES_SHORT))
             deployment = deployment.model_copy(update={"warnings": tuple(warnings)})
         deployment = deployment.model_copy(update={"mtu": variant.mtu})
-        live = _Live(deployment, plane, starter, variant.port_kind)
+        live = _LiveDeployment(deployment, plane, starter, variant.port_kind)
         self._live[deployment.id] = live
         return live
 
-    def _find(self, deployment: Deployment) -> _Live:
+    def _find(self, deployment: Deployment) -> _LiveDeployment:
         live = self._live.get(deployment.id)
         if live is None:
             raise DeployError(
@@ -324,12 +326,12 @@ class LabPlanes:
         self.machine.close()
 
 
-def _wanted(variant: Variant, topology: str, vnf: VnfChoice | None, role: CellRole = CellRole.SUBJECT) -> _Wanted:
+def _wanted(variant: Variant, topology: str, vnf: VnfChoice | None, role: CellRole = CellRole.SUBJECT) -> _PlaneRequest:
     # A ceiling is of the variant's ports: they can be looped back also where the variant has no such path itself.
     if role is CellRole.SUBJECT:
         require_topology(variant, topology)
     plan = layout(topology)
-    return _Wanted(variant, plan, on_path(plan, vnf) if vnf is not None and plan.vnfs else None)
+    return _PlaneRequest(variant, plan, on_path(plan, vnf) if vnf is not None and plan.vnfs else None)
 
 
 def _deploy(plane: DataPlane, request: DeployRequest) -> Deployment:

@@ -1,13 +1,13 @@
 """What earlier commands left on this machine: the existing deployment, and what killed ones did not undo."""
 
 from nfvbed.errors import DeployError
-from nfvbed.host.workspace.reap import Reaped, abandoned, is_deployed, remove_unreadable, workspaces
+from nfvbed.host.workspace.reap import ReapedLeftovers, abandoned, is_deployed, remove_unreadable, workspaces
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.sites.lab.remembered import find_remembered
 from nfvbed.sites.site import NOTHING_DEPLOYED
 
 
-def take_down(reaped: list[Reaped], *, everything: bool) -> tuple[str, ...]:
+def take_down(reaped: list[ReapedLeftovers], *, everything: bool) -> tuple[str, ...]:
     """Take down what is deployed; return lines that say what was taken down.
 
     Args:

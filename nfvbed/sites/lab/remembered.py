@@ -12,7 +12,7 @@ from nfvbed.host.wholefile import write_whole
 from nfvbed.host.workspace.reap import is_deployed, workspaces
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment
-from nfvbed.sites.deployed import Deployed, not_readable
+from nfvbed.sites.deployed import DeploymentRecord, not_readable
 from nfvbed.spec.variant import Variant
 from nfvbed.vnfs import onboarded
 
@@ -21,7 +21,7 @@ _ARRANGEMENT_NAME = "arrangement.json"
 
 
 @dataclass(frozen=True)
-class Remembered:
+class RememberedDeployment:
     """What is deployed, as it was deployed."""
 
     workspace: Workspace
@@ -37,11 +37,11 @@ class Remembered:
         write_whole(directory / DEPLOYMENT_NAME, self.deployment.model_dump_json(indent=2))
 
     @property
-    def deployed(self) -> Deployed:
+    def deployed(self) -> DeploymentRecord:
         """Return it as any site says of what is deployed, with the VNFs that were onboarded on it."""
         vnfs = onboarded.find(self.deployment)
         owner = self.workspace.ledger.owner
-        return Deployed(
+        return DeploymentRecord(
             deployment=self.deployment,
             variant=self.variant,
             vnf=None if vnfs is None else vnfs.choice,
@@ -50,7 +50,7 @@ class Remembered:
         )
 
 
-def find_remembered() -> Remembered | None:
+def find_remembered() -> RememberedDeployment | None:
     """Find the existing deployment; there is at most one, since a second one is refused.
 
     Raises:
@@ -65,11 +65,11 @@ def find_remembered() -> Remembered | None:
     return None
 
 
-def _load(workspace: Workspace) -> Remembered:
+def _load(workspace: Workspace) -> RememberedDeployment:
     def text(name: str) -> str:
         return (Path(workspace.directory) / name).read_text()
 
-    return Remembered(
+    return RememberedDeployment(
         workspace=workspace,
         deployment=Deployment.model_validate_json(text(DEPLOYMENT_NAME)),
         variant=VariantModel.model_validate_json(text(_VARIANT_NAME)),

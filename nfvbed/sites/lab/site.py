@@ -17,7 +17,7 @@ from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import CellRole, Deployment, GeneratorPlace, Hop, QualityWarning, Support, VnfKind, WorkThread
 from nfvbed.records.findings import SiteReport
 from nfvbed.records.readings import Part, Reading, Unavailable
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab import lifecycle, remains, vnfs
 from nfvbed.sites.lab.chain import LabChain
@@ -122,7 +122,7 @@ class LabSite(Site):
         self._vnfs.clear()
         self._planes.close()
 
-    def find_deployed(self) -> Deployed | None:
+    def find_deployed(self) -> DeploymentRecord | None:
         """Find the existing deployment; there is at most one, since a second one is refused."""
         found = find_remembered()
         return None if found is None else found.deployed

@@ -21,7 +21,7 @@ from nfvbed.vnfs.readiness import wait_until_forwarding
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CloudRequest:
     """What is to be deployed."""
 
     variant: Variant
@@ -34,7 +34,7 @@ class Wanted:
 class CloudDeployment:
     """One that runs."""
 
-    wanted: Wanted
+    wanted: CloudRequest
     deployment: Deployment
     compute: Compute
     arrangement: Arrangement

@@ -14,7 +14,7 @@ from nfvbed.cloud.tacker.api import OnboardingApi, TackerVnf, Tell
 from nfvbed.cloud.tacker.connection import asking
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.cloud.tacker.legacy import LegacyApi
-from nfvbed.cloud.tacker.marks import Consoles, Marked
+from nfvbed.cloud.tacker.marks import Consoles, ReadinessLines
 from nfvbed.cloud.tacker.sol import SolApi
 from nfvbed.cloud.tacker.waits import wait
 from nfvbed.errors import NfvbedError, UsageError
@@ -145,9 +145,9 @@ class GivenVnfs:
     def _api(self, form: Form) -> OnboardingApi:
         return (SolApi if form is Form.PACKAGE else LegacyApi)(self.target.connection, self.journal)
 
-    def _marked(self, found: Onboardable, vnf: TackerVnf, tell: Tell) -> Marked:
+    def _marked(self, found: Onboardable, vnf: TackerVnf, tell: Tell) -> ReadinessLines:
         if found.console is None:
-            return Marked((), ())
+            return ReadinessLines((), ())
         return Consoles(self.target.connection, vnf.instances).wait(found.console, found.name, tell)
 
     def _known(self, named: Sequence[NamedThing]) -> CloudNames:

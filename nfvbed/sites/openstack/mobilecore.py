@@ -24,7 +24,7 @@ from nfvbed.spec.machines import ConsoleSpec, DeploymentFlavourSpec, MachinesVnf
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import BearerPath
 from nfvbed.vnfs.descriptors import written
-from nfvbed.vnfs.descriptors.machines.descriptor import Given, descriptor_of
+from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs, descriptor_of
 from nfvbed.vnfs.descriptors.model import VnfDescriptor
 from nfvbed.vnfs.epc.driver import BEARERS as BEARERS_FACT
 from nfvbed.vnfs.epc.driver import GATEWAY, bearers_of
@@ -170,7 +170,7 @@ class MobileCore:
         machines = {one.name: one for one in self._vnf.machines}
         ends = [end.at.split(".") for end in self._vnf.ports]
         links = [port.link for machine, name in ends for port in machines[machine].ports if port.name == name]
-        given = Given(
+        given = DeploymentInputs(
             flavors={name: self._project.load_flavor(name) for name in self._project.flavor_names},
             image=images.described(*image),
             networks=dict(zip(links, place.networks, strict=True)),

@@ -13,7 +13,7 @@ from nfvbed.host.ledger.owner import this_process
 from nfvbed.host.wholefile import write_whole
 from nfvbed.records import Deployment, Record
 from nfvbed.records.findings import Finding
-from nfvbed.sites.deployed import Deployed, Placed, not_readable
+from nfvbed.sites.deployed import DeploymentRecord, InstancePlacement, not_readable
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 
@@ -22,7 +22,7 @@ _UNDER_WAY = "under-way"
 """File with the id of a deployment that is set up, or is taken down with the command that has it."""
 
 
-class Verified(Record):
+class Verification(Record):
     """What verifying a deployment found."""
 
     at: str
@@ -31,7 +31,7 @@ class Verified(Record):
 
 
 @dataclass(frozen=True)
-class Remembered:
+class RememberedDeployment:
     """One deployment that outlives its command."""
 
     deployment: Deployment
@@ -42,10 +42,10 @@ class Remembered:
     """When it was deployed, and by which command."""
     compute: str = ""
     """Host of its data plane; empty: it is not known, as of a cloud that is not ours."""
-    verified: Verified | None = None
+    verified: Verification | None = None
     """What verifying it found the last time; None: it was not verified since it was set up."""
 
-    def deployed(self, folder: Path, placed: tuple[Placed, ...] = ()) -> Deployed:
+    def deployed(self, folder: Path, placed: tuple[InstancePlacement, ...] = ()) -> DeploymentRecord:
         """Return it as any site says of what is deployed.
 
         Args:
@@ -54,7 +54,7 @@ class Remembered:
         """
         computes = tuple(dict.fromkeys(filter(None, (self.compute, *(one.host for one in placed)))))
         where = str(_path(folder))
-        return Deployed(self.deployment, self.variant, self.choice, where, self.since, computes, placed)
+        return DeploymentRecord(self.deployment, self.variant, self.choice, where, self.since, computes, placed)
 
 
 def since_now() -> str:
@@ -63,7 +63,7 @@ def since_now() -> str:
     return f"{owner.since}: {owner.command}"
 
 
-def save(folder: Path, what: Remembered) -> None:
+def save(folder: Path, what: RememberedDeployment) -> None:
     """Write it down; complete or not at all."""
     path = _path(folder)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def save(folder: Path, what: Remembered) -> None:
     write_whole(path, json.dumps({**document, "since": what.since, "compute": what.compute}, indent=1))
 
 
-def find(folder: Path) -> Remembered | None:
+def find(folder: Path) -> RememberedDeployment | None:
     """Read it; None where nothing is deployed.
 
     Raises:
@@ -84,14 +84,14 @@ def find(folder: Path) -> Remembered | None:
     try:
         found = json.loads(path.read_text())
         choice, verified = found["choice"], found.get("verified")
-        return Remembered(
+        return RememberedDeployment(
             deployment=Deployment.model_validate_json(json.dumps(found["deployment"])),
             variant=VariantModel.model_validate_json(json.dumps(found["variant"])),
             arrangement=Arrangement.model_validate_json(json.dumps(found["arrangement"])),
             choice=None if choice is None else VnfChoice.model_validate_json(json.dumps(choice)),
             since=found["since"],
             compute=found.get("compute", ""),
-            verified=None if verified is None else Verified.model_validate_json(json.dumps(verified)),
+            verified=None if verified is None else Verification.model_validate_json(json.dumps(verified)),
         )
     except FileNotFoundError:
         return None

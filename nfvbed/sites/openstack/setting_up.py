@@ -17,10 +17,10 @@ from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import paths, remembered
-from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
+from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
 from nfvbed.sites.openstack.given import GivenVnfs
 from nfvbed.sites.openstack.provider import VnfProvider
-from nfvbed.sites.openstack.remembered import Remembered
+from nfvbed.sites.openstack.remembered import RememberedDeployment
 from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
@@ -29,7 +29,7 @@ from nfvbed.spec.vnf import VnfChoice
 _log = logging.getLogger(__name__)
 
 
-class SettingUp:
+class CloudSetup:
     """Sets up on one cloud.
 
     Args:
@@ -50,7 +50,7 @@ class SettingUp:
         """VNFs of descriptors that someone gives."""
         return GivenVnfs(self._target, journal.of(self._target.folder))
 
-    def from_nothing(self, wanted: Wanted) -> CloudDeployment:
+    def from_nothing(self, wanted: CloudRequest) -> CloudDeployment:
         """Set a deployment up; nothing but the cloud is left behind when that fails.
 
         Raises:
@@ -92,9 +92,9 @@ class SettingUp:
         if bare is not None and bare.choice is None and bare.variant != variant:
             remembered.forget(self._target.folder)
 
-    def beside(self, found: Remembered) -> CloudDeployment:
+    def beside(self, found: RememberedDeployment) -> CloudDeployment:
         """Take what is deployed as it is, with a generator of this command beside it."""
-        wanted = Wanted(found.variant, layout(found.deployment.topology), found.choice)
+        wanted = CloudRequest(found.variant, layout(found.deployment.topology), found.choice)
         compute = self._target.compute(found.variant)
         began = time.monotonic_ns()
         live = self._live(wanted, found.deployment, compute, found.arrangement, stays=True)
@@ -109,7 +109,7 @@ class SettingUp:
             raise
         return live
 
-    def heal(self, found: Remembered, dead: tuple[str, ...]) -> CloudDeployment:
+    def heal(self, found: RememberedDeployment, dead: tuple[str, ...]) -> CloudDeployment:
         """Let Tacker bring dead VNFs back, and send frames through.
 
         Args:
@@ -123,7 +123,7 @@ class SettingUp:
         deployment = found.deployment.model_copy(update={"vnfs": tuple(handles)})
         return self.beside(replace(found, deployment=deployment))
 
-    def offboard(self, found: Remembered) -> Remembered:
+    def offboard(self, found: RememberedDeployment) -> RememberedDeployment:
         """Remove the VNFs of what is deployed; return what stays.
 
         Raises:
@@ -207,7 +207,7 @@ class SettingUp:
 
     def _live(
         self,
-        wanted: Wanted,
+        wanted: CloudRequest,
         deployment: Deployment,
         compute: Compute,
         arrangement: Arrangement,
@@ -238,7 +238,7 @@ class SettingUp:
         live.wait_until_forwarding(live.compute.verify, began)
 
 
-def _choice(found: Remembered) -> VnfChoice:
+def _choice(found: RememberedDeployment) -> VnfChoice:
     if found.choice is None:
         raise InternalError("a deployment without VNFs has none to heal", where=found.deployment.id)
     return found.choice

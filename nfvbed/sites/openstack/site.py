@@ -18,16 +18,16 @@ from nfvbed.records import Accelerator, CellRole, Deployment, GeneratorPlace, Qu
 from nfvbed.records.findings import Finding, PlainReport, SiteReport
 from nfvbed.records.readings import Distances, Part, Reading, Unavailable
 from nfvbed.sites.chain import DeployedChain
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import mobilecore, paths, remembered, vnfs
-from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
+from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
 from nfvbed.sites.openstack.given import owners_of
 from nfvbed.sites.openstack.owncloud import OwnCloud
 from nfvbed.sites.openstack.provider import VnfProvider
-from nfvbed.sites.openstack.setting_up import SettingUp
+from nfvbed.sites.openstack.setting_up import CloudSetup
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.sites.openstack.target import Target
 from nfvbed.sites.site import NOTHING_DEPLOYED, Site, misfits_of_path
@@ -89,7 +89,7 @@ class OpenstackSite(Site):
         self.descriptor_form = provider.form
         self._target = target
         self._provider = provider
-        self._setting_up = SettingUp(self.name, self._machine, target, provider)
+        self._setting_up = CloudSetup(self.name, self._machine, target, provider)
 
     # What it is, and what it can.
 
@@ -204,7 +204,7 @@ class OpenstackSite(Site):
             self.destroy(live.deployment)
         self._machine.close()
 
-    def find_deployed(self) -> Deployed | None:
+    def find_deployed(self) -> DeploymentRecord | None:
         """Find what an earlier command left on the cloud."""
         found = self._find_left()
         return None if found is None else found.deployed(self._target.folder, vnfs.placed(found.deployment.vnfs))
@@ -223,7 +223,7 @@ class OpenstackSite(Site):
         found = self._find_left()
         if found is None or found.choice is None:
             # A data plane without VNFs is nobody's way: it has no instances that another compute would lack.
-            return self._add(self._setting_up.from_nothing(Wanted(variant, plan, vnf)))
+            return self._add(self._setting_up.from_nothing(CloudRequest(variant, plan, vnf)))
         deployed = found.deployed(self._target.folder)
         if not deployed.is_same(variant, topology):
             raise deployed.in_the_way(f"{variant.name} ({topology})")
@@ -247,7 +247,7 @@ class OpenstackSite(Site):
                 raise deployed.in_the_way(f"{variant.name} ({topology})")
             deployed.require_same(variant, topology, vnf)
             return found.deployment, True
-        live = self._setting_up.from_nothing(Wanted(variant, plan, vnf if plan.vnfs else None))
+        live = self._setting_up.from_nothing(CloudRequest(variant, plan, vnf if plan.vnfs else None))
         return self._stay(live), False
 
     def onboard(
@@ -345,7 +345,7 @@ class OpenstackSite(Site):
         live.compute.verify()
         vnfs.verify(self._setting_up.status_of_instance, live.handles)
 
-    def inspect(self, deployed: Deployed) -> tuple[Finding, ...]:
+    def inspect(self, deployed: DeploymentRecord) -> tuple[Finding, ...]:
         """Ask the cloud's APIs, and the machine of the compute that is deployed."""
         found = self._find_left()
         if found is None:
@@ -354,12 +354,12 @@ class OpenstackSite(Site):
         expected, commands = compute.expected(found.variant, found.arrangement), compute.reading()
         return verify(self._target.connection, (expected,), {} if commands is None else {compute.host: commands})
 
-    def keep_findings(self, deployed: Deployed, findings: tuple[Finding, ...]) -> None:
+    def keep_findings(self, deployed: DeploymentRecord, findings: tuple[Finding, ...]) -> None:
         """Write them down beside the deployment."""
         found = self._find_left()
         if found is not None and found.deployment.id == deployed.deployment.id:
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            verified = remembered.Verified(at=now, findings=findings)
+            verified = remembered.Verification(at=now, findings=findings)
             remembered.save(self._target.folder, replace(found, verified=verified))
 
     def rig(self, deployment: Deployment) -> dict[str, Any]:
@@ -439,10 +439,10 @@ class OpenstackSite(Site):
             )
         return self._live[deployment.id]
 
-    def _find_left(self) -> remembered.Remembered | None:
+    def _find_left(self) -> remembered.RememberedDeployment | None:
         return remembered.find(self._target.folder)
 
-    def _require_left(self, deployment: Deployment) -> remembered.Remembered:
+    def _require_left(self, deployment: Deployment) -> remembered.RememberedDeployment:
         found = self._find_left()
         if found is None or found.deployment.id != deployment.id or found.choice is None:
             raise DeployError(
@@ -459,7 +459,7 @@ class OpenstackSite(Site):
         self._add(live)
         remembered.save(
             self._target.folder,
-            remembered.Remembered(
+            remembered.RememberedDeployment(
                 live.deployment,
                 live.wanted.variant,
                 live.arrangement,

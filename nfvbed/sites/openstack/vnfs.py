@@ -10,7 +10,7 @@ from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.errors import VnfDiedError
 from nfvbed.records import Accelerator, PortKind, Record, VnfHandle, VnfPort
 from nfvbed.records.state import VnfState
-from nfvbed.sites.deployed import Placed
+from nfvbed.sites.deployed import InstancePlacement
 from nfvbed.spec.vnf import VnfChoice
 
 DEVICE = "neutron:{}"
@@ -93,10 +93,10 @@ def instances(handles: Sequence[VnfHandle]) -> tuple[PlacedInstance, ...]:
     return tuple(CloudVnfState.of(one).placed(one.name) for one in handles)
 
 
-def placed(handles: Sequence[VnfHandle]) -> tuple[Placed, ...]:
+def placed(handles: Sequence[VnfHandle]) -> tuple[InstancePlacement, ...]:
     """Return where VNFs run and who has them, in the order of the path."""
     states = (CloudVnfState.of(one) for one in handles)
-    return tuple(Placed(one.host, one.instance, one.stack, one.tacker_api, one.tacker_id) for one in states)
+    return tuple(InstancePlacement(one.host, one.instance, one.stack, one.tacker_api, one.tacker_id) for one in states)
 
 
 def known(accelerator: Accelerator) -> str | None:

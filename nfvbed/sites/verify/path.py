@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from nfvbed.errors import NfvbedError
 from nfvbed.records.findings import Finding, State
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.site import Site
 from nfvbed.spec.commands import TracedPath, trace_command
 from nfvbed.spec.variant import Variant
@@ -18,7 +18,7 @@ _PROBED = "sent frames both ways"
 
 
 def verify_with_path(
-    site: Site, deployed: Deployed, variant: Variant, choice: Callable[[], VnfChoice | None] | None
+    site: Site, deployed: DeploymentRecord, variant: Variant, choice: Callable[[], VnfChoice | None] | None
 ) -> tuple[Finding, ...]:
     """Verify what is deployed, then send frames through its instances, or through one that is booted for that.
 
@@ -60,6 +60,6 @@ def verify_with_path(
     return tuple(found.values())
 
 
-def _traced(site: Site, deployed: Deployed, variant: Variant) -> str:
+def _traced(site: Site, deployed: DeploymentRecord, variant: Variant) -> str:
     path = deployed.deployment.topology if deployed.vnf is not None else PATH
     return trace_command(TracedPath(variant.name, path, MIN_FRAME_SIZE_BYTES, deployed.vnf, site.name))

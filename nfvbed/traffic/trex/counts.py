@@ -37,7 +37,7 @@ class NotCounted(Exception):
 
 
 @dataclass(frozen=True)
-class Sent:
+class SendingCounts:
     """How sending went.
 
     TRex sends every frame: where it cannot keep its pace its clock goes slower, until it is stopped.
@@ -64,7 +64,7 @@ def trial(
     planned: Sequence[Part],
     by_id: Mapping[Any, Any],
     at_ports: Mapping[Any, Any],
-    sent: Sent,
+    sent: SendingCounts,
     *,
     software: bool = False,
 ) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _flow(part: Part, by_id: Mapping[Any, Any], software: bool) -> _Flow:
     return _Flow(part, out, back)
 
 
-def _require_counting(flows: Sequence[_Flow], at_ports: Mapping[Any, Any], sent: Sent, software: bool) -> None:
+def _require_counting(flows: Sequence[_Flow], at_ports: Mapping[Any, Any], sent: SendingCounts, software: bool) -> None:
     """Tell a NIC that counts no streams from a path that lost all of them, by what its port counted.
 
     Raises:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
-from nfvbed.traffic.trex.serving import Refused
+from nfvbed.traffic.trex.serving import RequestRefused
 
 NS_PER_S = 1_000_000_000
 FCS_BYTES = 4
@@ -72,16 +72,16 @@ def check(keys: dict[str, Any]) -> None:
     """
     for key in keys:
         if key not in _KNOWN:
-            raise Refused("bad-request", f"start knows no key {key}", key)
+            raise RequestRefused("bad-request", f"start knows no key {key}", key)
     for key, values in _ONLY.items():
         if key in keys and keys[key] not in values:
-            raise Refused("out-of-range", f"{key} cannot be {keys[key]!r} with TRex", key, values[0])
+            raise RequestRefused("out-of-range", f"{key} cannot be {keys[key]!r} with TRex", key, values[0])
     stack = keys.get("stack") or {}
     for key in ("vxlan", "gtpu"):
         if stack.get(key) is not None:
-            raise Refused("out-of-range", f"TRex sends no {key} frames here", f"stack.{key}")
+            raise RequestRefused("out-of-range", f"TRex sends no {key} frames here", f"stack.{key}")
     if not 1 <= keys.get("flows", 1) <= MAX_FLOWS:
-        raise Refused("out-of-range", f"{keys['flows']} flows", "flows", MAX_FLOWS)
+        raise RequestRefused("out-of-range", f"{keys['flows']} flows", "flows", MAX_FLOWS)
 
 
 def parts(keys: dict[str, Any], line_bits_per_s: Sequence[int]) -> list[Part]:
@@ -109,7 +109,7 @@ def parts(keys: dict[str, Any], line_bits_per_s: Sequence[int]) -> list[Part]:
 def _line_pps(sizes: list[list[int]], bits_per_s: int, port: int) -> float:
     """Return how many frames of a mix a line takes."""
     if not bits_per_s:
-        raise Refused("port", f"TRex does not know the speed of port {port}: is its link up?")
+        raise RequestRefused("port", f"TRex does not know the speed of port {port}: is its link up?")
     weights = sum(weight for _, weight in sizes)
     return bits_per_s / (8 * sum((size + GAP_BYTES) * weight for size, weight in sizes) / weights)
 
@@ -133,7 +133,7 @@ def stream(stl: Any, part: Part, keys: dict[str, Any], own_macs: tuple[str, str]
     room = part.size_bytes - FCS_BYTES - len(frame)
     if room < 0:
         least = len(frame) + FCS_BYTES
-        raise Refused("out-of-range", f"frames of {part.size_bytes} bytes are too small", "frame_sizes", least)
+        raise RequestRefused("out-of-range", f"frames of {part.size_bytes} bytes are too small", "frame_sizes", least)
     flows = keys.get("flows", 1)
     packet = stl.STLPktBuilder(pkt=frame / ("x" * room), vm=_flows(stl, part, keys) if flows > 1 else [])
     # A stream without an end sends a frame more than are due in a time, as often as not.
@@ -196,7 +196,9 @@ def _flows(stl: Any, part: Part, keys: dict[str, Any]) -> Any:
     first = int(ip_address(_ends(keys)[part.rx if replies else part.tx])) & 0xFFFF
     last = first + int(keys["flows"]) - 1
     if last > 0xFFFF:
-        raise Refused("out-of-range", f"flow numbers leave 16 bits of the address: {last}", "flows", 0x10000 - first)
+        raise RequestRefused(
+            "out-of-range", f"flow numbers leave 16 bits of the address: {last}", "flows", 0x10000 - first
+        )
     machine = stl.STLVM()
     machine.var(name="flow", min_value=first, max_value=last, size=2, op="inc", step=1)
     machine.write(fv_name="flow", pkt_offset=f"IPv6.{side}" if six else f"IP.{side}", offset_fixup=14 if six else 2)

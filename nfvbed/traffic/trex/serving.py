@@ -13,7 +13,7 @@ Command = Callable[[dict[str, Any]], dict[str, Any]]
 """Takes the keys of a request, and returns its result."""
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that is not fulfilled.
 
     Args:
@@ -73,9 +73,9 @@ class Server:
                 self._going = False
                 return _answered(identifier, {})
             if not isinstance(command, str) or command not in self._commands:
-                raise Refused("bad-request", f"there is no command {command!r}", "command")
+                raise RequestRefused("bad-request", f"there is no command {command!r}", "command")
             return _answered(identifier, self._commands[command](document))
-        except Refused as refused:
+        except RequestRefused as refused:
             return {"schema": SCHEMA, "id": identifier, "ok": False, "error": refused.body}
 
 
@@ -83,11 +83,11 @@ def _document(line: bytes) -> dict[str, Any]:
     try:
         document = json.loads(line)
     except ValueError as error:
-        raise Refused("bad-request", f"not JSON: {error}") from error
+        raise RequestRefused("bad-request", f"not JSON: {error}") from error
     if not isinstance(document, dict) or document.pop("schema", None) != SCHEMA:
-        raise Refused("bad-request", f"schema is not {SCHEMA}", "schema")
+        raise RequestRefused("bad-request", f"schema is not {SCHEMA}", "schema")
     if not isinstance(document.get("id"), int):
-        raise Refused("bad-request", "id is no number", "id")
+        raise RequestRefused("bad-request", "id is no number", "id")
     return document
 
 

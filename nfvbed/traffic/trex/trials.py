@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from nfvbed.traffic.trex import counts, frames
-from nfvbed.traffic.trex.counts import PORTS, NotCounted, Sent
+from nfvbed.traffic.trex.counts import PORTS, NotCounted, SendingCounts
 from nfvbed.traffic.trex.frames import NS_PER_S, Part
-from nfvbed.traffic.trex.serving import Refused
+from nfvbed.traffic.trex.serving import RequestRefused
 
 MBPS_PER_GBPS = 1000
 DRAIN_NS = 50_000_000
@@ -71,7 +71,7 @@ class Trials:
     def start(self, keys: dict[str, Any]) -> dict[str, Any]:
         """Begin a trial; it ends by itself."""
         if self._is_running():
-            raise Refused("busy", "a trial is running")
+            raise RequestRefused("busy", "a trial is running")
         frames.check(keys)
         planned = frames.parts(keys, [_bits_per_s(found) for found in self._ports])
         streams = [(part, frames.stream(self._stl, part, keys, self._own_macs)) for part in planned]
@@ -97,7 +97,7 @@ class Trials:
     def stop(self, keys: dict[str, Any]) -> dict[str, Any]:
         """End a trial that is going on."""
         if self._thread is None or not self._is_running():
-            raise Refused("idle", "nothing is running")
+            raise RequestRefused("idle", "nothing is running")
         self._stopped.set()
         self._thread.join()
         return self.stats(keys)
@@ -148,7 +148,7 @@ class Trials:
         by_id = client.get_pgid_stats([part.id for part in planned])["flow_stats"]
         return counts.trial(planned, by_id, client.get_stats(ports=ports), sent, software=self._software)
 
-    def _send(self, keys: dict[str, Any], planned: list[Part]) -> Sent:
+    def _send(self, keys: dict[str, Any], planned: list[Part]) -> SendingCounts:
         """Send the streams, and wait for what is still under way."""
         client, senders = self._client, sorted({part.tx for part in planned})
         drain_ms = max(1, (keys.get("drain_ns") or DRAIN_NS) // 1_000_000)
@@ -161,7 +161,7 @@ class Trials:
         ended = time.monotonic() - drain_ms / 1000
         # Both happen while their request is under way.
         took_s = (ending + ended - asked - began) / 2
-        return Sent(round(took_s * NS_PER_S), _nominal_ns(keys), self._stopped.is_set())
+        return SendingCounts(round(took_s * NS_PER_S), _nominal_ns(keys), self._stopped.is_set())
 
     def _wait(self, until: float, *, may_end: bool) -> None:
         """Wait for a time, or until somebody asks for the end; where frames were given, until they are sent."""

@@ -34,7 +34,7 @@ _VNICS = {"sriov": "direct", "vnic": "normal"}
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedResources:
     """What one VDU asks; what is not asked is None, or not there."""
 
     vcpus: int | None = None
@@ -47,9 +47,9 @@ class Asked:
     """File and line, by `vcpus`, `memory_mib`, extra spec, connection point; those that are not there are made here."""
 
 
-def of_machine(machine: Machine) -> Asked:
+def of_machine(machine: Machine) -> RequestedResources:
     """Return what a machine of a descriptor asks."""
-    return Asked(
+    return RequestedResources(
         vcpus=machine.size.vcpus,
         memory_mib=machine.size.memory_mib,
         specs=dict(machine.extra_specs),
@@ -58,7 +58,7 @@ def of_machine(machine: Machine) -> Asked:
     )
 
 
-def of_document(document: Document, machine: str | None = None) -> Asked:
+def of_document(document: Document, machine: str | None = None) -> RequestedResources:
     """Return what a descriptor asks: a legacy one, or the definitions of a package's flavour.
 
     Args:
@@ -82,7 +82,7 @@ def of_document(document: Document, machine: str | None = None) -> Asked:
         elif kind in POINTS and not properties.get("management"):
             vnics[name] = vnic_of(properties)
             places[name] = document.where((*shape.NODES, name, "properties"))
-    return Asked(size.get("vcpus"), size.get("memory_mib"), specs, vnics, places)
+    return RequestedResources(size.get("vcpus"), size.get("memory_mib"), specs, vnics, places)
 
 
 def _machine_of(node: Mapping[str, Any]) -> str:

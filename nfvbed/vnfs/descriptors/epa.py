@@ -10,7 +10,7 @@ from nfvbed.records import PortKind
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
-from nfvbed.vnfs.descriptors.asked import Asked
+from nfvbed.vnfs.descriptors.asked import RequestedResources
 
 PAGES = "hw:mem_page_size"
 _NUMA = "hw:numa_"
@@ -104,7 +104,7 @@ def needs_direct(variant: Variant, choice: VnfChoice) -> bool:
     return vnf_port_kind(variant, choice) is PortKind.VF
 
 
-def compare(asked: Asked, flavor: Flavor, variant: Variant, choice: VnfChoice) -> list[Mismatch]:
+def compare(asked: RequestedResources, flavor: Flavor, variant: Variant, choice: VnfChoice) -> list[Mismatch]:
     """Compare what anybody's descriptor asks with flavor and variant.
 
     Args:
@@ -116,7 +116,7 @@ def compare(asked: Asked, flavor: Flavor, variant: Variant, choice: VnfChoice) -
     return [*of_flavor(asked, flavor), *of_variant(asked, flavor, variant, choice)]
 
 
-def of_flavor(asked: Asked, flavor: Flavor) -> Iterator[Mismatch]:
+def of_flavor(asked: RequestedResources, flavor: Flavor) -> Iterator[Mismatch]:
     """Yield what the descriptor asks and the flavor does not give."""
     for key, has, unit in (("vcpus", flavor.vcpus, ""), ("memory_mib", flavor.memory_mib, " MiB")):
         wanted = getattr(asked, key)
@@ -141,7 +141,7 @@ def of_flavor(asked: Asked, flavor: Flavor) -> Iterator[Mismatch]:
             )
 
 
-def of_variant(asked: Asked, flavor: Flavor, variant: Variant, choice: VnfChoice) -> Iterator[Mismatch]:
+def of_variant(asked: RequestedResources, flavor: Flavor, variant: Variant, choice: VnfChoice) -> Iterator[Mismatch]:
     """Yield what the variant's ports need and descriptor or flavor do not give."""
     try:
         kind = vnf_port_kind(variant, choice)
@@ -181,7 +181,7 @@ def of_memory(
     )
 
 
-def of_vnics(asked: Asked, kind: PortKind, variant: Variant) -> Iterator[Mismatch]:
+def of_vnics(asked: RequestedResources, kind: PortKind, variant: Variant) -> Iterator[Mismatch]:
     """Yield connection points that ask for another kind of vNIC than the ports are."""
     wanted = "direct" if kind is PortKind.VF else "normal"
     for name, vnic in asked.vnics.items():

@@ -57,7 +57,7 @@ class _Cloud(ABC):
         return one.zone
 
 
-class _Named(_Cloud):
+class _NamedReferences(_Cloud):
     """By its name; flavors and images are parameters with defaults, as inputs of the legacy form are."""
 
     def parameters(self, flavour: Flavour) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class _Named(_Cloud):
         return self.of_machine(one, "zone") if one.zone else ""
 
 
-class _OfTheRequest(_Cloud):
+class _RequestReferences(_Cloud):
     """As the package's script has it from the request to instantiate."""
 
     def parameters(self, flavour: Flavour) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class _OfTheRequest(_Cloud):
         return {"get_param": ["nfv", "CP", port.name, "network"]}
 
 
-class _OfTheGroup(_Cloud):
+class _GroupReferences(_Cloud):
     """As the template says in which this one is nested."""
 
     def parameters(self, flavour: Flavour) -> dict[str, Any]:
@@ -102,16 +102,16 @@ class _OfTheGroup(_Cloud):
 def stack(descriptor: VnfDescriptor, flavour: Flavour) -> Hot:
     """Return the template of a deployment flavour that Heat takes by itself."""
     if (flavour.most_instances or 1) > 1:
-        return _scaled(descriptor, flavour, _Named())
-    return Hot(_plain(descriptor, flavour, _Named(), f"{descriptor.vnf.title}, flavour {flavour.name}"), {})
+        return _scaled(descriptor, flavour, _NamedReferences())
+    return Hot(_plain(descriptor, flavour, _NamedReferences(), f"{descriptor.vnf.title}, flavour {flavour.name}"), {})
 
 
 def base(descriptor: VnfDescriptor, flavour: Flavour) -> Hot:
     """Return the base HOT of a deployment flavour; the package's script fills in what is the cloud's."""
     if flavour.most_instances is not None:
         # Tacker scales, and heals, what is in a group; also where there can be one instance alone.
-        return _scaled(descriptor, flavour, _OfTheRequest())
-    return Hot(_plain(descriptor, flavour, _OfTheRequest(), f"{descriptor.vnf.title}, flavour {flavour.name}"), {})
+        return _scaled(descriptor, flavour, _RequestReferences())
+    return Hot(_plain(descriptor, flavour, _RequestReferences(), f"{descriptor.vnf.title}, flavour {flavour.name}"), {})
 
 
 def _plain(descriptor: VnfDescriptor, flavour: Flavour, cloud: _Cloud, description: str) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _scaled(descriptor: VnfDescriptor, flavour: Flavour, cloud: _Cloud) -> Hot:
     }
     title = descriptor.vnf.title
     outer = _template(f"{title}, as many instances as it is scaled to", cloud.parameters(flavour), resources)
-    inner = _plain(descriptor, flavour, _OfTheGroup(), f"One instance of {title}")
+    inner = _plain(descriptor, flavour, _GroupReferences(), f"One instance of {title}")
     del inner["outputs"]
     return Hot(outer, {name: inner})
 

@@ -14,7 +14,7 @@ _SHOWN = 80
 """Characters of a client's own words in what it is answered."""
 
 
-class Refused(Exception):
+class QueryRefused(Exception):
     """A question that this store has no answer to; the answer says so, in MongoDB's form."""
 
 
@@ -48,7 +48,7 @@ class Collection:
         """
         unknown = sorted(set(changes) - set(_OPERATORS))
         if unknown:
-            raise Refused(f"the operators {', '.join(unknown)[:_SHOWN]}; there are {', '.join(_OPERATORS)}")
+            raise QueryRefused(f"the operators {', '.join(unknown)[:_SHOWN]}; there are {', '.join(_OPERATORS)}")
         found = next((document for document in self._documents if _matches(document, wanted)), None)
         if found is None:
             return 0
@@ -61,7 +61,7 @@ class Collection:
 def _matches(document: Document, wanted: Mapping[str, Any]) -> bool:
     for path, value in wanted.items():
         if path.startswith("$") or isinstance(value, dict | list):
-            raise Refused(f"a query with {path[:_SHOWN]}: only equality is there")
+            raise QueryRefused(f"a query with {path[:_SHOWN]}: only equality is there")
     return all(value in _values(document, path.split(".")) for path, value in wanted.items())
 
 
@@ -96,28 +96,28 @@ def _change(document: Document, operator: str, path: str, value: Any) -> None:
     for parent in parents:
         inside = inside.get(parent) if isinstance(inside, dict) else None
     if not isinstance(inside, dict):
-        raise Refused(f"{operator} of {path[:_SHOWN]}: there is no such document in it")
+        raise QueryRefused(f"{operator} of {path[:_SHOWN]}: there is no such document in it")
     if operator == "$set":
         if name not in inside:
-            raise Refused(f"$set of {path[:_SHOWN]}: there is no such value in it")
+            raise QueryRefused(f"$set of {path[:_SHOWN]}: there is no such value in it")
         _require_like(inside[name], value, path)
         inside[name] = value
         return
     old, new = inside.get(name), value if operator == "$inc" else _mapping(value).get("and")
     if not isinstance(old, int) or not isinstance(new, int):
-        raise Refused(f"{operator} of {path[:_SHOWN]}: there is no number")
+        raise QueryRefused(f"{operator} of {path[:_SHOWN]}: there is no number")
     inside[name] = Int64((old + new if operator == "$inc" else old & new) & _MASK)
 
 
 def _require_like(old: Any, value: Any, path: str) -> None:
     """Refuse a value of another type than the one that it takes the place of, and a long one: documents stay small."""
     if type(old) is not type(value) or isinstance(value, dict | list):
-        raise Refused(f"$set of {path[:_SHOWN]}: there is no such value in it")
+        raise QueryRefused(f"$set of {path[:_SHOWN]}: there is no such value in it")
     if isinstance(value, str | bytes) and len(value) > LONGEST_VALUE:
-        raise Refused(f"$set of {path[:_SHOWN]}: {len(value)} characters, more than {LONGEST_VALUE}")
+        raise QueryRefused(f"$set of {path[:_SHOWN]}: {len(value)} characters, more than {LONGEST_VALUE}")
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise Refused("a change that is no document")
+        raise QueryRefused("a change that is no document")
     return value

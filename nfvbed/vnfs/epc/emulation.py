@@ -17,7 +17,7 @@ from nfvbed.patience import patient
 from nfvbed.records import Record
 from nfvbed.spec.corenetwork import CoreNetwork
 from nfvbed.vnfs.epc.enb import Enb
-from nfvbed.vnfs.epc.reports import BURST, Carried
+from nfvbed.vnfs.epc.reports import BURST, CarriedBearers
 from nfvbed.vnfs.epc.sctp import S1AP_PORT, Association
 from nfvbed.vnfs.epc.subscribers import Subscriber
 
@@ -63,7 +63,7 @@ class Service:
 
     def _bearers(self, request: dict[str, Any]) -> Record:
         found = self._enb.bearers()
-        return Carried(sgw=str(found[0][1]) if found else "", bearers=tuple(bearer for bearer, _ in found))
+        return CarriedBearers(sgw=str(found[0][1]) if found else "", bearers=tuple(bearer for bearer, _ in found))
 
     def _sim(self, imsi: str) -> Subscriber:
         if imsi not in self._sims:

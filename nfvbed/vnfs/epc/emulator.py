@@ -7,7 +7,7 @@ from typing import Any
 from nfvbed.errors import VnfDiedError
 from nfvbed.host import linesocket
 from nfvbed.units import NS_PER_S
-from nfvbed.vnfs.epc.reports import ANSWER_S, BURST_NS, AttachReport, Carried
+from nfvbed.vnfs.epc.reports import ANSWER_S, BURST_NS, AttachReport, CarriedBearers
 
 _PATIENCE_S = 5.0
 
@@ -47,13 +47,13 @@ class Emulator:
         patience_s = _PATIENCE_S + len(imsis) * (ANSWER_S + BURST_NS / NS_PER_S)
         return AttachReport.model_validate(self._ask({"do": "detach", "imsis": imsis}, patience_s))
 
-    def carried(self) -> Carried:
+    def carried(self) -> CarriedBearers:
         """Read the bearers of the attached UEs.
 
         Raises:
             VnfDiedError: as `attach`.
         """
-        return Carried.model_validate(self._ask({"do": "bearers"}, _PATIENCE_S))
+        return CarriedBearers.model_validate(self._ask({"do": "bearers"}, _PATIENCE_S))
 
     def _ask(self, request: dict[str, Any], patience_s: float) -> dict[str, Any]:
         try:

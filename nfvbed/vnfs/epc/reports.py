@@ -46,7 +46,7 @@ class AttachReport(Record):
         return dict(Counter(outcome.failure for outcome in self.outcomes if outcome.failure))
 
 
-class Carried(Record):
+class CarriedBearers(Record):
     """The bearers that there are."""
 
     sgw: str

@@ -13,7 +13,7 @@ from bson import Int64
 
 from nfvbed.patience import patient
 from nfvbed.vnfs.epc import serving, wire
-from nfvbed.vnfs.epc.collection import Collection, Refused
+from nfvbed.vnfs.epc.collection import Collection, QueryRefused
 from nfvbed.vnfs.epc.subscribers import Subscriber
 
 COLLECTION = "subscribers"
@@ -65,7 +65,7 @@ def _update(collection: Collection, command: Any) -> dict[str, Any]:
     updates = command.get("updates")
     for update in updates if isinstance(updates, list) else []:
         if not isinstance(update, dict):
-            raise Refused("an update that is no document")
+            raise QueryRefused("an update that is no document")
         changed += collection.update(_document(update, "q"), _document(update, "u"))
     return {"n": changed, "nModified": changed, **_ok()}
 
@@ -73,14 +73,14 @@ def _update(collection: Collection, command: Any) -> dict[str, Any]:
 def _document(command: Any, name: str) -> dict[str, Any]:
     found = command.get(name, {})
     if not isinstance(found, dict):
-        raise Refused(f"{name} is no document")
+        raise QueryRefused(f"{name} is no document")
     return found
 
 
 def _answered(work: Any) -> dict[str, Any]:
     try:
         found: dict[str, Any] = work()
-    except Refused as failure:
+    except QueryRefused as failure:
         return _refusal(str(failure), _BAD_VALUE)
     return found
 

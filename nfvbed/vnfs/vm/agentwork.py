@@ -27,7 +27,7 @@ _TESTPMD = "testpmd"
 
 
 @dataclass
-class Reported:
+class AgentReport:
     """What the agent answered."""
 
     versions: dict[str, str] = field(default_factory=dict)
@@ -59,7 +59,7 @@ def check(seat: VnfSeat) -> None:
         )
 
 
-def forward(seat: VnfSeat, socket: Path, steps: Steps, timeout_s: float) -> Reported:
+def forward(seat: VnfSeat, socket: Path, steps: Steps, timeout_s: float) -> AgentReport:
     """Ask the agent who it is, check that it has the ports, and tell it to forward.
 
     Raises:
@@ -70,7 +70,7 @@ def forward(seat: VnfSeat, socket: Path, steps: Steps, timeout_s: float) -> Repo
         info = agent.ask("info", timeout_s=timeout_s)
         links = agent.ask("links", timeout_s=timeout_s)["ports"]
         _check_ports(seat, links)
-    reported = Reported()
+    reported = AgentReport()
     reported.versions = {"guest": str(info["version"]), "guest-kernel": str(info["kernel"])}
     reported.facts = {"guest": info}
     if seat.does == AS_THE_IMAGE:

@@ -6,15 +6,15 @@ from typing import Any, Final
 from nfvbed.vsperf.conf.draft import Draft
 from nfvbed.vsperf.conf.old import UNREAD
 from nfvbed.vsperf.conf.released import same
-from nfvbed.vsperf.conf.settings import GUEST, Found, TestSettings
-from nfvbed.vsperf.conf.treatment import SETTINGS, Matters, Setting, Treatment
+from nfvbed.vsperf.conf.settings import GUEST, SettingValue, TestSettings
+from nfvbed.vsperf.conf.treatment import SETTINGS, Relevance, Setting, Treatment
 
 _UNREAD: Final = "no release of VSPERF reads it"
 _NO_GUESTS: Final = "the VNFs are no virtual machines"
 _DEFAULT_DIFFERS: Final = "{}; VSPERF's default is something else"
 
 
-def account(draft: Draft, settings: TestSettings, matters: Collection[Matters]) -> None:
+def account(draft: Draft, settings: TestSettings, matters: Collection[Relevance]) -> None:
     """Name each given setting that nfvbed does not use, and refuse those that would change what is measured.
 
     Args:
@@ -24,25 +24,25 @@ def account(draft: Draft, settings: TestSettings, matters: Collection[Matters]) 
     """
     for name in settings.given():
         if name in UNREAD:
-            draft.unused(Found(name, None, None), _UNREAD)
+            draft.unused(SettingValue(name, None, None), _UNREAD)
         elif name in SETTINGS:
             _account(draft, settings, name, matters)
 
 
-def _account(draft: Draft, settings: TestSettings, name: str, matters: Collection[Matters]) -> None:
+def _account(draft: Draft, settings: TestSettings, name: str, matters: Collection[Relevance]) -> None:
     setting, found = SETTINGS[name], settings.raw(name)
     if found is None:
         return
     if setting.treatment is Treatment.NOTED:
         draft.unused(found, setting.reason, is_default=settings.is_as_released(found))
     elif setting.matters not in matters:
-        if setting.matters is Matters.GUESTS and Matters.VNFS in matters:
+        if setting.matters is Relevance.GUESTS and Relevance.VNFS in matters:
             draft.unused(found, _NO_GUESTS, is_default=settings.is_as_released(found))
     elif setting.treatment is Treatment.MISSING:
         _missing(draft, settings, settings.get(name) or found, setting)
 
 
-def _missing(draft: Draft, settings: TestSettings, found: Found, setting: Setting) -> None:
+def _missing(draft: Draft, settings: TestSettings, found: SettingValue, setting: Setting) -> None:
     if _accepted(found, setting):
         return
     if not settings.is_default(found):
@@ -54,7 +54,7 @@ def _missing(draft: Draft, settings: TestSettings, found: Found, setting: Settin
         draft.unused(found, setting.reason, is_default=True)
 
 
-def _accepted(found: Found, setting: Setting) -> bool:
+def _accepted(found: SettingValue, setting: Setting) -> bool:
     """Whether a value is what nfvbed does anyway; of guests the value of each."""
 
     def accepted(value: Any) -> bool:

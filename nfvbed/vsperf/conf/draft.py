@@ -6,7 +6,7 @@ from typing import Any
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.document import KeyPath
 from nfvbed.vsperf.conf.placed import Note, NoteKind, Place, refused, shown
-from nfvbed.vsperf.conf.settings import Found
+from nfvbed.vsperf.conf.settings import SettingValue
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Draft:
     defaults: dict[str, Any] = field(default_factory=dict)
     """Settings whose value is refused, with VSPERF's default, which would not be; None: leave it out."""
 
-    def put(self, key: str, value: Any, found: Found) -> None:
+    def put(self, key: str, value: Any, found: SettingValue) -> None:
         """Set a key of the experiment (dotted) to what a setting says."""
         *parents, last = key.split(".")
         target = self.experiment
@@ -37,27 +37,27 @@ class Draft:
         target[last] = value
         self.origins[tuple(key.split("."))] = (found.name, found.place)
 
-    def differs(self, found: Found, text: str) -> None:
+    def differs(self, found: SettingValue, text: str) -> None:
         """Say that nfvbed does it in another way."""
         self.notes.append(Note(NoteKind.DIFFERS, found.name, text, found.place))
 
-    def unused(self, found: Found, text: str, *, is_default: bool = False) -> None:
+    def unused(self, found: SettingValue, text: str, *, is_default: bool = False) -> None:
         """Say that nfvbed has no use for it."""
         self.notes.append(Note(NoteKind.UNUSED, found.name, text, found.place, is_default))
 
-    def lacks(self, text: str, found: Found, advice: str = "") -> None:
+    def lacks(self, text: str, found: SettingValue, advice: str = "") -> None:
         """Say that nfvbed has no equivalent yet, and what can be done about it."""
         place = f", {found.place}" if found.place else ""
         self.missing.append(f"{text} ({found.name} = {shown(found.value)}{place})")
         if advice:
             self.advice.append(advice)
 
-    def wrong(self, found: Found, fix: str) -> ConfigurationError:
+    def wrong(self, found: SettingValue, fix: str) -> ConfigurationError:
         """Build the error for a value that VSPERF would not take either."""
         return refused(f"{found.name} of test {self.test} is not valid", found.place, shown(found.value), fix)
 
 
-def whole(draft: Draft, found: Found, low: int, high: int) -> int:
+def whole(draft: Draft, found: SettingValue, low: int, high: int) -> int:
     """Take a whole number, written as a number or, as VSPERF often does, as a text.
 
     Raises:
@@ -71,7 +71,7 @@ def whole(draft: Draft, found: Found, low: int, high: int) -> int:
     return value
 
 
-def number(draft: Draft, found: Found, low: float, high: float) -> float:
+def number(draft: Draft, found: SettingValue, low: float, high: float) -> float:
     """Take a number.
 
     Raises:
@@ -83,7 +83,7 @@ def number(draft: Draft, found: Found, low: float, high: float) -> float:
     return float(value)
 
 
-def one_of(draft: Draft, found: Found, allowed: tuple[Any, ...]) -> Any:
+def one_of(draft: Draft, found: SettingValue, allowed: tuple[Any, ...]) -> Any:
     """Take one of a few values.
 
     Raises:
@@ -94,7 +94,7 @@ def one_of(draft: Draft, found: Found, allowed: tuple[Any, ...]) -> Any:
     return found.value
 
 
-def truth(draft: Draft, found: Found) -> bool:
+def truth(draft: Draft, found: SettingValue) -> bool:
     """Take a truth value, or the text 'True' that VSPERF takes for one; to VSPERF the text 'False' is true as well.
 
     Raises:
@@ -103,7 +103,7 @@ def truth(draft: Draft, found: Found) -> bool:
     return one_of(draft, found, (True, False, "True")) in (True, "True")
 
 
-def flag(draft: Draft, found: Found) -> bool:
+def flag(draft: Draft, found: SettingValue) -> bool:
     """Take a truth value; None, where a part of TRAFFIC is left out, is False.
 
     Raises:

@@ -9,9 +9,9 @@ from nfvbed.records import VnfKind
 from nfvbed.spec.choices import Catalogue
 from nfvbed.spec.flavor import Flavor
 from nfvbed.vsperf.conf.draft import Draft, one_of, whole
-from nfvbed.vsperf.conf.settings import Found, TestSettings
+from nfvbed.vsperf.conf.settings import SettingValue, TestSettings
 from nfvbed.vsperf.conf.testpmd import PARAMS, GuestTestpmd, map_testpmd
-from nfvbed.vsperf.conf.treatment import Matters
+from nfvbed.vsperf.conf.treatment import Relevance
 
 _VNIC_OF: Final[Mapping[str, str]] = MappingProxyType(
     {"QemuDpdkVhostUser": "vhost-user", "QemuVirtioNet": "tap", "QemuPciPassthrough": "vf"}
@@ -38,7 +38,7 @@ _LOOPBACKS: Final = ("testpmd", "l2fwd", "linux_bridge", "buildin", "clean")
 _CORES: Final = re.compile(r"(?:(?:cpus|cores|sockets|threads)=)?([0-9]+)")
 
 
-def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: Catalogue) -> frozenset[Matters]:
+def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: Catalogue) -> frozenset[Relevance]:
     """Map what the VNFs are: the same for all of them, as in nfvbed's experiments.
 
     Args:
@@ -54,7 +54,7 @@ def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: C
     if kind is VnfKind.CONTAINER:
         draft.differs(found, "the container is a network namespace that forwards with a kernel bridge")
         draft.put("vnfs", [{"kind": kind.value, "forwarding": "bridge"}], found)
-        return frozenset((Matters.CONTAINERS,))
+        return frozenset((Relevance.CONTAINERS,))
     if one_of(draft, found, (*_VNIC_OF, *_WITHOUT_VNIC)) in _WITHOUT_VNIC:
         draft.lacks("VNFs have vhost-user ports, taps or virtual functions", found)
     vnic = _VNIC_OF.get(found.value, "any")
@@ -80,18 +80,18 @@ def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: C
         guest = _testpmd(draft, settings, use, 1 if queues is None else queues.value, catalogue)
         map_testpmd(draft, settings, None if params is None else _same_for_all(draft, params), guest)
     draft.put("vnfs", [use], found)
-    matters = {Matters.VNFS, *((Matters.GUESTS,) if kind is VnfKind.VM else ())}
-    matters |= {Matters.TESTPMD} if forwards else set()
-    return frozenset(matters | ({Matters.TAPS} if found.value == _TAPS and kind is VnfKind.VM else set()))
+    matters = {Relevance.VNFS, *((Relevance.GUESTS,) if kind is VnfKind.VM else ())}
+    matters |= {Relevance.TESTPMD} if forwards else set()
+    return frozenset(matters | ({Relevance.TAPS} if found.value == _TAPS and kind is VnfKind.VM else set()))
 
 
-def _queues(draft: Draft, settings: TestSettings) -> Found | None:
+def _queues(draft: Draft, settings: TestSettings) -> SettingValue | None:
     """Return the queues of a port, as a number; 0 is one queue. None where nothing is said of them."""
     found = settings.get("GUEST_NIC_QUEUES")
     if found is None:
         return None
     queues = _same_for_all(draft, found)
-    return Found(queues.name, max(whole(draft, queues, 0, MAX_QUEUES), 1), queues.place)
+    return SettingValue(queues.name, max(whole(draft, queues, 0, MAX_QUEUES), 1), queues.place)
 
 
 def _testpmd(
@@ -109,7 +109,7 @@ def _testpmd(
     return GuestTestpmd(vnf.burst, vnf.descriptors, queues, cores)
 
 
-def _same_for_all(draft: Draft, found: Found) -> Found:
+def _same_for_all(draft: Draft, found: SettingValue) -> SettingValue:
     """Return the value that all guests share."""
     # Colorado has one value for all guests in some settings.
     if isinstance(found.value, str | int):
@@ -118,7 +118,7 @@ def _same_for_all(draft: Draft, found: Found) -> Found:
         raise draft.wrong(found, "give a list with a value for the first VM at least")
     if any(value != found.value[0] for value in found.value):
         draft.lacks("VNFs of one test that differ from each other", found)
-    return Found(found.name, found.value[0], found.place)
+    return SettingValue(found.name, found.value[0], found.place)
 
 
 def _forwarding(draft: Draft, settings: TestSettings) -> str:
@@ -192,7 +192,7 @@ def _flavor(draft: Draft, settings: TestSettings, use: dict[str, Any], catalogue
 
 
 def _with_memory(
-    draft: Draft, found: Found, flavors: list[Flavor], wanted: Mapping[str, int], *, asked: bool
+    draft: Draft, found: SettingValue, flavors: list[Flavor], wanted: Mapping[str, int], *, asked: bool
 ) -> list[Flavor]:
     """Return the flavors nearest to an amount of memory.
 
@@ -214,7 +214,7 @@ def _with_memory(
     return near
 
 
-def _no_flavor(draft: Draft, wanted: Mapping[str, int], named: str, found: Found) -> None:
+def _no_flavor(draft: Draft, wanted: Mapping[str, int], named: str, found: SettingValue) -> None:
     keys = ", ".join(f"{key}: {count}" for key, count in wanted.items())
     draft.lacks(
         f"no flavor (flavors/*.yml) has {named}", found, f"add a flavor with {keys}, as a copy of {_TO_COPY} with these"
@@ -225,7 +225,7 @@ def _is_plain(flavor: Flavor) -> bool:
     return flavor.cpu_policy == "shared" and not flavor.realtime and not flavor.numa
 
 
-def _vcpus(draft: Draft, found: Found) -> int:
+def _vcpus(draft: Draft, found: SettingValue) -> int:
     """Take QEMU's `-smp`: a number, or `sockets=1,cores=2`, whose product it is."""
     count = 1
     for part in str(found.value).split(","):

@@ -20,12 +20,12 @@ from nfvbed.vsperf.conf.draft import Draft
 from nfvbed.vsperf.conf.guest import map_guests
 from nfvbed.vsperf.conf.jumbo import map_jumbo
 from nfvbed.vsperf.conf.placed import Note, Place
-from nfvbed.vsperf.conf.settings import Found, TestSettings, VsperfSettings
+from nfvbed.vsperf.conf.settings import SettingValue, TestSettings, VsperfSettings
 from nfvbed.vsperf.conf.switch import OVS, VPP, WITH_PMD, map_switch
 from nfvbed.vsperf.conf.testcase import TestCase
 from nfvbed.vsperf.conf.testids import TEST_IDS, TestKind, topology_of
 from nfvbed.vsperf.conf.traffic import map_frame_sizes, map_kind, map_traffic, map_trials
-from nfvbed.vsperf.conf.treatment import Matters
+from nfvbed.vsperf.conf.treatment import Relevance
 
 RUNNABLE: Final = frozenset(
     kind
@@ -126,12 +126,12 @@ def select(
     )
 
 
-def _of_switch(variant: str | None) -> frozenset[Matters]:
+def _of_switch(variant: str | None) -> frozenset[Relevance]:
     """Return what a test of a variant has, of what settings can be about."""
-    found = {Matters.ALWAYS}
-    found |= {Matters.OVS} if variant in OVS else set()
-    found |= {Matters.OVS_DPDK if variant == WITH_PMD else Matters.OVS_KERNEL} if variant in OVS else set()
-    return frozenset(found | ({Matters.VPP} if variant == VPP else set()))
+    found = {Relevance.ALWAYS}
+    found |= {Relevance.OVS} if variant in OVS else set()
+    found |= {Relevance.OVS_DPDK if variant == WITH_PMD else Relevance.OVS_KERNEL} if variant in OVS else set()
+    return frozenset(found | ({Relevance.VPP} if variant == VPP else set()))
 
 
 def _advice(draft: Draft) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ def _case(settings: VsperfSettings, test: str) -> TestCase:
 
 
 def _topology(draft: Draft, case: TestCase) -> str | None:
-    found = Found("Deployment", case.deployment, case.place_of("Deployment"))
+    found = SettingValue("Deployment", case.deployment, case.place_of("Deployment"))
     topology = topology_of(case.deployment, case.kubernetes)
     if topology is None:
         draft.lacks("there is no such path", found)
@@ -183,10 +183,10 @@ def _unknown_parts(draft: Draft, case: TestCase) -> None:
         ("Tunnel Type", "there are no tunnels"),
     ):
         if case.keywords.get(keyword):
-            draft.lacks(text, Found(keyword, case.keywords[keyword], case.place_of(keyword)))
+            draft.lacks(text, SettingValue(keyword, case.keywords[keyword], case.place_of(keyword)))
     for keyword, text in (("Collector", "nfvbed accounts CPU time in every trial itself"),):
         if keyword in case.keywords:
-            draft.unused(Found(keyword, case.keywords[keyword], case.place_of(keyword)), text)
+            draft.unused(SettingValue(keyword, case.keywords[keyword], case.place_of(keyword)), text)
 
 
 def name_of(test: str) -> str:

@@ -28,7 +28,7 @@ GUEST: Final = "GUEST_"
 
 
 @dataclass(frozen=True)
-class Found:
+class SettingValue:
     """A setting's value for one test."""
 
     name: str
@@ -36,14 +36,14 @@ class Found:
     place: Place | None
     """None: it is VSPERF's default."""
 
-    def at(self, *keys: str) -> "Found":
+    def at(self, *keys: str) -> "SettingValue":
         """Return what a dictionary holds, with its place; None where it holds none."""
         value, place, name = self.value, self.place, self.name
         for key in keys:
             place = places_of(value).get(key, place)
             value = value.get(key) if isinstance(value, Mapping) else None
             name = f"{name}['{key}']"
-        return Found(name, value, place)
+        return SettingValue(name, value, place)
 
 
 @dataclass(frozen=True)
@@ -88,23 +88,23 @@ class TestSettings:
         everywhere = settings.values.get("TEST_PARAMS", {})
         self._parameters: Mapping[str, Any] = merged(_placed(everywhere), case.parameters)
 
-    def get(self, name: str) -> Found | None:
+    def get(self, name: str) -> SettingValue | None:
         """Return a setting's value; None where no file gives it one and VSPERF's default is not known here.
 
         Raises:
             ConfigurationError: a macro in it has no value, or a dictionary is needed and something else is given.
         """
         found = self.raw(name)
-        return None if found is None else Found(name, self._expanded(found), found.place)
+        return None if found is None else SettingValue(name, self._expanded(found), found.place)
 
-    def _expanded(self, found: Found) -> Any:
+    def _expanded(self, found: SettingValue) -> Any:
         try:
             value = expand_references(found.value, self._look_up)
             return self._of_guests(value) if found.name.startswith(GUEST) else value
         except MacroError as error:
             raise refused(f"a macro in {found.name} has no value", found.place, str(error), "fix the macro") from error
 
-    def require(self, name: str) -> Found:
+    def require(self, name: str) -> SettingValue:
         """Return the value of a setting that has a default."""
         found = self.get(name)
         if found is None:
@@ -123,20 +123,20 @@ class TestSettings:
         except LookupError:
             return None
 
-    def is_like(self, found: Found, default: Any) -> bool:
+    def is_like(self, found: SettingValue, default: Any) -> bool:
         """Whether a part of a setting is what a recorded default of it has."""
         return same(self._rooted(found.value), default)
 
-    def is_as_released(self, found: Found) -> bool:
+    def is_as_released(self, found: SettingValue) -> bool:
         """Whether a value is written as the release whose files were read has it, macros unexpanded."""
         return found.name in self._release.defaults and self.is_like(found, self._release.defaults[found.name])
 
-    def is_default(self, found: Found) -> bool:
+    def is_default(self, found: SettingValue) -> bool:
         """Whether a value, with its macros expanded, is VSPERF's default for the guests of this test."""
         default = self.default(found.name)
         if default is None:
             return False
-        default = self._expanded(Found(found.name, default, None))
+        default = self._expanded(SettingValue(found.name, default, None))
         return same(self._shortened(self._rooted(found.value), found.name), self._shortened(default, found.name))
 
     def _shortened(self, value: Any, name: str) -> Any:
@@ -163,11 +163,11 @@ class TestSettings:
             raise LookupError(name)
         return found.value
 
-    def raw(self, name: str) -> Found | None:
+    def raw(self, name: str) -> SettingValue | None:
         """Return a setting's value as it is written, with its macros; None as `get`."""
         for keyword, setting in SETTING_OF.items():
             if setting == name and keyword in self._case.keywords:
-                return Found(name, self._case.keywords[keyword], self._case.place_of(keyword))
+                return SettingValue(name, self._case.keywords[keyword], self._case.place_of(keyword))
         base = self._base(name)
         if name not in self._parameters:
             return base
@@ -176,17 +176,17 @@ class TestSettings:
         if name == "TRAFFIC" and base is not None:
             if not isinstance(given, Mapping):
                 raise refused("TRAFFIC is not a dictionary", place, shown(given), "write {'key': value}")
-            return Found(name, merged(_placed(base.value), given), place)
-        return Found(name, given, place)
+            return SettingValue(name, merged(_placed(base.value), given), place)
+        return SettingValue(name, given, place)
 
-    def _base(self, name: str) -> Found | None:
+    def _base(self, name: str) -> SettingValue | None:
         default = default_of(name, releases()[NEWEST]) if name in DEFAULTED else None
         if name in self._settings.values:
             value = self._settings.values[name]
             if name == "TRAFFIC":
                 value = merged(_placed(default), value)
-            return Found(name, value, self._settings.places.get(name))
-        return None if default is None else Found(name, default, None)
+            return SettingValue(name, value, self._settings.places.get(name))
+        return None if default is None else SettingValue(name, default, None)
 
     def _of_guests(self, value: Any) -> Any:
         """Return a list with a value for each guest: the first one repeated, or expanded, where it does not suffice."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from nfvbed.spec.loader import Project
 from nfvbed.vsperf.conf.draft import Draft, one_of, whole
-from nfvbed.vsperf.conf.settings import Found, TestSettings
+from nfvbed.vsperf.conf.settings import SettingValue, TestSettings
 from nfvbed.vsperf.conf.testids import VARIANT_OF
 
 NONE: Final = "none"
@@ -75,7 +75,7 @@ def _threads(draft: Draft, settings: TestSettings) -> None:
             draft.lacks(text, queues, f"give {name} = 0")
 
 
-def _cores(draft: Draft, found: Found) -> int:
+def _cores(draft: Draft, found: SettingValue) -> int:
     try:
         count = int(str(found.value), 16).bit_count()
     except ValueError as error:
@@ -128,7 +128,7 @@ def _vpp(draft: Draft, settings: TestSettings) -> None:
                 draft.lacks("VPP's startup.conf has what the variant's options say", found.at(section))
 
 
-def _vpp_cpu(draft: Draft, found: Found, part: str) -> None:
+def _vpp_cpu(draft: Draft, found: SettingValue, part: str) -> None:
     match = _VPP_CPU.fullmatch(part.strip())
     if match is None:
         draft.lacks("VPP's startup.conf has what the variant's options say", found)
@@ -140,7 +140,7 @@ def _vpp_cpu(draft: Draft, found: Found, part: str) -> None:
         draft.differs(found, f"{count} workers; nfvbed decides which cores they are on")
 
 
-def _count(draft: Draft, found: Found, text: str) -> int:
+def _count(draft: Draft, found: SettingValue, text: str) -> int:
     """Count the cores of a list: `4,5` or `4-7`."""
     count = 0
     for part in text.split(","):
@@ -151,7 +151,7 @@ def _count(draft: Draft, found: Found, text: str) -> int:
     return count
 
 
-def _build(draft: Draft, settings: TestSettings, switch: Found) -> None:
+def _build(draft: Draft, settings: TestSettings, switch: SettingValue) -> None:
     """Refuse a build of the user's own; VSPERF's default is a build too, of a release that its scripts name."""
     found = settings.get("PATHS")
     if found is None:

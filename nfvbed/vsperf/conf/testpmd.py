@@ -7,7 +7,7 @@ from typing import Final
 from nfvbed.vsperf.conf.draft import Draft, whole
 from nfvbed.vsperf.conf.placed import Place
 from nfvbed.vsperf.conf.released import releases
-from nfvbed.vsperf.conf.settings import Found, TestSettings
+from nfvbed.vsperf.conf.settings import SettingValue, TestSettings
 
 PARAMS: Final = "GUEST_TESTPMD_PARAMS"
 _PLACED: Final = frozenset(("-c", "-l", "--lcores", "-n", "-m", "--socket-mem", "--master-lcore", "--main-lcore"))
@@ -47,7 +47,7 @@ class GuestTestpmd:
         return numbers.get(option)
 
 
-def map_testpmd(draft: Draft, settings: TestSettings, found: Found | None, guest: GuestTestpmd) -> None:
+def map_testpmd(draft: Draft, settings: TestSettings, found: SettingValue | None, guest: GuestTestpmd) -> None:
     """Refuse arguments that nfvbed's testpmd does not have; those of VSPERF's defaults differ.
 
     Args:
@@ -70,13 +70,13 @@ def map_testpmd(draft: Draft, settings: TestSettings, found: Found | None, guest
                 draft.lacks(_has(option, guest), number)
 
 
-def _eal(draft: Draft, found: Found, text: str) -> None:
+def _eal(draft: Draft, found: SettingValue, text: str) -> None:
     for option, _ in _options(text):
         if option not in _PLACED | _IN_THE_GUEST:
             draft.lacks("testpmd has no devices and options of DPDK but its ports", _part(found, option))
 
 
-def _own(draft: Draft, found: Found, text: str, guest: GuestTestpmd) -> None:
+def _own(draft: Draft, found: SettingValue, text: str, guest: GuestTestpmd) -> None:
     defaults, cores_given = dict(_default_options()), False
     for option, value in _options(text):
         does = guest.does(option)
@@ -99,9 +99,9 @@ def _has(option: str, guest: GuestTestpmd) -> str:
     return f"testpmd in nfvbed's guests runs {has}"
 
 
-def _part(found: Found, text: str) -> Found:
+def _part(found: SettingValue, text: str) -> SettingValue:
     place: Place | None = found.place
-    return Found(found.name, text, place)
+    return SettingValue(found.name, text, place)
 
 
 def _options(text: str) -> Iterable[tuple[str, str]]:

@@ -13,7 +13,7 @@ from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 from nfvbed.vsperf.conf.draft import Draft, flag, number, one_of, whole
 from nfvbed.vsperf.conf.given_load import map_given_load, map_unbounded_load
 from nfvbed.vsperf.conf.released import NEWEST, default_of, releases, same
-from nfvbed.vsperf.conf.settings import Found, TestSettings
+from nfvbed.vsperf.conf.settings import SettingValue, TestSettings
 from nfvbed.vsperf.conf.testids import KIND_OF, TestKind
 
 GENOME: Final = {"a": 64, "b": 128, "c": 256, "d": 512, "e": 1024, "f": 1280, "g": 1518, "h": 2112}
@@ -47,7 +47,7 @@ OWN_TIME_LIMIT_S: Final = 1200.0
 """Of such a test, for each frame size."""
 
 
-def map_kind(draft: Draft, traffic: Found) -> TestKind:
+def map_kind(draft: Draft, traffic: SettingValue) -> TestKind:
     """Find the native test; a continuous stream below 100 % of the line rate is another one than at full load."""
     found = traffic.at("traffic_type")
     kind = KIND_OF[str(one_of(draft, found, tuple(KIND_OF)))]
@@ -58,7 +58,7 @@ def map_kind(draft: Draft, traffic: Found) -> TestKind:
     return TestKind.GIVEN_LOAD if kind is TestKind.MAXIMUM_LOAD and percent < 100 else kind
 
 
-def map_traffic(draft: Draft, traffic: Found, topology: str) -> None:
+def map_traffic(draft: Draft, traffic: SettingValue, topology: str) -> None:
     """Map flows, direction and headers."""
     bidir = traffic.at("bidir")
     # VSPERF takes a text only, in any case.
@@ -81,7 +81,7 @@ def map_traffic(draft: Draft, traffic: Found, topology: str) -> None:
         draft.unused(histogram, "the whole histogram of every trial is always stored", is_default=True)
 
 
-def _flows(draft: Draft, traffic: Found, topology: str) -> None:
+def _flows(draft: Draft, traffic: SettingValue, topology: str) -> None:
     streams = traffic.at("multistream")
     wanted = whole(draft, streams, 0, MAX_FLOWS)
     kind = one_of(draft, traffic.at("stream_type"), ("L2", "L3", "L4"))
@@ -105,7 +105,7 @@ def _flows(draft: Draft, traffic: Found, topology: str) -> None:
         draft.lacks("rules match ports, not IP addresses", traffic.at("flow_type"))
 
 
-def _layers(draft: Draft, traffic: Found) -> None:
+def _layers(draft: Draft, traffic: SettingValue) -> None:
     for part in ("l3", "l4"):
         if not flag(draft, traffic.at(part, "enabled")):
             draft.lacks("frames without IP and UDP are not sent", traffic.at(part, "enabled"))
@@ -120,7 +120,7 @@ def _layers(draft: Draft, traffic: Found) -> None:
             draft.unused(size, "as in VSPERF, TRAFFICGEN_PKT_SIZES says the sizes", is_default=True)
 
 
-def _address(draft: Draft, found: Found, keys: tuple[str, str]) -> None:
+def _address(draft: Draft, found: SettingValue, keys: tuple[str, str]) -> None:
     """Say of an address or port that it is not used, and that it differs where a user asks for one."""
     if found.value is None or found.place is None:
         return
@@ -132,7 +132,7 @@ def _address(draft: Draft, found: Found, keys: tuple[str, str]) -> None:
         draft.differs(found, text)
 
 
-def _vlan(draft: Draft, traffic: Found) -> None:
+def _vlan(draft: Draft, traffic: SettingValue) -> None:
     if not flag(draft, traffic.at("vlan", "enabled")):
         return
     draft.put("traffic.vlan", whole(draft, traffic.at("vlan", "id"), 1, 4094), traffic.at("vlan", "id"))
@@ -142,7 +142,7 @@ def _vlan(draft: Draft, traffic: Found) -> None:
             draft.lacks(f"the VLAN tag's {name} is always 0", found)
 
 
-def map_frame_sizes(draft: Draft, settings: TestSettings, traffic: Found) -> None:
+def map_frame_sizes(draft: Draft, settings: TestSettings, traffic: SettingValue) -> None:
     """Map the frame sizes, or the mix of them."""
     found = settings.require("TRAFFICGEN_PKT_SIZES")
     if flag(draft, traffic.at("imix", "enabled")):
@@ -152,13 +152,13 @@ def map_frame_sizes(draft: Draft, settings: TestSettings, traffic: Found) -> Non
     if not isinstance(found.value, list | tuple) or not found.value:
         raise draft.wrong(found, "give a tuple of sizes in bytes: (64, 1518)")
     sizes = [
-        whole(draft, Found(found.name, size, found.place), MIN_FRAME_SIZE_BYTES, MAX_FRAME_SIZE_BYTES)
+        whole(draft, SettingValue(found.name, size, found.place), MIN_FRAME_SIZE_BYTES, MAX_FRAME_SIZE_BYTES)
         for size in found.value
     ]
     draft.put("frame_sizes", sizes, found)
 
 
-def _mix(draft: Draft, found: Found) -> Found:
+def _mix(draft: Draft, found: SettingValue) -> SettingValue:
     text = found.value
     if not isinstance(text, str) or not text or set(text) - set(GENOME):
         raise draft.wrong(found, f"give letters of RFC 6985: {', '.join(f'{k} {v}' for k, v in GENOME.items())}")
@@ -202,7 +202,7 @@ def map_trials(draft: Draft, settings: TestSettings, kind: TestKind) -> SearchSp
     return search
 
 
-def _repetitions(draft: Draft, settings: TestSettings, name: str, of: Found) -> int:
+def _repetitions(draft: Draft, settings: TestSettings, name: str, of: SettingValue) -> int:
     """Map how often a test is done.
 
     Args:
@@ -242,7 +242,7 @@ def _own_test(draft: Draft, settings: TestSettings, kind: TestKind) -> int:
     return times
 
 
-def _burst(draft: Draft, traffic: Found) -> None:
+def _burst(draft: Draft, traffic: SettingValue) -> None:
     """Map one burst; as in VSPERF, each direction has so many frames."""
     frames, rate = traffic.at("burst_size"), traffic.at("frame_rate")
     draft.put("tests", [{"kind": "burst", "frames": whole(draft, frames, 1, MAX_FRAMES)}], frames)
@@ -251,7 +251,7 @@ def _burst(draft: Draft, traffic: Found) -> None:
     draft.differs(rate, "the burst is sent at the port's full speed, as virtual ports have no line rate")
 
 
-def loss_search(draft: Draft, duration_s: float, loss: Found) -> SearchSpec:
+def loss_search(draft: Draft, duration_s: float, loss: SettingValue) -> SearchSpec:
     """Return the search of a throughput test: preset `rfc2544` with one goal.
 
     Args:

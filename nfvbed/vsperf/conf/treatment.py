@@ -22,7 +22,7 @@ class Treatment(StrEnum):
     """It changes nothing of what nfvbed measures, whatever its value."""
 
 
-class Matters(StrEnum):
+class Relevance(StrEnum):
     """In which tests a setting changes what is measured; in others neither VSPERF nor nfvbed has a use for it."""
 
     ALWAYS = "every test"
@@ -44,7 +44,7 @@ class Setting:
     treatment: Treatment
     reason: str
     """What it becomes; what nfvbed does instead; or why it changes nothing."""
-    matters: Matters = Matters.ALWAYS
+    matters: Relevance = Relevance.ALWAYS
     accepts: tuple[Any, ...] = ()
     """Of `MISSING`: values beside VSPERF's default that are what nfvbed does anyway."""
     differs: bool = False
@@ -55,7 +55,7 @@ def _group(setting: Setting, names: str) -> dict[str, Setting]:
     return dict.fromkeys(names.split(), setting)
 
 
-def _used(reason: str, names: str, matters: Matters = Matters.ALWAYS) -> dict[str, Setting]:
+def _used(reason: str, names: str, matters: Relevance = Relevance.ALWAYS) -> dict[str, Setting]:
     return _group(Setting(Treatment.USED, reason, matters), names)
 
 
@@ -66,7 +66,7 @@ def _noted(reason: str, names: str) -> dict[str, Setting]:
 def _missing(
     reason: str,
     names: str,
-    matters: Matters = Matters.ALWAYS,
+    matters: Relevance = Relevance.ALWAYS,
     *,
     accepts: tuple[Any, ...] = (),
     differs: bool = False,
@@ -86,19 +86,19 @@ _USED: Final = (
     _used(
         "options of the variant",
         "VSWITCH_PMD_CPU_MASK VSWITCH_DPDK_MULTI_QUEUES VSWITCH_MULTI_QUEUES VSWITCHD_DPDK_CONFIG",
-        Matters.OVS_DPDK,
+        Relevance.OVS_DPDK,
     ),
-    _used("options of the variant", "VSWITCH_FLOW_TIMEOUT", Matters.OVS),
-    _used("options of the variant", "VSWITCH_VPP_ARGS VSWITCH_VPP_L2_CONNECT_MODE", Matters.VPP),
+    _used("options of the variant", "VSWITCH_FLOW_TIMEOUT", Relevance.OVS),
+    _used("options of the variant", "VSWITCH_VPP_ARGS VSWITCH_VPP_L2_CONNECT_MODE", Relevance.VPP),
     _used("which build of the switch is measured", "PATHS"),
-    _used("the VNFs", "VNF GUEST_LOOPBACK", Matters.VNFS),
-    _used("the image of the VNFs", "GUEST_IMAGE", Matters.GUESTS),
-    _used("the flavor of the VNFs", "GUEST_MEMORY GUEST_SMP", Matters.GUESTS),
-    _used("the flavor of the VNFs", "GUEST_NIC_QUEUES", Matters.VNFS),
+    _used("the VNFs", "VNF GUEST_LOOPBACK", Relevance.VNFS),
+    _used("the image of the VNFs", "GUEST_IMAGE", Relevance.GUESTS),
+    _used("the flavor of the VNFs", "GUEST_MEMORY GUEST_SMP", Relevance.GUESTS),
+    _used("the flavor of the VNFs", "GUEST_NIC_QUEUES", Relevance.VNFS),
     _used(
         "how testpmd forwards in the VNFs",
         "GUEST_TESTPMD_FWD_MODE GUEST_TESTPMD_PARAMS GUEST_TESTPMD_NB_CORES GUEST_TESTPMD_RXQ GUEST_TESTPMD_TXQ",
-        Matters.TESTPMD,
+        Relevance.TESTPMD,
     ),
 )
 
@@ -108,33 +108,33 @@ _BUILD: Final = "the Open vSwitch that is measured is nfvbed's own"
 
 _MISSING: Final = (
     _missing(_NICS, "WHITELIST_NICS NICS", accepts=([],), differs=True),
-    _missing(_NICS, "VSWITCH_VANILLA_PHY_PORT_NAMES", Matters.OVS_KERNEL, accepts=([],), differs=True),
+    _missing(_NICS, "VSWITCH_VANILLA_PHY_PORT_NAMES", Relevance.OVS_KERNEL, accepts=([],), differs=True),
     _missing("there are no virtual functions among the switch's outer ports", "SRIOV_ENABLED", accepts=(False,)),
     _missing("tests run on Kubernetes where they are in K8SPERFORMANCE_TESTS alone", "K8S", accepts=(False,)),
     _missing("the last-level cache is not partitioned", "LLC_ALLOCATION", accepts=(False,)),
     _missing("no load is made beside the test", "LOADGEN", accepts=("DummyLoadGen",)),
-    _missing("rules have the fields that the path needs, and one table", "OVS_FLOW_TEMPLATE", Matters.OVS),
-    _missing("rules are in one table", "OVS_ROUTING_TABLES", Matters.OVS, accepts=(False,)),
-    _missing(_BUILD, "OVS_DIR OVS_DIR_USER", Matters.OVS_DPDK),
-    _missing(_BUILD, "OVS_DIR_VANILLA", Matters.OVS_KERNEL),
-    _missing("the threads that poll always have cores of their own", "VSWITCH_AFFINITIZATION_ON", Matters.OVS_DPDK),
-    _missing("ovs-vswitchd is started without further arguments", "VSWITCHD_VANILLA_ARGS", Matters.OVS_KERNEL),
-    _missing("vhost-user ports have the features that VPP gives them", "VSWITCH_VPP_VHOSTUSER_ARGS", Matters.VPP),
-    _missing("a VNF has two ports", "GUEST_NICS_NR", Matters.VNFS),
-    _missing("the guest's processor is that of the host, or emulated", "GUEST_CPU_OPTIONS", Matters.GUESTS),
-    _missing(_PLACEMENT, "GUEST_CORE_BINDING", Matters.GUESTS, differs=True),
-    _missing(_PLACEMENT, "GUEST_THREAD_BINDING", Matters.GUESTS),
-    _missing("QEMU's threads are always pinned", "VNF_AFFINITIZATION_ON", Matters.GUESTS),
+    _missing("rules have the fields that the path needs, and one table", "OVS_FLOW_TEMPLATE", Relevance.OVS),
+    _missing("rules are in one table", "OVS_ROUTING_TABLES", Relevance.OVS, accepts=(False,)),
+    _missing(_BUILD, "OVS_DIR OVS_DIR_USER", Relevance.OVS_DPDK),
+    _missing(_BUILD, "OVS_DIR_VANILLA", Relevance.OVS_KERNEL),
+    _missing("the threads that poll always have cores of their own", "VSWITCH_AFFINITIZATION_ON", Relevance.OVS_DPDK),
+    _missing("ovs-vswitchd is started without further arguments", "VSWITCHD_VANILLA_ARGS", Relevance.OVS_KERNEL),
+    _missing("vhost-user ports have the features that VPP gives them", "VSWITCH_VPP_VHOSTUSER_ARGS", Relevance.VPP),
+    _missing("a VNF has two ports", "GUEST_NICS_NR", Relevance.VNFS),
+    _missing("the guest's processor is that of the host, or emulated", "GUEST_CPU_OPTIONS", Relevance.GUESTS),
+    _missing(_PLACEMENT, "GUEST_CORE_BINDING", Relevance.GUESTS, differs=True),
+    _missing(_PLACEMENT, "GUEST_THREAD_BINDING", Relevance.GUESTS),
+    _missing("QEMU's threads are always pinned", "VNF_AFFINITIZATION_ON", Relevance.GUESTS),
     _missing(
         "receive buffers of the guest's NICs can be merged, as QEMU has it",
         "GUEST_NIC_MERGE_BUFFERS_DISABLE",
-        Matters.GUESTS,
+        Relevance.GUESTS,
         accepts=(False,),
         differs=True,
     ),
-    _missing(_PLACEMENT, "VSWITCH_VHOST_NET_AFFINITIZATION", Matters.TAPS, accepts=(False,)),
-    _missing("guests have vhost-user ports, never vhost-cuse", "VHOST_METHOD", Matters.VNFS, accepts=("user",)),
-    _missing("the container's ports are those of Open vSwitch", "PLUGIN", Matters.CONTAINERS),
+    _missing(_PLACEMENT, "VSWITCH_VHOST_NET_AFFINITIZATION", Relevance.TAPS, accepts=(False,)),
+    _missing("guests have vhost-user ports, never vhost-cuse", "VHOST_METHOD", Relevance.VNFS, accepts=("user",)),
+    _missing("the container's ports are those of Open vSwitch", "PLUGIN", Relevance.CONTAINERS),
 )
 
 _OWN: Final = "paths, log files and programs of VSPERF itself"

@@ -20,7 +20,7 @@ from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
 from nfvbed.units import NS_PER_S
 from nfvbed.vsperf.conf import VsperfResult
-from nfvbed.vsperf.driver.measuring import Answered
+from nfvbed.vsperf.driver.measuring import AnsweredRequest
 
 ENGINE: Final = "vsperf"
 DUMMY: Final = "Dummy"
@@ -84,7 +84,7 @@ class Measured:
 
 
 def import_results(
-    store: Store, measured: Measured, lines: Sequence[VsperfResult], answered: Sequence[Answered] = ()
+    store: Store, measured: Measured, lines: Sequence[VsperfResult], answered: Sequence[AnsweredRequest] = ()
 ) -> Mapping[str, str]:
     """Write a cell for each frame size, a trial for each line that has rates, and a result for each line.
 
@@ -151,7 +151,7 @@ def _cell(measured: Measured, line: VsperfResult) -> CellRecord:
 
 
 def _trial(
-    measured: Measured, line: VsperfResult, cell: CellRecord, mine: Answered | None, sequence: int
+    measured: Measured, line: VsperfResult, cell: CellRecord, mine: AnsweredRequest | None, sequence: int
 ) -> TrialRecord:
     """Return a line's rates as a record; VSPERF gives no counts of frames, so there are none."""
     return TrialRecord(
@@ -176,7 +176,11 @@ def _trial(
 
 
 def _result(
-    measured: Measured, line: VsperfResult, cell: CellRecord, mine: Answered | None, place: tuple[int, int | None]
+    measured: Measured,
+    line: VsperfResult,
+    cell: CellRecord,
+    mine: AnsweredRequest | None,
+    place: tuple[int, int | None],
 ) -> ResultRecord:
     number, sequence = place
     notes = (DUMMY_NOTE, NOTE) if measured.made_up else (NOTE, *_conformity(mine))
@@ -205,7 +209,7 @@ def _result(
     )
 
 
-def _conformity(mine: Answered | None) -> tuple[str, ...]:
+def _conformity(mine: AnsweredRequest | None) -> tuple[str, ...]:
     """Say what nfvgen's search for VSPERF may claim of the standards, and what deviates from them."""
     found = mine.search if mine else None
     if found is None:
@@ -214,7 +218,7 @@ def _conformity(mine: Answered | None) -> tuple[str, ...]:
     return (*claims, deviating(found.label, found.deviations))
 
 
-def _warnings(measured: Measured, line: VsperfResult, mine: Answered | None) -> tuple[QualityWarning, ...]:
+def _warnings(measured: Measured, line: VsperfResult, mine: AnsweredRequest | None) -> tuple[QualityWarning, ...]:
     found = [*(mine.warnings if mine else ())]
     if _surplus(line):
         found += [QualityWarning.DUPLICATED, QualityWarning.LOSS_AT_LEAST]

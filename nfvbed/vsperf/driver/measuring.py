@@ -18,7 +18,7 @@ from nfvbed.spec.experiment import TrafficSpec
 from nfvbed.traffic.generator import Generator, TrafficRequest, TrafficResult
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES, NS_PER_S, FrameSize
 from nfvbed.vsperf.conf.draft import Draft
-from nfvbed.vsperf.conf.settings import Found
+from nfvbed.vsperf.conf.settings import SettingValue
 from nfvbed.vsperf.conf.traffic import loss_search, map_traffic
 from nfvbed.vsperf.driver.columns import burst_columns, rate_columns
 
@@ -37,7 +37,7 @@ BROKEN_PATH: Final = (
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredRequest:
     """One request, with all that was measured for it."""
 
     command: str
@@ -60,7 +60,7 @@ class PluginMeasurer:
 
     open_generator: Callable[[], Generator]
     distance_ns: Callable[[], float]
-    answered: list[Answered] = field(default_factory=list)
+    answered: list[AnsweredRequest] = field(default_factory=list)
     _generator: Generator | None = None
 
     def handle(self, command: str, keys: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -102,7 +102,7 @@ class PluginMeasurer:
                 fix="see VSPERF's log: its switch must have both ports by now",
             )
 
-    def _continuous(self, request: TrafficRequest, keys: Mapping[str, Any]) -> Answered:
+    def _continuous(self, request: TrafficRequest, keys: Mapping[str, Any]) -> AnsweredRequest:
         percent = keys["traffic"].get("frame_rate", 100)
         if percent != 100:
             raise UnsupportedError(
@@ -113,7 +113,7 @@ class PluginMeasurer:
             )
         return self._trial("continuous", request, rate_columns)
 
-    def _burst(self, request: TrafficRequest, keys: Mapping[str, Any]) -> Answered:
+    def _burst(self, request: TrafficRequest, keys: Mapping[str, Any]) -> AnsweredRequest:
         frames = keys["traffic"].get("burst_size")
         if not isinstance(frames, int) or not 1 <= frames <= MAX_BURST:
             raise ConfigurationError("TRAFFIC['burst_size'] is no number of frames", observed=repr(frames))
@@ -121,14 +121,14 @@ class PluginMeasurer:
 
     def _trial(
         self, command: str, request: TrafficRequest, columns: Callable[[TrafficResult, FrameSize], dict[str, Any]]
-    ) -> Answered:
+    ) -> AnsweredRequest:
         before = self.distance_ns()
         result = self._opened().run(request)
         distance = CoreDistance(before=before, after=self.distance_ns())
         shown = columns(result, request.frame_size)
-        return Answered(command, request.frame_size, shown, distance, traffic_warnings(result))
+        return AnsweredRequest(command, request.frame_size, shown, distance, traffic_warnings(result))
 
-    def _throughput(self, request: TrafficRequest, keys: Mapping[str, Any]) -> Answered:
+    def _throughput(self, request: TrafficRequest, keys: Mapping[str, Any]) -> AnsweredRequest:
         times = keys.get("tests", 1)
         if times != 1:
             raise UnsupportedError(
@@ -137,7 +137,7 @@ class PluginMeasurer:
                 observed=repr(times),
                 fix="set it to 1, or run the test natively, where an experiment repeats it (nfvbed run --vsperf)",
             )
-        loss = Found("TRAFFICGEN_LOSSRATE", keys.get("loss_percent", 0.0), None)
+        loss = SettingValue("TRAFFICGEN_LOSSRATE", keys.get("loss_percent", 0.0), None)
         what = loss_search(Draft("throughput"), request.duration_ns / NS_PER_S, loss).resolved()
         drain_ns = None if what.drain_s is None else round(what.drain_s * NS_PER_S)
         searched = _SearchedPorts(self._opened(), replace(request, drain_ns=drain_ns), self.distance_ns)
@@ -166,7 +166,9 @@ class PluginMeasurer:
             )
         columns = rate_columns(kept, request.frame_size)
         distance = CoreDistance(before=searched.first_ns, after=self.distance_ns())
-        return Answered("throughput", request.frame_size, columns, distance, traffic_warnings(kept, paced=True), found)
+        return AnsweredRequest(
+            "throughput", request.frame_size, columns, distance, traffic_warnings(kept, paced=True), found
+        )
 
 
 class _SearchedPorts(Measurer):
@@ -208,7 +210,7 @@ def plain_request(keys: Mapping[str, Any]) -> TrafficRequest:
     given, seconds = keys.get("traffic"), keys.get("duration_s")
     if not isinstance(given, dict) or not isinstance(seconds, int | float) or not 0 < seconds <= MAX_DURATION_S:
         raise ConfigurationError("this is no request of the plug-in", observed=f"duration {seconds!r}")
-    traffic = Found("TRAFFIC", given, None)
+    traffic = SettingValue("TRAFFIC", given, None)
     size = traffic.at("l2", "framesize").value
     if not isinstance(size, int) or not MIN_FRAME_SIZE_BYTES <= size <= MAX_FRAME_SIZE_BYTES:
         raise ConfigurationError("nfvgen sends no such frames", where="TRAFFICGEN_PKT_SIZES", observed=repr(size))

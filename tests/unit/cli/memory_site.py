@@ -21,7 +21,7 @@ from nfvbed.records import (
     WorkThread,
 )
 from nfvbed.records.readings import Part, Reading
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout
 from nfvbed.spec.site import SiteSpec
@@ -53,7 +53,7 @@ class MemorySiteSpec(SiteSpec):
 class MemorySite(Site):
     """Deploys into a dictionary."""
 
-    deployed: ClassVar[dict[str, Deployed]] = {}
+    deployed: ClassVar[dict[str, DeploymentRecord]] = {}
     """By name of the site; it outlives a command, as this process does."""
     log: ClassVar[list[str]] = []
     dead: ClassVar[list[str]] = []
@@ -83,7 +83,7 @@ class MemorySite(Site):
     def close(self) -> None:
         self.log.append("close")
 
-    def find_deployed(self) -> Deployed | None:
+    def find_deployed(self) -> DeploymentRecord | None:
         return self.deployed.get(self.name)
 
     def deploy_to_stay(self, variant: Variant, topology: str, vnf: VnfChoice | None = None) -> tuple[Deployment, bool]:
@@ -93,7 +93,7 @@ class MemorySite(Site):
                 raise found.in_the_way(variant.name)
             return found.deployment, True
         deployment = self.deploy(variant, topology, vnf=vnf)
-        self.deployed[self.name] = Deployed(deployment, variant, vnf, f"rack {self._rack}", "the test began")
+        self.deployed[self.name] = DeploymentRecord(deployment, variant, vnf, f"rack {self._rack}", "the test began")
         return deployment, False
 
     def onboard(

@@ -8,7 +8,7 @@ from nfvbed.cli import guest_node
 from nfvbed.cli.main import main
 from nfvbed.errors import DeployError
 from nfvbed.sites.guest_node import site as node_site
-from nfvbed.sites.ownmachine import Executed
+from nfvbed.sites.ownmachine import ProgramResult
 
 
 @click.command()
@@ -52,7 +52,7 @@ class Node:
         self.programs.append(program)
         if self.status is None:
             raise KeyboardInterrupt
-        return Executed(self.status, b"", b"")
+        return ProgramResult(self.status, b"", b"")
 
     def read(self, path):
         if self.results is None or path.name.endswith("-wal"):

@@ -18,7 +18,7 @@ from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.deploying import require_free
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
-from nfvbed.sites.kolla.preflight.gather import Gathered
+from nfvbed.sites.kolla.preflight.gather import MachineAnswers
 from tests.unit.sites.kolla.rack_facts import as_described
 
 ROOT = Path(__file__).parents[3]
@@ -177,7 +177,7 @@ def test_the_doctor_asks_all_machines(root, capsys, monkeypatch):
 
     def gather(site, *, try_functions):
         asked.append(try_functions)
-        return Gathered(as_described(spec), ())
+        return MachineAnswers(as_described(spec), ())
 
     monkeypatch.setattr("nfvbed.sites.kolla.preflight.report.gather", gather)
     names = ("--variant", "ovs-dpdk", "--variant", "linux-bridge")

@@ -11,7 +11,7 @@ import pytest
 from nfvbed.cli.main import main
 from nfvbed.cli.proposals import measures_in
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.recommend import Recommendation, RecommendationRequest, recommend, unchecked
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host.cores.topology import read_topology
 from nfvbed.host.facts import host_facts
@@ -168,14 +168,14 @@ def require_runnable(found: Recommendation, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("need", [Need.THROUGHPUT, Need.RAW_ETHERNET])
 def test_every_proposed_command_can_be_run(case: str, need: Need, capsys: pytest.CaptureFixture[str]):
-    found = recommend(CASES[case](), Wanted(need=need), HOST, measures_in(PROJECT))
+    found = recommend(CASES[case](), RecommendationRequest(need=need), HOST, measures_in(PROJECT))
     assert bool(found.proposals) is (case not in IMPOSSIBLE or need is Need.RAW_ETHERNET)
     require_runnable(found, capsys)
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: "-".join(map(str, asked.values())))
 def test_no_command_is_proposed_that_would_be_refused(asked: dict[str, Any], capsys: pytest.CaptureFixture[str]):
-    found = recommend((), Wanted(need=Need.THROUGHPUT, **asked), HOST, measures_in(PROJECT))
+    found = recommend((), RecommendationRequest(need=Need.THROUGHPUT, **asked), HOST, measures_in(PROJECT))
     require_runnable(found, capsys)
     if not found.proposals:
         assert found.reason.endswith("no two variants here can measure it")
@@ -183,7 +183,10 @@ def test_no_command_is_proposed_that_would_be_refused(asked: dict[str, Any], cap
 
 def test_what_a_variant_has_not_is_not_asked_of_it():
     through_a_process = recommend(
-        CASES["others are available through a VNF"](), Wanted(need=Need.THROUGHPUT), HOST, measures_in(PROJECT)
+        CASES["others are available through a VNF"](),
+        RecommendationRequest(need=Need.THROUGHPUT),
+        HOST,
+        measures_in(PROJECT),
     )
     (proposal,) = [entry for entry in through_a_process.proposals if entry.why == "not-measured"]
     assert "emulated-nic" in through_a_process.not_measured, "it is available, for guests"
@@ -193,5 +196,5 @@ def test_what_a_variant_has_not_is_not_asked_of_it():
 def test_a_command_is_for_the_site_that_was_measured():
     data = run_of(*(through(system, "vm-io") for system in REAL.values()), rounds=8)
     data = dataclasses.replace(data, run=data.run.model_copy(update={"site": "devcloud"}))
-    found = recommend([examined(data)], Wanted(need=Need.THROUGHPUT), HOST, unchecked)
+    found = recommend([examined(data)], RecommendationRequest(need=Need.THROUGHPUT), HOST, unchecked)
     assert "--set site=devcloud" in found.proposals[0].command

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from nfvbed.compare.chains import Chain, Hold, Holding, Of, find_chains
+from nfvbed.compare.chains import Chain, ShareJudgement, ShareReference, ShareRequirement, find_chains
 from nfvbed.compare.comparison import Options, compare
 from nfvbed.compare.rows.summary import CellSummary, Limit
 from nfvbed.records import QualityWarning
@@ -27,7 +27,7 @@ def chain_of(*rates: float, noise: float = 0.012) -> Chain:
 def test_the_longest_chain_that_holds_half():
     chain = chain_of(4e6, 3e6, 2.4e6, 1.6e6)
     assert [link.length for link in chain.links] == [1, 2, 3, 4]
-    assert [link.holding for link in chain.links] == [Holding.HOLDS] * 3 + [Holding.DOES_NOT]
+    assert [link.holding for link in chain.links] == [ShareJudgement.HOLDS] * 3 + [ShareJudgement.DOES_NOT]
     assert (chain.longest, chain.undecided, chain.exhausted) == (3, (), True)
     assert chain.links[1].ratio == pytest.approx(0.75, rel=0.03)
 
@@ -35,30 +35,34 @@ def test_the_longest_chain_that_holds_half():
 def chain_and_p2p(share: float, *rates: float) -> tuple[Chain, ...]:
     direct = dataclasses.replace(OVS, capacity={64: (5e6, 5e6)})
     chained = [with_vnf(OVS, "n", "n", (rate, rate), f"pv{length}p") for length, rate in enumerate(rates, start=1)]
-    return find_chains(rows_of(direct, *chained), Hold(share=share, of=Of.P2P))
+    return find_chains(rows_of(direct, *chained), ShareRequirement(share=share, of=ShareReference.P2P))
 
 
 def test_another_share_of_the_one_vnf_rate():
     rows = rows_of(*(with_vnf(OVS, "n", "n", (rate, rate), f"pv{n}p") for n, rate in enumerate((4e6, 3e6, 2.4e6), 1)))
-    (chain,) = find_chains(rows, Hold(share=0.7))
+    (chain,) = find_chains(rows, ShareRequirement(share=0.7))
     assert (chain.longest, chain.exhausted, chain.hold.share) == (2, True, 0.7)
-    (chain,) = find_chains(rows, Hold(share=0.9))
+    (chain,) = find_chains(rows, ShareRequirement(share=0.9))
     assert (chain.longest, chain.exhausted) == (1, True)
 
 
 def test_a_share_of_p2p():
     (chain,) = chain_and_p2p(0.5, 4e6, 3e6, 2e6)
-    assert [link.holding for link in chain.links] == [Holding.HOLDS, Holding.HOLDS, Holding.DOES_NOT]
+    assert [link.holding for link in chain.links] == [
+        ShareJudgement.HOLDS,
+        ShareJudgement.HOLDS,
+        ShareJudgement.DOES_NOT,
+    ]
     assert chain.longest == 2
     assert chain.links[0].ratio == pytest.approx(0.8, rel=0.03)
     (chain,) = chain_and_p2p(0.9, 4e6, 3e6)
     assert (chain.longest, chain.exhausted) == (0, True)
-    assert find_chains(rows_of(*CHAIN), Hold(of=Of.P2P)) == (), "p2p was not measured"
+    assert find_chains(rows_of(*CHAIN), ShareRequirement(of=ShareReference.P2P)) == (), "p2p was not measured"
 
 
 def test_a_ratio_of_about_a_half_is_undecided():
     chain = chain_of(4e6, 3e6, 2e6, 1.6e6, noise=0.05)
-    assert chain.links[2].holding is Holding.UNDECIDED
+    assert chain.links[2].holding is ShareJudgement.UNDECIDED
     assert "holds a half" in chain.links[2].reason
     assert (chain.longest, chain.undecided) == (2, (3,))
 
@@ -75,7 +79,7 @@ def test_pvp_and_pvvp_are_chains_as_well():
 
 def test_a_single_trial_decides_nothing():
     (chain,) = find_chains(rows_of(*CHAIN, rounds=1))
-    assert chain.links[1].holding is Holding.UNDECIDED
+    assert chain.links[1].holding is ShareJudgement.UNDECIDED
     assert "too few" in chain.links[1].reason
 
 
@@ -86,10 +90,10 @@ def limited(row: CellSummary) -> CellSummary:
 def test_a_rate_that_the_generator_set_decides_one_way_only():
     rows = rows_of(*CHAIN)
     (chain,) = find_chains((limited(rows[0]), *rows[1:]))
-    assert chain.links[1].holding is Holding.UNDECIDED
+    assert chain.links[1].holding is ShareJudgement.UNDECIDED
     (chain,) = find_chains((*rows[:3], limited(rows[3])))
-    assert chain.links[1].holding is Holding.HOLDS
-    assert chain.links[3].holding is Holding.UNDECIDED
+    assert chain.links[1].holding is ShareJudgement.HOLDS
+    assert chain.links[3].holding is ShareJudgement.UNDECIDED
 
 
 def test_what_is_no_chain_gives_none():
@@ -112,7 +116,7 @@ def test_the_comparison_has_the_chains():
 def test_a_comparison_asks_for_another_share():
     data = build(Scenario(systems=CHAIN, far_rounds=(), changing=()))
     (half,) = compare([data]).chains
-    (most,) = compare([data], Options(hold=Hold(share=0.9))).chains
-    assert most.hold == Hold(share=0.9)
+    (most,) = compare([data], Options(hold=ShareRequirement(share=0.9))).chains
+    assert most.hold == ShareRequirement(share=0.9)
     assert most.longest < half.longest
     assert most.whole_pps == half.whole_pps == most.links[0].rate_pps

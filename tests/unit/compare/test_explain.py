@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nfvbed.compare.comparison import Options
-from nfvbed.compare.explain import Use, explain
+from nfvbed.compare.explain import TrialUse, explain
 from nfvbed.errors import UnknownNameError
 from nfvbed.records import Preset, Role, Status
 from tests.sample_records import BRIDGE, OVS, Scenario, build
@@ -18,11 +18,11 @@ def test_every_trial_of_the_row_is_reported_with_its_use():
     found = explain([data], CELL, Options(baseline="linux-bridge"))
     assert len(found.trials) == 18
     maximum = [trial for trial in found.trials if trial.preset is Preset.MRR]
-    assert [trial.use for trial in maximum].count(Use.MATCHED) == 8
-    (changed,) = [trial for trial in maximum if trial.use is Use.ALL_STATES]
+    assert [trial.use for trial in maximum].count(TrialUse.MATCHED) == 8
+    (changed,) = [trial for trial in maximum if trial.use is TrialUse.ALL_STATES]
     assert (changed.round, changed.placement) == (7, "mixed")
     assert "share no class" in changed.why
-    assert {trial.use for trial in found.trials if trial.preset is Preset.PACED} == {Use.GIVEN_LOAD}
+    assert {trial.use for trial in found.trials if trial.preset is Preset.PACED} == {TrialUse.GIVEN_LOAD}
     assert found.difference is not None and len(found.difference.pairs) == 9
     assert found.row.mrr is not None and len(found.row.mrr.visits) == 9
     baseline = explain([data], "linux-bridge/p2p/64", Options(baseline="linux-bridge"))
@@ -37,7 +37,7 @@ def test_trials_that_are_not_used_say_why():
         for t in data.trials
     )
     found = explain([dataclasses.replace(data, trials=trials)], CELL, Options(placement_class="near"))
-    unused = {trial.why for trial in found.trials if trial.use is Use.UNUSED}
+    unused = {trial.why for trial in found.trials if trial.use is TrialUse.UNUSED}
     assert unused == {
         "failed: the switch died",
         "in class far, and near was asked for",

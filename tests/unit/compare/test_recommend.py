@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.rawethernet import Carries
-from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.rawethernet import RawEthernetEvidence
+from nfvbed.compare.recommendation.recommend import Recommendation, RecommendationRequest, recommend, unchecked
 from nfvbed.compare.verdict import Verdict
 from nfvbed.records import CellRole, PortKind, Status
 from nfvbed.records.results import ResultKind
@@ -19,7 +19,7 @@ FAST, SLOW = plane("fast", 9e6), plane("slow", 3e6)
 
 
 def asked(*runs, need: Need = Need.THROUGHPUT, **wanted) -> Recommendation:
-    return recommend(runs, Wanted(need=need, **wanted), HOST, unchecked)
+    return recommend(runs, RecommendationRequest(need=need, **wanted), HOST, unchecked)
 
 
 def places(found: Recommendation) -> list[tuple[int, str]]:
@@ -304,7 +304,12 @@ def test_raw_ethernet_ranks_what_carries_it_and_names_the_trap():
     data = result(data, "silent/pvp+process-io/64", ResultKind.REQUEST_RESPONSE, Status.UNSUPPORTED, reason=reason)
     found = asked(examined(data), need=Need.RAW_ETHERNET)
     carried = {entry.variant: entry.carries for entry in found.carriers}
-    assert carried == {"fast": Carries.PROVEN, "slow": Carries.FRAMES, "bridge": Carries.TRAP, "silent": Carries.TRAP}
+    assert carried == {
+        "fast": RawEthernetEvidence.PROVEN,
+        "slow": RawEthernetEvidence.FRAMES,
+        "bridge": RawEthernetEvidence.TRAP,
+        "silent": RawEthernetEvidence.TRAP,
+    }
     assert found.answer is not None
     assert "bridge" not in {entry.variant for entry in found.answer.ranked}
     assert "checksum trap" in {e.variant: e.reason for e in found.answer.left_out}["bridge"]
@@ -333,7 +338,7 @@ def test_emulated_guests_show_that_frames_come_through_and_have_no_place():
     guest = dataclasses.replace(through(plane("guest", 20e6)), emulated=True)
     found = asked(examined(run_of(through(FAST), through(SLOW), guest)), need=Need.RAW_ETHERNET)
     (carrier,) = [entry for entry in found.carriers if entry.variant == "guest"]
-    assert (carrier.carries, carrier.emulated) == (Carries.FRAMES, True)
+    assert (carrier.carries, carrier.emulated) == (RawEthernetEvidence.FRAMES, True)
     assert places(found) == [(1, "fast"), (2, "slow")]
 
 
@@ -344,7 +349,7 @@ def test_a_cell_that_failed_does_not_carry_and_one_that_was_not_reached_says_not
     )
     found = asked(examined(run_of(through(FAST), through(SLOW), blocked=cells)), need=Need.RAW_ETHERNET)
     assert [(entry.variant, entry.carries, entry.detail) for entry in found.carriers] == [
-        ("slow", Carries.NOT, "failed: the VNF died")
+        ("slow", RawEthernetEvidence.NOT, "failed: the VNF died")
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nfvbed.compare.advice.advice import ADVICE, advice_for
-from nfvbed.compare.advice.remedies import REMEDIES, Done, advise, done
+from nfvbed.compare.advice.remedies import REMEDIES, MeasuredConditions, advise, done
 from nfvbed.compare.comparison import compare
 from nfvbed.compare.rows.rowwarnings import WarningCount
 from nfvbed.records import QualityWarning, Status
@@ -26,11 +26,13 @@ def host(cores: int, **more: Any) -> dict[str, Any]:
     return {"topology": {"allowed": list(range(cores)), "isolated": [], "nodes": [list(range(cores))]}} | more
 
 
-def what(cores: int = 2, vnf: dict[str, Any] | None = None, status: Status | None = Status.OK, **more: Any) -> Done:
+def what(
+    cores: int = 2, vnf: dict[str, Any] | None = None, status: Status | None = Status.OK, **more: Any
+) -> MeasuredConditions:
     return done(row(), host(cores, **more), {"arrangement": ARRANGEMENT, "vnf": vnf or SHARED}, status)
 
 
-def remedy(kind: QualityWarning, *carriers: Done) -> str:
+def remedy(kind: QualityWarning, *carriers: MeasuredConditions) -> str:
     return advise(kind, carriers).remedy
 
 

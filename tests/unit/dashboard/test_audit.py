@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from nfvbed.dashboard import audit as module
-from nfvbed.dashboard.audit import NEW_FILE, Audit, Kind, Outcome, Who
+from nfvbed.dashboard.audit import NEW_FILE, Audit, AuditSubject, Kind, Outcome
 from nfvbed.errors import ConfigurationError, StoreError
 
-ME = Who(role="operator", client="127.0.0.1", user="root")
+ME = AuditSubject(role="operator", client="127.0.0.1", user="root")
 
 
 def test_it_is_its_owners_and_only_grows(tmp_path: Path):

@@ -13,10 +13,10 @@ from starlette.testclient import TestClient
 
 from nfvbed.dashboard import app, commands
 from nfvbed.dashboard.access.security import Access
-from nfvbed.dashboard.audit import Who
+from nfvbed.dashboard.audit import AuditSubject
 from nfvbed.dashboard.chain.chain_reading import Chains
 from nfvbed.dashboard.chain.chain_view import Draft
-from nfvbed.dashboard.jobs.records import ALIVE, Ended, Job, JobSpec, State
+from nfvbed.dashboard.jobs.records import ALIVE, Job, JobEnd, JobSpec, State
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import BusyError, DeployError, InternalError, UnsupportedError, UsageError
@@ -76,8 +76,10 @@ class Verbs:
         return self.make(arguments, site, State.STARTING)
 
     def make(self, arguments, site, state):
-        spec = JobSpec(id=ID, action="steer", site=site, arguments=arguments, who=Who(role="operator"), asked_at="now")
-        ended = None if state in ALIVE else Ended(status=self.status, at="now")
+        spec = JobSpec(
+            id=ID, action="steer", site=site, arguments=arguments, who=AuditSubject(role="operator"), asked_at="now"
+        )
+        ended = None if state in ALIVE else JobEnd(status=self.status, at="now")
         self.last = Job(spec=spec, state=state, ended=ended)
         return self.last
 
@@ -308,7 +310,7 @@ def test_readings_of_the_same_moment_are_one(verbs, monkeypatch):
     monkeypatch.setattr("nfvbed.dashboard.chain.chain_reading.FRESH_S", 60.0)
     chains = Chains(verbs, verbs)
     assert chains.read("lab") is chains.read("lab")
-    chains.awaited(chains.change("lab", ("--order=vnf2,vnf1,vnf3",), Who(role="operator")))
+    chains.awaited(chains.change("lab", ("--order=vnf2,vnf1,vnf3",), AuditSubject(role="operator")))
     assert chains.read("lab").report.path == ("vnf2", "vnf1", "vnf3")
     assert len(verbs.calls) == 2
     monkeypatch.setattr("nfvbed.dashboard.chain.chain_reading.FRESH_S", 0.0)

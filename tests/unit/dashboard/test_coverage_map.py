@@ -4,14 +4,14 @@ from datetime import UTC, datetime
 
 from nfvbed.dashboard.results.coverage import State, coverage_of
 from nfvbed.records import Readiness, Status, Support
-from nfvbed.store.summaries import Covered
+from nfvbed.store.summaries import CoverageSummary
 
 NOW = datetime(2026, 1, 11, tzinfo=UTC)
 
 
-def covered(variant: str, topology: str, day: int, status: Status | None, **further) -> Covered:
+def covered(variant: str, topology: str, day: int, status: Status | None, **further) -> CoverageSummary:
     values = {"run_status": Status.OK, "reason": "", "cells": 2, **further}
-    return Covered(
+    return CoverageSummary(
         variant=variant,
         topology=topology,
         run=f"r{day}",

@@ -12,11 +12,11 @@ from nfvbed.dashboard.app import make_app
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.records import Deployment
-from nfvbed.sites.deployed import Deployed, Placed
+from nfvbed.sites.deployed import DeploymentRecord, InstancePlacement
 from nfvbed.store import Store
 from tests.unit.sites.openstack.test_devcloud_remembered import CHOICE, VARIANT, deployment
 
-PLACED = Placed("controller", "i-1", "s-1", "legacy", "v-1")
+PLACED = InstancePlacement("controller", "i-1", "s-1", "legacy", "v-1")
 
 
 class DoubleOfSite:
@@ -25,7 +25,7 @@ class DoubleOfSite:
     def __init__(self, name: str, found: Any) -> None:
         self._name, self._found = name, found
 
-    def find_deployed(self) -> Deployed | None:
+    def find_deployed(self) -> DeploymentRecord | None:
         """Return it, or raise it."""
         if isinstance(self._found, Exception):
             raise self._found
@@ -49,9 +49,13 @@ def _client(store: Store) -> TestClient:
 
 
 def test_a_deployment_on_a_cloud_is_listed_once_with_its_vnfs(found: dict[str, Any], client: TestClient):
-    on_cloud = Deployed(deployment(), VARIANT, CHOICE, "there", "now: nfvbed", ("controller",), (PLACED,))
+    on_cloud = DeploymentRecord(deployment(), VARIANT, CHOICE, "there", "now: nfvbed", ("controller",), (PLACED,))
     bare = Deployment(id="b", variant="ovs-dpdk", site="lab", topology="p2p", ports=())
-    found |= {"devcloud": on_cloud, "devcloud-sol": on_cloud, "lab": Deployed(bare, VARIANT, None, "here", "today")}
+    found |= {
+        "devcloud": on_cloud,
+        "devcloud-sol": on_cloud,
+        "lab": DeploymentRecord(bare, VARIANT, None, "here", "today"),
+    }
     answer = client.get("/api/deployments").json()
     assert answer["not_readable"] == []
     assert [one["site"] for one in answer["deployments"]] == ["devcloud", "lab"]
@@ -64,7 +68,7 @@ def test_a_deployment_on_a_cloud_is_listed_once_with_its_vnfs(found: dict[str, A
 
 
 def test_a_vnf_of_this_host_has_no_place_in_a_cloud(found: dict[str, Any], client: TestClient):
-    found["lab"] = Deployed(deployment(), VARIANT, CHOICE, "here", "today")
+    found["lab"] = DeploymentRecord(deployment(), VARIANT, CHOICE, "here", "today")
     ((vnf,),) = (one["vnfs"] for one in client.get("/api/deployments").json()["deployments"])
     assert (vnf["name"], vnf["host"], vnf["instance"], vnf["stack"], vnf["tacker_id"]) == ("vnf1", "", "", "", "")
 

@@ -16,7 +16,7 @@ from nfvbed.dashboard.access.listening import Listening, access_of
 from nfvbed.dashboard.access.origin import from_own_page
 from nfvbed.dashboard.access.security import COOKIE, MOST_BODY, Access, Guard
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.audit import Audit, Kind, Outcome, Who
+from nfvbed.dashboard.audit import Audit, AuditSubject, Kind, Outcome
 from nfvbed.dashboard.auditing import auditing
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.operations import Operations
@@ -30,7 +30,7 @@ OWNS = "0123456789abcdef0123456789abcdef"
 READS = "fedcba9876543210fedcba9876543210"
 HERE = "http://localhost"
 PAGE = {"origin": HERE}
-ME = Who(role="operator", client="127.0.0.1", user="root")
+ME = AuditSubject(role="operator", client="127.0.0.1", user="root")
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_pages_and_api_of_the_log(store: Store, tmp_path: Path):
     (tmp_path / "deploy").mkdir()
     audit = Audit(tmp_path / "audit.jsonl")
     operations = Operations(open_project(None), audit, Jobs(tmp_path / "jobs", tmp_path, "", audit, frozenset({0})))
-    who = Who(role="viewer", client="192.0.2.1", user="<b>")
+    who = AuditSubject(role="viewer", client="192.0.2.1", user="<b>")
     operations.audit.refuse(who, "POST /x", "no")
     for number in range(60):
         operations.audit.write(ME, f"act {number}", Outcome.DONE)

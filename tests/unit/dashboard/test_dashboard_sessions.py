@@ -3,18 +3,18 @@
 from datetime import UTC, datetime, timedelta
 
 from nfvbed.dashboard.people.roles import Role
-from nfvbed.dashboard.people.sessions import IDLE, LONGEST, MOST_SESSIONS, OF_CLIENT, Sessions, SignedIn
+from nfvbed.dashboard.people.sessions import IDLE, LONGEST, MOST_SESSIONS, OF_CLIENT, Sessions, SignedInUser
 
 NOW = datetime(2026, 1, 4, tzinfo=UTC)
-WHO = SignedIn("ann", Role.OPERATOR, NOW + timedelta(hours=1))
-VIEWER = SignedIn("", Role.VIEWER, NOW + timedelta(days=9))
+WHO = SignedInUser("ann", Role.OPERATOR, NOW + timedelta(hours=1))
+VIEWER = SignedInUser("", Role.VIEWER, NOW + timedelta(days=9))
 
 
 def test_a_session_ends_with_keystones_token_and_after_hours():
     clock = [NOW]
     sessions = Sessions(lambda: clock[0])
     short = sessions.add(WHO)
-    long = sessions.add(SignedIn("ann", Role.OPERATOR, NOW + timedelta(days=9)))
+    long = sessions.add(SignedInUser("ann", Role.OPERATOR, NOW + timedelta(days=9)))
     assert short != long and sessions.of(short) == WHO and sessions.of("") is None and sessions.of("x") is None
     while clock[0] < NOW + LONGEST:
         assert sessions.of(long) is not None

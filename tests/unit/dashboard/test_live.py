@@ -13,7 +13,7 @@ import pytest
 from starlette.responses import Response
 
 from nfvbed.dashboard.live import MOST, OF_CLIENT, OF_OPERATORS, Streams
-from nfvbed.dashboard.people.roles import CURRENT, Asker, Role
+from nfvbed.dashboard.people.roles import CURRENT, Requester, Role
 from nfvbed.dashboard.rendering import render
 from nfvbed.dashboard.results.progress import Needs, Plans, live_of, progress_of
 from nfvbed.dashboard.results.source import Source
@@ -86,7 +86,7 @@ def test_what_several_connections_show_is_read_once():
 
 
 def asked_by(client: str, role: Role = Role.VIEWER, **more) -> None:
-    CURRENT.set(Asker(role=role, place=client, **more))
+    CURRENT.set(Requester(role=role, place=client, **more))
 
 
 async def sent(response: Response, method: str = "GET") -> list[dict]:

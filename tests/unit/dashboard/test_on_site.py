@@ -12,12 +12,12 @@ from nfvbed.dashboard.app import make_app
 from nfvbed.dashboard.audit import Audit, Outcome
 from nfvbed.dashboard.jobs import files
 from nfvbed.dashboard.jobs.folder import Jobs
-from nfvbed.dashboard.jobs.records import ENDED, LOG, OUTPUT, RUNNING, SPEC, Ended, Job, JobSpec, Running, State
+from nfvbed.dashboard.jobs.records import ENDED, LOG, OUTPUT, RUNNING, SPEC, Job, JobEnd, JobSpec, RunningJob, State
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.results.doctor import printed
 from nfvbed.dashboard.starting.on_site import changes_of, refusals, require
 from nfvbed.dashboard.starting.planning import Planner
-from nfvbed.dashboard.starting.starting import Action, Wanted, arguments_of
+from nfvbed.dashboard.starting.starting import Action, RunChoices, arguments_of
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.plan.onsite import lacks
@@ -160,20 +160,20 @@ def test_the_plan_says_which_cells_a_cloud_cannot_have(operations: Operations):
     for said, update in changed.items():
         found = lacks(cloud, cell.model_copy(update=update))
         assert said in found and bool(said) == bool(found)
-    found = Planner(operations.jobs, PROJECT).plan(Wanted(site="devcloud", experiment="demo"))
+    found = Planner(operations.jobs, PROJECT).plan(RunChoices(site="devcloud", experiment="demo"))
     assert any("no path p2p" in cell.lacks for cell in found.cells)
 
 
 def test_a_vnf_on_a_cloud_is_a_virtual_machine_and_has_its_flavor():
     fields = {"site": ["devcloud"], "vnf": ["vloop"], "flavor": ["hugepages"], "experiment": ["openstack"]}
-    wanted = Wanted.of(fields, PROJECT)
+    wanted = RunChoices.of(fields, PROJECT)
     assert arguments_of(Action.RUN, wanted)[-2:] == ("--set", "vnfs=[{vnf: vloop, kind: vm, flavor: hugepages}]")
     assert arguments_of(Action.ONBOARD, wanted)[-4:] == ("--kind", "vm", "--flavor", "hugepages")
-    assert Wanted.of(fields | {"site": ["lab"], "flavor": [""]}, PROJECT).kind == ""
+    assert RunChoices.of(fields | {"site": ["lab"], "flavor": [""]}, PROJECT).kind == ""
     with pytest.raises(UsageError, match="no such flavor"):
-        Wanted.of(fields | {"flavor": ["none"]}, PROJECT)
+        RunChoices.of(fields | {"flavor": ["none"]}, PROJECT)
     with pytest.raises(UsageError, match="those of a VNF"):
-        arguments_of(Action.RUN, Wanted.of(fields | {"vnf": [""]}, PROJECT))
+        arguments_of(Action.RUN, RunChoices.of(fields | {"vnf": [""]}, PROJECT))
 
 
 def test_a_flavor_without_a_vnf_is_no_plan_and_no_error(mouse: TestClient):
@@ -192,7 +192,7 @@ def test_a_flavor_without_a_vnf_is_no_plan_and_no_error(mouse: TestClient):
     ],
 )
 def test_what_a_deployment_changes_is_the_sites_own(site: str, said: str):
-    assert any(said in line for line in changes_of(PROJECT, Wanted(site=site)))
+    assert any(said in line for line in changes_of(PROJECT, RunChoices(site=site)))
 
 
 @pytest.fixture(name="job")
@@ -205,10 +205,10 @@ def _job(operations: Operations):
         asked = {"id": NAME, "action": action, "site": "cloud", "arguments": (action,), "asked_at": OLD}
         files.write(folder / SPEC, JobSpec.model_validate(asked | {"who": {"role": "operator"}}))
         process = {"pid": 4_000_000, "began": 1, "boot": "x"}
-        files.write(folder / RUNNING, Running.model_validate({"keeper": process, "command": process}))
+        files.write(folder / RUNNING, RunningJob.model_validate({"keeper": process, "command": process}))
         (folder / LOG).write_text(log)
         (folder / OUTPUT).write_text(output)
-        files.write(folder / ENDED, Ended(status=status, at=OLD))
+        files.write(folder / ENDED, JobEnd(status=status, at=OLD))
         return NAME
 
     yield make

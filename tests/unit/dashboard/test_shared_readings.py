@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from nfvbed.dashboard.access.places import OF_CLIENT, OF_OPERATORS, OF_OTHERS, Turns
-from nfvbed.dashboard.results.shared import Shared
+from nfvbed.dashboard.results.shared import SharedReadings
 from nfvbed.errors import BusyError, DeployError
 
 
 def test_those_who_ask_meanwhile_share_a_reading():
-    shared, made, begun, go_on = Shared("it", 60.0), [], threading.Event(), threading.Event()
+    shared, made, begun, go_on = SharedReadings("it", 60.0), [], threading.Event(), threading.Event()
 
     def make() -> int:
         begun.set()
@@ -31,7 +31,7 @@ def test_those_who_ask_meanwhile_share_a_reading():
 
 
 def test_a_failure_is_shared_too_but_not_that_somebody_is_busy():
-    shared, made = Shared("it", 60.0), []
+    shared, made = SharedReadings("it", 60.0), []
 
     def fail(error: Exception) -> int:
         made.append(1)
@@ -46,7 +46,7 @@ def test_a_failure_is_shared_too_but_not_that_somebody_is_busy():
 
 
 def test_who_waits_too_long_is_told_and_few_are_kept():
-    shared = Shared("it", 60.0, queue_s=0.01, most=2)
+    shared = SharedReadings("it", 60.0, queue_s=0.01, most=2)
     with ThreadPoolExecutor(1) as other:
         go_on, begun = threading.Event(), threading.Event()
         other.submit(shared.read, "a", lambda: begun.set() or go_on.wait(30))

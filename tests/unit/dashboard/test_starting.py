@@ -10,17 +10,17 @@ from starlette.testclient import TestClient
 
 from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.audit import Audit, Who
+from nfvbed.dashboard.audit import Audit, AuditSubject
 from nfvbed.dashboard.jobs import files
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.jobs.processes import process_of
-from nfvbed.dashboard.jobs.records import CANCELLED, ENDED, LOG, RUNNING, SPEC, Cancelled, Ended, JobSpec, Running
+from nfvbed.dashboard.jobs.records import CANCELLED, ENDED, LOG, RUNNING, SPEC, Cancelled, JobEnd, JobSpec, RunningJob
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.results.source import Source
 from nfvbed.dashboard.starting.choices import Experiments, choices_of
 from nfvbed.dashboard.starting.on_site import changes_of
 from nfvbed.dashboard.starting.planning import Planner
-from nfvbed.dashboard.starting.starting import Action, Wanted, arguments_of
+from nfvbed.dashboard.starting.starting import Action, RunChoices, arguments_of
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import BusyError, UsageError
 from nfvbed.host.workspace.trialsign import going_trial, trial_going
@@ -28,7 +28,7 @@ from nfvbed.store import Store
 
 HERE = "http://localhost"
 OLD = "2026-01-02T03:04:05+00:00"
-ME = Who(role="operator", client="127.0.0.1")
+ME = AuditSubject(role="operator", client="127.0.0.1")
 CHOSEN = {
     "site": ["lab"],
     "variant": ["ovs-dpdk", "", "ovs-dpdk"],
@@ -66,7 +66,7 @@ def _mouse(store: Store, operations: Operations) -> TestClient:
 
 
 def test_a_choice_becomes_arguments(operations: Operations):
-    wanted = Wanted.of(CHOSEN, operations.project)
+    wanted = RunChoices.of(CHOSEN, operations.project)
     assert arguments_of(Action.RUN, wanted) == (
         "run",
         "demo",
@@ -120,7 +120,7 @@ def test_a_choice_becomes_arguments(operations: Operations):
 )
 def test_what_the_project_does_not_have_is_refused(operations: Operations, field: str, value: str):
     with pytest.raises(UsageError):
-        Wanted.of({field: [value]}, operations.project)
+        RunChoices.of({field: [value]}, operations.project)
 
 
 @pytest.mark.parametrize(
@@ -128,37 +128,37 @@ def test_what_the_project_does_not_have_is_refused(operations: Operations, field
 )
 def test_a_choice_that_lacks_something_is_refused(action: str, said: str):
     with pytest.raises(UsageError, match=said):
-        arguments_of(Action(action), Wanted())
+        arguments_of(Action(action), RunChoices())
 
 
 def test_each_choice_says_what_it_is_unsupported_for(store: Store, operations: Operations):
     source, experiments = Source(store), Experiments(operations.project)
-    found = choices_of(operations, source, experiments, Wanted(topology="p2p", experiment="demo"))
+    found = choices_of(operations, source, experiments, RunChoices(topology="p2p", experiment="demo"))
     variants = {one.value: one for one in found.variants}
     assert not variants["sriov"].possible or "p2p" in variants["sriov"].note
     assert not variants["macvtap"].possible and "p2p" in variants["macvtap"].note
     assert [one.value for one in found.experiments if one.chosen] == ["demo"]
-    cloud = choices_of(operations, source, experiments, Wanted(site="cloud"))
+    cloud = choices_of(operations, source, experiments, RunChoices(site="cloud"))
     assert [one.value for one in cloud.variants if one.possible] == ["existing"]
     assert "takes existing alone" in {one.value: one for one in cloud.variants}["vpp"].note
 
 
 def test_the_plan_is_the_command_lines(operations: Operations):
-    found = Planner(operations.jobs, operations.project).plan(Wanted(experiment="simulated"))
+    found = Planner(operations.jobs, operations.project).plan(RunChoices(experiment="simulated"))
     assert found.simulated and len(found.cells) > 3 and found.seconds[0] > 0
     assert found.command == "nfvbed plan simulated --site lab"
-    refused = Planner(operations.jobs, operations.project).plan(Wanted(experiment="simulated", topology="pv9p"))
+    refused = Planner(operations.jobs, operations.project).plan(RunChoices(experiment="simulated", topology="pv9p"))
     assert refused.cells == () and "fix" in refused.problem
 
 
 def test_a_plan_waits_for_the_end_of_a_trial_and_names_one_that_lasts(operations: Operations, monkeypatch):
     with trial_going("01-02"), pytest.raises(BusyError, match="while a trial is going") as raised:
-        Planner(operations.jobs, operations.project, patience_s=0).plan(Wanted(experiment="simulated"))
+        Planner(operations.jobs, operations.project, patience_s=0).plan(RunChoices(experiment="simulated"))
     assert "run 01-02, pid" in raised.value.observed
     going = iter([going_trial, lambda: None])
     with trial_going():
         monkeypatch.setattr("nfvbed.dashboard.starting.planning.going_trial", lambda: next(going)())
-        found = Planner(operations.jobs, operations.project).plan(Wanted(experiment="simulated"))
+        found = Planner(operations.jobs, operations.project).plan(RunChoices(experiment="simulated"))
     assert found.cells
 
 
@@ -172,7 +172,7 @@ def test_pages_of_jobs(mouse: TestClient, operations: Operations):
     assert mouse.get("/jobs/20260102-030405-000006").status_code == 404
     assert mouse.get("/api/jobs").json() == {"jobs": []}
     assert mouse.get("/api/start?experiment=demo").json()["wanted"]["experiment"] == "demo"
-    assert any("ovs-dpdk" in line for line in changes_of(operations.project, Wanted(variants=("ovs-dpdk",))))
+    assert any("ovs-dpdk" in line for line in changes_of(operations.project, RunChoices(variants=("ovs-dpdk",))))
 
 
 def test_a_form_starts_a_job_and_is_logged(mouse: TestClient, operations: Operations):
@@ -206,13 +206,13 @@ def test_a_job_that_does_not_end_says_what_to_do_and_one_that_has_ended_is_told_
     try:
         asked = {"id": name, "action": "run", "site": "lab", "arguments": ("run", "demo"), "asked_at": OLD, "who": ME}
         files.write(folder / SPEC, JobSpec.model_validate(asked))
-        files.write(folder / RUNNING, Running(keeper=me, command=me))
+        files.write(folder / RUNNING, RunningJob(keeper=me, command=me))
         assert "Cancel" in mouse.get(f"/jobs/{name}").text
         files.write(folder / CANCELLED, Cancelled(who=ME, at=OLD))
         page = mouse.get(f"/jobs/{name}").text
         assert f"kill -9 {os.getpid()}" in page and "Ask it to end again" in page
         (folder / LOG).write_text("<script>\n")
-        files.write(folder / ENDED, Ended(status=130, at=OLD))
+        files.write(folder / ENDED, JobEnd(status=130, at=OLD))
         events = mouse.get(f"/jobs/{name}/events")
         assert events.headers["content-type"].startswith("text/event-stream")
         assert events.text.count("event: part") == 1 and events.text.endswith("event: end\ndata: {}\n\n")

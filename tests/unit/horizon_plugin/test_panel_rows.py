@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.deployments import DeploymentsAnswer, DeploymentState, NotReadable, OnboardedVnf
+from nfvbed.dashboard.deployments import DeploymentsAnswer, DeploymentState, OnboardedVnf, UnreadableSite
 from nfvbed.store import Store
 from nfvbed_horizon.rows import deployments_of, runs_of
 from nfvbed_horizon.trouble import Trouble
@@ -75,7 +75,7 @@ def test_what_is_no_id_is_not_linked(identifier):
 
 
 def test_a_site_that_cannot_be_read_is_reported():
-    failed = NotReadable(site="devcloud", what="it cannot be read", observed="KeyError", fix="nfvbed destroy --all")
+    failed = UnreadableSite(site="devcloud", what="it cannot be read", observed="KeyError", fix="nfvbed destroy --all")
     (problem,) = deployments_of(answer(failed=(failed,)), ()).problems
     assert (problem.what, problem.observed, problem.fix) == (
         "Site devcloud: it cannot be read",

@@ -14,7 +14,7 @@ from nfvbed.dashboard.results.runs import trial_table
 from nfvbed.records import QualityWarning
 from nfvbed.report.context import ReportContext
 from nfvbed.report.page.page import render_page
-from nfvbed.report.terminal.screen import About, screen
+from nfvbed.report.terminal.screen import ScreenContext, screen
 from nfvbed.report.terminal.table import render
 from tests.sample_records import BRIDGE, OVS, Scenario, build
 
@@ -46,7 +46,7 @@ def test_every_screen_says_so(comparison):
     out = io.StringIO()
     Console(file=out, width=200, color_system=None).print(render(comparison, 200))
     page = render_page(ReportContext(comparison=comparison, runs=(data().run,), rigs=data().rigs, title="Doubled"))
-    last = "\n".join(line.plain for line in screen(comparison, About()))
+    last = "\n".join(line.plain for line in screen(comparison, ScreenContext()))
     for shown in (out.getvalue(), page, last):
         assert "≤ " in shown and "≥ 0" in shown and QualityWarning.LOSS_AT_LEAST.value in shown
 

@@ -15,11 +15,11 @@ from starlette.testclient import TestClient
 
 from nfvbed.cli.trend import command
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.compare.explain import Use, explain
+from nfvbed.compare.explain import TrialUse, explain
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.recommend import Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.recommend import RecommendationRequest, recommend, unchecked
 from nfvbed.compare.rows.rundata import RunData
-from nfvbed.compare.series import LeftOut
+from nfvbed.compare.series import ExcludedRun
 from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
 from nfvbed.records import Status
@@ -31,7 +31,7 @@ from nfvbed.report.figures.trend import trend_figure
 from nfvbed.report.history import History
 from nfvbed.report.page.sections import page_values
 from nfvbed.report.recommendation import missing, reasons
-from nfvbed.report.terminal.screen import About, screen
+from nfvbed.report.terminal.screen import ScreenContext, screen
 from nfvbed.report.trend import headline, trend_of
 from nfvbed.store import Store
 from tests.golden.test_report_golden import table
@@ -129,7 +129,7 @@ def test_a_cell_that_failed_is_no_sample_in_whatever_run(opened: Path) -> None:
     with Store.open(opened, read_only=True, migrated=False) as store:
         (series,) = History(store).series()
     assert [(entry.status, entry.reason) for entry in series.left_out] == [(Status.FAILED, "the switch <died>")] * 2
-    assert isinstance(series.all_runs[-1], LeftOut) and not series.finding.steps
+    assert isinstance(series.all_runs[-1], ExcludedRun) and not series.finding.steps
 
 
 def failed(data: RunData, cell: str, run: Status = Status.FAILED) -> RunData:
@@ -158,7 +158,7 @@ def test_a_failed_cell_is_a_state_and_no_number_anywhere() -> None:
     tests = [test for test in comparison.tests if test.cell == row.cell]
     assert {test.result.status for test in tests} <= {Status.FAILED, Status.BLOCKED}
     assert not any(test.loads or test.table or test.result.payload for test in tests)
-    lines = [line.plain for line in screen(comparison, About())]
+    lines = [line.plain for line in screen(comparison, ScreenContext())]
     assert "  ovs-dpdk  failed: the switch died" in lines
     at = next(number for number, line in enumerate(lines) if line.startswith("p2p, 64 B"))
     assert "✕" not in lines[at + 1] and "ovs-dpdk" not in lines[at + 1]
@@ -174,7 +174,7 @@ def test_a_failed_cell_is_a_state_and_no_number_anywhere() -> None:
 def test_why_a_failed_cell_has_no_rate_is_explained() -> None:
     data = failed(build(Scenario(systems=(BRIDGE, OVS))), "ovs-dpdk/p2p/64")
     found = explain([data], "ovs-dpdk/p2p/64")
-    assert {trial.use for trial in found.trials} == {Use.UNUSED}
+    assert {trial.use for trial in found.trials} == {TrialUse.UNUSED}
     assert {trial.why for trial in found.trials} == {"its cell failed"}
 
 
@@ -185,7 +185,7 @@ def test_the_regular_rows_of_a_run_that_did_not_end_well_are_shown_with_its_stat
     comparison = compare([ended], Options(baseline="linux-bridge"))
     assert all(row.mrr is not None for row in comparison.rows)
     said = f"ended {status.value}" if status else "has not ended"
-    text = " ".join(line.plain for line in screen(comparison, About()))
+    text = " ".join(line.plain for line in screen(comparison, ScreenContext()))
     assert f"Run {data.run.id} {said}" in text
     hosts = page_values(ReportContext(comparison, (ended.run,)), {}).first.hosts
     assert any(f"Run {data.run.id} {said}" in line for line in hosts)
@@ -194,7 +194,9 @@ def test_the_regular_rows_of_a_run_that_did_not_end_well_are_shown_with_its_stat
 
 def test_a_recommendation_ranks_no_failed_cell_and_says_how_its_runs_ended() -> None:
     data = run_of(plane("fast", 9e6), plane("slow", 3e6), plane("fell", 12e6))
-    found = recommend([examined(failed(data, "fell/p2p/64"))], Wanted(need=Need.THROUGHPUT), HOST, unchecked)
+    found = recommend(
+        [examined(failed(data, "fell/p2p/64"))], RecommendationRequest(need=Need.THROUGHPUT), HOST, unchecked
+    )
     assert found.answer is not None
     assert [entry.variant for entry in found.answer.ranked] == ["fast", "slow"]
     assert any(line == "fell: failed: the switch died" for line in missing(found))

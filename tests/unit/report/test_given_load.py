@@ -11,9 +11,9 @@ from typing import Final
 import pytest
 
 from nfvbed.compare.comparison import Comparison, Options, compare
-from nfvbed.compare.recommendation.candidates import Examined
+from nfvbed.compare.recommendation.candidates import ExaminedRun
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.recommend import Recommendation, RecommendationRequest, recommend, unchecked
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.evidence.recommendpage import order_table
@@ -26,7 +26,7 @@ from nfvbed.report.page.page import render
 from nfvbed.report.page.survey import survey_grid
 from nfvbed.report.recommendation import reasons
 from nfvbed.report.terminal.recommended import screen as recommended
-from nfvbed.report.terminal.screen import About, screen
+from nfvbed.report.terminal.screen import ScreenContext, screen
 from tests.golden.test_report_golden import table
 from tests.sample_records import BRIDGE, HOST, OVS, Scenario, System, build
 from tests.sample_runs import began, examined, plane, run_of
@@ -75,7 +75,7 @@ CASES: Final = (
 def test_the_screen_states_a_load_once_or_beside_each_row(
     make: Callable[[], Comparison], right: dict[str, str]
 ) -> None:
-    lines = [line.plain for line in screen(make(), About())]
+    lines = [line.plain for line in screen(make(), ScreenContext())]
     stated = [line for line in lines if "missing frames at" in line]
     if make is common:
         (line,) = stated
@@ -92,7 +92,7 @@ def test_the_screen_states_a_load_once_or_beside_each_row(
 
 @pytest.mark.parametrize("width", range(50, 110, 5))
 def test_no_width_leaves_latency_or_missing_frames_without_their_load(width: int) -> None:
-    heading = next(line.plain for line in screen(mixed(), About(), width) if "variant" in line.plain)
+    heading = next(line.plain for line in screen(mixed(), ScreenContext(), width) if "variant" in line.plain)
     if re.search("P50|P99|missing", heading):
         assert "at Mpps" in heading
 
@@ -129,12 +129,12 @@ def test_trials_at_several_loads_have_the_least_and_the_greatest() -> None:
         for trial in data.trials
     )
     comparison = compare([dataclasses.replace(data, trials=trials)], Options(baseline="linux-bridge"))
-    assert any("missing frames at 0.49–0.525 Mpps" in line.plain for line in screen(comparison, About()))
+    assert any("missing frames at 0.49–0.525 Mpps" in line.plain for line in screen(comparison, ScreenContext()))
 
 
 def recommended_at(*loads_of_runs: float) -> Recommendation:
     """Recommend by latency from runs of two variants; the values are of the newest run that has each of them."""
-    found: list[Examined] = []
+    found: list[ExaminedRun] = []
     for number, rate in enumerate(loads_of_runs):
         systems: list[System] = [plane("fast", 9e6), plane("slow", 2 * rate)]
         data = began(
@@ -146,7 +146,7 @@ def recommended_at(*loads_of_runs: float) -> Recommendation:
                 data, trials=tuple(trial for trial in data.trials if not trial.cell.startswith("slow"))
             )
         found.append(examined(data))
-    return recommend(found, Wanted(need=Need.LATENCY), HOST, unchecked)
+    return recommend(found, RecommendationRequest(need=Need.LATENCY), HOST, unchecked)
 
 
 def test_a_recommendation_names_one_load_only_where_all_values_are_of_it() -> None:

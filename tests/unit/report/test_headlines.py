@@ -29,7 +29,7 @@ from nfvbed.report.figures.catalogue import figures
 from nfvbed.report.page.page import render
 from nfvbed.report.page.sections import page_values
 from nfvbed.report.page.tests import tests_section as section_of
-from nfvbed.report.terminal.screen import HEIGHT, About, screen
+from nfvbed.report.terminal.screen import HEIGHT, ScreenContext, screen
 from nfvbed.run.kinds.catalogue import KINDS
 from nfvbed.vsperf.conf import columns
 from nfvbed.vsperf.driver import importing
@@ -119,7 +119,7 @@ def values_of(kind: ResultKind) -> list[str]:
 @EVERY
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_the_screen_has_the_headline_with_its_marks_and_nothing_else_first(kind: ResultKind, width: int) -> None:
-    lines = [line.plain for line in screen(one_kind(kind), About(), width)]
+    lines = [line.plain for line in screen(one_kind(kind), ScreenContext(), width)]
     assert len(lines) <= HEIGHT
     text = " ".join(" ".join(lines).split())
     assert DECOY not in text
@@ -175,7 +175,7 @@ def test_no_output_of_a_rate_loses_a_mark(warning: QualityWarning) -> None:
     data = build(Scenario(systems=tuple(systems), rounds=3, far_rounds=(), changing=(), warnings=(("ovs", warning),)))
     for purpose in ("survey", "compare"):
         comparison = compare([data], Options(baseline="linux-bridge", rules=Rules(purpose=purpose, needed=3)))
-        lines = [line.plain for line in screen(comparison, About())]
+        lines = [line.plain for line in screen(comparison, ScreenContext())]
         mark = marking.SPELT_OUT.get(warning)
         if mark is None:
             legend = next(line for line in lines if re.match(rf"[A-Za-z] {warning.value}: ", line))
@@ -206,7 +206,9 @@ def test_a_limit_of_few_trials_and_one_that_may_be_are_marked_apart() -> None:
         else trial
         for trial in data.trials
     )
-    text = " ".join(line.plain for line in screen(compare([dataclasses.replace(data, trials=few)], SURVEY), About()))
+    text = " ".join(
+        line.plain for line in screen(compare([dataclasses.replace(data, trials=few)], SURVEY), ScreenContext())
+    )
     assert "partly generator-limited: in a part of the trials, too few to bound the median (ovs-dpdk)" in text
     assert "≥" not in text
 
@@ -243,7 +245,7 @@ def test_what_is_found_wrong_with_a_result_that_ended_well_is_on_every_screen() 
     refused = found.model_copy(update={"reason": "not accepted: 3 of 4 frames that were sent are lost"})
     comparison = compare([dataclasses.replace(every, results=(refused,))], SURVEY)
     for text in (
-        " ".join(line.plain for line in screen(comparison, About())),
+        " ".join(line.plain for line in screen(comparison, ScreenContext())),
         " ".join(table(comparison, 150).split()),
         render("tests", values=section_of(comparison)),
     ):
@@ -256,7 +258,7 @@ def test_results_of_a_class_that_is_not_shown_are_not_silent(kind: ResultKind) -
     elsewhere = tuple(test.model_copy(update={"shown": False, "placement_class": "mixed"}) for test in comparison.tests)
     hidden = comparison.model_copy(update={"tests": elsewhere})
     for text in (
-        " ".join(line.plain for line in screen(hidden, About())),
+        " ".join(line.plain for line in screen(hidden, ScreenContext())),
         " ".join(table(hidden, 150).split()),
         render("tests", values=section_of(hidden)),
     ):

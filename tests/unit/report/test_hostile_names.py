@@ -19,7 +19,7 @@ from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_csv
 from nfvbed.report.figures.catalogue import drawings, to_svg
 from nfvbed.report.page.page import render_page
-from nfvbed.report.terminal.screen import About, screen
+from nfvbed.report.terminal.screen import ScreenContext, screen
 from nfvbed.report.terminal.table import render
 from nfvbed.store import Store
 from nfvbed.store.transfer import read_run
@@ -40,7 +40,7 @@ def printed(comparison: Any) -> str:
     file = io.StringIO()
     console = Console(file=file, width=200, force_terminal=False)
     console.print(render(comparison, 200))
-    for line in screen(comparison, About(), 200):
+    for line in screen(comparison, ScreenContext(), 200):
         console.print(line, soft_wrap=True)
     return file.getvalue()
 

@@ -13,7 +13,7 @@ import pytest
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.differences.ranking import Standing
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.recommend import Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.recommend import RecommendationRequest, recommend, unchecked
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.evidence.recommendpage import order_table
@@ -24,7 +24,7 @@ from nfvbed.report.csv.export import to_json
 from nfvbed.report.page.page import render
 from nfvbed.report.page.sections import page_values
 from nfvbed.report.terminal.recommended import screen as recommended
-from nfvbed.report.terminal.screen import About, screen
+from nfvbed.report.terminal.screen import ScreenContext, screen
 from tests.golden.test_report_golden import table
 from tests.sample_records import BRIDGE, HOST, OVS, Scenario, build
 from tests.sample_results import with_tests
@@ -159,7 +159,7 @@ def printed(lines: Sequence[str]) -> list[Printed]:
 def test_the_order_is_that_of_the_numbers_beside_it(case: Case) -> None:
     comparison = surveyed(case)
     emulated = case.special_name if case.special == "emulated" else ""
-    rows = printed([line.plain for line in screen(comparison, About())])
+    rows = printed([line.plain for line in screen(comparison, ScreenContext())])
     assert len(rows) == len(NAMES) - (case.special == "failed")
     right = expected(rows, emulated)
     assert {row.name: row.said for row in rows} == right
@@ -219,7 +219,7 @@ def test_a_comparison_has_no_order_and_its_leader_is_the_highest(rates: tuple[fl
     assert standings[highest] is Standing.FIRST
     assert [standings[name] for name in NAMES if name != highest] == [Standing.BELOW] * 2
     if purpose == "compare":
-        shown = "\n".join(line.plain for line in screen(comparison, About()))
+        shown = "\n".join(line.plain for line in screen(comparison, ScreenContext()))
         assert not re.search(r"\b(first|below|highest)\b", shown)
 
 
@@ -254,7 +254,7 @@ def test_hosts_are_not_ranked_with_each_other() -> None:
 def test_places_of_a_recommendation_are_those_of_the_values_beside_them(rates: tuple[float, ...], need: Need) -> None:
     """The faster is the slower to answer here, so that both ways of an order are seen."""
     systems = [plane(name, rate, latency_ns=rate / 1e2) for name, rate in zip(NAMES, rates, strict=True)]
-    found = recommend([examined(run_of_systems(*systems))], Wanted(need=need), HOST, unchecked)
+    found = recommend([examined(run_of_systems(*systems))], RecommendationRequest(need=need), HOST, unchecked)
     lines = [line.plain for line in recommended(found, "", 100)]
     rows = [match for line in lines if (match := re.match(rf"  +(\d|=)  +({'|'.join(NAMES)})  +({NUMBER})", line))]
     assert [place for place, _, _ in (row.groups() for row in rows)] == ["1", "2", "3"]
@@ -270,7 +270,9 @@ def test_places_of_a_recommendation_are_those_of_the_values_beside_them(rates: t
 
 def test_tests_take_no_room_from_the_two_rows_of_a_point() -> None:
     """What is compared is what the screen is for; tests have what is left, a result of each that is shown."""
-    shown = [line.plain for line in screen(compare([with_tests(build(Scenario(systems=(BRIDGE, OVS))))]), About())]
+    shown = [
+        line.plain for line in screen(compare([with_tests(build(Scenario(systems=(BRIDGE, OVS))))]), ScreenContext())
+    ]
     first = next(number for number, line in enumerate(shown) if line.startswith("Throughput searches"))
     rows = [line.split()[0] for line in shown[:first] if line.startswith("  ")]
     assert rows.count("linux-bridge") == rows.count("ovs-dpdk") > 0

@@ -6,7 +6,7 @@ import pytest
 from rich.text import Text
 
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.recommend import Recommendation, RecommendationRequest, recommend, unchecked
 from nfvbed.records import QualityWarning
 from nfvbed.records.results import ResultKind
 from nfvbed.report.recommendation import changes, headline, missing, reasons
@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 100, 40
 
 
 def asked(*runs, need: Need = Need.THROUGHPUT) -> Recommendation:
-    return recommend(runs, Wanted(need=need), HOST, unchecked)
+    return recommend(runs, RecommendationRequest(need=need), HOST, unchecked)
 
 
 def text_of(lines: list[Text]) -> str:

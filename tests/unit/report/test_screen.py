@@ -9,13 +9,13 @@ import pytest
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.verdict import Rules
 from nfvbed.records import QualityWarning, Status
-from nfvbed.report.terminal.screen import HEIGHT, About, screen
+from nfvbed.report.terminal.screen import HEIGHT, ScreenContext, screen
 from tests.sample_many import many_variants
 from tests.sample_records import BRIDGE, CEILINGS, CHAIN, OVS, PVP, SIMULATED, Scenario, build
 from tests.sample_results import with_tests
 
 PAGE = "results/reports/01940000-0000-7000-8000-000000000001/index.html"
-ABOUT = About(
+ABOUT = ScreenContext(
     title="Two data planes on this machine, port to port and through a VNF",
     machines=("AMD EPYC 7B13, 2 cores, virtual machine, 24 GiB, Linux 6.18.0",),
     page=PAGE,
@@ -33,7 +33,7 @@ def demo(**changes: object) -> Comparison:
     return compare([build(dataclasses.replace(DEMO, **changes))], Options(baseline="linux-bridge"))
 
 
-def shown(comparison: Comparison, width: int = 100, about: About = ABOUT) -> list[str]:
+def shown(comparison: Comparison, width: int = 100, about: ScreenContext = ABOUT) -> list[str]:
     return [line.plain.rstrip() for line in screen(comparison, about, width)]
 
 

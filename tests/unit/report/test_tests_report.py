@@ -26,7 +26,7 @@ from nfvbed.report.irregular import ADVICE
 from nfvbed.report.loadtables import due_lines
 from nfvbed.report.measured import measured_tables
 from nfvbed.report.page.page import render_page
-from nfvbed.report.terminal.screen import About, screen
+from nfvbed.report.terminal.screen import ScreenContext, screen
 from nfvbed.report.terminal.table import render
 from nfvbed.report.throughput import throughput_rows
 from nfvbed.search.stop import Irregularity
@@ -58,7 +58,7 @@ def shown(comparison: Comparison, width: int = 150) -> str:
 def test_every_search_says_what_it_conforms_to_and_what_deviates(comparison: Comparison):
     """On the terminal and its last screen, on the page, in JSON as the API gives it, and in CSV."""
     page = render_page(ReportContext(comparison=comparison, runs=(), title="Conformance"))
-    last = " ".join(line.plain.strip() for line in screen(comparison, About()))
+    last = " ".join(line.plain.strip() for line in screen(comparison, ScreenContext()))
     for text in (" ".join(shown(comparison).split()), page, last):
         assert "NDR of rfc2544-quick" in text and "RFC 2544 section 24: conditional" in text
         assert "deviates: simulated: no frame was sent; no pause after" in text

@@ -8,7 +8,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.xdp.client import Floor
 from nfvbed.errors import DeployError
 from nfvbed.records import Cost, Status
-from nfvbed.run.kinds.cost import _Live, _not_full, _running, _spread
+from nfvbed.run.kinds.cost import _LiveTrial, _not_full, _running, _spread
 from nfvbed.run.tools import Tools
 from nfvbed.store import Store
 from tests.unit.run.simulated_runs import classify_all_alike, only_run, runner, study, variant
@@ -66,7 +66,9 @@ def live(sample, busy_ns, packets=1000, duration_ns=1_000_000):
     cost = Cost(busy_cycles="not-separable" if busy_ns is None else busy_ns, packets=packets, source="")
     raw = {} if busy_ns is None else {"napi_run_time_ns": busy_ns}
     counters = {"packets": packets, "raw": raw, "source": ""}
-    return _Live(sample.model_copy(update={"cost": cost, "switch_counters": counters, "duration_ns": duration_ns}), 0)
+    return _LiveTrial(
+        sample.model_copy(update={"cost": cost, "switch_counters": counters, "duration_ns": duration_ns}), 0
+    )
 
 
 @pytest.fixture(name="sample")

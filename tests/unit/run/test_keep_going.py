@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.compare.agreement import Tried, disagreements, outcomes_of
+from nfvbed.compare.agreement import VariantOutcome, disagreements, outcomes_of
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.errors import ConfigurationError, DeployError, NfvbedError, PrerequisiteError, SwitchDiedError
 from nfvbed.plan.stored import never_reached
@@ -104,6 +104,6 @@ def test_doctor_and_run_are_held_against_each_other(store: Store) -> None:
     assert "sim-a: the doctor says ready" in found and "no bridge" in found
     none = [Support(variant="sim-a", readiness=Readiness.UNSUPPORTED, reason="x"), ready[1]]
     assert disagreements(none, happened) == ()
-    worked = [Tried(variant="sim-a", worked=True)]
+    worked = [VariantOutcome(variant="sim-a", worked=True)]
     assert "frames came through" in disagreements(none, worked)[0]
     assert "says nothing" in disagreements([], worked)[0]

@@ -45,7 +45,7 @@ def test_depth_is_read_up_to_the_bound(depth, kind):
     if depth <= boundedyaml.MOST_DEPTH:
         assert boundedyaml.load(text) == yaml.safe_load(text)
     else:
-        with pytest.raises(boundedyaml.PastBounds, match="64 levels"):
+        with pytest.raises(boundedyaml.BoundsExceeded, match="64 levels"):
             boundedyaml.load(text)
 
 
@@ -60,7 +60,7 @@ def test_aliases_count_what_they_unfold_into(levels, each):
     if levels * each <= boundedyaml.MOST_ALIASES and total < boundedyaml.MOST_NODES:
         assert boundedyaml.load(text) == yaml.safe_load(text)
     elif levels * each > boundedyaml.MOST_ALIASES or total > boundedyaml.MOST_NODES + 10:
-        with pytest.raises(boundedyaml.PastBounds):
+        with pytest.raises(boundedyaml.BoundsExceeded):
             boundedyaml.load(text)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.errors import ConfigurationError, StoreError, UnknownNameError, UsageError
 from nfvbed.records.annotations import Mark, Marks
-from nfvbed.records.selection import EVERY, MEASURED, SIMULATED, LeftOut, Selection
+from nfvbed.records.selection import EVERY, MEASURED, SIMULATED, OmittedRuns, Selection
 from nfvbed.store import Store
 from nfvbed.store.transfer import export_run, import_run, read_run
 from tests.stores import Stores
@@ -136,7 +136,7 @@ def test_some_of_the_runs_are_meant(several: str) -> None:
             assert [run.id for run in store.runs(selection)] == ids
             if ids:
                 assert store.run("latest", selection).id == ids[0]
-        assert store.left_out() == LeftOut(simulated=1, hidden=1)
+        assert store.left_out() == OmittedRuns(simulated=1, hidden=1)
         assert store.left_out().words == "1 simulated run and 1 hidden run"
         store.say(RUN_ID, {Mark.HIDDEN: "yes"}, "ann")
         with pytest.raises(UnknownNameError, match="there is no measured run") as caught:

@@ -194,9 +194,9 @@ def test_rows_that_cannot_be_read_are_told_once(whole: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("text", ['{"a": 1e999}', '{"a": NaN}', "[99999999999999999999]", "{", 5, None, b"\xff"])
 def test_what_is_no_json_of_ours_is_not_parsed(text: object) -> None:
-    assert type(parsed(text)).__name__ == "Unparsed"
+    assert type(parsed(text)).__name__ == "UnparsedValue"
 
 
 @pytest.mark.parametrize("text", ['{"a": 9223372036854775807}', '["12345678901234567890"]', "1.5", '"x"'])
 def test_large_counts_and_texts_of_digits_are_parsed(text: str) -> None:
-    assert type(parsed(text)).__name__ != "Unparsed"
+    assert type(parsed(text)).__name__ != "UnparsedValue"

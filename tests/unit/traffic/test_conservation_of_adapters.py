@@ -27,7 +27,7 @@ from nfvbed.traffic.simulated.generator import SimulatedGenerator
 from nfvbed.traffic.simulated.system import Passage
 from nfvbed.traffic.sockets import iperf3, netperf, sockperf
 from nfvbed.traffic.trex import counts
-from nfvbed.traffic.trex.counts import NotCounted, Sent
+from nfvbed.traffic.trex.counts import NotCounted, SendingCounts
 from nfvbed.traffic.trex.frames import Part
 from nfvbed.vnfs import ends
 from nfvbed.vnfs.ends import EndTraffic, VnfEnds
@@ -96,7 +96,7 @@ def trex(draw: Any) -> None:
     names = ("ipackets", "opackets", "ierrors")
     at_ports: dict[Any, Any] = {port: {name: draw(value) for name in names} for port in (0, 1)}
     at_ports["global"] = {"queue_full": draw(st.sampled_from([0, 7]))}
-    sent = Sent(SECOND, SECOND, draw(st.booleans()))
+    sent = SendingCounts(SECOND, SECOND, draw(st.booleans()))
     told = counts.trial(planned, by_id, at_ports, sent, software=draw(st.booleans()))
     found = result_of(TrialMessage.model_validate(told))
     check(found)

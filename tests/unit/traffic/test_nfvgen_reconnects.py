@@ -13,7 +13,7 @@ from nfvbed.traffic import nfvgen_control
 from nfvbed.traffic.generator import TrafficRequest
 from nfvbed.traffic.nfvgen import NfvgenClient
 from nfvbed.traffic.nfvgen_channel import ChannelClosed, NfvgenChannel, connect
-from nfvbed.traffic.nfvgen_control import GeneratorProcess, Way
+from nfvbed.traffic.nfvgen_control import ControlPath, GeneratorProcess
 from tests.unit.traffic.fake_nfvgen import FakeNfvgen, encode
 from tests.unit.traffic.test_nfvgen_client import options
 
@@ -39,7 +39,7 @@ def far_away(
     process: GeneratorProcess | None = None,
 ) -> NfvgenClient:
     """Return the client of a generator that counts as on another host."""
-    way = Way(reach or (lambda: connect(fake.path)), again_s=again_s)
+    way = ControlPath(reach or (lambda: connect(fake.path)), again_s=again_s)
     return NfvgenClient(options(fake.path), lambda argv: process or fake, way=way)
 
 

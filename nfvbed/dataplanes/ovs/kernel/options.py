@@ -3,12 +3,12 @@
 from typing import Literal
 
 from nfvbed.dataplanes.ovs.options import OvsOptions
-from nfvbed.dataplanes.ports.kernel_options import WithOffloads, kernel_port_kind
+from nfvbed.dataplanes.ports.kernel_options import OffloadOptions, kernel_port_kind
 from nfvbed.records import PortKind
 from nfvbed.spec.vnf import VnfChoice
 
 
-class OvsKernelOptions(OvsOptions, WithOffloads):
+class OvsKernelOptions(OvsOptions, OffloadOptions):
     """Open vSwitch with the kernel's datapath (the module openvswitch)."""
 
     dataplane: Literal["ovs-kernel"]

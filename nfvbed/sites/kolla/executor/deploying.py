@@ -30,7 +30,7 @@ PREPARES = "prepare"
 
 
 @dataclass(frozen=True)
-class Wish:
+class RackRequest:
     """What is to be deployed.
 
     Args:
@@ -47,7 +47,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedDeployment:
     """What a deployment is made from, read and found to fit together.
 
     Args:
@@ -61,7 +61,7 @@ class Prepared:
     files: dict[str, str]
 
 
-def prepare(project: Project, wish: Wish, how: Sequence[Stage] | None = None) -> Prepared:
+def prepare(project: Project, wish: RackRequest, how: Sequence[Stage] | None = None) -> PreparedDeployment:
     """Read all that a deployment takes; nothing is changed, and no machine is asked.
 
     A dry run, a deployment, and whatever takes another variant down before, ask this first.
@@ -74,11 +74,11 @@ def prepare(project: Project, wish: Wish, how: Sequence[Stage] | None = None) ->
     order = order_pinned(wish.pinning, wish.site, wish.release)
     running.require_playbooks(plan)
     tools = Toolset.of(project.root, wish.release)
-    return Prepared(plan, tools, _files(project, order, tools, wish))
+    return PreparedDeployment(plan, tools, _files(project, order, tools, wish))
 
 
 def deploy(
-    project: Project, wish: Wish, observer: Observer, examine: Examine, how: Sequence[Stage] | None = None
+    project: Project, wish: RackRequest, observer: Observer, examine: Examine, how: Sequence[Stage] | None = None
 ) -> bool:
     """Deploy, or go on where an earlier command stopped.
 
@@ -121,7 +121,7 @@ def deploy(
     return False
 
 
-def require_free(found: Journal | None, wish: Wish) -> None:
+def require_free(found: Journal | None, wish: RackRequest) -> None:
     """Refuse another variant than the one that machines have already.
 
     Raises:
@@ -148,16 +148,16 @@ def require_free(found: Journal | None, wish: Wish) -> None:
         )
 
 
-def is_another(found: Journal, wish: Wish) -> bool:
+def is_another(found: Journal, wish: RackRequest) -> bool:
     """Whether a journal is of other variants than what is wanted, of others on its computes, or of another release."""
     return (found.variant, found.pins, found.release) != (wish.pinning.name, _pins(wish), wish.release.name)
 
 
-def _pins(wish: Wish) -> dict[str, str]:
+def _pins(wish: RackRequest) -> dict[str, str]:
     return {name: one.name for name, one in wish.pinning.variants.items()} if wish.pinning.is_mixed else {}
 
 
-def _begun(found: Journal | None, wish: Wish, files: Mapping[str, str], observer: Observer) -> Journal:
+def _begun(found: Journal | None, wish: RackRequest, files: Mapping[str, str], observer: Observer) -> Journal:
     digest = hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
     fresh = Journal(
         variant=wish.pinning.name,
@@ -174,7 +174,7 @@ def _begun(found: Journal | None, wish: Wish, files: Mapping[str, str], observer
     return found.model_copy(update={"digest": digest, "stages": {}, "inventory": fresh.inventory, "verified": None})
 
 
-def _files(project: Project, order: Order, tools: Toolset, wish: Wish) -> dict[str, str]:
+def _files(project: Project, order: Order, tools: Toolset, wish: RackRequest) -> dict[str, str]:
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
     made: Rendering = render(order, flavors)
     _require_roles(project.root, made.roles)
@@ -199,7 +199,7 @@ def _require_roles(root: Path, roles: Sequence[str]) -> None:
         )
 
 
-def _preflight(project: Project, wish: Wish, examine: Examine, begun: Journal, observer: Observer) -> None:
+def _preflight(project: Project, wish: RackRequest, examine: Examine, begun: Journal, observer: Observer) -> None:
     """Examine the machines; nothing is deployed while a fault is in the way.
 
     Raises:

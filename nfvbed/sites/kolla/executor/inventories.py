@@ -37,14 +37,14 @@ def checked(path: Path, site: KollaSiteSpec, tools: Toolset) -> str:
     text = read_text(path, "--inventory FILE")
     if path.suffix in _YAML:
         _require_bounds(path, text)
-    given = _Given(path, text, _members(_listed(path, tools)))
+    given = _UserInventory(path, text, _members(_listed(path, tools)))
     for group, role in _ROLES.items():
         _check_group(group, role, given, site)
     return text
 
 
 @dataclass(frozen=True)
-class _Given:
+class _UserInventory:
     """A user's inventory."""
 
     path: Path
@@ -57,7 +57,7 @@ class _Given:
         return f"{self.path}{_line(self.text, name)} group {group}"
 
 
-def _check_group(group: str, role: str, given: _Given, site: KollaSiteSpec) -> None:
+def _check_group(group: str, role: str, given: _UserInventory, site: KollaSiteSpec) -> None:
     members = given.members
     expected = [name for name, host in site.hosts.items() if role in host.roles]
     if group not in members:
@@ -96,7 +96,7 @@ def _require_bounds(path: Path, text: str) -> None:
     """Refuse YAML before Ansible reads it, which has no bounds."""
     try:
         boundedyaml.load(text)
-    except boundedyaml.PastBounds as failure:
+    except boundedyaml.BoundsExceeded as failure:
         raise ConfigurationError(
             "the inventory holds too much",
             where=str(path),

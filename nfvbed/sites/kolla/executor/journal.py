@@ -11,7 +11,7 @@ from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.errors import DeployError
 from nfvbed.records import Record
 from nfvbed.sites.kolla.executor.places import RackPlaces
-from nfvbed.sites.openstack.remembered import Verified
+from nfvbed.sites.openstack.remembered import Verification
 
 Outcome = Literal["begun", "done", "failed", "interrupted"]
 
@@ -50,7 +50,7 @@ class Journal(Record):
     """Whether a stage was begun that gives machines the passwords."""
     inventory: str = ""
     """File of a user's own inventory; empty: it was rendered."""
-    verified: Verified | None = None
+    verified: Verification | None = None
     """What verifying found the last time; None: it was not verified since it was deployed."""
 
     @property

@@ -10,7 +10,7 @@ from nfvbed.errors import UnsupportedError
 from nfvbed.plan.order import is_exchanged
 from nfvbed.sites.kolla.executor import deploying, destroying
 from nfvbed.sites.kolla.executor import journal as journals
-from nfvbed.sites.kolla.executor.deploying import Wish
+from nfvbed.sites.kolla.executor.deploying import RackRequest
 from nfvbed.sites.kolla.measured import twins
 from nfvbed.sites.kolla.measured.cloud import DeployedRack
 from nfvbed.sites.kolla.pinning import Pinning, pinned_by
@@ -58,7 +58,7 @@ def exchange(project: Project, rack: DeployedRack, pinning: Pinning) -> None:
     inventory = Path(found.inventory) if found and found.inventory else None
     progress = LoggedProgress()
     _log.info("site %s: %s", rack.site.name, pinning.name)
-    wish = Wish(pinning, rack.site, rack.release, inventory)
+    wish = RackRequest(pinning, rack.site, rack.release, inventory)
     deploying.prepare(project, wish)  # before anything is taken down for it
     for line in destroying.destroy(project, rack.site, progress):
         progress.say(line)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.records import Deployment
-from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.complete import require_complete
 from nfvbed.sites.kolla.executor.journal import Journal
@@ -41,10 +41,12 @@ def pinning_in(found: Journal, project: Project, spec: KollaSiteSpec) -> Pinning
     return Pinning({host: project.load_variant(name) for host, name in names.items()})
 
 
-def bare(rack: DeployedRack, variant: Variant) -> Deployed:
+def bare(rack: DeployedRack, variant: Variant) -> DeploymentRecord:
     """Return one of a rack's variants as what is deployed, without VNFs."""
     found = journal.read(rack.places)
     digest = found.digest[:_SHOWN] if found else ""
     since = max((one.at for one in found.stages.values()), default="") if found else ""
     deployment = Deployment(id=digest, variant=variant.name, site=rack.site.name, topology=BARE, ports=())
-    return Deployed(deployment, variant, None, str(rack.places.journal), since, rack.pinning.computes_of(variant.name))
+    return DeploymentRecord(
+        deployment, variant, None, str(rack.places.journal), since, rack.pinning.computes_of(variant.name)
+    )

@@ -10,7 +10,7 @@ from nfvbed.sites.kolla.pinning import Pinning, check_together, plane_of
 from nfvbed.sites.kolla.preflight.cores import check_cores
 from nfvbed.sites.kolla.preflight.facts import MachineFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
-from nfvbed.sites.kolla.preflight.gather import Gathered, gather
+from nfvbed.sites.kolla.preflight.gather import MachineAnswers, gather
 from nfvbed.sites.kolla.preflight.machines import check_machine, check_twice
 from nfvbed.sites.kolla.preflight.networks import check_flavors, check_networks
 from nfvbed.sites.kolla.preflight.nics import check_nics
@@ -36,7 +36,7 @@ def examine(project: Project, site: KollaSiteSpec, pinning: Pinning, release: Ko
 
 
 def examine_gathered(
-    project: Project, site: KollaSiteSpec, pinning: Pinning, release: KollaReleaseSpec, gathered: Gathered
+    project: Project, site: KollaSiteSpec, pinning: Pinning, release: KollaReleaseSpec, gathered: MachineAnswers
 ) -> list[Finding]:
     """Do the same with what machines have said already."""
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)

@@ -22,7 +22,7 @@ _RECORD = Path(__file__).with_name("record.py")
 
 
 @dataclass(frozen=True)
-class Gathered:
+class MachineAnswers:
     """What the machines said."""
 
     facts: Mapping[str, MachineFacts]
@@ -33,7 +33,7 @@ class Gathered:
     """What trying virtual functions showed; of data planes whose instances get some."""
 
 
-def gather(site: KollaSiteSpec, *, try_functions: bool = False) -> Gathered:
+def gather(site: KollaSiteSpec, *, try_functions: bool = False) -> MachineAnswers:
     """Ask all machines; one that cannot be asked is a finding, and the others are asked all the same.
 
     Args:
@@ -51,7 +51,7 @@ def gather(site: KollaSiteSpec, *, try_functions: bool = False) -> Gathered:
             except NfvbedError as failure:
                 findings.append(_not_asked(site, name, failure))
         tried = tuple(functions.try_functions(site, facts, Path(folder))) if try_functions else ()
-    return Gathered(facts, tuple(findings), tried)
+    return MachineAnswers(facts, tuple(findings), tried)
 
 
 def ask(way: RemoteHostSpec, folder: Path) -> MachineFacts:

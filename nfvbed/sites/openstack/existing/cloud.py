@@ -14,7 +14,7 @@ from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError
 from nfvbed.records import Accelerator, GeneratorPlace, VnfHandle
 from nfvbed.records.findings import Finding, State
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
-from nfvbed.sites.openstack.existing.ends import Ends, ends_of
+from nfvbed.sites.openstack.existing.ends import GeneratorEnds, ends_of
 from nfvbed.sites.openstack.existing.path import ExistingPath
 from nfvbed.sites.openstack.existing.survey import ADMIN, Survey
 from nfvbed.sites.openstack.paths import PathNetworks
@@ -58,7 +58,7 @@ class ExistingCloud(Target):
         return GeneratorPlace.NOT_KNOWN if self._spec.generator is None else GeneratorPlace.OTHER_HOST
 
     @cached_property
-    def ends(self) -> Ends:
+    def ends(self) -> GeneratorEnds:
         """The generator's."""
         return ends_of(self._spec)
 

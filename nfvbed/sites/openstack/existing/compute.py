@@ -11,7 +11,7 @@ from nfvbed.host.fitness import Fitness
 from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, GeneratorPort, Hop, PortKind, WorkThread
-from nfvbed.sites.openstack.existing.ends import Ends
+from nfvbed.sites.openstack.existing.ends import GeneratorEnds
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.site import CloudSiteSpec
 from nfvbed.spec.variant import Variant
@@ -35,7 +35,7 @@ class ExistingCompute(Compute):
     hidden = "the cloud is somebody else's: its switches, cores and guests are not seen from here"
 
     def __init__(
-        self, spec: CloudSiteSpec, ends: Ends, variant: Variant, end_macs: Callable[[], tuple[str, str] | None]
+        self, spec: CloudSiteSpec, ends: GeneratorEnds, variant: Variant, end_macs: Callable[[], tuple[str, str] | None]
     ) -> None:
         self._check_variant(variant)
         self.host = spec.os_cloud

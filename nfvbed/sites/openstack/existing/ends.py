@@ -20,7 +20,7 @@ from nfvbed.traffic.generator import Generator
 _DIRECTORY = "generator-host"
 
 
-class Ends(ABC):
+class GeneratorEnds(ABC):
     """Where the generator is, with its ports.
 
     Args:
@@ -65,7 +65,7 @@ class Ends(ABC):
         """
 
 
-class EndsHere(Ends):
+class LocalEnds(GeneratorEnds):
     """Devices of this machine."""
 
     def require(self) -> None:
@@ -89,7 +89,7 @@ class EndsHere(Ends):
         return starter.start(deployment)
 
 
-class EndsElsewhere(Ends):
+class RemoteEnds(GeneratorEnds):
     """Devices of another host, and the generator there. What the kernel counts there is not read.
 
     Args:
@@ -173,6 +173,6 @@ class EndsElsewhere(Ends):
             )
 
 
-def ends_of(spec: CloudSiteSpec) -> Ends:
+def ends_of(spec: CloudSiteSpec) -> GeneratorEnds:
     """Return the ends that a site's file describes."""
-    return EndsElsewhere(spec.generator) if spec.generator is not None else EndsHere(spec.generator_ports)
+    return RemoteEnds(spec.generator) if spec.generator is not None else LocalEnds(spec.generator_ports)

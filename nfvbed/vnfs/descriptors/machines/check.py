@@ -10,7 +10,7 @@ from nfvbed.spec.machines import DEFAULT_FLAVOUR, MachinesVnfSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice, Vnic
 from nfvbed.vnfs.descriptors import epa
-from nfvbed.vnfs.descriptors.asked import Asked
+from nfvbed.vnfs.descriptors.asked import RequestedResources
 from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.machines.descriptor import Guest, guests_of
 from nfvbed.vnfs.descriptors.model import Flavour, Machine
@@ -19,7 +19,7 @@ _PAGES = "hw:mem_page_size"
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckContext:
     """What machines are compared with."""
 
     document: Document
@@ -30,7 +30,7 @@ class Checked:
     """Of the machines, by name."""
 
 
-def check(vnf: MachinesVnfSpec, flavour: Flavour, against: Checked) -> list[Mismatch]:
+def check(vnf: MachinesVnfSpec, flavour: Flavour, against: CheckContext) -> list[Mismatch]:
     """Compare each machine of a deployment flavour with its flavor, and its data ports with the variant's.
 
     Args:
@@ -64,7 +64,9 @@ def _place(vnf: MachinesVnfSpec, flavour: str, number: int) -> KeyPath:
     return ("flavours", [one.name for one in vnf.flavours].index(flavour), "machines", number)
 
 
-def _of_machine(of: tuple[MachinesVnfSpec, Machine, Guest], place: KeyPath, against: Checked) -> Iterator[Mismatch]:
+def _of_machine(
+    of: tuple[MachinesVnfSpec, Machine, Guest], place: KeyPath, against: CheckContext
+) -> Iterator[Mismatch]:
     vnf, machine, guest = of
     flavor = against.flavors[guest.flavor]
     specs: dict[str, str] = {}
@@ -81,11 +83,13 @@ def _of_machine(of: tuple[MachinesVnfSpec, Machine, Guest], place: KeyPath, agai
                     where,
                 )
             places[spec] = where
-    yield from epa.of_flavor(Asked(specs=specs, places=places), flavor)
+    yield from epa.of_flavor(RequestedResources(specs=specs, places=places), flavor)
     size = against.document.where((*place, "flavor"))
     wanted = _vnics(vnf, machine, guest)
     for vnic, ports in wanted.items():
-        asked = Asked(specs=machine.extra_specs, vnics=ports, places=dict.fromkeys(ports, size) | {_PAGES: size})
+        asked = RequestedResources(
+            specs=machine.extra_specs, vnics=ports, places=dict.fromkeys(ports, size) | {_PAGES: size}
+        )
         choice = _choice(vnf, flavor, vnic)
         yield from epa.of_variant(asked, flavor, against.variant, choice)
 

@@ -26,7 +26,7 @@ from nfvbed.vnfs.descriptors.seedword import with_seed
 
 
 @dataclass(frozen=True)
-class Given:
+class DeploymentInputs:
     """What a cloud, or a command, gives to a VNF of several machines."""
 
     flavors: Mapping[str, Flavor]
@@ -63,7 +63,7 @@ class Guest:
         return [str(port.address or "") for port in ports]
 
 
-def descriptor_of(vnf: MachinesVnfSpec, given: Given, flavours: Sequence[str] = ()) -> VnfDescriptor:
+def descriptor_of(vnf: MachinesVnfSpec, given: DeploymentInputs, flavours: Sequence[str] = ()) -> VnfDescriptor:
     """Return the descriptor of a VNF of several machines.
 
     Args:
@@ -102,7 +102,7 @@ def guests_of(vnf: MachinesVnfSpec, flavour: str) -> tuple[Guest, ...]:
     )
 
 
-def _flavour(vnf: MachinesVnfSpec, name: str, given: Given) -> Flavour:
+def _flavour(vnf: MachinesVnfSpec, name: str, given: DeploymentInputs) -> Flavour:
     guests = guests_of(vnf, name)
     declared = next((one for one in vnf.flavours if one.name == name), None)
     placement = vnf.placement if declared is None else declared.placement
@@ -119,7 +119,7 @@ def _flavour(vnf: MachinesVnfSpec, name: str, given: Given) -> Flavour:
     return Flavour(name, title, title, machines, tuple(links.values()), groups)
 
 
-def _link(vnf: MachinesVnfSpec, link: LinkSpec, given: Given) -> Link:
+def _link(vnf: MachinesVnfSpec, link: LinkSpec, given: DeploymentInputs) -> Link:
     network = given.networks.get(link.name) or link.network
     if network is not None:
         return Link(link.name, network, link.title)
@@ -128,14 +128,14 @@ def _link(vnf: MachinesVnfSpec, link: LinkSpec, given: Given) -> Link:
     return Link(link.name, f"{vnf.name}-{link.name}", link.title, Subnet(link.cidr, link.pool))
 
 
-def _leaves(link: LinkSpec, guests: Iterable[Guest], given: Given) -> bool:
+def _leaves(link: LinkSpec, guests: Iterable[Guest], given: DeploymentInputs) -> bool:
     """Whether a link is a network of the cloud's, or joins two guests."""
     used = sum(1 for guest in guests if guest.ports_on(link.name))
     return used > 1 or (used == 1 and (link.network is not None or link.name in given.networks))
 
 
 def _machine(
-    vnf: MachinesVnfSpec, of: tuple[str, Guest], links: Mapping[str, Link], placed: tuple[Given, str]
+    vnf: MachinesVnfSpec, of: tuple[str, Guest], links: Mapping[str, Link], placed: tuple[DeploymentInputs, str]
 ) -> Machine:
     (flavour, guest), (given, zone) = of, placed
     flavor = given.flavors[guest.flavor]
@@ -153,7 +153,9 @@ def _machine(
     )
 
 
-def _ports(vnf: MachinesVnfSpec, guest: Guest, links: Mapping[str, Link], given: Given) -> tuple[ConnectionPoint, ...]:
+def _ports(
+    vnf: MachinesVnfSpec, guest: Guest, links: Mapping[str, Link], given: DeploymentInputs
+) -> tuple[ConnectionPoint, ...]:
     found: list[ConnectionPoint] = []
     for name in userdata.nics(guest.holds, list(links)):
         link, carries = links[name], vnf.link(name).carries
@@ -174,7 +176,7 @@ def _ports(vnf: MachinesVnfSpec, guest: Guest, links: Mapping[str, Link], given:
     return tuple(found)
 
 
-def _said(vnf: MachinesVnfSpec, flavour: Flavour, given: Given) -> dict[str, Any]:
+def _said(vnf: MachinesVnfSpec, flavour: Flavour, given: DeploymentInputs) -> dict[str, Any]:
     """Return a flavour in JSON's words."""
     declared = next((one for one in vnf.flavours if one.name == flavour.name), None)
     placement = {one.name: one for one in (vnf.placement if declared is None else declared.placement)}
@@ -214,7 +216,9 @@ def _said_of_machine(one: Machine, flavor: Flavor) -> dict[str, Any]:
     }
 
 
-def _require_apart(vnf: MachinesVnfSpec, flavour: str, placement: Sequence[PlacementSpec], given: Given) -> None:
+def _require_apart(
+    vnf: MachinesVnfSpec, flavour: str, placement: Sequence[PlacementSpec], given: DeploymentInputs
+) -> None:
     """Refuse groups that are to be apart, and for which there are no two availability zones."""
     for group in placement:
         for other in group.apart_from:

@@ -8,7 +8,7 @@ from nfvbed.cloud.tacker.api import OnboardRequest
 from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.vnfs.descriptors import legacy, naming, written
 from nfvbed.vnfs.descriptors.epa import Mismatch
-from nfvbed.vnfs.descriptors.machines.descriptor import Given, descriptor_of
+from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs, descriptor_of
 from nfvbed.vnfs.descriptors.model import Machine, VnfDescriptor
 from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
 from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
@@ -20,7 +20,7 @@ class ProjectVnf(Onboardable):
 
     vnf: MachinesVnfSpec
     flavour: str
-    given: Given
+    given: DeploymentInputs
     values: Mapping[str, Any] = field(default_factory=dict)
     """Template: of inputs. Package: additionalParams of the request."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.dashboard.audit import Audit, Outcome, Who
+from nfvbed.dashboard.audit import Audit, AuditSubject, Outcome
 from nfvbed.dashboard.jobs import files
 from nfvbed.dashboard.jobs.folder import KEEPER, START_S, Jobs
 from nfvbed.dashboard.jobs.processes import is_alive, process_of, send
@@ -22,15 +22,15 @@ from nfvbed.dashboard.jobs.records import (
     RUNNING,
     SPEC,
     Cancelled,
-    Ended,
+    JobEnd,
     JobSpec,
-    Running,
+    RunningJob,
     State,
 )
 from nfvbed.errors import BusyError, StoreError, UsageError
 
 ROOT = Path(__file__).parents[4]
-ME = Who(role="operator", client="127.0.0.1", user="root")
+ME = AuditSubject(role="operator", client="127.0.0.1", user="root")
 GONE = {"pid": 2**22 - 1, "began": 1, "boot": "0"}
 
 
@@ -123,16 +123,16 @@ def test_what_became_of_a_job_is_told_by_its_files(jobs: Jobs):
     old = (datetime.now(UTC) - timedelta(seconds=START_S + 1)).isoformat()
     assert jobs.job(written(jobs, asked_at=old).name).state is State.LOST
     me = process_of(os.getpid())
-    files.write(folder / RUNNING, Running(keeper=me, command=me))
+    files.write(folder / RUNNING, RunningJob(keeper=me, command=me))
     assert jobs.job(folder.name).state is State.RUNNING
     files.write(folder / CANCELLED, Cancelled(who=ME, at=old))
     assert jobs.job(folder.name).state is State.CANCELLING
-    files.write(folder / RUNNING, Running.model_validate({"keeper": GONE, "command": me}))
+    files.write(folder / RUNNING, RunningJob.model_validate({"keeper": GONE, "command": me}))
     assert jobs.job(folder.name).is_alive, "a command whose keeper was killed still runs"
-    files.write(folder / RUNNING, Running.model_validate({"keeper": GONE, "command": GONE}))
+    files.write(folder / RUNNING, RunningJob.model_validate({"keeper": GONE, "command": GONE}))
     assert jobs.job(folder.name).state is State.LOST
     for status, state in ((0, State.DONE), (130, State.CANCELLED), (-2, State.CANCELLED), (20, State.FAILED)):
-        files.write(folder / ENDED, Ended(status=status, at=old))
+        files.write(folder / ENDED, JobEnd(status=status, at=old))
         assert jobs.job(folder.name).state is state
     run = "01a20884-81db-7382-809f-f5bfbe232c57"
     (folder / LOG).write_text(f"still starting (1 s)\nrun {run} of demo begins, about 51 s\n")

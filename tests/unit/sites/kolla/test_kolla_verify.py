@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.cli.main import main
 from nfvbed.errors import PrerequisiteError
-from nfvbed.host.remote.connection import Done
+from nfvbed.host.remote.connection import CommandResult
 from nfvbed.sites.kolla.verify.containers import KollaCommands
 from nfvbed.sites.kolla.verify.rack import expected_of
 from nfvbed.spec.remote import RemoteHostSpec
@@ -46,7 +46,7 @@ class HostDouble:
         """Remember what was run."""
         assert not check
         self.ran.append(tuple(argv))
-        return Done(0, (self.engine if "command -v" in argv[-1] else "answer").encode(), "")
+        return CommandResult(0, (self.engine if "command -v" in argv[-1] else "answer").encode(), "")
 
 
 @pytest.mark.parametrize(("user", "rights"), [("root", ()), ("kolla", ("sudo", "-n"))])

@@ -6,12 +6,12 @@ import yaml
 from nfvbed.cli.main import main
 from nfvbed.errors import BusyError, ConfigurationError, UsageError
 from nfvbed.plan.order import is_exchanged
-from nfvbed.sites.kolla.executor.deploying import Wish, require_free
+from nfvbed.sites.kolla.executor.deploying import RackRequest, require_free
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.measured.exchange import wanted_in
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.preflight.checks import preflight
-from nfvbed.sites.kolla.preflight.gather import Gathered
+from nfvbed.sites.kolla.preflight.gather import MachineAnswers
 from nfvbed.sites.kolla.preflight.report import examine_rack
 from nfvbed.sites.kolla.render import render
 from nfvbed.sites.kolla.verify.rack import expected_of
@@ -138,7 +138,7 @@ def test_what_is_expected_of_each_machine():
 
 def test_other_pins_are_another_deployment():
     at = pinned("ovs-dpdk", "ovs-kernel", swap="abba")
-    first, second = (Wish(wanted_in(PROJECT, at, number), at, RELEASE) for number in (1, 2))
+    first, second = (RackRequest(wanted_in(PROJECT, at, number), at, RELEASE) for number in (1, 2))
     on_it = Journal(
         variant=first.pinning.name, pins=at.pinned, release=RELEASE.name, digest="d", ever_begun=("deploy",)
     )
@@ -173,7 +173,9 @@ def test_a_plan_says_in_which_rounds_twins_have_each_others_variant(tmp_path, ca
 
 def test_the_doctor_examines_pinned_variants_together(monkeypatch):
     at = pinned("ovs-dpdk", "ovs-kernel")
-    monkeypatch.setattr("nfvbed.sites.kolla.preflight.report.gather", lambda *_, **__: Gathered(as_described(at), ()))
+    monkeypatch.setattr(
+        "nfvbed.sites.kolla.preflight.report.gather", lambda *_, **__: MachineAnswers(as_described(at), ())
+    )
     variants = [PROJECT.load_variant(name) for name in ("ovs-dpdk", "ovs-kernel", "vpp")]
     found = examine_rack(PROJECT, at, RELEASE, variants)
     assert {one.variant: one.readiness.value for one in found.variants} == {"ovs-dpdk": "ready", "ovs-kernel": "ready"}

@@ -6,7 +6,7 @@ from nfvbed.host.nics.inventory import GroupMember
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.preflight.checks import examine_gathered, preflight
 from nfvbed.sites.kolla.preflight.finding import Finding, blocking
-from nfvbed.sites.kolla.preflight.gather import Gathered, gather
+from nfvbed.sites.kolla.preflight.gather import MachineAnswers, gather
 from nfvbed.sites.kolla.preflight.report import support_of
 from tests.unit.sites.kolla.orders import PROJECT, changed, site
 from tests.unit.sites.kolla.rack_facts import MELLANOX, as_described, with_node, with_port
@@ -252,7 +252,7 @@ def test_machines_that_cannot_be_asked_and_what_trying_showed():
     silent = site(changed(lambda data: data.pop("ssh")))
     assert [one.key for one in gather(silent).findings] == ["deploy/sites/rack.yml ssh"]
     tried = Finding(machine=NAME, what="tried", key="k", observed="o", fix="f")
-    told = Gathered(as_described(at), (), (tried,))
+    told = MachineAnswers(as_described(at), (), (tried,))
     release = PROJECT.load_kolla_release("2026.1")
     for variant in ("sriov", "ovs-kernel"):
         found = examine_gathered(PROJECT, at, pinning_of(PROJECT, at, variant), release, told)

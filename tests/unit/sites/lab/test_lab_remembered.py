@@ -21,7 +21,7 @@ def _written(tmp_path, monkeypatch):
 
     deployment = Deployment(id="a", variant="linux-bridge", site="lab", topology="p2p", ports=())
     double = Double()
-    remembered.Remembered(double, deployment, VARIANT, ARRANGEMENT).save()
+    remembered.RememberedDeployment(double, deployment, VARIANT, ARRANGEMENT).save()
     monkeypatch.setattr(remembered, "workspaces", lambda: [double])
     monkeypatch.setattr(remembered, "is_deployed", lambda _: True)
     return tmp_path

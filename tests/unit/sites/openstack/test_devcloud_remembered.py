@@ -10,7 +10,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, VnfDiedError
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.records import Accelerator, Deployment, PortKind
-from nfvbed.sites.deployed import Placed
+from nfvbed.sites.deployed import InstancePlacement
 from nfvbed.sites.openstack import remembered, vnfs
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse
@@ -31,7 +31,7 @@ def deployment():
 
 def test_a_deployment_is_read_as_it_was_written(tmp_path):
     assert remembered.find(tmp_path) is None
-    written = remembered.Remembered(deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed")
+    written = remembered.RememberedDeployment(deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed")
     remembered.save(tmp_path / "run", written)
     found = remembered.find(tmp_path / "run")
     assert found == written
@@ -41,18 +41,22 @@ def test_a_deployment_is_read_as_it_was_written(tmp_path):
 
 
 def test_computes_and_places_of_its_vnfs_are_known(tmp_path):
-    written = remembered.Remembered(deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed", compute="macvtap")
+    written = remembered.RememberedDeployment(
+        deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed", compute="macvtap"
+    )
     remembered.save(tmp_path, written)
     found = remembered.find(tmp_path)
     assert found == written
     placed = vnfs.placed(found.deployment.vnfs)
-    assert placed == (Placed("controller", "i-1", "s-1", "legacy", "v-1"),)
+    assert placed == (InstancePlacement("controller", "i-1", "s-1", "legacy", "v-1"),)
     assert found.deployed(tmp_path, placed).computes == ("macvtap", "controller")
     assert found.deployed(tmp_path, placed).placed == placed
 
 
 def test_what_an_earlier_nfvbed_wrote_is_read_without_compute_and_stack(tmp_path):
-    remembered.save(tmp_path, remembered.Remembered(deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed"))
+    remembered.save(
+        tmp_path, remembered.RememberedDeployment(deployment(), VARIANT, ARRANGEMENT, CHOICE, "now: nfvbed")
+    )
     path = tmp_path / "deployed.json"
     written = json.loads(path.read_text())
     del written["compute"], written["deployment"]["vnfs"][0]["control"]["stack"]

@@ -39,9 +39,9 @@ def test_machines_of_a_cloud_that_is_not_ours_are_not_read():
 
 
 def test_findings_are_kept_with_the_deployment_and_gone_with_the_next_one(tmp_path):
-    written = remembered.Remembered(deployment(), VARIANT, ARRANGEMENT, None, "now: nfvbed")
+    written = remembered.RememberedDeployment(deployment(), VARIANT, ARRANGEMENT, None, "now: nfvbed")
     finding = Finding(topic="agents", state=State.ABSENT, summary="one is dead", probed="asked", fix="restart it")
-    verified = remembered.Verified(at="2026-11-23T20:00:00+00:00", findings=(finding,))
+    verified = remembered.Verification(at="2026-11-23T20:00:00+00:00", findings=(finding,))
     remembered.save(tmp_path, replace(written, verified=verified))
     assert remembered.find(tmp_path).verified == verified
     remembered.save(tmp_path, written)

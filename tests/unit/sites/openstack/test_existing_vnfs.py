@@ -14,7 +14,7 @@ from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.records import Accelerator, Deployment, PortKind, Renewed
 from nfvbed.sites.openstack import remembered, vnfs
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
-from nfvbed.sites.openstack.setting_up import SettingUp
+from nfvbed.sites.openstack.setting_up import CloudSetup
 from nfvbed.sites.openstack.site import open_existing
 from nfvbed.sites.openstack.tackervnfs import TackerVnfs
 from nfvbed.spec.choices import resolve
@@ -90,11 +90,11 @@ class Recorder:
 
 def test_what_was_deployed_and_what_was_under_way_is_removed_and_the_cloud_stays(tmp_path):
     target, recorder = existing(FakeCloud(), tmp_path), Recorder()
-    setting_up = SettingUp("c", None, target, recorder)
+    setting_up = CloudSetup("c", None, target, recorder)
     assert setting_up.clear(everything=False) == ()
     deployment = Deployment(id="abcd", variant="existing", site="c", topology="pvp", ports=(), vnfs=(handle(),))
     arrangement = Arrangement(switch_cores=(0,), generator_core=1, control_cores=(1,))
-    remembered.save(target.folder, remembered.Remembered(deployment, VARIANT, arrangement, THERE, "now"))
+    remembered.save(target.folder, remembered.RememberedDeployment(deployment, VARIANT, arrangement, THERE, "now"))
     remembered.note(target.folder, "ef01")
     assert "the cloud would stay" in setting_up.foresee_clear()[0]
     assert [line.split("(")[1][:4] for line in setting_up.clear(everything=False)] == ["abcd", "ef01"]
@@ -104,7 +104,7 @@ def test_what_was_deployed_and_what_was_under_way_is_removed_and_the_cloud_stays
 
 def test_what_cannot_be_read_is_forgotten_on_demand(tmp_path):
     target = existing(FakeCloud(), tmp_path)
-    setting_up = SettingUp("c", None, target, Recorder())
+    setting_up = CloudSetup("c", None, target, Recorder())
     target.folder.mkdir(parents=True)
     (target.folder / "deployed.json").write_text("{}")
     with pytest.raises(DeployError, match="cannot be read"):

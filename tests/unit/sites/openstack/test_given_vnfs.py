@@ -16,7 +16,7 @@ from nfvbed.sites.openstack import given, remembered
 from nfvbed.sites.openstack.given import GivenVnfs
 from nfvbed.vnfs.descriptors import sol
 from nfvbed.vnfs.descriptors.given import GivenDescriptor, read
-from nfvbed.vnfs.descriptors.machines.descriptor import Given
+from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs
 from nfvbed.vnfs.descriptors.machines.projectvnf import ProjectVnf
 from nfvbed.vnfs.descriptors.onboardable import BroughtImage, Form
 from tests.unit.vnfs.descriptors import several
@@ -150,7 +150,7 @@ def _core(monkeypatch):
         console=declared.console,
         vnf=several.vepc(),
         flavour=several.TWO,
-        given=Given(flavors=several.FLAVORS, image=several.IMAGE, soft=True),
+        given=DeploymentInputs(flavors=several.FLAVORS, image=several.IMAGE, soft=True),
         values={"flavor_core": "nfvbed.small", "flavor_edge": "id of nfvbed.small"},
     )
 

@@ -9,8 +9,8 @@ from nfvbed.errors import DeployError
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.records import Deployment
 from nfvbed.sites.openstack import remembered
-from nfvbed.sites.openstack.deployment import Wanted
-from nfvbed.sites.openstack.setting_up import SettingUp
+from nfvbed.sites.openstack.deployment import CloudRequest
+from nfvbed.sites.openstack.setting_up import CloudSetup
 from nfvbed.spec.layout import layout
 
 PROJECT = open_project()
@@ -30,12 +30,13 @@ def refuse(*_):
 def test_a_data_plane_without_vnfs_is_forgotten_when_another_one_takes_instances(tmp_path, wanted, stays):
     bare = Deployment(id="abcd", variant="ovs-dpdk", site="devcloud", topology="p2p", ports=())
     remembered.save(
-        tmp_path, remembered.Remembered(bare, PROJECT.load_variant("ovs-dpdk"), ARRANGEMENT, None, "now: nfvbed")
+        tmp_path,
+        remembered.RememberedDeployment(bare, PROJECT.load_variant("ovs-dpdk"), ARRANGEMENT, None, "now: nfvbed"),
     )
     compute = SimpleNamespace(check=done, start=done, apply=refuse)
     target = SimpleNamespace(folder=tmp_path, compute=lambda _: compute, bring_up=done, choose=done)
     machine = SimpleNamespace(arrangement=lambda *_: ARRANGEMENT)
-    setting_up = SettingUp("devcloud", machine, target, SimpleNamespace())
+    setting_up = CloudSetup("devcloud", machine, target, SimpleNamespace())
     with pytest.raises(DeployError, match="refused"):
-        setting_up.from_nothing(Wanted(PROJECT.load_variant(wanted), layout("pvp"), None))
+        setting_up.from_nothing(CloudRequest(PROJECT.load_variant(wanted), layout("pvp"), None))
     assert (remembered.find(tmp_path) is not None) is stays

@@ -11,9 +11,9 @@ import pytest
 from nfvbed.traffic.nfvgen_protocol import TrialMessage
 from nfvbed.traffic.nfvgen_words import result_of
 from nfvbed.traffic.trex import counts, frames, server
-from nfvbed.traffic.trex.counts import NotCounted, Sent
+from nfvbed.traffic.trex.counts import NotCounted, SendingCounts
 from nfvbed.traffic.trex.frames import Part
-from nfvbed.traffic.trex.serving import Refused
+from nfvbed.traffic.trex.serving import RequestRefused
 from nfvbed.traffic.trex.trials import Trials
 from tests.unit.traffic.trex import trex_double
 
@@ -48,7 +48,7 @@ def test_maximum_load_is_the_lines():
     mix = frames.parts({"duration_ns": SECOND, "directions": [[1, 0]], "frame_sizes": IMIX}, LINE)
     on_the_wire = sum(part.due * (part.size_bytes + 20) * 8 for part in mix)
     assert on_the_wire == pytest.approx(LINE[1], rel=1e-5)
-    with pytest.raises(Refused, match="speed of port 0"):
+    with pytest.raises(RequestRefused, match="speed of port 0"):
         frames.parts({"duration_ns": SECOND}, (0, LINE[1]))
 
 
@@ -70,7 +70,7 @@ def test_frames():
     assert (number["min_value"], number["max_value"]) == (1, 3)
     # Flow 0 is 1 in the address: the port counts from 0.
     assert port["pkt_offset"] == "UDP.sport" and port["add_value"] == -1 and port["mask"] == 0x3FFF
-    with pytest.raises(Refused, match="too small") as refused:
+    with pytest.raises(RequestRefused, match="too small") as refused:
         frames.stream(trex_double, replace(part, size_bytes=64), keys, MACS)
     assert refused.value.body["limit"] == 14 + 4 + 40 + 8 + frames.FCS_BYTES
 
@@ -88,7 +88,7 @@ def test_mirrored_sessions_have_the_flow_on_the_other_side_in_what_port_1_sends(
     for (number, address, port, _), (end, udp) in ((asked, ("src", "sport")), (answered, ("dst", "dport"))):
         assert number[1]["min_value"] == 1, "of port 0's address"
         assert (address[1]["pkt_offset"], port[1]["pkt_offset"]) == (f"{header}.{end}", f"UDP.{udp}")
-    with pytest.raises(Refused, match="sessions"):
+    with pytest.raises(RequestRefused, match="sessions"):
         frames.check({"sessions": "both"})
 
 
@@ -109,7 +109,7 @@ def _counted(out, *, was_full=0, was_stopped=False, rate_pps=1000):
         1: {"ipackets": out, "ierrors": 0},
         "global": {"queue_full": was_full},
     }
-    return counts.trial(planned, by_id, at_ports, Sent(1_004_000_000, SECOND, was_stopped))
+    return counts.trial(planned, by_id, at_ports, SendingCounts(1_004_000_000, SECOND, was_stopped))
 
 
 def test_time_is_what_was_asked_for_where_all_was_sent():
@@ -131,14 +131,14 @@ def test_what_was_not_sent():
 def test_a_trial_is_stopped():
     trials = Trials(trex_double, trex_double.STLClient("here", 1, 2), lambda: None)
     trials.start({"duration_ns": 60 * SECOND, "rate_pps": 1000, "learning_frames": 0, "drain_ns": 1_000_000})
-    with pytest.raises(Refused, match="a trial is running"):
+    with pytest.raises(RequestRefused, match="a trial is running"):
         trials.start({"duration_ns": SECOND})
     time.sleep(0.1)
     found = trials.stop({})
     assert found["state"] == "done"
     sent = found["trial"]["directions"][0]["sent"]
     assert 0 < sent < 60_000 and found["trial"]["duration_ns"] < 60 * SECOND, "it did not go to its end"
-    with pytest.raises(Refused, match="nothing is running"):
+    with pytest.raises(RequestRefused, match="nothing is running"):
         trials.stop({})
 
 
@@ -164,7 +164,7 @@ def test_trex_has_ended_is_told_before_its_client_gives_up():
     found = trials.stats({})
     assert (found["state"], found["trial"]) == ("failed", None)
     assert found["error"] == "TRex ended with status -9 in the middle of a trial"
-    with pytest.raises(Refused, match="a trial is running"):
+    with pytest.raises(RequestRefused, match="a trial is running"):
         trials.start({"duration_ns": SECOND})
     client.gives_up.set()
     while (found := trials.stats({}))["error"].endswith("in the middle of a trial"):
@@ -218,7 +218,7 @@ def _both_ways(forward, back, *, came=None, software=False, size=64, went=None):
     sent = (MILLION, MILLION) if went is None else went
     at_ports = {port: {"ipackets": ports[port], "opackets": sent[port], "ierrors": 0} for port in (0, 1)}
     at_ports["global"] = {"queue_full": 0}
-    return counts.trial(planned, by_id, at_ports, Sent(SECOND, SECOND, False), software=software)
+    return counts.trial(planned, by_id, at_ports, SendingCounts(SECOND, SECOND, False), software=software)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_of_several_sizes_each_is_a_stream_with_its_own_loss():
     planned = [Part(1, 0, 1, 64, 100, 100), Part(2, 0, 1, 1518, 100, 100)]
     by_id = {1: {"tx_pkts": {0: 100}, "rx_pkts": {1: 90}}, 2: {"tx_pkts": {0: 100}, "rx_pkts": {1: 110}}}
     at_ports = {port: {"ipackets": 200, "ierrors": 0} for port in (0, 1)} | {"global": {"queue_full": 0}}
-    (way,) = counts.trial(planned, by_id, at_ports, Sent(SECOND, SECOND, False))["directions"]
+    (way,) = counts.trial(planned, by_id, at_ports, SendingCounts(SECOND, SECOND, False))["directions"]
     assert (way["received"], way["lost"], way["surplus"]) == (190, 10, 10)
 
 
@@ -281,7 +281,7 @@ def test_a_path_that_loses_all_is_loss_with_background_frames_too():
 def test_what_is_not_counted_is_not_zero(by_id, said):
     at_ports = {port: {"ipackets": 0, "opackets": 900, "ierrors": 0} for port in (0, 1)} | {"global": {}}
     with pytest.raises(NotCounted, match=said):
-        counts.trial([Part(1, 0, 1, 64, 5, 5)], by_id, at_ports, Sent(SECOND, SECOND, False))
+        counts.trial([Part(1, 0, 1, 64, 5, 5)], by_id, at_ports, SendingCounts(SECOND, SECOND, False))
 
 
 class Backwards(trex_double.STLClient):

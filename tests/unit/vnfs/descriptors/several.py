@@ -6,7 +6,7 @@ from pathlib import Path
 from nfvbed.spec.document import parse_document, read_document
 from nfvbed.vnfs.descriptors import legacy
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
-from nfvbed.vnfs.descriptors.machines.descriptor import Given, descriptor_of
+from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs, descriptor_of
 from nfvbed.vnfs.descriptors.yamltext import dump
 from tests.unit.vnfs.descriptors.requests import PROJECT
 
@@ -24,7 +24,7 @@ def vepc(**changes):
 
 def request(*flavours, vnf=None, changes=None, **given):
     """Return the descriptor of the mobile core; all that is not given is as a command leaves it."""
-    made = descriptor_of(vnf or vepc(), Given(**{"flavors": FLAVORS, "image": IMAGE} | given), flavours)
+    made = descriptor_of(vnf or vepc(), DeploymentInputs(**{"flavors": FLAVORS, "image": IMAGE} | given), flavours)
     return replace(made, **changes or {})
 
 

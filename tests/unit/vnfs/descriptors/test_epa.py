@@ -7,7 +7,7 @@ import pytest
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.flavor import Flavor, NumaNodeSpec
 from nfvbed.vnfs.descriptors import asked, epa, hostfit, legacy
-from nfvbed.vnfs.descriptors.asked import Asked
+from nfvbed.vnfs.descriptors.asked import RequestedResources
 from nfvbed.vnfs.descriptors.yamltext import dump
 from tests.unit.vnfs.descriptors.requests import PROJECT, choice_of, legacy_document, request
 from tests.unit.vnfs.test_numa import host
@@ -65,7 +65,7 @@ def test_ports_that_are_virtual_functions_want_a_direct_vnic():
     ],
 )
 def test_each_request_that_the_flavor_does_not_grant_is_told(specs, subject):
-    found = list(epa.of_flavor(Asked(specs=specs), PROJECT.load_flavor("hugepages")))
+    found = list(epa.of_flavor(RequestedResources(specs=specs), PROJECT.load_flavor("hugepages")))
     assert subjects(found) == [subject]
     assert "hugepages" in found[0].found
     assert found[0].fix
@@ -73,7 +73,7 @@ def test_each_request_that_the_flavor_does_not_grant_is_told(specs, subject):
 
 @pytest.mark.parametrize("specs", [{"hw:mem_page_size": "large"}, {"hw:mem_page_size": "any"}, {"hw:numa_nodes": "1"}])
 def test_other_words_for_the_same_are_no_mismatch(specs):
-    assert list(epa.of_flavor(Asked(specs=specs), PROJECT.load_flavor("hugepages"))) == []
+    assert list(epa.of_flavor(RequestedResources(specs=specs), PROJECT.load_flavor("hugepages"))) == []
 
 
 def test_queues_of_a_virtual_function_are_its_nics():

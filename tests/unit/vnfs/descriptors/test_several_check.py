@@ -4,7 +4,7 @@ from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.vnfs.descriptors import hostfit
 from nfvbed.vnfs.descriptors.machines import check
-from nfvbed.vnfs.descriptors.machines.check import Checked
+from nfvbed.vnfs.descriptors.machines.check import CheckContext
 from tests.unit.vnfs.descriptors.requests import PROJECT
 from tests.unit.vnfs.descriptors.several import EIGHT, FILE, FLAVORS, TWO, request, vepc
 from tests.unit.vnfs.test_numa import host
@@ -20,7 +20,7 @@ def changed(machine, **keys) -> MachinesVnfSpec:
 
 def found(variant, flavour=EIGHT, **keys):
     return check.check(
-        keys.get("vnf") or vepc(), request(soft=True, **keys).flavour(flavour), Checked(FILE, variant, FLAVORS)
+        keys.get("vnf") or vepc(), request(soft=True, **keys).flavour(flavour), CheckContext(FILE, variant, FLAVORS)
     )
 
 

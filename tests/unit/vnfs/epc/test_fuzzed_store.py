@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfvbed.vnfs.epc import store, wire
-from nfvbed.vnfs.epc.collection import LONGEST_VALUE, Collection, Refused
+from nfvbed.vnfs.epc.collection import LONGEST_VALUE, Collection, QueryRefused
 from nfvbed.vnfs.epc.subscribers import new_subscribers
 from tests.unit.vnfs.epc.fuzzing import KEPT, messages
 
@@ -82,7 +82,7 @@ def test_documents_stay_small(changes):
     for change in changes:
         try:
             held.update({"imsi": SUBSCRIBER.imsi}, change)
-        except Refused:
+        except QueryRefused:
             continue
     (document,) = held.find({}, {})
     assert len(bson.encode(document)) <= most
@@ -108,7 +108,7 @@ def shape(value):
     ],
 )
 def test_what_would_grow_is_refused(change, words):
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(QueryRefused) as refused:
         collection().update({"imsi": SUBSCRIBER.imsi}, {"$set": change})
     assert words in str(refused.value)
     assert len(str(refused.value)) < 200

@@ -11,33 +11,33 @@ from nfvbed.vsperf.conf import Selection, read_settings, require_native, select,
 from nfvbed.vsperf.conf.notes import lines_of
 from nfvbed.vsperf.conf.placed import Note, NoteKind, Place
 from nfvbed.vsperf.conf.released import NEWEST, default_of, releases, same
-from nfvbed.vsperf.conf.treatment import SETTINGS, Matters, Treatment
+from nfvbed.vsperf.conf.treatment import SETTINGS, Relevance, Treatment
 from tests.unit.vsperf.conf.conf_files import PROJECT, settings_of
 
 NOTHING = read_settings([])
 TEST_OF = {
-    Matters.ALWAYS: ("phy2phy_cont", {}),
-    Matters.OVS: ("phy2phy_cont", {}),
-    Matters.OVS_DPDK: ("phy2phy_cont", {}),
-    Matters.OVS_KERNEL: ("phy2phy_cont", {"VSWITCH": "OvsVanilla"}),
-    Matters.VPP: ("phy2phy_cont_vpp", {}),
-    Matters.VNFS: ("pvp_cont", {}),
-    Matters.GUESTS: ("pvp_cont", {}),
-    Matters.TESTPMD: ("pvp_cont", {}),
-    Matters.TAPS: ("pvp_cont", {"VSWITCH": "OvsVanilla", "VNF": "QemuVirtioNet"}),
-    Matters.CONTAINERS: ("pcp_tput", {}),
+    Relevance.ALWAYS: ("phy2phy_cont", {}),
+    Relevance.OVS: ("phy2phy_cont", {}),
+    Relevance.OVS_DPDK: ("phy2phy_cont", {}),
+    Relevance.OVS_KERNEL: ("phy2phy_cont", {"VSWITCH": "OvsVanilla"}),
+    Relevance.VPP: ("phy2phy_cont_vpp", {}),
+    Relevance.VNFS: ("pvp_cont", {}),
+    Relevance.GUESTS: ("pvp_cont", {}),
+    Relevance.TESTPMD: ("pvp_cont", {}),
+    Relevance.TAPS: ("pvp_cont", {"VSWITCH": "OvsVanilla", "VNF": "QemuVirtioNet"}),
+    Relevance.CONTAINERS: ("pcp_tput", {}),
 }
 """A test in which such settings matter, and what it takes for it."""
 OTHERS = {
-    Matters.OVS: "phy2phy_cont_vpp",
-    Matters.OVS_DPDK: "phy2phy_cont_vpp",
-    Matters.OVS_KERNEL: "phy2phy_cont",
-    Matters.VPP: "phy2phy_cont",
-    Matters.VNFS: "phy2phy_cont",
-    Matters.GUESTS: "phy2phy_cont",
-    Matters.TESTPMD: "phy2phy_cont",
-    Matters.TAPS: "pvp_cont",
-    Matters.CONTAINERS: "pvp_cont",
+    Relevance.OVS: "phy2phy_cont_vpp",
+    Relevance.OVS_DPDK: "phy2phy_cont_vpp",
+    Relevance.OVS_KERNEL: "phy2phy_cont",
+    Relevance.VPP: "phy2phy_cont",
+    Relevance.VNFS: "phy2phy_cont",
+    Relevance.GUESTS: "phy2phy_cont",
+    Relevance.TESTPMD: "phy2phy_cont",
+    Relevance.TAPS: "pvp_cont",
+    Relevance.CONTAINERS: "pvp_cont",
 }
 """A test in which they do not."""
 

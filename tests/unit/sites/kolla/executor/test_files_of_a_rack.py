@@ -10,7 +10,7 @@ import yaml
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import BusyError, ConfigurationError, DeployError, PrerequisiteError, UnsupportedError
 from nfvbed.sites.kolla.executor import access, journal, passwords, stages, takeover
-from nfvbed.sites.kolla.executor.deploying import Wish, require_free
+from nfvbed.sites.kolla.executor.deploying import RackRequest, require_free
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.toolset import Toolset
@@ -32,7 +32,7 @@ def _places(tmp_path):
 def _wish():
     project = open_project()
     site = project.load_site("rack")
-    return Wish(pinning_of(project, site, "ovs-kernel"), site, project.load_kolla_release(NEWEST))
+    return RackRequest(pinning_of(project, site, "ovs-kernel"), site, project.load_kolla_release(NEWEST))
 
 
 def test_a_rack_is_taken_by_one_at_a_time(places):
