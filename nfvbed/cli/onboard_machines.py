@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from nfvbed.cli.given_options import onboard_given, pairs, parameters_of
+from nfvbed.cli.descriptor_options import onboard_given, pairs, parameters_of
 from nfvbed.cli.machine_options import given_of, one_flavour, refuse_options
 from nfvbed.cli.onboard_check import named_variant, opened, report
 from nfvbed.cli.support import require_deployable, variant_name

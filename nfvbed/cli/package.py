@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from nfvbed.cli.completion import FLAVOR, VNF_OR_FILE
-from nfvbed.cli.given_files import checked
-from nfvbed.cli.given_options import is_file, pairs
+from nfvbed.cli.descriptor_files import checked
+from nfvbed.cli.descriptor_options import is_file, pairs
 from nfvbed.cli.machine_options import (
     given_of,
     machine_options,
