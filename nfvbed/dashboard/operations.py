@@ -15,7 +15,7 @@ STATE: Final = Path(".nfvbed") / "dashboard"
 
 @dataclass(frozen=True)
 class Operations:
-    """Of one project."""
+    """What operators may start, cancel and remove in one project."""
 
     project: Project
     audit: Audit

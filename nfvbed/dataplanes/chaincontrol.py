@@ -48,7 +48,7 @@ class FixedChain(ChainControl):
         self._fix = fix
 
     def cables(self) -> tuple[ChainCable, ...]:
-        """It has none."""
+        """Return no cables: it has none."""
         return ()
 
     def apply(self, order: tuple[int, ...]) -> None:

@@ -198,5 +198,5 @@ class Ceiling(DataPlane):
     """What is measured on a variant's ports without its switch: it is deployed where the variant was probed."""
 
     def probe(self, variant: Variant) -> Fitness:
-        """It needs what the variant's ports need."""
+        """Return what is lacking; by default nothing beyond what the variant's ports need."""
         return Fitness()

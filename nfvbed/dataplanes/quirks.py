@@ -21,7 +21,7 @@ def _no_options() -> MappingProxyType[str, object]:
 
 @dataclass(frozen=True)
 class Quirks:
-    """Of one data plane, whatever its variant."""
+    """What one data plane does otherwise than the others, whatever its variant."""
 
     process: str = ""
     """Name, in its workspace, of the process that is the switch: with it the switch ends, and a reset renews it.

@@ -62,7 +62,7 @@ class SiteReport(Record, ABC):
 
 
 class PlainReport(SiteReport):
-    """Of a site that is no host: what it says of itself."""
+    """The report of a site that is no host: what it says of itself."""
 
     site: str
     topics: tuple[Finding, ...]

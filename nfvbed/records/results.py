@@ -139,7 +139,7 @@ class LoadsPayload(Record):
 
     @property
     def sequences(self) -> tuple[int, ...]:
-        """Of the trials that the points are from."""
+        """Numbers of the trials that the points are from."""
         return tuple(point.sequence for point in self.points)
 
     @property
@@ -194,5 +194,5 @@ class TablePayload(Record):
 
     @property
     def sequences(self) -> tuple[int, ...]:
-        """Of the trials that the rows are from."""
+        """Numbers of the trials that the rows are from."""
         return tuple(found for row in self.rows for found in (row.sequence, *row.sequences) if found is not None)

@@ -17,7 +17,7 @@ Key = tuple[str, str, str]
 
 
 class RoundsRatio(Record):
-    """Of one goal of one cell in one round."""
+    """The ratio for one goal of one cell in one round."""
 
     cell: str
     test: str
@@ -32,7 +32,10 @@ class RoundsRatio(Record):
 
 
 class RelativeThroughput(Record):
-    """Of one goal of one cell, over the rounds in which both searches have regular results in one placement class."""
+    """The ratio for one goal of one cell.
+
+    It is over the rounds in which both searches have regular results in one placement class.
+    """
 
     reference: str
     """The cell of testpmd."""
@@ -50,7 +53,7 @@ class RelativeThroughput(Record):
 
     @property
     def interval(self) -> Interval | None:
-        """Of the median; below six pairs their range."""
+        """The interval of the median; below six pairs, the range of the pairs."""
         return median_interval(self.ratios)
 
     @property

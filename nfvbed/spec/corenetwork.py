@@ -8,7 +8,7 @@ _LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 
 
 class CoreNetwork(SpecModel):
-    """Of one mobile core."""
+    """The network that one mobile core serves."""
 
     plmn: str = Field("00101", pattern=r"^[0-9]{5,6}$")
     """Mobile country code of three digits, and network code of two or three (ITU-T E.212); 001-01 is a test network."""

@@ -224,7 +224,7 @@ class GuestSiteSpec(HostSiteSpec):
 
     @property
     def keeps_deployments(self) -> bool:
-        """It ends with the command."""
+        """False: a deployment ends with the command."""
         return False
 
     def changes(self, variants: Iterable[Variant]) -> tuple[str, ...]:

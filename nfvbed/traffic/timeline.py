@@ -33,7 +33,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Timeline:
-    """Of one direction. Times are from the start of sending."""
+    """Frames of one direction in time. Times are from the start of sending."""
 
     bin_ns: int
     bins: tuple[Bin, ...]

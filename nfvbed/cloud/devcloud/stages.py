@@ -30,13 +30,13 @@ class Progress(Protocol):
         """One begins."""
 
     def end(self, stage: Stage, seconds: float, outcome: str) -> None:
-        """It has ended well."""
+        """Show that it has ended well."""
 
     def skip(self, number: int, total: int, stage: Stage) -> None:
-        """It was done by an earlier start."""
+        """Show that an earlier start did it."""
 
     def fail(self, stage: Stage, seconds: float) -> None:
-        """It has failed; the error follows."""
+        """Show that it has failed; the error follows."""
 
 
 class SilentProgress:

@@ -62,7 +62,7 @@ def find_changes(ends: Sequence[Ends | None], durations_s: Sequence[float]) -> C
 
 
 class HiddenPart(NamedTuple):
-    """Of trials that look whole: how many are not."""
+    """How many of the trials that look whole are not."""
 
     estimated: float
     at_most: float

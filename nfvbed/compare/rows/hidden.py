@@ -17,7 +17,7 @@ EndsOfTrials = Mapping[tuple[str, int], Ends | None]
 
 
 class HiddenShare(Record):
-    """Of one row, or of one other test of it."""
+    """The share for one row, or for one other test of it."""
 
     run: str
     cell: str

@@ -276,7 +276,7 @@ class TimedProtocol(H11Protocol):
         self._outgoing.begin()
 
     def resume_writing(self) -> None:
-        """It takes something."""
+        """The client takes bytes again."""
         self._outgoing.end()
         super().resume_writing()
 

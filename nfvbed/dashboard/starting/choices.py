@@ -60,7 +60,7 @@ class Experiments:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all, sorted."""
+        """Return the names of all options, sorted."""
         return self._project.experiment_names
 
     def load(self, name: str) -> Experiment:

@@ -66,7 +66,7 @@ class LinkedCompute(OwnNodeCompute):
             (node.places.exchange / _NOTES).unlink(missing_ok=True)
 
     def versions(self) -> dict[str, str]:
-        """Of the kernel, and of the packages of the private root."""
+        """Return versions of the kernel and of the packages in the private root."""
         own = {self.kind.agent.removeprefix("neutron-"): self.kind.agent}
         return {"linux": platform.release(), **packages.versions(self._cloud.places, own)}
 

@@ -13,11 +13,11 @@ class ExistingPlane(DataPlane):
     kind = "existing"
 
     def probe(self, variant: Variant) -> Fitness:
-        """It runs elsewhere."""
+        """Raise: the data plane runs elsewhere."""
         raise _elsewhere(variant.name)
 
     def deploy(self, request: DeployRequest) -> Deployment:
-        """It is not set up."""
+        """Raise: the data plane is not set up by nfvbed."""
         raise _elsewhere(request.variant.name)
 
     def verify(self, deployment: Deployment) -> None:

@@ -42,7 +42,7 @@ class OffloadOptions(CoreUseOptions):
         return self.offloads
 
     def leaves_checksums_out(self, choice: VnfChoice) -> bool:
-        """Of a process on a veth whose offloads are on."""
+        """True for a process on a veth whose offloads are on."""
         if not (self.offloads and choice.offloads and choice.is_raw) or choice.kind is VnfKind.VM:
             return False
         return self.vnf_port_kind(choice) is PortKind.VETH

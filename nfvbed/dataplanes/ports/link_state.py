@@ -17,7 +17,7 @@ class LinkState(PlaneState):
 
 
 class GeneratorEndOptions(TypedDict):
-    """Of the fields that every data plane may have, those of the generator's ends."""
+    """The fields for the generator's ends, among those that every data plane may have."""
 
     generator_netns: str | None
     idle_port: str | None

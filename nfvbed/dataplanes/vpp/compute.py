@@ -117,7 +117,7 @@ class VppCompute(OwnNodeCompute):
         self._close()
 
     def versions(self) -> dict[str, str]:
-        """Of VPP, and of the packages of the private root."""
+        """Return versions of VPP and of the packages in the private root."""
         return {"vpp": self._connection.api.version(), **packages.versions(self._cloud.places, {})}
 
     def threads(self, instances: Sequence[PlacedInstance]) -> tuple[WorkThread, ...]:

@@ -15,7 +15,7 @@ from nfvbed.records import SwitchCounters
 
 @dataclass(frozen=True)
 class Connection:
-    """To one VPP."""
+    """A connection to the API of one VPP."""
 
     api: VppApi
     statistics: Statistics

@@ -61,7 +61,7 @@ class Stream:
 
     @property
     def pid(self) -> int:
-        """Of the client on this machine."""
+        """The process id of the client on this machine."""
         return self._process.pid
 
     def said(self) -> str:
@@ -106,7 +106,7 @@ class SshHost:
 
     @property
     def master_pid(self) -> int | None:
-        """Of the process that holds the connection."""
+        """The id of the process that holds the connection."""
         return self._master.pid if self._master is not None else None
 
     def connect(self) -> None:

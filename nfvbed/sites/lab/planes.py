@@ -44,7 +44,7 @@ class _PlaneRequest:
 
     @property
     def vnf_kind(self) -> PortKind | None:
-        """Of the ports that its VNFs want; None where there are none."""
+        """The kind of ports that its VNFs want; None where there are none."""
         return None if self.vnf is None else vnf_port_kind(self.variant, self.vnf)
 
 

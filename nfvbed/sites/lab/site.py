@@ -392,7 +392,7 @@ class LabSite(Site):
         return found
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
-        """Of the switch; the VNFs live on."""
+        """Reset the switch; the VNFs go on running."""
         return self._planes.reset(deployment, after_s)
 
     def own_readers(self, deployment: Deployment, duration_s: float) -> tuple[CounterReader, ...]:

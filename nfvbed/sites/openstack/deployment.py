@@ -48,12 +48,12 @@ class CloudDeployment:
 
     @property
     def handles(self) -> tuple[VnfHandle, ...]:
-        """Of its VNFs."""
+        """The handles of its VNFs."""
         return self.deployment.vnfs
 
     @property
     def instances(self) -> tuple[PlacedInstance, ...]:
-        """Of its VNFs."""
+        """The instances of its VNFs."""
         return vnfs.instances(self.handles)
 
     def hops(self) -> tuple[Hop, ...]:

@@ -33,7 +33,7 @@ class Target(ABC):
 
     @property
     def accelerator(self) -> Accelerator:
-        """Of its instances; none: it is not known."""
+        """The accelerator of its instances; None where it is not known."""
         return Accelerator.TCG
 
     @property
@@ -54,7 +54,7 @@ class Target(ABC):
     @property
     @abstractmethod
     def connection(self) -> Connection:
-        """To its APIs; while it runs."""
+        """A connection to its APIs, while it runs."""
 
     @property
     def takes_templates(self) -> bool:

@@ -65,7 +65,7 @@ class SimulatedSite(Site):
         """Anything can be simulated."""
 
     def begin(self, *, many: bool = False) -> None:
-        """It belongs to nobody: there is nothing to take."""
+        """Take nothing: a simulated site has no host to lock."""
 
     def close(self) -> None:
         """Nothing of it outlives its process."""

@@ -77,5 +77,5 @@ class SimulatedOptions(DataPlaneOptions):
 
     @property
     def is_simulated(self) -> bool:
-        """It is."""
+        """True: nothing of it was measured."""
         return True

@@ -20,7 +20,7 @@ class Burst:
 
 
 class SimulatedTables:
-    """Of one simulated system.
+    """The forwarding tables of one simulated system.
 
     Args:
         options: the known answer.

@@ -22,7 +22,7 @@ class Members(Protocol):
 
     @property
     def path(self) -> Path:
-        """Of the package, or of the first file."""
+        """The path of the package, or of the first file."""
 
     def has(self, member: str) -> bool:
         """Whether there is a file of this path."""

@@ -176,7 +176,7 @@ class Downlink:
 
     @property
     def transaction(self) -> int:
-        """Of session management: which of the UE's requests it answers."""
+        """The session management's transaction: which of the UE's requests it answers."""
         with _reading("the transaction"):
             return int(self._message["ESMHeader"]["PTI"].get_val())
 
@@ -195,7 +195,7 @@ class Downlink:
 
     @property
     def integrity_algorithm(self) -> int:
-        """Of a security mode command."""
+        """Return the integrity algorithm of a security mode command."""
         with _reading("the algorithms"):
             return int(self._message["NASSecAlgo"][-1].to_bytes()[0]) & 7
 
@@ -213,7 +213,7 @@ class Downlink:
 
     @property
     def bearer(self) -> tuple[int, IPv4Address, bytes]:
-        """Of an attach accept: the default bearer's number, the UE's address, and its temporary identity.
+        """Return what an attach accept says: the default bearer's number, the UE's address, and its temporary identity.
 
         Raises:
             MalformedMessage: it has none of them, or another kind of address.

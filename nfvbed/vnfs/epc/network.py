@@ -71,12 +71,12 @@ class Spaces:
 
     @property
     def control(self) -> str:
-        """Of the bridge that joins the functions."""
+        """The control of the bridge that joins the functions."""
         return f"{self.prefix}-control"
 
     @property
     def functions(self) -> dict[str, str]:
-        """Of each function, by its name in `FUNCTIONS`."""
+        """What is known of each function, by its name in `FUNCTIONS`."""
         return {name: f"{self.prefix}-{name}" for name in FUNCTIONS}
 
     def remove(self) -> None:

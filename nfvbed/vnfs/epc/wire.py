@@ -35,7 +35,7 @@ class Request:
 
     @property
     def name(self) -> str:
-        """Of the command."""
+        """The command's name."""
         return next(iter(self.command), "")
 
 

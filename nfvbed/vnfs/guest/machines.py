@@ -22,7 +22,7 @@ class Machine:
 
     @property
     def name(self) -> str:
-        """Of the VNF: `vnf1`."""
+        """The VNF's name: `vnf1`."""
         return self.handle.name
 
     @property

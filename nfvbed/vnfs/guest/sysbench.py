@@ -40,7 +40,7 @@ class CpuLoad:
 
     @property
     def keys(self) -> dict[str, Any]:
-        """Of the request."""
+        """The request's keys."""
         return {
             "test": "cpu",
             "threads": self.threads,
@@ -60,7 +60,7 @@ class MemoryLoad:
 
     @property
     def keys(self) -> dict[str, Any]:
-        """Of the request."""
+        """The request's keys."""
         return {
             "test": "memory",
             "operation": self.operation,

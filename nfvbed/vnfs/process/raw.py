@@ -15,7 +15,10 @@ _THREAD = "forward"
 
 
 class RawVnf(ForwarderVnf):
-    """It sleeps when there is nothing to forward, so it may share a core; there it runs before the sender."""
+    """A VNF on raw sockets.
+
+    It sleeps when there is nothing to forward, so it may share a core; there it runs before the sender.
+    """
 
     program = "nfvbed-raw-forwarder"
 

@@ -54,7 +54,7 @@ class Request:
 
     @property
     def name(self) -> str:
-        """Of the run, as an experiment's."""
+        """The run's name, as an experiment has one."""
         slug = "".join(letter if letter.isalnum() else "-" for letter in self.case.name.lower())
         return (NAME_PREFIX + slug)[:MAX_NAME].rstrip("-")
 

@@ -71,7 +71,7 @@ class OvsDpdkCompute(Compute):
         return NodeSwitch(self._node)
 
     def probe(self, variant: Variant) -> Fitness:
-        """It is there wherever the cloud is."""
+        """Report nothing lacking: the switch is there wherever the cloud is."""
         check_options(variant)
         return Fitness()
 
@@ -123,7 +123,7 @@ class OvsDpdkCompute(Compute):
         self._switch.vsctl(*words[1:])
 
     def versions(self) -> dict[str, str]:
-        """Of the packages of the private root."""
+        """Return versions of the packages in the private root."""
         return packages.versions(self._cloud.places, _VERSIONS)
 
     def threads(self, instances: Sequence[PlacedInstance]) -> tuple[WorkThread, ...]:

@@ -29,7 +29,7 @@ class StageRecord(Record):
 
 
 class Journal(Record):
-    """Of one rack."""
+    """The journal of one rack."""
 
     format: Literal[1] = 1
     variant: str

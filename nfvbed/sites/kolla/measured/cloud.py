@@ -124,7 +124,7 @@ class RackCloud(ExistingCloud):
 
     @property
     def folder(self) -> Path:
-        """Of the rack."""
+        """The folder with what is written down of the rack."""
         return self.rack.places.cloud
 
     @cached_property

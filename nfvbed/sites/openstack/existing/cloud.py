@@ -44,7 +44,7 @@ class ExistingCloud(Target):
 
     @property
     def folder(self) -> Path:
-        """Of the site: another site's file may name the same cloud."""
+        """The site's own folder: another site's file may name the same cloud."""
         return (self._root / _PRIVATE_DIRECTORY / self._spec.name).resolve()
 
     @cached_property
@@ -88,7 +88,7 @@ class ExistingCloud(Target):
         return self.survey.require_ports_without_security()
 
     def runs(self) -> bool:
-        """It is not ours to run."""
+        """True: the cloud is not nfvbed's to start or stop."""
         return True
 
     def bring_up(self) -> None:

@@ -68,7 +68,7 @@ class ExistingCompute(Compute):
         """Nothing of its options is set."""
 
     def start(self) -> None:
-        """It runs, or not: nothing is started."""
+        """Start nothing: an existing compute runs, or does not."""
 
     def apply(self, variant: Variant, arrangement: Arrangement) -> None:
         """Nothing is set."""
