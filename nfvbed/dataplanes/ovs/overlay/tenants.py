@@ -106,7 +106,7 @@ SHAPES: tuple[Shape, ...] = (
 
 
 def tenant_rules(count: int) -> Iterator[TableRule]:
-    """Return so many rules, of all shapes in turn while they last, no two alike."""
+    """Yield so many rules, of all shapes in turn while they last, no two alike."""
     return itertools.islice(_all(), count)
 
 
