@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from nfvbed.conservation import fault_of
 from nfvbed.errors import GeneratorError, NfvbedError
 from nfvbed.records import DirectionCounts
-from nfvbed.records.conservation import fault_of
 from nfvbed.traffic.generator import Generator, TrafficRequest, TrafficResult
 from nfvbed.units import NS_PER_S
 from tests.functional.disturbed import retried

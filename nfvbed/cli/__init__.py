@@ -1,1 +1,1 @@
-"""The command line: one module a verb, each of which parses, calls and prints."""
+"""The command line: a module for each command, which parses, calls and prints; and the options that several share."""

@@ -8,8 +8,8 @@ from rich.console import ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
+from nfvbed.characters import shown
 from nfvbed.cli.output import ShownStream
-from nfvbed.records.characters import shown
 
 
 class Console(console.Console):

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from nfvbed.characters import shown
 from nfvbed.cli.completion import RUN
 from nfvbed.cli.results import load_runs, selected, simulated_option
 from nfvbed.cli.settings import open_store, root_option, store_option
@@ -13,9 +14,8 @@ from nfvbed.cli.vsperf_options import VSPERF
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
-from nfvbed.host.wholefile import write_output
-from nfvbed.records.characters import shown
 from nfvbed.report.load import make_options
+from nfvbed.wholefile import write_output
 
 JSON = "json"
 SQLITE = "sqlite"

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from nfvbed.cli.given_options import pairs
+from nfvbed.cli.descriptor_options import pairs
 from nfvbed.errors import UsageError
 from nfvbed.spec.loader import Project
 from nfvbed.spec.machines import DEFAULT_FLAVOUR, MachinesVnfSpec

@@ -16,7 +16,7 @@ from nfvbed.cli.extras import missing_extra
 from nfvbed.cli.no_secrets import without_password
 from nfvbed.cli.output import guard_output
 from nfvbed.errors import ConfigurationError, NfvbedError
-from nfvbed.host.wholefile import is_full, not_written
+from nfvbed.wholefile import is_full, not_written
 
 VERBS = {
     "doctor": ("doctor", "Examine a site: what it has, and which variants it can run."),

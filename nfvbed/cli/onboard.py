@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from nfvbed.cli.completion import SITE, TOPOLOGY, VARIANT, VNF_OR_FILE
-from nfvbed.cli.given_files import onboard_file, vnf_of_file
-from nfvbed.cli.given_options import given_options, is_file, refuse_given
+from nfvbed.cli.descriptor_files import onboard_file, vnf_of_file
+from nfvbed.cli.descriptor_options import given_options, is_file, refuse_given
 from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
 from nfvbed.cli.offload_price import measure_price
 from nfvbed.cli.onboard_check import check_fit

@@ -7,14 +7,13 @@ from typing import Any
 
 import click
 
-from nfvbed.cli.given_options import onboard_given, pairs, parameters_of
+from nfvbed.cli.descriptor_options import onboard_given, pairs, parameters_of
 from nfvbed.cli.machine_options import given_of, one_flavour, refuse_options
 from nfvbed.cli.onboard_check import named_variant, opened, report
 from nfvbed.cli.support import require_deployable, variant_name
 from nfvbed.cli.vnf_options import KEYS as VNF_KEYS
 from nfvbed.errors import ConfigurationError, UnsupportedError, UsageError
 from nfvbed.host.qemu import images as image_files
-from nfvbed.host.wholefile import write_output
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.openstack import images as cloud_images
 from nfvbed.sites.openstack.paths import BARE
@@ -34,6 +33,7 @@ from nfvbed.vnfs.descriptors.machines.descriptor import Given, descriptor_of, gu
 from nfvbed.vnfs.descriptors.machines.projectvnf import ProjectVnf
 from nfvbed.vnfs.descriptors.model import Flavour
 from nfvbed.vnfs.descriptors.onboardable import BroughtImage, Form
+from nfvbed.wholefile import write_output
 
 _REFUSED = (*VNF_KEYS, "level", "offload_price", "topology")
 _MADE = Path(".nfvbed", "descriptors")

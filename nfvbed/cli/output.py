@@ -8,7 +8,7 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING, Final, cast
 
-from nfvbed.records.characters import shown
+from nfvbed.characters import shown
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from nfvbed.cli.completion import FLAVOR, VNF_OR_FILE
-from nfvbed.cli.given_files import checked
-from nfvbed.cli.given_options import is_file, pairs
+from nfvbed.cli.descriptor_files import checked
+from nfvbed.cli.descriptor_options import is_file, pairs
 from nfvbed.cli.machine_options import (
     given_of,
     machine_options,
@@ -23,7 +23,6 @@ from nfvbed.cloud.instances import DATA_NETWORKS
 from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
-from nfvbed.host.wholefile import write_output
 from nfvbed.records import VnfKind
 from nfvbed.spec.choices import default_forwarding, possible_forwarding
 from nfvbed.spec.loader import Project
@@ -33,6 +32,7 @@ from nfvbed.vnfs.descriptors import onemachine, written
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums, version_of
 from nfvbed.vnfs.descriptors.machines import descriptor as several
 from nfvbed.vnfs.descriptors.model import VnfDescriptor
+from nfvbed.wholefile import write_output
 
 _MANAGEMENT = "mgmt"
 _FORMS = ("legacy", "sol", "hot")

@@ -7,7 +7,7 @@ import click
 from nfvbed.cli.overrides import collect
 from nfvbed.cli.plan import incomplete_checksums
 from nfvbed.cli.run import command as run_verb
-from nfvbed.compare.recommendation.recommend import Measures
+from nfvbed.compare.recommendation.recommendation import Measures
 from nfvbed.errors import NfvbedError
 from nfvbed.plan.plan import expand
 from nfvbed.records import CellRole

@@ -12,7 +12,7 @@ from nfvbed.cli.proposals import measures_in
 from nfvbed.cli.results import text_width
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend
+from nfvbed.compare.recommendation.recommendation import Recommendation, Wanted, recommend
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import UnknownNameError, UsageError
@@ -22,7 +22,7 @@ from nfvbed.report.load import described
 from nfvbed.report.newest import RUNS, examine_runs, newest_by_host, newest_of
 from nfvbed.report.page.head import machine
 from nfvbed.report.recommendation import headline
-from nfvbed.report.terminal.recommended import screen, shown_host
+from nfvbed.report.terminal.recommendation import screen, shown_host
 from nfvbed.report.terminal.screen import WIDTH
 from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.layout import layout

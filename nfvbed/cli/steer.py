@@ -8,7 +8,7 @@ from nfvbed.cli.console import Console
 from nfvbed.cli.onboarded import onboarded
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
-from nfvbed.measure.chain import read_chain
+from nfvbed.measure.chainreading import read_chain
 from nfvbed.records import Deployment
 from nfvbed.records.chain import ChainReport, order_of
 from nfvbed.sites.catalogue import open_site

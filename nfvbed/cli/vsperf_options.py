@@ -13,7 +13,7 @@ from nfvbed.records import VnfKind
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.vsperf.conf import VsperfSettings, read_settings, select, study_of, with_parameters
-from nfvbed.vsperf.conf.notes import lines_of
+from nfvbed.vsperf.conf.placed import lines_of_notes
 from nfvbed.vsperf.conf.selection import name_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -110,7 +110,7 @@ def native_study(project: Project, test: str, options: Mapping[str, Any], overri
     """
     kind = VnfKind(options["vnf_kind"] or VnfKind.VM)
     selection = select(read_options(project, options), test, project, vnf_kind=kind)
-    for line in lines_of(selection.notes):
+    for line in lines_of_notes(selection.notes):
         click.echo(line, err=True)
     return study_of(selection, project, overrides)
 

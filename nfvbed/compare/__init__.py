@@ -1,1 +1,1 @@
-"""From stored trials to summaries and verdicts: pure functions over records, nothing is read or written here."""
+"""From stored trials to summaries, verdicts and recommendations: pure functions, nothing is read or written here."""

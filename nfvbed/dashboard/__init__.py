@@ -1,1 +1,1 @@
-"""The dashboard: results as pages and as a JSON API, out of a store that is only read."""
+"""The dashboard: results as pages and as a JSON API, what operators say of runs, and jobs that they start."""

@@ -12,13 +12,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from nfvbed import __version__
-from nfvbed.compare.recommendation.recommend import Measures, unchecked
+from nfvbed.compare.recommendation.recommendation import Measures, unchecked
 from nfvbed.dashboard.access.security import Access, Guard
 from nfvbed.dashboard.answers import refused
 from nfvbed.dashboard.api import api, api_of_runs
 from nfvbed.dashboard.auditing import auditing
-from nfvbed.dashboard.chain.chain_page import chain_changes, chain_page
-from nfvbed.dashboard.chain.chain_reading import Chains
+from nfvbed.dashboard.chain.page import chain_changes, chain_page
+from nfvbed.dashboard.chain.reading import Chains
 from nfvbed.dashboard.deployments import FindDeployments, api_of_deployments, no_sites
 from nfvbed.dashboard.evidence.evidence import evidence
 from nfvbed.dashboard.live import Streams

@@ -1,1 +1,1 @@
-"""The lab: this machine as a site, with everything that is undone afterwards."""
+"""This machine: what it has and can do, what nfvbed takes of it and gives back; and another one over SSH."""

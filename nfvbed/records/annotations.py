@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
 
+from nfvbed.characters import unfit
 from nfvbed.errors import UsageError
-from nfvbed.records.characters import unfit
 from nfvbed.records.trial import Record, RunId
 
 LATEST: Final = "latest"

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
-from nfvbed.records.characters import shown
-from nfvbed.records.conservation import balance, conserved, fault_of
+from nfvbed.characters import shown
+from nfvbed.conservation import balance, conserved, fault_of
 from nfvbed.records.models import DeferredModel
 from nfvbed.records.quality import QualityWarning
 from nfvbed.records.words import (

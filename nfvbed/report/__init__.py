@@ -1,1 +1,1 @@
-"""A comparison made visible: table, CSV, JSON, figures and one self-contained page."""
+"""Comparisons, series and recommendations made visible: tables, CSV, JSON, figures and one self-contained page."""

@@ -8,7 +8,7 @@ from nfvbed.compare.rows.hosts import HostPlacement, HostState
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.compare.rows.visits import ALL_STATES
 from nfvbed.report import wording
-from nfvbed.report.givenload import loads_differ
+from nfvbed.report.pacedload import loads_differ
 
 WORTH_TELLING: Final = 0.005
 """A smaller part of trials that hide a change of class changes no figure."""

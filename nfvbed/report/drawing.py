@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
+from nfvbed.characters import drawable, shown
 from nfvbed.errors import DrawingError
 from nfvbed.patience import patient
-from nfvbed.records.characters import drawable, shown
 
 IDLE_S: Final = 300.0
 """Without drawings, after which the process ends."""

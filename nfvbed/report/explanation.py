@@ -9,9 +9,9 @@ from nfvbed.compare.rows.paced import PacedSummary
 from nfvbed.compare.verdict import Bound, Judgement, Pair, Verdict
 from nfvbed.records import Preset
 from nfvbed.report import wording
-from nfvbed.report.givenload import span_of
 from nfvbed.report.labels import class_ratios
 from nfvbed.report.marks import SHORT
+from nfvbed.report.pacedload import span_of
 
 PRESETS: dict[str, str] = {Preset.MRR: "maximum", Preset.PACED: "half", Preset.COMMON: "common"}
 """Loads of trials; those of tests have their test's name."""

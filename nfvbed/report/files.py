@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import DrawingError
-from nfvbed.host.wholefile import not_written, write_whole
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_csv, to_json
 from nfvbed.report.csv.tests import tests_to_csv
@@ -12,6 +11,7 @@ from nfvbed.report.drawing import DRAWING
 from nfvbed.report.figures.catalogue import figures, to_png, to_svg
 from nfvbed.report.page.page import render_page
 from nfvbed.spec.below import below
+from nfvbed.wholefile import not_written, write_whole
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from nfvbed.compare.recommendation.flips import Flip
 from nfvbed.compare.recommendation.needs import Measure
 from nfvbed.compare.recommendation.rankings import Ranked, Ranking
 from nfvbed.compare.recommendation.rawethernet import Carries
-from nfvbed.compare.recommendation.recommend import Proposal, Recommendation, RunUsed
+from nfvbed.compare.recommendation.recommendation import Proposal, Recommendation, RunUsed
 from nfvbed.compare.recommendation.tiers import PairFinding
 from nfvbed.compare.verdict import Bound, Judgement, Verdict
 from nfvbed.records import PortKind, Status

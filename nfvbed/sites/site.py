@@ -27,8 +27,8 @@ from nfvbed.records import (
 )
 from nfvbed.records.findings import Finding, PlainReport, SiteReport, State
 from nfvbed.records.readings import Part, Reading
-from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployedchain import DeployedChain
 from nfvbed.sites.ownmachine import Boot
 from nfvbed.sites.stages import LoggedProgress, Observer, StagedCloud
 from nfvbed.spec.commands import TracedPath, trace_command

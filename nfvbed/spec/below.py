@@ -3,8 +3,8 @@
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from nfvbed.characters import shown, unfit
 from nfvbed.errors import ConfigurationError
-from nfvbed.records.characters import shown, unfit
 
 _LONGEST: Final = 255
 """Bytes of a name in a folder, in usual file systems."""

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from nfvbed.characters import unfit_in
 from nfvbed.errors import ConfigurationError
-from nfvbed.records.characters import unfit_in
 from nfvbed.records.models import adapter_of
 from nfvbed.spec.document import Document, KeyPath, dotted, is_misread
 from nfvbed.spec.model import MisfitError, SpecModel

@@ -5,11 +5,11 @@ from typing import Any, Final, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from nfvbed.characters import Place, unfit_in
 from nfvbed.errors import ConfigurationError, StoreError, UsageError
 from nfvbed.records import CellRecord, FactRecord, Record, RunRecord, TrialRecord
 from nfvbed.records.acknowledgements import Acknowledgement
 from nfvbed.records.annotations import Annotation, Mark, Marks, checked, marks_of
-from nfvbed.records.characters import Place, unfit_in
 from nfvbed.records.results import ResultRecord
 from nfvbed.records.selection import EVERY
 from nfvbed.store.canonical import content_hash

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from nfvbed.errors import OnboardError
-from nfvbed.host.wholefile import write_whole
 from nfvbed.records import Deployment, Record, VnfHandle
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.wholefile import write_whole
 
 _NAME = "vnfs.json"
 

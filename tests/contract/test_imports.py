@@ -79,7 +79,7 @@ ARROWS = {
     "nfvbed.dataplanes.ovs": (
         ("dpdk", "afxdp", "kernel", "overlay"),
         ("switch",),
-        ("entries", "chain"),
+        ("entries", "chaincontrol"),
         ("steering",),
         (OWN,),
     ),
@@ -105,7 +105,7 @@ ARROWS = {
         ("lab", "simulated"),
         ("absent", "hosted", "verify"),
         ("site",),
-        ("chain", "deployed", "hostview", "ownmachine", "stages"),
+        ("deployed", "deployedchain", "hostview", "ownmachine", "stages"),
     ),
     "nfvbed.sites.kolla": (
         ("rack",),
@@ -119,7 +119,7 @@ ARROWS = {
     "nfvbed.sites.openstack": (
         ("site",),
         ("setting_up",),
-        ("given",),
+        ("givenvnfs",),
         ("tackervnfs",),
         ("seeds",),
         ("existing", "owncloud"),

@@ -77,7 +77,7 @@ OWN_JSON = {
     "nfvbed/cloud/devcloud/services/settings.py",
     "nfvbed/cloud/devcloud/stages.py",
     "nfvbed/dataplanes/vpp/nodeprocess.py",
-    "nfvbed/sites/openstack/given.py",
+    "nfvbed/sites/openstack/givenvnfs.py",
     "nfvbed/sites/openstack/remembered.py",
     "nfvbed/vnfs/epc/core.py",
     "nfvbed/vnfs/epc/emulation.py",

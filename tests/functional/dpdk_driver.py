@@ -129,8 +129,9 @@ def loop_ports(kind: str, folder: Path) -> list[str]:
     path = folder / "loop.sock"
     if kind == "vhost":
         return [f"net_virtio_user0,path={path},server=1,queue_size=1024", f"net_vhost0,iface={path},client=1"]
-    # From the folder in which the generator runs: newer DPDKs take no arguments of more than 128 characters.
-    common = f"socket={path.name},socket-abstract=no,id=0,rsize=10"
+    # By the folder in which the generator runs: newer DPDKs take no arguments of more than 128 characters, and memif
+    # takes none but absolute paths.
+    common = f"socket=/proc/self/cwd/{path.name},socket-abstract=no,id=0,rsize=10"
     return [f"net_memif0,role=server,{common}", f"net_memif1,role=client,{common}"]
 
 

@@ -13,7 +13,7 @@ import pytest
 from nfvbed.errors import DeployError, PrerequisiteError
 from nfvbed.host.ledger.processes import is_alive, start_time
 from nfvbed.host.remote.failures import ConnectionLost, HostRefused
-from nfvbed.host.remote.kept import KeptProcess
+from nfvbed.host.remote.keptprocess import KeptProcess
 from tests.functional.disturbed import PATIENCE_S, wait_until
 from tests.functional.ssh_host import HERE, THERE, WITHOUT_RIGHTS
 from tests.unit.host.remote.test_remote_line import WORDS
@@ -22,7 +22,7 @@ KILLED = """
 import json, sys, time
 from pathlib import Path
 from nfvbed.host.remote.connection import SshHost
-from nfvbed.host.remote.kept import KeptProcess
+from nfvbed.host.remote.keptprocess import KeptProcess
 from nfvbed.spec.remote import RemoteHostSpec
 host = SshHost(RemoteHostSpec.model_validate(json.loads(sys.argv[1])), Path(sys.argv[2]))
 kept = KeptProcess(host)

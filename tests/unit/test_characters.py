@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfvbed.records.characters import drawable, shown, unfit, unfit_in
+from nfvbed.characters import drawable, shown, unfit, unfit_in
 
 ANY = st.text(st.characters(codec=None, categories=None))
 NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from nfvbed.conservation import COUNTS, balance, conserved, fault_of
 from nfvbed.records import DirectionCounts, Engine, Preset, QualityWarning, TrialRecord
-from nfvbed.records.conservation import COUNTS, balance, conserved, fault_of
 from tests.sample_records import RUN
 
 SECOND = 1_000_000_000

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nfvbed.errors import StoreError
-from nfvbed.host.wholefile import append_whole, is_full, write_output, write_whole
+from nfvbed.wholefile import append_whole, is_full, write_output, write_whole
 from tests.full_disk import run_on_small_disk
 
 
@@ -75,7 +75,7 @@ def test_a_full_disk_is_told_from_other_faults():
 WRITES = """
 import errno, os, sys
 from pathlib import Path
-from nfvbed.host.wholefile import append_whole, write_whole
+from nfvbed.wholefile import append_whole, write_whole
 
 folder = Path(sys.argv[1])
 (folder / "kept").write_bytes(b"old")

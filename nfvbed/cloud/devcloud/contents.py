@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nfvbed.cloud.devcloud.flavors import body
 from nfvbed.cloud.devcloud.rest import CloudApi
 from nfvbed.cloud.devcloud.services.settings import LOOPBACK, PORTS
 from nfvbed.cloud.novaflavor import PREFIX, extra_specs
@@ -94,8 +93,18 @@ def _network(api: CloudApi, network: Network) -> None:
 
 
 def _flavor(api: CloudApi, flavor: Flavor) -> None:
-    made = api.post("nova", "/v2.1/flavors", {"flavor": body(flavor)})["flavor"]["id"]
+    made = api.post("nova", "/v2.1/flavors", {"flavor": flavor_request(flavor)})["flavor"]["id"]
     api.post("nova", f"/v2.1/flavors/{made}/os-extra_specs", {"extra_specs": extra_specs(flavor)})
+
+
+def flavor_request(flavor: Flavor) -> dict[str, object]:
+    """Return the request that makes a flavor; its extra specs are set after it."""
+    return {
+        "name": PREFIX + flavor.name,
+        "vcpus": flavor.vcpus,
+        "ram": flavor.memory_mib,
+        "disk": flavor.disk_gib,
+    }
 
 
 def _image(api: CloudApi, path: Path) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.host.wholefile import write_whole
+from nfvbed.wholefile import write_whole
 
 PRIVATE_DIRECTORY = Path(".nfvbed") / "devcloud"
 CONTROLLER = "controller"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from nfvbed.host.wholefile import append_whole, write_whole
+from nfvbed.wholefile import append_whole, write_whole
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from nfvbed.host.wholefile import append_whole, write_whole
+from nfvbed.wholefile import append_whole, write_whole
 
 _NAME = "onboarded.jsonl"
 

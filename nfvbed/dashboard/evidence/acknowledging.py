@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from pydantic import ConfigDict, StringConstraints
 from starlette.responses import RedirectResponse, Response
 
+from nfvbed.characters import unfit
 from nfvbed.dashboard.api import PROBLEMS
 from nfvbed.dashboard.audit import Audit
 from nfvbed.dashboard.evidence.trend import Trends, moment
@@ -16,7 +17,6 @@ from nfvbed.dashboard.problems import NotThereError
 from nfvbed.errors import UsageError
 from nfvbed.records import Record
 from nfvbed.records.acknowledgements import Acknowledgement
-from nfvbed.records.characters import unfit
 
 LONGEST_REASON: Final = 500
 LONGEST_DAYS: Final = 366

@@ -5,12 +5,12 @@ from datetime import datetime
 
 from fastapi import APIRouter
 
-from nfvbed.compare.recommendation.recommend import Measures
+from nfvbed.compare.recommendation.recommendation import Measures
 from nfvbed.dashboard.annotating import annotating
 from nfvbed.dashboard.evidence.acknowledging import acknowledging
 from nfvbed.dashboard.evidence.publishedpage import api_of_published, pages_of_published
-from nfvbed.dashboard.evidence.recommending import Recommender
-from nfvbed.dashboard.evidence.recommendpage import api_of_recommendations, pages_of_recommendations
+from nfvbed.dashboard.evidence.recommendation import Recommender
+from nfvbed.dashboard.evidence.recommendationpage import api_of_recommendations, pages_of_recommendations
 from nfvbed.dashboard.evidence.trend import Trends
 from nfvbed.dashboard.evidence.trendpages import api_of_trends, files_of_trends, pages_of_trends
 from nfvbed.dashboard.operations import Operations

@@ -1,1 +1,1 @@
-"""The kernel's bridge."""
+"""The kernel's bridge between veth pairs and taps."""

@@ -1,1 +1,1 @@
-"""macvtap: the kernel's devices on lower links."""
+"""macvtap: the kernel's devices on lower links, which switch by destination address without a bridge."""

@@ -1,4 +1,4 @@
-"""A private Open vSwitch: its binaries, its instance, and the four interfaces it is driven and read through."""
+"""Open vSwitch: what its datapaths (a room each) share, and the four interfaces it is driven and read through."""
 
 import sys
 

@@ -5,11 +5,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nfvbed.dataplanes.chain import ChainControl, FixedChain
+from nfvbed.dataplanes.chaincontrol import ChainControl, FixedChain
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.ovs import joining, openflow, reading
 from nfvbed.dataplanes.ovs.binaries import locate
-from nfvbed.dataplanes.ovs.chain import STATIC, OvsChain
+from nfvbed.dataplanes.ovs.chaincontrol import STATIC, OvsChain
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.entries import OvsEntries
 from nfvbed.dataplanes.ovs.fdb import OvsLearning

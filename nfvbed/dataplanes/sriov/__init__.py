@@ -1,1 +1,1 @@
-"""SR-IOV: physical and virtual functions in sysfs, their settings over netlink, their drivers."""
+"""SR-IOV: virtual functions of one NIC, joined by the switch in the NIC."""

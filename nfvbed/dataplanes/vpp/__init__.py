@@ -1,1 +1,1 @@
-"""A private VPP in a workspace, driven over its binary API; its statistics are read from shared memory."""
+"""VPP, which the user brings: driven over its binary API; its statistics are read from shared memory."""

@@ -1,1 +1,1 @@
-"""The XDP switch's process: its start, its end, and what can be asked of it."""
+"""XDP redirect: programs on the kernel's ports, held by a process of nfvbed's own."""

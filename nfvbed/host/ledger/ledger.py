@@ -22,8 +22,8 @@ from nfvbed.host.ledger.entries import (
 )
 from nfvbed.host.ledger.owner import boot_id
 from nfvbed.host.ledger.processes import is_alive
-from nfvbed.host.wholefile import append_whole
 from nfvbed.signals import signals_held
+from nfvbed.wholefile import append_whole
 
 _OUTLIVES_BOOT = (DirectoryEntry, NetnsEntry)
 

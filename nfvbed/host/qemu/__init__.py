@@ -1,1 +1,1 @@
-"""QEMU: where it is, and which accelerator boots a guest on this host."""
+"""QEMU: where it is, which accelerator boots a guest on this host, disk images and initial ramdisks."""

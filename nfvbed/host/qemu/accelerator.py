@@ -17,9 +17,9 @@ from nfvbed.host.fitness import Fitness
 from nfvbed.host.native import native_binary
 from nfvbed.host.qemu.binaries import PROJECT_ROOT, QemuBinaries
 from nfvbed.host.qemu.initramfs import Member, archive
-from nfvbed.host.wholefile import write_whole
 from nfvbed.patience import patient
 from nfvbed.records import Accelerator, Record
+from nfvbed.wholefile import write_whole
 
 MARKER = "nfvbed: guest booted"
 _INIT = f"""#!/bin/busybox sh

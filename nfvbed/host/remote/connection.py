@@ -19,9 +19,9 @@ from nfvbed.errors import DeployError, PrerequisiteError
 from nfvbed.host import fixes
 from nfvbed.host.remote.failures import HostRefused, refused, shown
 from nfvbed.host.remote.line import TRY_OUT, ending_in_time, remote_line
-from nfvbed.host.wholefile import write_whole
 from nfvbed.patience import patient
 from nfvbed.spec.remote import RemoteHostSpec
+from nfvbed.wholefile import write_whole
 
 SSH_FAILED = 255
 """Exit status of OpenSSH's client for its own trouble; also that of a program which a signal ended."""

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from nfvbed.host.remote.connection import SshHost
 from nfvbed.host.remote.failures import ConnectionLost
-from nfvbed.host.remote.kept import KeptProcess
+from nfvbed.host.remote.keptprocess import KeptProcess
 from nfvbed.patience import patient
 from nfvbed.records import GeneratorPort
 from nfvbed.spec.existing import CloudPortSpec

@@ -1,1 +1,1 @@
-"""DPDK's testpmd in a switch's place: how it is started and read, without its command line."""
+"""DPDK's testpmd as a forwarder: its command line, its threads, and its counters over DPDK's telemetry."""

@@ -1,1 +1,1 @@
-"""A comparison as JSON and CSV, for other programs."""
+"""Comparisons, results of tests, figures and series as JSON and CSV, for other programs."""

@@ -5,10 +5,10 @@ import io
 import json
 from collections.abc import Iterable
 
+from nfvbed.characters import shown
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.rows.paced import PacedSummary
 from nfvbed.compare.rows.summary import CellSummary
-from nfvbed.records.characters import shown
 from nfvbed.records.quality import QualityWarning
 
 _OF_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")

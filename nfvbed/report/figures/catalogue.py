@@ -6,7 +6,7 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.report.drawing import DRAWING
 from nfvbed.report.figures import survey
 from nfvbed.report.figures.bytraffic import by_flows_figure, by_frame_size_figure
-from nfvbed.report.figures.chain import chain_figure
+from nfvbed.report.figures.chainlength import chain_figure
 from nfvbed.report.figures.conditions import conditions_figure
 from nfvbed.report.figures.cost import cpu_figure, cycles_figure
 from nfvbed.report.figures.distance import distance_figure

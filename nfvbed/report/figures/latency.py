@@ -9,8 +9,8 @@ from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import loads, short_caption
 from nfvbed.report.figures.theme import Drawing, color_scale, inline
-from nfvbed.report.givenload import load_of
 from nfvbed.report.labels import row_labels, run_label
+from nfvbed.report.pacedload import load_of
 
 PANEL: Final = 440
 MARGIN: Final = 90

@@ -14,7 +14,7 @@ from nfvbed.report import wording
 from nfvbed.report.captions import interval_words, loads, short_caption
 from nfvbed.report.figures.palette import PALETTE
 from nfvbed.report.figures.theme import DASHED, Drawing, inline, label_width
-from nfvbed.report.givenload import load_of, loads_differ
+from nfvbed.report.pacedload import load_of, loads_differ
 
 COLUMNS: Final = 2
 STEP: Final = 19

@@ -10,8 +10,8 @@ from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.records import QualityWarning, Role
 from nfvbed.report import wording
 from nfvbed.report.captions import scope_of, short_caption
-from nfvbed.report.givenload import load_of
 from nfvbed.report.labels import judged_against, judged_as
+from nfvbed.report.pacedload import load_of
 from nfvbed.report.page.notes import TableNotes
 from nfvbed.report.page.values import Cell, Note, Table
 

@@ -14,7 +14,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 
-from nfvbed.records.characters import drawable, shown
+from nfvbed.characters import drawable, shown
 from nfvbed.report.context import ReportContext
 from nfvbed.report.drawing import DRAWING
 from nfvbed.report.figures.catalogue import drawings

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.report import wording
-from nfvbed.report.givenload import span_of
+from nfvbed.report.pacedload import span_of
 from nfvbed.report.page.values import Table, plain_table
 
 

@@ -7,9 +7,9 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.captions import scope_of
-from nfvbed.report.givenload import load_of
 from nfvbed.report.holes import counted, holes, open_verdicts
 from nfvbed.report.labels import holds_up_to, judged_as
+from nfvbed.report.pacedload import load_of
 from nfvbed.report.page.comparison import ORDER, Grid, GridRow, Group, grid_caption, plain_marks, simulated_mark
 from nfvbed.report.page.values import Cell, Table, plain_table
 

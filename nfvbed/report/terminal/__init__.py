@@ -1,1 +1,1 @@
-"""A comparison in a terminal: the last screen, the tables in full, and one row taken apart."""
+"""Comparisons and recommendations in a terminal: the last screen, tables in full, one row taken apart."""

@@ -10,7 +10,7 @@ from nfvbed.compare.samples.statistics import Interval
 from nfvbed.compare.verdict import Judgement
 from nfvbed.report import wording
 from nfvbed.report.captions import host_lines
-from nfvbed.report.givenload import loads_differ
+from nfvbed.report.pacedload import loads_differ
 
 RANGE: Final = "range"
 """The heading where no row has samples enough for an interval."""

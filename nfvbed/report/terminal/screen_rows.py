@@ -8,8 +8,8 @@ from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.rows.summary import NOT_TESTED, CellSummary
 from nfvbed.compare.verdict import Verdict
 from nfvbed.report import wording
-from nfvbed.report.givenload import common_load, load_of
 from nfvbed.report.marks import Marks, key_of
+from nfvbed.report.pacedload import common_load, load_of
 from nfvbed.report.terminal import screen_model as model
 from nfvbed.report.terminal.columns import Banner, Cell, Column, Line, Row
 from nfvbed.report.terminal.verdict_colors import COLORS

@@ -12,9 +12,9 @@ from nfvbed.compare.chains import Chain
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.report import wording
-from nfvbed.report.givenload import load_of
 from nfvbed.report.holes import counted, holes, open_verdicts
 from nfvbed.report.labels import holds_up_to, judged_as
+from nfvbed.report.pacedload import load_of
 
 WIDE: Final = 110
 """From here on latency fits, with its load."""

@@ -13,8 +13,8 @@ from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.report import wording
 from nfvbed.report.answer import answer
 from nfvbed.report.captions import method_line, placement_lines
-from nfvbed.report.givenload import load_of
 from nfvbed.report.labels import judged_against, judged_as
+from nfvbed.report.pacedload import load_of
 from nfvbed.report.terminal.survey import survey, survey_remarks
 from nfvbed.report.terminal.tests import parts_of_tests
 from nfvbed.report.terminal.verdict_colors import COLORS

@@ -1,1 +1,1 @@
-"""Machines that kolla-ansible deploys an OpenStack on: what it is given for each variant and release."""
+"""Racks: machines on which kolla-ansible deploys an OpenStack; what it is given, and the rack as a site."""

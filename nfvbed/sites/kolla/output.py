@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 from nfvbed.errors import ConfigurationError, UsageError
-from nfvbed.host.wholefile import not_written, write_whole
 from nfvbed.spec.below import below
 from nfvbed.spec.textfile import read_text
+from nfvbed.wholefile import not_written, write_whole
 
 RECORD = "nfvbed/rendered.json"
 """Names of the files that were written the last time."""

@@ -16,7 +16,7 @@ from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.ledger.hostlock import HostLock
 from nfvbed.host.native import native_binary, version_of
 from nfvbed.host.nics import fit, take
-from nfvbed.host.workspace.kept import KeptPages
+from nfvbed.host.workspace.keptpages import KeptPages
 from nfvbed.host.workspace.reap import Reaped, close_own, reap
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import PortKind, Readiness, Support

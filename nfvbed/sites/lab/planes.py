@@ -7,7 +7,7 @@ from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
-from nfvbed.dataplanes.chain import ChainControl
+from nfvbed.dataplanes.chaincontrol import ChainControl
 from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest, Peers
 from nfvbed.dataplanes.reader import CounterReader

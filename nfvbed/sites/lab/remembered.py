@@ -8,13 +8,13 @@ from pydantic import ValidationError
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.ledger.places import DEPLOYMENT_NAME
-from nfvbed.host.wholefile import write_whole
 from nfvbed.host.workspace.reap import is_deployed, workspaces
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment
 from nfvbed.sites.deployed import Deployed, not_readable
 from nfvbed.spec.variant import Variant
 from nfvbed.vnfs import onboarded
+from nfvbed.wholefile import write_whole
 
 _VARIANT_NAME = "variant.json"
 _ARRANGEMENT_NAME = "arrangement.json"

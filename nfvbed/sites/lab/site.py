@@ -20,7 +20,7 @@ from nfvbed.records.readings import Part, Reading, Unavailable
 from nfvbed.sites.deployed import Deployed
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab import lifecycle, remains, vnfs
-from nfvbed.sites.lab.chain import LabChain
+from nfvbed.sites.lab.deployedchain import LabChain
 from nfvbed.sites.lab.examine import examine
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes

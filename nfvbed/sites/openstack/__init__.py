@@ -1,1 +1,1 @@
-"""The site devcloud: a real OpenStack on this machine, in private namespaces and a private root."""
+"""The sites devcloud and cloud: an OpenStack of nfvbed's own on this machine, or one that exists already."""

@@ -10,12 +10,12 @@ from pydantic import ValidationError
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.ledger.owner import this_process
-from nfvbed.host.wholefile import write_whole
 from nfvbed.records import Deployment, Record
 from nfvbed.records.findings import Finding
 from nfvbed.sites.deployed import Deployed, Placed, not_readable
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
+from nfvbed.wholefile import write_whole
 
 _NAME = "deployed.json"
 _UNDER_WAY = "under-way"

@@ -18,7 +18,7 @@ from nfvbed.records import Deployment
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import paths, remembered
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
-from nfvbed.sites.openstack.given import GivenVnfs
+from nfvbed.sites.openstack.givenvnfs import GivenVnfs
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.remembered import Remembered
 from nfvbed.sites.openstack.target import Target

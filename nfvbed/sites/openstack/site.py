@@ -17,14 +17,14 @@ from nfvbed.host.fitness import support_of
 from nfvbed.records import Accelerator, CellRole, Deployment, GeneratorPlace, QualityWarning, Support, WorkThread
 from nfvbed.records.findings import Finding, PlainReport, SiteReport
 from nfvbed.records.readings import Distances, Part, Reading, Unavailable
-from nfvbed.sites.chain import DeployedChain
 from nfvbed.sites.deployed import Deployed
+from nfvbed.sites.deployedchain import DeployedChain
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import mobilecore, paths, remembered, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment, Wanted
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
-from nfvbed.sites.openstack.given import owners_of
+from nfvbed.sites.openstack.givenvnfs import owners_of
 from nfvbed.sites.openstack.owncloud import OwnCloud
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.setting_up import SettingUp

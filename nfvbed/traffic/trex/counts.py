@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from nfvbed.records.conservation import balance
+from nfvbed.conservation import balance
 from nfvbed.traffic.trex.frames import NS_PER_S, Part
 
 PORTS = (0, 1)

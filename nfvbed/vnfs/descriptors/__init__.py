@@ -1,1 +1,1 @@
-"""VNF descriptors: both of Tacker's forms from one `vnfd/NAME/vnf.yml`, read, checked and translated to HOT."""
+"""VNF descriptors: written from `vnf.yml` in both of Tacker's forms, or given as files; checked, translated to HOT."""

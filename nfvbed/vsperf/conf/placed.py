@@ -1,6 +1,6 @@
 """Values that remember where they were written, and what is reported about them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -78,6 +78,25 @@ class Note:
     def __str__(self) -> str:
         where = f" ({self.place})" if self.place else ""
         return f"{self.kind.value}: {self.name}: {self.text}{where}"
+
+
+def lines_of_notes(notes: Sequence[Note]) -> Iterable[str]:
+    """Yield a line for each note that differs, one for all that are not used for the same reason, and one for defaults.
+
+    Settings that hold VSPERF's own default are counted: nobody asked for something with them.
+    """
+    for note in notes:
+        if note.kind is NoteKind.DIFFERS:
+            yield str(note)
+    unused = [note for note in notes if note.kind is NoteKind.UNUSED]
+    for reason in dict.fromkeys(note.text for note in unused if not note.is_default):
+        alike = [note for note in unused if note.text == reason and not note.is_default]
+        named = ", ".join(f"{note.name} ({note.place})" if note.place else note.name for note in alike)
+        yield f"{NoteKind.UNUSED.value}: {named}: {reason}"
+    defaults = sum(note.is_default for note in unused)
+    if defaults:
+        counted = "1 setting with VSPERF's default" if defaults == 1 else f"{defaults} settings with VSPERF's defaults"
+        yield f"{NoteKind.UNUSED.value}: {counted}"
 
 
 def refused(what: str, place: Place | None, observed: str, fix: str) -> ConfigurationError:

@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from nfvbed.characters import unfit_in
 from nfvbed.errors import ConfigurationError
-from nfvbed.records.characters import unfit_in
 from nfvbed.spec.document import dotted
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.textfile import read_text

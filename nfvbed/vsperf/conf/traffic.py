@@ -11,7 +11,7 @@ from nfvbed.spec.searchpresets import NDR
 from nfvbed.spec.testkinds.bursts import MAX_FRAMES
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 from nfvbed.vsperf.conf.draft import Draft, flag, number, one_of, whole
-from nfvbed.vsperf.conf.given_load import map_given_load, map_unbounded_load
+from nfvbed.vsperf.conf.offeredload import map_given_load, map_unbounded_load
 from nfvbed.vsperf.conf.released import NEWEST, default_of, releases, same
 from nfvbed.vsperf.conf.settings import Found, TestSettings
 from nfvbed.vsperf.conf.testids import KIND_OF, TestKind

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.cli.given_options import descriptor_of
+from nfvbed.cli.descriptor_options import descriptor_of
 from nfvbed.cli.main import main
 from nfvbed.cli.vsperf_options import read_options
 from nfvbed.dataplanes.catalogue import open_project

@@ -25,7 +25,7 @@ def _nothing_changes(monkeypatch):
 @pytest.mark.parametrize("words", [("--dry-run",), ("--check",), ()], ids=str)
 @pytest.mark.parametrize("site", ["devcloud", "lab", "rack"])
 def test_a_file_is_read_before_anything_else(words, site, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("nfvbed.cli.given_files.open_site", lambda *_: pytest.fail("a site is opened"))
+    monkeypatch.setattr("nfvbed.cli.descriptor_files.open_site", lambda *_: pytest.fail("a site is opened"))
     path = tmp_path / "their.yaml"
     for text, line, said in OTHERS.values():
         path.write_text(text)

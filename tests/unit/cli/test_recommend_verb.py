@@ -11,7 +11,7 @@ import pytest
 from nfvbed.cli.main import main
 from nfvbed.cli.proposals import measures_in
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.recommendation import Recommendation, Wanted, recommend, unchecked
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host.cores.topology import read_topology
 from nfvbed.host.facts import host_facts

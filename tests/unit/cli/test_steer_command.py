@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.records import Deployment, Hop
 from nfvbed.records.chain import ChainReport
-from nfvbed.sites.chain import DeployedChain
+from nfvbed.sites.deployedchain import DeployedChain
 from tests.unit.cli.memory_site import MemorySite
 from tests.unit.cli.test_other_site import AT, reported
 from tests.unit.cli.test_other_site import _site as _site

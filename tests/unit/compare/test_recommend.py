@@ -6,7 +6,7 @@ import pytest
 
 from nfvbed.compare.recommendation.needs import Need
 from nfvbed.compare.recommendation.rawethernet import Carries
-from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.recommendation import Recommendation, Wanted, recommend, unchecked
 from nfvbed.compare.verdict import Verdict
 from nfvbed.records import CellRole, PortKind, Status
 from nfvbed.records.results import ResultKind

@@ -14,8 +14,8 @@ from starlette.testclient import TestClient
 from nfvbed.dashboard import app, commands
 from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.audit import Who
-from nfvbed.dashboard.chain.chain_reading import Chains
-from nfvbed.dashboard.chain.chain_view import Draft
+from nfvbed.dashboard.chain.reading import Chains
+from nfvbed.dashboard.chain.view import Draft
 from nfvbed.dashboard.jobs.records import ALIVE, Ended, Job, JobSpec, State
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dataplanes.catalogue import open_project
@@ -99,8 +99,8 @@ class Verbs:
 def _verbs(monkeypatch):
     made = Verbs()
     monkeypatch.setattr(app, "Chains", lambda jobs: Chains(made, made))
-    monkeypatch.setattr("nfvbed.dashboard.chain.chain_reading.FRESH_S", 0.0)
-    monkeypatch.setattr("nfvbed.dashboard.chain.chain_reading.going_trial", lambda: made.trial)
+    monkeypatch.setattr("nfvbed.dashboard.chain.reading.FRESH_S", 0.0)
+    monkeypatch.setattr("nfvbed.dashboard.chain.reading.going_trial", lambda: made.trial)
     return made
 
 
@@ -179,7 +179,7 @@ def test_what_the_verb_refuses_is_shown(asked, verbs):
 
 @pytest.mark.parametrize("state", [State.RUNNING, State.CANCELLED, State.LOST])
 def test_a_change_that_takes_long_or_is_cancelled_is_watched_on_its_page(asked, verbs, monkeypatch, state):
-    monkeypatch.setattr("nfvbed.dashboard.chain.chain_reading.CHANGE_S", 0.1)
+    monkeypatch.setattr("nfvbed.dashboard.chain.reading.CHANGE_S", 0.1)
     client = asked()
     fields = {"csrf": csrf_in(client.get("/chain").text), "site": "lab", "order": "vnf2,vnf1,vnf3"}
     verbs.state, verbs.status = state, 130
@@ -263,7 +263,7 @@ def test_another_sites_page_embeds_nothing(asked, verbs):
 
 
 def test_many_who_ask_at_once_and_after_a_failure_cost_one_reading(verbs, monkeypatch):
-    monkeypatch.setattr("nfvbed.dashboard.chain.chain_reading.FRESH_S", 60.0)
+    monkeypatch.setattr("nfvbed.dashboard.chain.reading.FRESH_S", 60.0)
     for answer in (report(), DeployError("nothing is there")):
         chains, verbs.answer, verbs.calls = Chains(verbs, verbs), answer, []
         with ThreadPoolExecutor(45) as many:
@@ -305,13 +305,13 @@ def test_a_dashboard_that_only_reads_results_has_no_such_page(client):
 
 
 def test_readings_of_the_same_moment_are_one(verbs, monkeypatch):
-    monkeypatch.setattr("nfvbed.dashboard.chain.chain_reading.FRESH_S", 60.0)
+    monkeypatch.setattr("nfvbed.dashboard.chain.reading.FRESH_S", 60.0)
     chains = Chains(verbs, verbs)
     assert chains.read("lab") is chains.read("lab")
     chains.awaited(chains.change("lab", ("--order=vnf2,vnf1,vnf3",), Who(role="operator")))
     assert chains.read("lab").report.path == ("vnf2", "vnf1", "vnf3")
     assert len(verbs.calls) == 2
-    monkeypatch.setattr("nfvbed.dashboard.chain.chain_reading.FRESH_S", 0.0)
+    monkeypatch.setattr("nfvbed.dashboard.chain.reading.FRESH_S", 0.0)
     chains.read("lab", draft=True)
     assert len(verbs.calls) == 2
     chains.read("lab")
@@ -319,7 +319,7 @@ def test_readings_of_the_same_moment_are_one(verbs, monkeypatch):
 
 
 def test_who_waits_too_long_for_others_is_refused(verbs, monkeypatch):
-    monkeypatch.setattr("nfvbed.dashboard.chain.chain_reading.QUEUE_S", 0.01)
+    monkeypatch.setattr("nfvbed.dashboard.chain.reading.QUEUE_S", 0.01)
     chains = Chains(verbs, verbs)
     with chains._one_at_a_time, pytest.raises(BusyError, match="another path is being read"):
         chains.read("lab")

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from nfvbed.compare.recommendation.needs import Need
 from nfvbed.dashboard.access.security import Access
 from nfvbed.dashboard.app import make_app
-from nfvbed.dashboard.evidence import recommending
+from nfvbed.dashboard.evidence import recommendation
 from nfvbed.store import Store
 from tests.dashboard_runs import ELSEWHERE, with_series
 from tests.sample_records import OVS, RUN
@@ -79,7 +79,7 @@ def test_histograms_are_read_where_latency_is_asked_for_and_the_same_again_reads
 def test_runs_that_are_too_large_together_are_left_and_named(store: Store, monkeypatch, tmp_path: Path):
     path = tmp_path / "x.sqlite"
     with_series(path, OVS)
-    monkeypatch.setattr(recommending, "MOST_TRIALS", 9)
+    monkeypatch.setattr(recommendation, "MOST_TRIALS", 9)
     with Store.open(path, read_only=True) as small:
         client = TestClient(make_app(small, Access(hosts=("localhost",))), base_url="http://localhost")
         found = client.get("/api/recommend").json()

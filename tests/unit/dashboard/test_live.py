@@ -150,7 +150,7 @@ def test_events_end_with_the_session():
 def test_a_trial_is_seen_from_another_process_and_ends_with_its_process():
     held = "with trialsign.trial_going('01-02'):\n    print(flush=True)\n    sys.stdin.read()"
     place = f"from pathlib import Path\ntrialsign.RUN_DIRECTORY = Path({str(trialsign.RUN_DIRECTORY)!r})"
-    script = f"import sys\nfrom nfvbed.host import trialsign\n{place}\n{held}"
+    script = f"import sys\nfrom nfvbed.host.workspace import trialsign\n{place}\n{held}"
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", script, "demo"], env=environment, **pipes) as process:

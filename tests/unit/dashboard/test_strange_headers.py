@@ -118,7 +118,7 @@ def _clients(store: Store, tmp_path_factory: pytest.TempPathFactory) -> list[Tes
     folder: Path = tmp_path_factory.mktemp("strange")
     audit = Audit(folder / "audit.jsonl")
     operations = Operations(open_project(None), audit, Jobs(folder / "jobs", folder, "", audit, frozenset({0})))
-    patch.setattr("nfvbed.dashboard.chain.chain_reading.Chains._ask", lambda *_: (_ for _ in ()).throw(UNREAD))
+    patch.setattr("nfvbed.dashboard.chain.reading.Chains._ask", lambda *_: (_ for _ in ()).throw(UNREAD))
     patch.setattr("nfvbed.dashboard.starting.planning.Planner._ask", lambda *_: (1, "", "no"))
     found = []
     for more in ({"user_of": lambda scope: 0}, {"token": TOKEN}):

@@ -17,7 +17,7 @@ from nfvbed.cli.trend import command
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.explain import Use, explain
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.recommend import Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.recommendation import Wanted, recommend, unchecked
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.series import LeftOut
 from nfvbed.dashboard.access.security import Access

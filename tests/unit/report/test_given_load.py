@@ -13,10 +13,10 @@ import pytest
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.recommendation.candidates import Examined
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.recommendation import Recommendation, Wanted, recommend, unchecked
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Rules
-from nfvbed.dashboard.evidence.recommendpage import order_table
+from nfvbed.dashboard.evidence.recommendationpage import order_table
 from nfvbed.records import Preset, TrialRecord
 from nfvbed.report.captions import loads
 from nfvbed.report.csv.export import to_csv, to_json
@@ -25,7 +25,7 @@ from nfvbed.report.page.comparison import comparison_grid
 from nfvbed.report.page.page import render
 from nfvbed.report.page.survey import survey_grid
 from nfvbed.report.recommendation import reasons
-from nfvbed.report.terminal.recommended import screen as recommended
+from nfvbed.report.terminal.recommendation import screen as recommended
 from nfvbed.report.terminal.screen import About, screen
 from tests.golden.test_report_golden import table
 from tests.sample_records import BRIDGE, HOST, OVS, Scenario, System, build

@@ -10,11 +10,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nfvbed.characters import drawable, shown, unfit
 from nfvbed.cli.console import Console
 from nfvbed.cli.main import main
 from nfvbed.compare.comparison import compare
 from nfvbed.errors import ConfigurationError
-from nfvbed.records.characters import drawable, shown, unfit
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_csv
 from nfvbed.report.figures.catalogue import drawings, to_svg

@@ -13,17 +13,17 @@ import pytest
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.differences.ranking import Standing
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.recommend import Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.recommendation import Wanted, recommend, unchecked
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.verdict import Rules
-from nfvbed.dashboard.evidence.recommendpage import order_table
+from nfvbed.dashboard.evidence.recommendationpage import order_table
 from nfvbed.records import Preset, QualityWarning, Status
 from nfvbed.report.answer import answer
 from nfvbed.report.context import ReportContext
 from nfvbed.report.csv.export import to_json
 from nfvbed.report.page.page import render
 from nfvbed.report.page.sections import page_values
-from nfvbed.report.terminal.recommended import screen as recommended
+from nfvbed.report.terminal.recommendation import screen as recommended
 from nfvbed.report.terminal.screen import About, screen
 from tests.golden.test_report_golden import table
 from tests.sample_records import BRIDGE, HOST, OVS, Scenario, build

@@ -6,11 +6,11 @@ import pytest
 from rich.text import Text
 
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.recommend import Recommendation, Wanted, recommend, unchecked
+from nfvbed.compare.recommendation.recommendation import Recommendation, Wanted, recommend, unchecked
 from nfvbed.records import QualityWarning
 from nfvbed.records.results import ResultKind
 from nfvbed.report.recommendation import changes, headline, missing, reasons
-from nfvbed.report.terminal.recommended import screen
+from nfvbed.report.terminal.recommendation import screen
 from tests.sample_records import CEILINGS, HOST, RUN, SIMULATED
 from tests.sample_runs import SURVEY, doctor, examined, flow_scaling, plane, result, run_of, through, trapped
 

@@ -4,6 +4,8 @@ A thread polls the sockets, as with DPDK; or, by interrupt, ovs-vswitchd's main 
 """
 
 import platform
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from nfvbed.dataplanes.dataplane import DeployRequest
@@ -14,11 +16,10 @@ from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
 from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings, thread_settings
-from nfvbed.dataplanes.ovs.links import OvsLinks
 from nfvbed.dataplanes.ovs.switch import BRIDGE, VNF_PORT_MIB, OvsSwitch, StartedSwitch
 from nfvbed.dataplanes.ports import kernel_links, vhost_user
 from nfvbed.dataplanes.ports.kernel_cores import place_generator, place_links
-from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgeSpaces
+from nfvbed.dataplanes.ports.kernel_links import IDLE_LINKS, BridgePlan, BridgeSpaces
 from nfvbed.dataplanes.ports.link_state import LinkState
 from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import SwitchDiedError, UnsupportedError
@@ -28,8 +29,28 @@ from nfvbed.host.network import napi, veth
 from nfvbed.host.network.namespaces import inside
 from nfvbed.host.timing import Steps
 from nfvbed.records import Deployment, Hop, PortKind, Role, SwitchCounters, VnfPort, WorkThread
-from nfvbed.spec.layout import layout
+from nfvbed.spec.layout import End, layout
 from nfvbed.spec.variant import Variant, options_of
+
+
+@dataclass(frozen=True)
+class OvsLinks(BridgePlan):
+    """Links as on kernel bridges; but `p0` and `p1` lead outside, and VNFs on vhost-user sockets have no links."""
+
+    @cached_property
+    def ends(self) -> tuple[End, ...]:
+        """Those at which there is a link."""
+        ends = super().ends
+        return tuple(end for end in ends if end.vnf is None) if self.vnf_kind is PortKind.VHOST_USER else ends
+
+    @property
+    def always_up(self) -> tuple[str, ...]:
+        """Links that have a carrier whether VNFs run or not."""
+        return self.veths
+
+    def port(self, end: End) -> str:
+        """Name the switch's port at an end."""
+        return end.name
 
 
 class AfxdpState(LinkState):

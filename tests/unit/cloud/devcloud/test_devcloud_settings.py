@@ -5,8 +5,7 @@ import json
 import pytest
 
 from nfvbed.cloud import novaflavor
-from nfvbed.cloud.devcloud import flavors
-from nfvbed.cloud.devcloud.contents import SMALL
+from nfvbed.cloud.devcloud.contents import SMALL, flavor_request
 from nfvbed.cloud.devcloud.services import keystone, mariadb
 from nfvbed.cloud.devcloud.services.catalogue import OPENSTACK, SERVICES
 from nfvbed.cloud.devcloud.services.settings import PORTS, CloudSettings, Secrets
@@ -102,5 +101,5 @@ def test_a_flavor_has_novas_extra_specs(flavor, specs):
 
 def test_every_flavor_of_the_project_has_a_body(root):
     project = open_project(root)
-    bodies = [flavors.body(project.load_flavor(name)) for name in project.flavor_names]
+    bodies = [flavor_request(project.load_flavor(name)) for name in project.flavor_names]
     assert {body["name"] for body in bodies} == {f"nfvbed.{name}" for name in project.flavor_names}

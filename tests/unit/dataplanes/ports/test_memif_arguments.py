@@ -1,7 +1,7 @@
 """Arguments of memif ports fit what DPDK takes."""
 
 from nfvbed.dataplanes.ports import memif
-from nfvbed.host.places import RUN_DIRECTORY
+from nfvbed.host.ledger.places import RUN_DIRECTORY
 
 MOST = 128
 """Characters of a port's arguments: newer DPDKs refuse more (24.11: "devargs truncated")."""

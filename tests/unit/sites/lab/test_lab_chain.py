@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.dataplanes.chain import ChainControl, FixedChain
+from nfvbed.dataplanes.chaincontrol import ChainControl, FixedChain
 from nfvbed.errors import OnboardError, UnsupportedError, VnfDiedError
 from nfvbed.records import Deployment
-from nfvbed.sites.lab.chain import LabChain
+from nfvbed.sites.lab.deployedchain import LabChain
 from nfvbed.sites.lab.lifecycle import Left
 from nfvbed.sites.lab.remembered import Remembered
 from nfvbed.sites.lab.vnfs import LabVnfs

@@ -12,8 +12,8 @@ from nfvbed.cloud.tacker import waits
 from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.errors import ConfigurationError, OnboardError, UsageError
-from nfvbed.sites.openstack import given, remembered
-from nfvbed.sites.openstack.given import GivenVnfs
+from nfvbed.sites.openstack import givenvnfs, remembered
+from nfvbed.sites.openstack.givenvnfs import GivenVnfs
 from nfvbed.vnfs.descriptors import sol
 from nfvbed.vnfs.descriptors.given import GivenDescriptor, read
 from nfvbed.vnfs.descriptors.machines.descriptor import Given
@@ -58,7 +58,7 @@ def connection(printed="login:"):
 def _removed(monkeypatch):
     """Owners whose VNFs were removed."""
     owners = []
-    monkeypatch.setattr(given.left, "remove", lambda cloud, journal, owner, tell: owners.append(owner))
+    monkeypatch.setattr(givenvnfs.left, "remove", lambda cloud, journal, owner, tell: owners.append(owner))
     monkeypatch.setattr(waits, "limit_s", lambda step: 0.0)
     return owners
 
@@ -71,7 +71,7 @@ def _descriptor(tmp_path):
 
 
 def vnfs(tmp_path, monkeypatch, api, printed="login:"):
-    monkeypatch.setattr(given, "LegacyApi", lambda cloud, journal: api)
+    monkeypatch.setattr(givenvnfs, "LegacyApi", lambda cloud, journal: api)
     target = SimpleNamespace(folder=tmp_path, connection=connection(printed))
     return GivenVnfs(target, Journal(tmp_path / "onboarded.jsonl"))
 
@@ -106,7 +106,7 @@ def test_what_could_not_be_removed_stays_written_down(tmp_path, monkeypatch, des
     def fails(cloud, journal, owner, tell):
         raise OnboardError("not all of it")
 
-    monkeypatch.setattr(given.left, "remove", fails)
+    monkeypatch.setattr(givenvnfs.left, "remove", fails)
     place = vnfs(tmp_path, monkeypatch, FakeApi(OnboardError("no valid host")))
     with pytest.raises(OnboardError, match="no valid host"):
         place.onboard(read(descriptor), str)
@@ -141,7 +141,7 @@ def test_a_name_that_nobody_onboarded_is_refused(tmp_path, monkeypatch, descript
 def _core(monkeypatch):
     """The mobile core as two guests, as a command gives it, with an image of its own."""
     (declared,) = several.vepc().flavours
-    monkeypatch.setattr(given.images, "keep", lambda connection, journal, vnf, file: f"{vnf}-{journal}-{file}")
+    monkeypatch.setattr(givenvnfs.images, "keep", lambda connection, journal, vnf, file: f"{vnf}-{journal}-{file}")
     return ProjectVnf(
         name="vepc",
         form=Form.TEMPLATE,
@@ -191,7 +191,7 @@ def test_a_core_is_ready_by_its_consoles_and_has_a_secret_of_its_own(tmp_path, m
 def test_a_package_of_a_core_has_a_secret_of_its_deployment(tmp_path, monkeypatch, core):
     api = FakeApi()
     place = of_core(tmp_path, monkeypatch, api)
-    monkeypatch.setattr(given, "SolApi", lambda cloud, journal: api)
+    monkeypatch.setattr(givenvnfs, "SolApi", lambda cloud, journal: api)
     made = replace(core, form=Form.PACKAGE, values={"a": "b"})
     assert place.onboard(made, str).said[-1] == "vepc: ping carried: 10 of 10"
     place.onboard(made, str)

@@ -8,8 +8,7 @@ import pytest
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import VnfKind
 from nfvbed.vsperf.conf import Selection, read_settings, require_native, select, with_parameters
-from nfvbed.vsperf.conf.notes import lines_of
-from nfvbed.vsperf.conf.placed import Note, NoteKind, Place
+from nfvbed.vsperf.conf.placed import Note, NoteKind, Place, lines_of_notes
 from nfvbed.vsperf.conf.released import NEWEST, default_of, releases, same
 from nfvbed.vsperf.conf.treatment import SETTINGS, Matters, Treatment
 from tests.unit.vsperf.conf.conf_files import PROJECT, settings_of
@@ -302,7 +301,7 @@ def test_notes_take_a_line_for_each_reason_and_one_for_defaults():
         Note(NoteKind.UNUSED, "D", "of a generator", place, is_default=True),
         Note(NoteKind.UNUSED, "E", "paths", place, is_default=True),
     ]
-    assert list(lines_of(notes)) == [
+    assert list(lines_of_notes(notes)) == [
         "differs: B: otherwise (a.conf:3)",
         "not used: A (a.conf:3), C: of a generator",
         "not used: 2 settings with VSPERF's defaults",

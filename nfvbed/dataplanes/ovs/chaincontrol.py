@@ -1,6 +1,6 @@
 """The order of VNFs behind an Open vSwitch: rules that are exchanged all at once."""
 
-from nfvbed.dataplanes.chain import ChainControl, FixedChain
+from nfvbed.dataplanes.chaincontrol import ChainControl, FixedChain
 from nfvbed.dataplanes.ovs.steering.path import steering_path
 from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, Steering, check_forwarding
 from nfvbed.dataplanes.wiring import layout_of

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nfvbed.dataplanes.chain import ChainControl, FixedChain
+from nfvbed.dataplanes.chaincontrol import ChainControl, FixedChain
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import Deployment
 from nfvbed.records.chain import ChainCable

@@ -8,7 +8,7 @@ from typing import Final
 from rich.text import Text
 
 from nfvbed.compare.recommendation.rankings import Ranked, Ranking
-from nfvbed.compare.recommendation.recommend import Proposal, Recommendation
+from nfvbed.compare.recommendation.recommendation import Proposal, Recommendation
 from nfvbed.records.quality import QualityWarning
 from nfvbed.report import wording
 from nfvbed.report.recommendation import (

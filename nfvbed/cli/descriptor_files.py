@@ -6,7 +6,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from nfvbed.cli.given_options import descriptor_of, onboard_given, refuse_others
+from nfvbed.cli.descriptor_options import descriptor_of, onboard_given, refuse_others
 from nfvbed.cli.machine_options import refuse_machine_options
 from nfvbed.cli.onboard_check import check_given
 from nfvbed.cli.support import require_deployable, variant_name

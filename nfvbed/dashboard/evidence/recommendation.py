@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from nfvbed.compare.recommendation.needs import Need
-from nfvbed.compare.recommendation.recommend import Measures, Recommendation, Wanted, recommend
+from nfvbed.compare.recommendation.recommendation import Measures, Recommendation, Wanted, recommend
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dashboard.results.source import MOST_TRIALS, Source

@@ -7,7 +7,7 @@ from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import Deployment
 from nfvbed.signals import signals_held
-from nfvbed.sites.chain import DeployedChain
+from nfvbed.sites.deployedchain import DeployedChain
 from nfvbed.sites.lab.lifecycle import Left
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import chain_length, chains, layout

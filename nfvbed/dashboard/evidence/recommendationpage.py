@@ -9,10 +9,10 @@ from starlette.responses import Response
 
 from nfvbed.compare.recommendation.needs import Need
 from nfvbed.compare.recommendation.rankings import Ranked, Ranking
-from nfvbed.compare.recommendation.recommend import Recommendation, Wanted
+from nfvbed.compare.recommendation.recommendation import Recommendation, Wanted
 from nfvbed.dashboard.answers import page
 from nfvbed.dashboard.api import PROBLEMS
-from nfvbed.dashboard.evidence.recommending import Recommender
+from nfvbed.dashboard.evidence.recommendation import Recommender
 from nfvbed.dashboard.results.form import Option
 from nfvbed.dashboard.results.parameters import Export
 from nfvbed.records import Record

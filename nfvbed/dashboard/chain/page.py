@@ -9,8 +9,8 @@ from starlette.responses import RedirectResponse, Response
 from nfvbed.dashboard.access.origin import from_elsewhere
 from nfvbed.dashboard.answers import page
 from nfvbed.dashboard.api import PROBLEMS
-from nfvbed.dashboard.chain.chain_reading import Chains, ReadChain, length_of
-from nfvbed.dashboard.chain.chain_view import ChainView
+from nfvbed.dashboard.chain.reading import Chains, ReadChain, length_of
+from nfvbed.dashboard.chain.view import ChainView
 from nfvbed.dashboard.jobs.records import State
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.people.roles import Asker, Fields, Operator, current
