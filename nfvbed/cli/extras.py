@@ -5,7 +5,7 @@ from typing import Final
 from nfvbed.errors import PrerequisiteError
 
 EXTRA_OF: Final = {
-    **dict.fromkeys(("MLRsearch", "os_ken", "ovs", "ovsdbapp", "pyroute2", "qemu", "vpp_papi"), "lab"),
+    **dict.fromkeys(("MLRsearch", "ovs", "ovsdbapp", "pyroute2", "qemu", "vpp_papi"), "lab"),
     **dict.fromkeys(("keystoneauth1", "openstack", "tackerclient", "toscaparser", "translator"), "openstack"),
     **dict.fromkeys(("ansible_runner",), "kolla"),
     **dict.fromkeys(

@@ -57,7 +57,6 @@ class Cloud:
         document = yaml.safe_load(self.places.clouds.read_text())
         self.auth = document["clouds"][NAME]["auth"]
         self.api = CloudApi(self.auth["password"])
-        self.api.token()
 
     @property
     def channel(self):

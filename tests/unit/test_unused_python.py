@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LIST = ROOT / "setup" / "unused-python.txt"
-LIBRARIES = ("pycrate_", "os_ken", "tackerclient", "translator", "toscaparser", "openstack", "keystoneauth1", "netaddr")
+LIBRARIES = ("pycrate_", "tackerclient", "translator", "toscaparser", "openstack", "keystoneauth1", "netaddr")
 WITHOUT = """
 import importlib, sys
 from fnmatch import fnmatch
@@ -47,28 +47,28 @@ def imported(node: ast.AST) -> list[str]:
 
 def test_modules_that_use_these_libraries_do_without_what_is_taken_out():
     names = users()
-    assert {"nfvbed.vnfs.epc.s1ap", "nfvbed.dataplanes.ovs.steering.path_app"} <= set(names)
+    assert "nfvbed.vnfs.epc.s1ap" in names
     argv = [sys.executable, "-W", "ignore", "-c", WITHOUT, str(LIST), *names, "translator.hot.tosca_translator"]
     ended = subprocess.run(argv, capture_output=True, text=True, cwd=ROOT, check=False)
     assert ended.returncode == 0, ended.stderr
     there = ended.stdout.split()
-    assert {"pycrate_asn1dir", "os_ken", "translator"} <= set(there)
+    assert {"pycrate_asn1dir", "translator"} <= set(there)
     assert "babel" not in there
 
 
 def test_what_is_listed_goes_and_all_else_stays(tmp_path: Path):
-    gone = ("pycrate_asn1dir/CAP.py", "os_ken/tests/unit/x.py", "babel/locale-data/de.dat")
+    gone = ("pycrate_asn1dir/CAP.py", "netaddr/tests/unit/x.py", "babel/locale-data/de.dat")
     compiled = "pycrate_asn1dir/__pycache__/CAP.cpython-311.pyc"
     stay = (
         *("pycrate_asn1dir/__init__.py", "pycrate_asn1dir/S1AP.py", "pycrate_asn1dir/__pycache__/S1AP.cpython-311.pyc"),
-        *("pycrate_asn1rt/err.py", "os_ken/base.py", "babel/locale-data/root.dat", "babel/core.py"),
+        *("pycrate_asn1rt/err.py", "netaddr/ip.py", "babel/locale-data/root.dat", "babel/core.py"),
     )
     for name in (*gone, compiled, *stay):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     script = ROOT / "setup" / "unused"
     listed = subprocess.run([script, "--list", tmp_path], capture_output=True, text=True, check=True).stdout.split()
-    assert listed == ["pycrate_asn1dir/CAP.py", "os_ken/tests", "babel/locale-data/de.dat"]
+    assert listed == ["pycrate_asn1dir/CAP.py", "netaddr/tests", "babel/locale-data/de.dat"]
     subprocess.run([script, tmp_path], check=True)
     left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert left == set(stay)

@@ -1,17 +1,17 @@
 """The cloud's APIs, asked over HTTP as the administrator: what bringing it up takes, and no more."""
 
-import json
-import threading
-import urllib.error
-import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
+
+from keystoneauth1 import exceptions
+from keystoneauth1.identity.v3 import Password
+from keystoneauth1.session import Session
 
 from nfvbed.cloud.devcloud.services.settings import LOOPBACK, PORTS
 from nfvbed.errors import DeployError
 
 _TIMEOUT_S = 60.0
-_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-"""The APIs are on this machine: a proxy that its user has set leads elsewhere."""
 
 
 class ApiError(DeployError):
@@ -27,12 +27,27 @@ class CloudApi:
     """Requests of one project's user; threads may share it."""
 
     def __init__(self, password: str, user: str = "admin", project: str = "admin") -> None:
-        self._password = password
-        self._user = user
-        self._project = project
-        self._token = ""
-        self.project_id = ""
-        self._lock = threading.Lock()
+        self._session = _session(
+            Password(
+                auth_url=_url("keystone", "/v3"),
+                username=user,
+                password=password,
+                user_domain_name="Default",
+                project_name=project,
+                project_domain_name="Default",
+                include_catalog=False,
+            )
+        )
+
+    @property
+    def project_id(self) -> str:
+        """Of the user's project, as Keystone says it.
+
+        Raises:
+            ApiError: it does not let the user in, or does not answer.
+        """
+        with _told("GET", _url("keystone", "/v3")):
+            return str(self._session.get_project_id())
 
     def get(self, service: str, path: str) -> Any:
         """Return what is at a path of a service (`keystone`, `/v3/users`)."""
@@ -56,62 +71,59 @@ class CloudApi:
         Raises:
             ApiError: it was refused, or nobody answered.
         """
-        request = urllib.request.Request(_url(service, path), method=method)
-        request.add_header("X-Auth-Token", self.token())
-        if service == "tacker" and path.startswith("/vnflcm"):
-            request.add_header("Version", "1.3.0")
-        if body is not None:
-            request.data = json.dumps(body).encode()
-            request.add_header("Content-Type", "application/json")
-        return _send(request)[0]
+        headers = {"Version": "1.3.0"} if service == "tacker" and path.startswith("/vnflcm") else {}
+        return _send(self._session, method, _url(service, path), headers, json=body)
 
     def send_file(self, method: str, service: str, path: str, content: bytes, kind: str) -> Any:
         """Send bytes: an image, a package."""
-        request = urllib.request.Request(_url(service, path), data=content, method=method)
-        request.add_header("X-Auth-Token", self.token())
-        request.add_header("Content-Type", kind)
-        return _send(request)[0]
-
-    def token(self) -> str:
-        """Return a token, made when it is first asked for."""
-        with self._lock:
-            if not self._token:
-                domain = {"name": "Default"}
-                user = {"name": self._user, "domain": domain, "password": self._password}
-                scope = {"project": {"name": self._project, "domain": domain}}
-                identity = {"methods": ["password"], "password": {"user": user}}
-                request = urllib.request.Request(_url("keystone", "/v3/auth/tokens"), method="POST")
-                request.data = json.dumps({"auth": {"identity": identity, "scope": scope}}).encode()
-                request.add_header("Content-Type", "application/json")
-                answer, headers = _send(request)
-                self._token = headers["X-Subject-Token"]
-                self.project_id = answer["token"]["project"]["id"]
-            return self._token
+        return _send(self._session, method, _url(service, path), {"Content-Type": kind}, data=content)
 
 
 def answers(service: str, path: str = "/") -> bool:
     """Whether a service answers at all, with whatever status but an internal error."""
     try:
-        _send(urllib.request.Request(_url(service, path)))
+        _send(_session(), "GET", _url(service, path), {})
     except ApiError as failure:
         return 0 < failure.status < 500
     return True
+
+
+def _session(user: Password | None = None) -> Session:
+    made = Session(auth=user, timeout=_TIMEOUT_S)
+    # The APIs are on this machine: a proxy that its user has set leads elsewhere.
+    made.session.trust_env = False
+    # Services are restarted meanwhile: each request has a connection of its own.
+    made.session.headers["Connection"] = "close"
+    return made
 
 
 def _url(service: str, path: str) -> str:
     return f"http://{LOOPBACK}:{PORTS[service]}{path}"
 
 
-def _send(request: urllib.request.Request) -> tuple[Any, Any]:
-    what = f"{request.get_method()} {request.full_url}"
+def _send(session: Session, method: str, url: str, headers: Mapping[str, str], **content: Any) -> Any:
+    """Return what is answered: parsed where it is JSON, else its bytes."""
+    with _told(method, url):
+        # Bodies have passwords of services: nothing is logged.
+        answer = session.request(
+            url, method, headers=dict(headers), log=False, redirect=False, raise_exc=False, **content
+        )
+    if not 200 <= answer.status_code < 300:
+        raise _refused(method, url, answer.status_code, answer.text)
+    is_json = "json" in answer.headers.get("Content-Type", "")
+    return answer.json() if answer.content and is_json else answer.content
+
+
+@contextmanager
+def _told(method: str, url: str) -> Iterator[None]:
+    """Tell in nfvbed's words what goes wrong on the way, which includes getting a token."""
     try:
-        with _OPENER.open(request, timeout=_TIMEOUT_S) as answer:
-            content, headers = answer.read(), answer.headers
-    except urllib.error.HTTPError as failure:
-        with failure:
-            text = failure.read().decode(errors="replace")
-        raise ApiError(f"{what} was refused", failure.code, f"status {failure.code}: {text[:600]}") from failure
-    except OSError as failure:
-        raise ApiError(f"{what} was not answered", 0, str(failure)) from failure
-    is_json = "json" in (headers.get("Content-Type") or "")
-    return (json.loads(content) if content and is_json else content), headers
+        yield
+    except exceptions.HttpError as failure:
+        raise _refused(method, url, failure.http_status, str(failure)) from failure
+    except exceptions.ClientException as failure:
+        raise ApiError(f"{method} {url} was not answered", 0, str(failure)) from failure
+
+
+def _refused(method: str, url: str, status: int, text: str) -> ApiError:
+    return ApiError(f"{method} {url} was refused", status, f"status {status}: {text[:600]}")

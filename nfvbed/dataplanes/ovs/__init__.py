@@ -2,6 +2,6 @@
 
 import sys
 
-# The library `ovs` imports eventlet wherever it is installed (os-ken brings it along): 0.3 s and a warning on the
+# The library `ovs` imports eventlet wherever it is installed (nfvbed brings none along): 0.3 s and a warning on the
 # user's screen at every start. nfvbed has no green threads, so `ovs` is to find none (None: the import fails).
 sys.modules.setdefault("eventlet", None)  # type: ignore[arg-type]

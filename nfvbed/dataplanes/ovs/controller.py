@@ -1,6 +1,8 @@
-"""A connection to a bridge's management socket, over which rules are set and counters read."""
+"""A connection to a bridge, over which rules are set and counters read."""
 
+import contextlib
 import itertools
+import select
 import socket
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,28 +20,33 @@ _GROUP = 500
 """Messages of a bundle that are sent in one piece."""
 
 
-class BridgeController:
-    """Speaks OpenFlow 1.4 to one bridge. Requests are answered in order; one thread uses it."""
+class RefusedError(DeployError):
+    """The bridge answered with an error; the connection goes on."""
 
-    def __init__(self, path: Path) -> None:
-        """Connect and agree on the version.
+
+class BridgeConnection:
+    """Speaks OpenFlow 1.4 to one bridge. Requests are answered in order; one thread uses it at a time.
+
+    Args:
+        connected: to the bridge; closed with the connection.
+        where: what the bridge is called in messages.
+    """
+
+    def __init__(self, connected: socket.socket, where: str) -> None:
+        """Agree on the version.
 
         Raises:
-            DeployError: nothing answers, or not in OpenFlow 1.4.
+            DeployError: the other side does not answer in OpenFlow 1.4.
         """
-        self._path = path
+        self._socket = connected
+        self._where = where
         self._buffer = b""
         self._xid = 0
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(PATIENCE_S)
         try:
-            self._socket.connect(str(path))
             self._send(openflow.HELLO)
             if self._receive().type != openflow.HELLO:
-                raise self._failure("the bridge did not begin with HELLO")
-        except OSError as error:
-            self._socket.close()
-            raise self._failure(str(error)) from error
+                raise _failure("the bridge did not begin with HELLO", where)
         except DeployError:
             self._socket.close()
             raise
@@ -64,7 +71,7 @@ class BridgeController:
         """
         for rule in rules:
             self._send(openflow.FLOW_MOD, openflow.add_rule(rule))
-        self._exchange(openflow.BARRIER_REQUEST, b"", openflow.BARRIER_REPLY)
+        self._confirm()
 
     def add_bundle(self, flow_mods: Iterable[bytes], patience_s: float = BUNDLE_PATIENCE_S) -> int:
         """Set rules all at once: none is in force before the others, and none where one is refused.
@@ -87,9 +94,12 @@ class BridgeController:
                 self._send_bundled(group)
                 count += len(group)
             # A message that cannot be added is refused by itself, and a commit would put the others into force.
-            self._exchange(openflow.BARRIER_REQUEST, b"", openflow.BARRIER_REPLY)
+            self._confirm()
             commit = tablerules.bundle_control(1, tablerules.BUNDLE_COMMIT)
             self._exchange(tablerules.BUNDLE_CONTROL, commit, _BUNDLED)
+        except RefusedError:
+            self._discard_bundle()
+            raise
         finally:
             self._socket.settimeout(PATIENCE_S)
         return count
@@ -100,15 +110,31 @@ class BridgeController:
         for body in bodies:
             self._xid += 1
             data += openflow.message(tablerules.BUNDLE_ADD, self._xid, tablerules.bundle_add(1, self._xid, body))
-        try:
-            self._socket.sendall(data)
-        except OSError as error:
-            raise self._failure(str(error)) from error
+        self._transmit(data)
+
+    def _discard_bundle(self) -> None:
+        """Give the open bundle up: another one may be opened."""
+        self._send(tablerules.BUNDLE_CONTROL, tablerules.bundle_control(1, tablerules.BUNDLE_DISCARD))
+        with contextlib.suppress(RefusedError):  # One whose commit was refused is gone.
+            self._confirm()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until the bridge sends something, at most so long; other threads may use the connection meanwhile."""
+        select.select([self._socket], [], [], seconds)
+
+    def answer(self) -> None:
+        """Take in what the bridge has sent without being asked, and keep the connection alive.
+
+        Raises:
+            DeployError: the connection has ended.
+        """
+        while self._buffer or select.select([self._socket], [], [], 0)[0]:
+            self._answer(self._receive())
 
     def remove_all_rules(self) -> None:
         """Remove every rule; a bridge that is `secure` then drops every frame."""
         self._send(openflow.FLOW_MOD, openflow.delete_all_rules())
-        self._exchange(openflow.BARRIER_REQUEST, b"", openflow.BARRIER_REPLY)
+        self._confirm()
 
     def installed_rules(self) -> tuple[openflow.InstalledRule, ...]:
         """Read the rules with all that they match, do, and have counted."""
@@ -134,6 +160,23 @@ class BridgeController:
         bodies = self._multipart(openflow.description_request())
         return {number: up for body in bodies for number, up in openflow.parse_links(body).items()}
 
+    def _confirm(self) -> None:
+        """Wait until the bridge has done all that it was sent; the answers to none of it are left for later.
+
+        Raises:
+            RefusedError: the first that it refused.
+            DeployError: it does not answer.
+        """
+        barrier, first = self._send(openflow.BARRIER_REQUEST), None
+        while True:
+            try:
+                self._await(openflow.BARRIER_REPLY, barrier)
+                break
+            except RefusedError as refusal:
+                first = first or refusal
+        if first is not None:
+            raise first
+
     def _multipart(self, request: bytes) -> list[bytes]:
         bodies = [self._exchange(openflow.MULTIPART_REQUEST, request, openflow.MULTIPART_REPLY)]
         while openflow.more_follows(bodies[-1]):
@@ -145,26 +188,34 @@ class BridgeController:
 
     def _send(self, kind: int, body: bytes = b"") -> int:
         self._xid += 1
-        try:
-            self._socket.sendall(openflow.message(kind, self._xid, body))
-        except OSError as error:
-            raise self._failure(str(error)) from error
+        self._transmit(openflow.message(kind, self._xid, body))
         return self._xid
+
+    def _transmit(self, data: bytes | bytearray) -> None:
+        try:
+            self._socket.sendall(data)
+        except OSError as error:
+            raise _failure(str(error), self._where) from error
 
     def _await(self, kind: int, xid: int) -> bytes:
         """Wait for the answer to a request; keep the connection alive meanwhile."""
         while True:
             message = self._receive()
             if message.type == openflow.ERROR:
-                raise self._failure(openflow.error_text(message.body))
-            if message.type == openflow.ECHO_REQUEST:
-                self._socket.sendall(openflow.message(openflow.ECHO_REPLY, message.xid, message.body))
-            elif message.type == kind and message.xid == xid:
+                raise _failure(openflow.error_text(message.body), self._where, RefusedError)
+            if message.type == kind and message.xid == xid:
                 return message.body
+            self._answer(message)
+
+    def _answer(self, message: openflow.Message) -> None:
+        if message.type == openflow.ECHO_REQUEST:
+            self._transmit(openflow.message(openflow.ECHO_REPLY, message.xid, message.body))
 
     def _receive(self) -> openflow.Message:
         header = self._read(openflow.HEADER.size)
         _, kind, length, xid = openflow.HEADER.unpack(header)
+        if length < openflow.HEADER.size:
+            raise _failure(f"a message of {length} bytes", self._where)
         return openflow.Message(kind, xid, self._read(length - openflow.HEADER.size))
 
     def _read(self, size: int) -> bytes:
@@ -172,20 +223,40 @@ class BridgeController:
             try:
                 data = self._socket.recv(65536)
             except OSError as error:
-                raise self._failure(str(error)) from error
+                raise _failure(str(error), self._where) from error
             if not data:
-                raise self._failure("the connection was closed")
+                raise _failure("the connection was closed", self._where)
             self._buffer += data
         data, self._buffer = self._buffer[:size], self._buffer[size:]
         return data
 
-    def _failure(self, observed: str) -> DeployError:
-        return DeployError(
-            "the bridge does not do what OpenFlow asks",
-            where=str(self._path),
-            observed=observed,
-            fix="read ovs-vswitchd.log in the run directory",
-        )
+
+class BridgeController(BridgeConnection):
+    """A connection to a bridge's management socket."""
+
+    def __init__(self, path: Path) -> None:
+        """Connect and agree on the version.
+
+        Raises:
+            DeployError: nothing answers, or not in OpenFlow 1.4.
+        """
+        connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connected.settimeout(PATIENCE_S)
+        try:
+            connected.connect(str(path))
+        except OSError as error:
+            connected.close()
+            raise _failure(str(error), str(path)) from error
+        super().__init__(connected, str(path))
+
+
+def _failure(observed: str, where: str, kind: type[DeployError] = DeployError) -> DeployError:
+    return kind(
+        "the bridge does not do what OpenFlow asks",
+        where=where,
+        observed=observed,
+        fix="read ovs-vswitchd.log in the run directory",
+    )
 
 
 def _in_groups(bodies: Iterable[bytes]) -> Iterator[Sequence[bytes]]:

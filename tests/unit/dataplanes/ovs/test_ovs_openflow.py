@@ -117,7 +117,8 @@ def test_rules_are_in_force_after_the_barrier(tmp_path):
 
 def test_refused_rule(tmp_path):
     refusal = struct.pack("!HH", 5, 1) + b"..."
-    Bridge(tmp_path / "m", HELLO | {openflow.FLOW_MOD: [(openflow.ERROR, refusal)]})
+    confirmed = {openflow.BARRIER_REQUEST: [(openflow.BARRIER_REPLY, b"")]}
+    Bridge(tmp_path / "m", HELLO | confirmed | {openflow.FLOW_MOD: [(openflow.ERROR, refusal)]})
     with BridgeController(tmp_path / "m") as controller, pytest.raises(DeployError) as caught:
         controller.add_rules([Rule(in_port=1, output=2)])
     assert caught.value.observed == "OpenFlow error type 5 code 1"
