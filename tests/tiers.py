@@ -52,6 +52,8 @@ CHOSEN = {
     **{"kolla": "not on_demand", "kolla-all": "", "openstack": "not on_demand", "openstack-all": ""},
 }
 """Which tests of a folder, by their marks."""
+OF_THE_CACHE = ("openstack-path", "openstack", "openstack-all")
+"""Tiers whose clouds are made of what NFVBED_CACHE keeps. All others run without it: what tests make up is no entry."""
 ALL_OTHERS = "not dashboard and not slow and not vepc"
 TELLS_NAMES = (
     *("image", "functional", "vepc", "slow", "browser", "dashboard", "node"),
@@ -106,7 +108,7 @@ def _with_others(group: list[str], others: list[str]) -> list[Outcome]:
         return outcomes + behind.ended()
 
 
-def _environment(work: Path) -> dict[str, str]:
+def _environment(work: Path, tier: str) -> dict[str, str]:
     """Keep what tests and browsers write (profiles, sockets, caches) inside the checkout."""
     home = work / "home"
     home.mkdir(parents=True)
@@ -114,7 +116,8 @@ def _environment(work: Path) -> dict[str, str]:
     # nfvbed is started hundreds of times, also where the processor is emulated: what is compiled once is kept, also by
     # a user who wants no bytecode beside sources.
     places["PYTHONPYCACHEPREFIX"] = BYTECODE
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    dropped = {"PYTHONDONTWRITEBYTECODE", *(() if tier in OF_THE_CACHE else ("NFVBED_CACHE", "NFVBED_CACHE_COLD"))}
+    kept = {name: value for name, value in os.environ.items() if name not in dropped}
     return kept | {name: str(place) for name, place in places.items()}
 
 
@@ -135,7 +138,7 @@ class Session:
         """Run it, its output as it comes."""
         argv = self._prepare()
         status = subprocess.run(
-            argv, cwd=ROOT, env=_environment(self._work), stdin=subprocess.DEVNULL, check=False
+            argv, cwd=ROOT, env=_environment(self._work, self._tiers[0]), stdin=subprocess.DEVNULL, check=False
         ).returncode
         return self._outcome(status)
 
@@ -145,7 +148,12 @@ class Session:
         argv = ["chrt", "--idle", "0", *self._prepare()]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                argv, cwd=ROOT, env=_environment(self._work), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                argv,
+                cwd=ROOT,
+                env=_environment(self._work, self._tiers[0]),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
             )
         try:
             yield

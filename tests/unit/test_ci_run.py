@@ -22,6 +22,9 @@ def _ci(tmp_path):
     """Return what runs `.ci/run` of a clone in which make only says what it was called with, and what git says."""
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci/run", tmp_path / ".ci/run")
+    (tmp_path / "setup").mkdir()
+    (tmp_path / "setup/cache").write_text("#!/bin/sh\ncase $NFVBED_CACHE in /bad*) exit 12 ;; esac\n")
+    (tmp_path / "setup/cache").chmod(0o755)
     programs = tmp_path / "bin"
     programs.mkdir()
     for name, text in {"make": PROGRAM, "git": '#!/bin/sh\ntest -n "$COMMIT" && echo "$COMMIT"\n'}.items():
@@ -61,6 +64,17 @@ def test_every_target_has_the_same_cache(ci):
 )
 def test_the_folder_is_the_one_that_was_given(ci, given, folder):
     assert f"ci: kept in {folder};" in ci("0" * 40, **given).stdout
+
+
+def test_a_folder_that_is_refused_ends_it_where_it_was_asked_for_and_is_done_without_where_not(ci):
+    assert (done := ci("0" * 40, NFVBED_CACHE="/bad")).returncode == 12
+    assert "make" not in done.stdout
+    done = ci("0" * 40, XDG_CACHE_HOME="/bad")
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        "ci: nothing is kept in /bad/nfvbed, for the reason above; everything is cold",
+        *(f"make {target} CI=true CACHE= COLD=" for target in ("check", "test", "test-paths")),
+    ]
 
 
 def test_commits_go_through_all_kinds_that_they_need(ci):
