@@ -21,7 +21,7 @@ def test_every_id_is_in_the_table_as_it_is_in_the_code():
 
 
 def test_the_native_tests_that_can_be_run_are_named():
-    (named,) = re.findall(r"Experiments are made of (.+?);", PAGE, re.DOTALL)
+    (named,) = re.findall(r"Experiments\s+are\s+made\s+of\s+(.+?);", PAGE, re.DOTALL)
     assert set(re.findall(r"`([a-z-]+)`", named)) >= {kind.value for kind in RUNNABLE}
 
 
