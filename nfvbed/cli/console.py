@@ -13,7 +13,7 @@ from nfvbed.cli.output import ShownStream
 
 
 class Console(console.Console):
-    """Prints with escapes what would control the terminal; names with brackets or colons are no markup.
+    """Prints control characters as escapes; brackets and colons in names are no markup.
 
     Args:
         settings: as rich's, but for `markup` and `emoji`.

@@ -40,7 +40,7 @@ def keystone_options(command: Command) -> Command:
 
 
 def keystone_of(options: dict[str, Any]) -> "KeystoneSpec | None":
-    """Return what was asked for; None: nothing.
+    """Return the Keystone that the options ask for; None: they ask for none.
 
     Raises:
         UsageError: Keystone without a project, or the other way round.

@@ -46,9 +46,7 @@ def show_plan(study: Study, root: Path, as_json: bool) -> None:
     """Print the plan of a study, with what its site can never have.
 
     Args:
-        study: what is asked.
-        root: of the project.
-        as_json: print a JSON document.
+        root: the project's folder.
     """
     plan = expand(study.experiment, study.variants, study.choices)
     lacking, not_asked = impossible(study, plan, root)

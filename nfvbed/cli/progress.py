@@ -164,7 +164,6 @@ class BarProgress(Observer):
     It is drawn once a second only: drawing takes time on the cores that are measured.
 
     Args:
-        console: to draw on.
         clock: seconds.
     """
 

@@ -55,7 +55,7 @@ def _host(project: Project) -> HostSiteSpec:
     """Return the site whose machine VSPERF runs on.
 
     Raises:
-        UnsupportedError: it is no machine.
+        UnsupportedError: the site is no machine.
     """
     site = project.load_site("lab")
     if site.host is None:

@@ -50,10 +50,10 @@ class IdentityService(Protocol):
     """Who knows users and their passwords."""
 
     def sign_in(self, user: str, password: str) -> SignedInUser | None:
-        """Return who it is; None: another password, no such user, or none of the project's.
+        """Return the user who signs in; None: a wrong password, no such user, or no member of the project.
 
         Raises:
-            BusyError: it does not answer.
+            BusyError: Keystone does not answer.
         """
 
 

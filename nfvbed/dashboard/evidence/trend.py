@@ -75,10 +75,9 @@ class TrendLine(Record):
 
 
 class Trends:
-    """Series out of a store; may be asked by several threads.
+    """Series of figures over time, out of a store; may be asked by several threads.
 
     Args:
-        store: of the results.
         now: the time, by which acknowledgements expire.
     """
 
@@ -102,7 +101,7 @@ class Trends:
         """Return one setting over time.
 
         Raises:
-            NotThereError: no two runs measured it.
+            NotThereError: no two runs measured the setting.
         """
         series = self._series(name)
         said, now = self.store.acknowledgements(), moment(self.now())

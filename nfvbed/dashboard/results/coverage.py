@@ -51,7 +51,7 @@ class Coverage(Record):
 
 
 def coverage_of(covered: Sequence[CoverageSummary], supports: Sequence[Support], now: datetime) -> Coverage:
-    """Return every variant in every topology.
+    """Return the coverage of every variant in every topology.
 
     Args:
         covered: newest first.
