@@ -91,11 +91,12 @@ class Chain(Record):
 
 
 def find_chains(rows: Sequence[CellSummary], hold: ShareRequirement | None = None) -> tuple[Chain, ...]:
-    """Find the chains among rows; one of a single length, or without its chain of one VNF, is none.
+    """Return the chains among rows; one of a single length, or without its chain of one VNF, is none.
 
     Args:
         rows: of one or several runs.
-        hold: what a chain is asked to hold; None: half of the one-VNF rate. Of p2p, chains without it are left out.
+        hold: what a chain is asked to hold; None: half of the one-VNF rate. Where it is a part of the p2p rate, chains
+            without that are left out.
     """
     hold = hold or ShareRequirement()
     groups: dict[tuple[object, ...], dict[int, CellSummary]] = {}

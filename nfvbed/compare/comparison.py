@@ -159,10 +159,10 @@ class Comparison(Record):
 
 
 def compare(data: Sequence[RunData], options: Options | None = None) -> Comparison:
-    """Summarise runs over all placement states, or in one, and judge every row against its baseline.
+    """Return a summary of runs over all placement states, or in one, with every row judged against its baseline.
 
     Raises:
-        UsageError: no run, or the baseline is in none of them.
+        UsageError: there is no run, or the baseline is in none of them.
         NotComparableError: the class asked for was not found, or some runs are simulated and others measured.
     """
     options = options or Options()
@@ -263,7 +263,7 @@ def require_comparable(comparison: Comparison) -> None:
 
 
 def _chosen(rows: tuple[CellSummary, ...], variants: Sequence[str]) -> tuple[CellSummary, ...]:
-    """Return the rows of these variants; all without any.
+    """Return the rows of these variants; where none is named, all rows.
 
     Raises:
         UsageError: one of them is in none of the runs.

@@ -59,8 +59,7 @@ def short_caption(comparison: Comparison, rows: Sequence[CellSummary] | None = N
     """Return the one-line caption of a figure: placement, pairs, scope, and the mark of a simulation.
 
     Args:
-        comparison: what is shown.
-        rows: of these only; None: of all.
+        rows: only these; None: all.
     """
     names = list(dict.fromkeys(row.placement_class for row in comparison.rows))
     placed = "All placement states" if names == [ALL_STATES] else f"Placement class: {', '.join(names)}"

@@ -154,7 +154,7 @@ def _late(latency_ns: int | None) -> str:
 
 
 def tail_lines(shown: Iterable[tuple[MeasuredTest, Sequence[MeasuredLoad]]]) -> tuple[str, ...]:
-    """Say in one line why tables have a dash in place of a percentile of their latencies; nothing where none has.
+    """Return a line on why tables have a dash in place of a latency percentile; none where no table has one.
 
     Args:
         shown: tests, each with those of its loads that are listed.

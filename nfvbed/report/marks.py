@@ -99,11 +99,7 @@ def key_of_load(test: MeasuredTest, place: int) -> Key:
 
 
 class Marks:
-    """The marks of what a comparison shows.
-
-    Args:
-        comparison: the one.
-    """
+    """The marks of what a comparison shows."""
 
     def __init__(self, comparison: Comparison) -> None:
         self._marked = (*_rows(comparison), *_searches(comparison), *_loads(comparison), *_tables(comparison))

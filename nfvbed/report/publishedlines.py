@@ -6,7 +6,7 @@ from nfvbed.spec.published import PublishedColumn, publications
 
 
 def published_lines(experiments: Collection[str]) -> tuple[str, ...]:
-    """Return a sentence for each published table that one of these experiments measures the like of.
+    """Return a sentence for each published table whose like is measured by one of these experiments.
 
     Args:
         experiments: their names.

@@ -45,8 +45,8 @@ def search_lines(searches: Sequence[MeasuredTest], cell: str) -> tuple[SearchLin
     """Return the lines of a cell, in the order in which its searches ended.
 
     Args:
-        searches: of the cell, and those that they are relative to.
-        cell: by its id.
+        searches: those of the cell, and those that they are relative to.
+        cell: its id.
     """
     ratios = {
         (one.test, one.round, one.goal): one.ratio for one in rounds_ratios(entry.result for entry in searches)

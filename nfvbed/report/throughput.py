@@ -219,11 +219,11 @@ def exclusion(label: str, excludes: Iterable[str]) -> str:
 
 
 def conformity(rows: Iterable[ThroughputRow], *, reasons: bool = True) -> tuple[str, ...]:
-    """Say of every search what it may claim of the standards, and what deviates from them; each once.
+    """Return what the searches may claim of the standards, and how they deviate from them; each once.
 
     Args:
-        rows: of searches.
-        reasons: with why a claim is not higher.
+        rows: those of searches.
+        reasons: also say why a claim is not higher.
     """
     shown = [row for row in rows if row.goal is not None]
     claims = (claim(row.preset, row.goal.name, row.conformance, reasons=reasons) for row in shown if row.goal)

@@ -49,12 +49,11 @@ def trend_of(
     acknowledged: Sequence[Acknowledgement],
     now: str,
 ) -> Trend:
-    """Join a series with what people said of its steps, and with what changed around it.
+    """Return a series joined with what people said of its steps, and with what changed around it.
 
     Args:
-        series: of one setting.
         descriptions: of hosts, rigs and configurations by hash; empty: changes are named by hash alone.
-        acknowledged: all that was said, in its order.
+        acknowledged: everything that was said, in the order in which it was said.
         now: UTC, ISO 8601, in the form of the store's times.
     """
     changes = changes_in(series, descriptions)
@@ -181,11 +180,10 @@ def _headline(trend: Trend) -> str:
 
 
 def run_state(finding: SeriesFinding, place: int) -> str:
-    """Say what one run is in its series; empty: as those around it.
+    """Return in words what one run is in its series; empty: it is as those around it.
 
     Args:
-        finding: on the series.
-        place: of the run, from 0.
+        place: the run's place in the series, from 0.
     """
     if finding.suspected is not None and finding.suspected.place == place:
         return f"suspected {change_ratio(finding.suspected.ratio)}, unconfirmed"

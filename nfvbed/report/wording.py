@@ -119,7 +119,7 @@ def cycles(value: Share) -> str:
 
 
 def loss(ratio: float | None, *, at_least: bool = False) -> str:
-    """Write a ratio of missing frames in per cent; what is not exactly zero is never written as 0.
+    """Return a ratio of missing frames in per cent; what is not exactly zero is never written as 0.
 
     Args:
         ratio: None: there is none.
@@ -247,11 +247,11 @@ def limited_by(row: CellSummary) -> str:
 
 
 def verdict(difference: Difference | None, alone: str = "baseline") -> str:
-    """Write a difference in one short phrase.
+    """Return a difference in one short phrase.
 
     Args:
-        difference: of a row to what it is judged against.
-        alone: what the row is that has none.
+        difference: that of a row to its baseline; None: the row has none.
+        alone: the phrase for a row that has none.
     """
     if difference is None:
         return alone

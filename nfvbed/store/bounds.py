@@ -43,7 +43,7 @@ class BoundedConnection(sqlite3.Connection):
     _left = 0
 
     def bound(self, ended: Callable[[], bool]) -> None:
-        """Look at the budget and at signals from now on.
+        """Begin to look at the budget and at signals.
 
         Args:
             ended: whether whoever reads has gone.

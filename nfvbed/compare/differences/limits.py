@@ -85,7 +85,7 @@ def with_limits(
 
     Args:
         rows: subjects.
-        ceilings: of all runs; those of another run, path or traffic are passed over.
+        ceilings: those of all runs; a ceiling of another run, path or traffic is passed over.
         among: the subjects of all runs, each of which may lie above a ceiling; None: they are the rows.
     """
     refuted: Refuted = {}
@@ -100,15 +100,10 @@ def with_limits(
 
 
 def bounds_of(candidate: CellSummary, baseline: CellSummary, scope: Scope | None) -> Bounds:
-    """Say which sides of a comparison are bound by their limits.
+    """Return which sides of a comparison are bound by their limits.
 
     The generator and the wire always bind. Ports bind where both sides have the same kind, as then they are no part of
     what is compared; a VNF where it is not the variant's own. Where whole systems are compared, ports are part of them.
-
-    Args:
-        candidate: the one.
-        baseline: the other.
-        scope: of the comparison.
     """
     return Bounds(
         candidate=any(_binds(limit.kind, candidate, baseline, scope) for limit in candidate.limits),

@@ -43,11 +43,9 @@ class ScopeFinding(Record):
 def find_scope(
     candidate: CellSummary, baseline: CellSummary, rigs: dict[str, dict[str, Any]] | None = None
 ) -> ScopeFinding:
-    """Say what a difference between two cells means.
+    """Return what a difference between two cells means.
 
     Args:
-        candidate: the cell that is judged.
-        baseline: the cell it is judged against.
         rigs: rig descriptions by hash, to list what differs.
     """
     obstacle = _obstacle(candidate, baseline) or _other_gateway(candidate, baseline, rigs or {})

@@ -62,11 +62,10 @@ class Point:
 
 
 def points_of(runs: Sequence[ExaminedRun], need: Need) -> tuple[Point, ...]:
-    """Gather candidates by traffic point, those of most variants first.
+    """Return the candidates by traffic point, those points of most variants first.
 
     Args:
         runs: of one host, the newest first.
-        need: what they are for.
     """
     found: dict[Traffic, Point] = {}
     for run in runs:

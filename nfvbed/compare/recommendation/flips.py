@@ -33,11 +33,10 @@ class Flip(Record):
 
 
 def find_flips(answer: Ranking, others: Iterable[Ranking]) -> tuple[Flip, ...]:
-    """Return the traffic points at which one of another place is ahead of one of the answer's first place.
+    """Return the traffic points at which a variant of a later place is ahead of one in the answer's first place.
 
     Args:
-        answer: the ranking that is the answer.
-        others: of the other traffic points.
+        others: those of the other traffic points.
     """
     found = []
     for other in others:
@@ -52,7 +51,7 @@ def flips_by_flows(answer: Ranking, runs: Sequence[ExaminedRun]) -> tuple[Flip, 
     """Return from how many flows on another variant has the higher median, in the newest run that scaled them.
 
     Args:
-        answer: with one variant in its first place; else there is nothing to flip.
+        answer: one with a single variant in its first place; else there is nothing to flip.
         runs: of one host, the newest first.
     """
     if not answer.is_clear:

@@ -39,7 +39,7 @@ class _Fit(NamedTuple):
 
 
 def find_changes(ends: Sequence[Ends | None], durations_s: Sequence[float]) -> Changes:
-    """Estimate how often the class changed.
+    """Return an estimate of how often the class changed.
 
     Args:
         ends: `Placement.ends` of some or all trials of a host; None: not measured, passed over.
@@ -84,10 +84,10 @@ class ChangesOfHost:
         self._likely = {name: _likely(seen, name) for name in names if name} if len(names) > 1 else {}
 
     def hidden_in(self, trials: Sequence[tuple[str, float]]) -> HiddenPart:
-        """Estimate and bound the part of some whole trials that left their class and came back.
+        """Return an estimate and bounds of the part of some whole trials that left their class and came back.
 
         Args:
-            trials: the class of both ends, and the duration in s, of each.
+            trials: class of both ends, and duration in s, of each.
         """
         known = Counter((name, float(f"{duration:.3g}")) for name, duration in trials if name in self._likely)
         if not known:

@@ -97,7 +97,7 @@ def due_latency(encoded: Iterable[str], due: int) -> DueLatency | None:
     """Return the percentiles over due frames; None where no latency was measured.
 
     Args:
-        encoded: base64 HdrHistograms of those that came.
+        encoded: base64 HdrHistograms of the frames that came.
         due: frames that were due; fewer than came count as these.
 
     Raises:

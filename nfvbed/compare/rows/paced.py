@@ -44,11 +44,11 @@ class PacedSummary(Record):
 
 
 def summarise_paced(trials: Sequence[TrialRecord], mrr: RateSummary | None) -> PacedSummary | None:
-    """Summarise trials at a given load; None where there are none.
+    """Return a summary of trials at a given load; None where there are none.
 
     Args:
-        trials: of one cell, used ones alone.
-        mrr: of the same cell.
+        trials: those of one cell, and used ones alone.
+        mrr: that of the same cell.
     """
     if not trials:
         return None

@@ -201,15 +201,12 @@ class View:
 
 
 def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], view: View) -> CellSummary:
-    """Summarise one cell; with a class asked for, trials of others are counted and not used.
+    """Return the summary of one cell; with a class asked for, trials of others are counted and not used.
 
     A ceiling's trial without a core distance counts in every class: a loopback has no switch to be far from.
 
     Args:
-        data: the run that it was measured in.
-        cell: the cell.
         trials: all of the cell's.
-        view: what is shown of them.
     """
     shown = [entry for entry in trials if entry.trial.status is Status.OK and _is_shown(entry.label, cell, view)]
     # What a cell showed before it failed stays in the store, and is no figure of it.

@@ -21,7 +21,7 @@ def with_derived(
     """Return the tests, in order, each with the warnings that it shares with its repetitions.
 
     Args:
-        tests: of all runs.
+        tests: those of all runs.
         rules: how many repetitions there should be, and how far they may scatter.
         subjects: (run, cell) of those that need so many; a ceiling is measured less often.
     """

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 def holm_adjusted(p_values: Sequence[float], family: int | None = None) -> tuple[float, ...]:
     """Return p-values corrected by Holm's step-down method, in the order given.
 
-    One that is at most the level is decided at that level over all of them together, whatever depends on whatever
+    A p-value that is at most the level is decided at that level over all of them together, whatever depends on whatever
     (Holm, Scandinavian Journal of Statistics 6, 1979).
 
     Args:

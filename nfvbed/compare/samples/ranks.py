@@ -99,7 +99,7 @@ def rank_spread(samples: Sequence[float], baseline: Sequence[float], alpha: floa
         alpha: two-sided error that the interval may have.
 
     Returns:
-        Of the logarithm of the ratio of both spreads.
+        The result for the logarithm of the ratio of both spreads.
     """
     first, second = np.triu_indices(len(samples), 1)
     ways = [np.abs(side[first] - side[second]) for side in (np.asarray(samples, float), np.asarray(baseline, float))]
@@ -110,12 +110,12 @@ def rank_spread(samples: Sequence[float], baseline: Sequence[float], alpha: floa
 
 
 def _judge(figures: NDArray[np.float64], below: NDArray[np.float64], alpha: float) -> RankResult:
-    """Read test, estimate and interval from pairwise figures.
+    """Return test, estimate and interval from pairwise figures.
 
     Args:
         figures: Walsh averages, differences, or log ratios of ways.
         below: at index k the chance, without a shift, that at most k of them are above zero.
-        alpha: two-sided.
+        alpha: two-sided error.
     """
     figures = np.sort(figures)
     not_above = int(figures.searchsorted(0.0, side="right"))

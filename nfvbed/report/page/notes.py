@@ -9,7 +9,7 @@ class TableNotes:
     """Collects the notes of one table in the order in which its cells name them; equal texts share a letter."""
 
     def __init__(self, table: str) -> None:
-        """Begin with none.
+        """Begin with no notes.
 
         Args:
             table: the table's id; the notes' ids begin with it.

@@ -70,7 +70,7 @@ def render_page(context: ReportContext) -> str:
 
 
 def render(template: str, **values: object) -> str:
-    """Write a template, or a section with its `values`.
+    """Return a template, or a section, filled with its `values`.
 
     Raises:
         jinja2.UndefinedError: it names a value that is not there.

@@ -47,7 +47,6 @@ def screen(found: Recommendation, machine: str, width: int) -> list[Text]:
     """Return the lines of the screen; none is wider than asked for, as far as single words allow.
 
     Args:
-        found: what is shown.
         machine: the host in one line; empty: not known.
         width: of the terminal, in columns.
     """

@@ -31,10 +31,9 @@ def append_only(dialect: str, table: str) -> list[str]:
 
 
 def cell_fixed(dialect: str, further: tuple[str, ...] = ()) -> list[str]:
-    """Let a cell get its status; refuse any other change.
+    """Return the triggers that let a cell get its status, and refuse any other change.
 
     Args:
-        dialect: of the database.
         further: columns that formats after the first one have added.
     """
     changed = _changed((*CELL_FIXED, *CELL_HASHES, *further))
