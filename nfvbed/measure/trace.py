@@ -145,7 +145,7 @@ class TraceReport(Record):
 def run_trace(
     site: Site, deployment: Deployment, generator: Generator, frame_size: FrameSize, frames: int
 ) -> TraceReport:
-    """Send a known number of frames in each direction and follow them; of as many flows as VNFs are side by side.
+    """Send a known number of frames in each direction and follow them; with as many flows as VNFs are side by side.
 
     Raises:
         GeneratorError: the generator failed, or its ports have no link: then nothing can be traced.
@@ -195,17 +195,17 @@ def _followed(
 def follow(
     frames: int, result: TrafficResult, before: Sequence[Hop], after: Sequence[Hop], ways: int = 1
 ) -> tuple[DirectionTrace, ...]:
-    """Put the generator's counts and the hops' together, one trace a direction.
+    """Return one trace for each direction, of the generator's and the hops' counts.
 
     Args:
-        frames: how many were asked for in each direction.
+        frames: the number that was asked for in each direction.
         result: what the generator counted; the first direction is from port 0 to port 1, the second back.
         before: the hops before the first frame, in the order of the path from port 0 to port 1.
         after: the same hops after the last.
         ways: how many VNFs are side by side; each must have got its share of the flows.
 
     Raises:
-        GeneratorError: nothing was sent at all in any direction, and nothing refused: there is nothing to follow.
+        GeneratorError: no frame was sent in any direction, and none refused: there is nothing to follow.
     """
     if not any(d.intended or d.refused for d in result.directions):
         raise GeneratorError("the generator sent nothing", observed=f"0 of {frames} frames in every direction")

@@ -29,11 +29,10 @@ WIRE_FULL = 0.99
 
 
 def traffic_warnings(result: TrafficResult, paced: bool = False) -> tuple[QualityWarning, ...]:
-    """Name what the frames themselves showed, and whether the generator was the limit.
+    """Return the warnings about what the frames themselves showed, and whether the generator was the limit.
 
     Args:
-        result: what was counted.
-        paced: whether a load was given, and not the maximum one.
+        paced: whether a load was given instead of the maximum one.
     """
     directions = result.directions
     found = list(frame_warnings(directions))

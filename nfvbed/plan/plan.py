@@ -133,7 +133,7 @@ class Plan:
 
         Args:
             cell: its id.
-            test: label of a test. Of the MRR where variants are compared: the rounds of the first look; of any other:
+            test: label of a test. For the MRR where variants are compared: the rounds of the first look; for any other:
                 repetitions in one placement class.
         """
         repetitions = self.experiment.repetitions
@@ -169,13 +169,12 @@ class Plan:
 
 
 def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices | None = None) -> Plan:
-    """Expand an experiment.
+    """Return the plan of an experiment.
 
     Within a round cells are grouped by deployment, ceilings come first, and the variants rotate.
 
     Args:
-        experiment: what is asked.
-        variants: the experiment's variants, in its order.
+        variants: those of the experiment, in its order.
         choices: the VNFs by (variant, label); a variant without one of them lacks its cells.
     """
     choices = choices or {}
@@ -248,14 +247,11 @@ def _ordered(
     subjects: list[CellPlan],
     last: tuple[frozenset[DeploymentKey], frozenset[str]],
 ) -> tuple[PlannedTrial, ...]:
-    """Order the trials of all rounds; late deployments come last in each, so that a budget does not end with them.
+    """Return all rounds' trials in order; late deployments come last in each, so that a budget does not end there.
 
-    Where variants are compared all of a path come last together, so that partners stay next to each other.
+    Where variants are compared, all of a path come last together, so that partners stay next to each other.
 
     Args:
-        experiment: what is asked.
-        ceilings: cells of ceilings.
-        subjects: the others.
         last: late deployments, and ceilings that take turns with the subjects that are paired with them.
     """
     late, turning = last

@@ -23,14 +23,7 @@ def nothing_came(trials: Iterable[TrialRecord]) -> str:
 
 
 def total_loss(plan: Plan, cell: CellPlan, observed: str, site: Site) -> TotalLossError:
-    """Return the error of a cell that returned nothing, with the command that shows where its frames are lost.
-
-    Args:
-        plan: of the run.
-        cell: which.
-        observed: what was.
-        site: of the run.
-    """
+    """Return the error of a cell that returned nothing, with the command that shows where its frames are lost."""
     size = cell.frame_size if cell.frame_size == "imix" else f"frames of {cell.frame_size} bytes"
     return TotalLossError(
         observed,

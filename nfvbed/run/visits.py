@@ -45,15 +45,7 @@ OF_THE_VARIANT = (ConfigurationError, PrerequisiteError, DeployError, GeneratorE
 
 
 class Visitor:
-    """Serves deployments of one run.
-
-    Args:
-        site: where they are deployed.
-        plan: what is measured.
-        ledger: where it is written.
-        tools: what measures it.
-        observer: who hears of it.
-    """
+    """Serves deployments of one run."""
 
     def __init__(self, site: Site, plan: Plan, ledger: RunLedger, tools: Tools, observer: Observer) -> None:
         self._site = site
@@ -64,12 +56,11 @@ class Visitor:
         self._tester = Tester(RunContext(plan, ledger, tools, observer))
 
     def serve(self, key: DeploymentKey, variant: Variant, trials: Sequence[PlannedTrial]) -> None:
-        """Deploy, measure, take down. What the site cannot do is excluded; a cell whose VNF failed is given up.
+        """Deploy, measure, take down.
 
-        So is one from which no frame comes back, and one whose VNFs need more than there is: a longer chain needs
-        memory that a shorter one does not.
-
-        Cells that were to follow one whose VNF failed are measured on a new deployment.
+        What the site cannot do is excluded. A cell is given up where its VNF failed, where no frame comes back, or
+        where its VNFs need more than there is: a longer chain needs memory that a shorter one does not. Cells that were
+        to follow one whose VNF failed are measured on a new deployment.
 
         Raises:
             PrerequisiteError (without VNFs), ConfigurationError, DeployError: nothing is deployed then.

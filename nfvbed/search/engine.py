@@ -37,8 +37,7 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
     """Search for all goals.
 
     Args:
-        what: goals and limits.
-        measurer: of a system that is deployed.
+        measurer: that of a system that is deployed.
         setting: loads in frames/s over all directions, and the rule for placement classes.
 
     Raises:
@@ -189,10 +188,10 @@ class _Trials:
             self._measurer.wait(left_s)
 
     def _is_excluded(self, trial: Trial, load_pps: float) -> bool:
-        """Return whether a trial does not count; one of another class than the search's does not either.
+        """Return whether a trial does not count; one of another class than the search's never does.
 
         Raises:
-            SearchStopped: too many in a row.
+            SearchStopped: too many in a row do not count.
         """
         if self.what.trials == "clean":
             if self.void.is_void(trial, load_pps):
@@ -205,10 +204,10 @@ class _Trials:
     def _is_disturbed(self, trial: Trial) -> bool:
         """Return whether the generator left out so much of the load that the trial may not be called good.
 
-        What is bad for every goal is bad all the same. A generator that is too slow for the load is no disturbance.
+        What is bad for every goal counts as bad. A generator that is too slow for the load is no disturbance.
 
         Raises:
-            SearchStopped: it went on for too long.
+            SearchStopped: the disturbance went on for too long.
         """
         limit = self.what.late_ratio
         if limit is None:
@@ -226,10 +225,10 @@ class _Trials:
     def _is_stolen(self, trial: Trial) -> bool:
         """Return whether a trial is bad for a goal, and the system's threads were kept from their cores for as long.
 
-        What it lost then says nothing of the system. A trial that lost nothing all the same is good all the same.
+        What such a trial lost says nothing of the system. A trial that lost nothing is good all the same.
 
         Raises:
-            SearchStopped: it went on for too long.
+            SearchStopped: this went on for too long.
         """
         bad = trial.loss_ratio > min(goal.loss_ratio for goal in self.what.goals)
         if trial.generator_limited or not bad or not trial.is_explained(self.what.stolen_factor):

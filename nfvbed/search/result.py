@@ -177,10 +177,10 @@ class SearchResult(Record):
         return self.excludes or self.search.excludes
 
     def of(self, name: str) -> GoalResult:
-        """Return the result of the goal of a name.
+        """Return the result of a goal, by its name.
 
         Raises:
-            KeyError: there is none.
+            KeyError: there is no such goal.
         """
         found = {result.goal.name: result for result in self.goals}
         return found[name]

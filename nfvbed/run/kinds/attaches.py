@@ -83,7 +83,7 @@ def rate_rows(core: LiveCore, spec: AttachRateTest, in_flight: int) -> Iterator[
 
 
 def sessions(cell_test: CellTest, spec: SessionsTest) -> Outcome[TablePayload]:
-    """Attach numbers of UEs and send frames over each one's bearer, twice; then cycles of attach and detach.
+    """Attach UEs and send frames over each one's bearer, twice; then repeat cycles of attach and detach.
 
     Raises:
         UnsupportedError: the site is no host, or single bearers cannot be tried from here.

@@ -176,7 +176,7 @@ _XDP_NOTES = (
 
 
 def xdp_tasks(cell_test: CellTest, spec: XdpTasksTest) -> Outcome[TablePayload]:
-    """Measure every task both ways; the switch's own program is on its ports again afterwards.
+    """Measure every task both ways, and put the switch's own program back on its ports.
 
     Raises:
         DeployError: the switch does not answer, or a program does not do its task.

@@ -32,10 +32,10 @@ def not_here(cell_test: CellTest) -> Outcome[TablePayload] | None:
 
 @contextlib.contextmanager
 def working_inside(cell_test: CellTest) -> Iterator[tuple[Machine, ...]]:
-    """Pause the forwarding of all guests, and have it go on: seen by frames that pass, not believed.
+    """Pause the forwarding of all guests, and resume it afterwards until frames that pass prove it.
 
     Raises:
-        OnboardError: it does not go on; the deployment is of no use any more.
+        OnboardError: forwarding does not resume; the deployment is of no use any more.
     """
     guests = machines(cell_test.setup.deployment)
     try:
@@ -125,11 +125,9 @@ def wait_until_counted(hops: Callable[[], tuple[Hop, ...]], send: Callable[[], N
 
     Args:
         hops: reads the counters of the path.
-        send: lets some frames through.
-        timeout_s: for how long.
 
     Raises:
-        OnboardError: they have not.
+        OnboardError: a counter did not rise in time.
     """
     before = _frames(hops())
     deadline = time.monotonic() + timeout_s

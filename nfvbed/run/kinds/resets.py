@@ -22,10 +22,9 @@ def watch(
     shape: Callable[[TrafficRequest], TrafficRequest],
     meanwhile: Callable[[], None] | None = None,
 ) -> Watched:
-    """Measure one trial with a timeline, and keep its record.
+    """Measure one trial with a timeline, keep its record, and return both.
 
     Args:
-        cell_test: of the test.
         shape: puts loads, durations and the width of the bins into the cell's traffic.
         meanwhile: what is done while frames are sent.
 

@@ -45,8 +45,7 @@ class RowMeter:
     """Measures the rows of one test.
 
     Args:
-        cell_test: of the test.
-        spec: the load, and how often.
+        spec: gives the load, and how often it is measured.
 
     Raises:
         MissingReference: the load is a part of one that was not measured.
@@ -132,7 +131,7 @@ def flow_scaling(cell_test: CellTest, spec: FlowScalingTest) -> Outcome[TablePay
     """Measure a row for each number of flows.
 
     Raises:
-        ConfigurationError: the generator has not so many.
+        ConfigurationError: the generator does not have so many flows.
         MissingReference: the load is a part of one that was not measured.
     """
     most = cell_test.setup.info.max_flows
@@ -153,11 +152,11 @@ def flow_scaling(cell_test: CellTest, spec: FlowScalingTest) -> Outcome[TablePay
 
 
 def table_scaling(cell_test: CellTest, spec: TableScalingTest) -> Outcome[TablePayload]:
-    """Measure a row for each number of entries, in a table that is filled for it; afterwards it is as before.
+    """Measure a row for each number of entries, in a table that is filled for it; afterwards the table is as before.
 
     Raises:
         ConfigurationError: frames cannot distinguish so many entries.
-        UnsupportedError: entries are of IPv4, or somebody else writes the table.
+        UnsupportedError: the entries are of IPv4, or somebody else writes the table.
         DeployError: the table does not take the entries.
         MissingReference: the load is a part of one that was not measured.
     """
