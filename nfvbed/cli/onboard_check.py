@@ -126,7 +126,7 @@ def report(name: str, found: Fit, *, as_json: bool) -> int:
 
 
 def _not_there(place: Site, topology: str, choice: VnfChoice) -> tuple[str, ...]:
-    """Say which file of a VNF is still to be made: that is no misfit."""
+    """Return which file of a VNF is still to be made: that is no misfit."""
     try:
         place.prepare(topology, choice)
     except (PrerequisiteError, OnboardError) as failure:

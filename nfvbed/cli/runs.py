@@ -165,7 +165,7 @@ def _user() -> str:
 
 
 def _state(run: RunRecord, store: "Store") -> str:
-    """Say how a run ended; one without an end runs as long as somebody writes it."""
+    """Return how a run ended; one without an end runs as long as somebody writes it."""
     if run.status is not None:
         return run.status.value
     return "running" if store.writer(run.id) else CRASHED

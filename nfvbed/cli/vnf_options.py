@@ -180,7 +180,7 @@ def _resolved(project: Project, variant: Variant, use: VnfUse) -> VnfChoice:
 
 
 def _why_own(variant: Variant, topology: str, default: VnfChoice) -> str:
-    """Say why the default VNF is not what is meant on a variant; empty where it is."""
+    """Return why the default VNF is not what is meant on a variant; empty where it is."""
     if variant.lacks(WITHOUT_VNF):
         return f"{variant.name} has no path without a VNF"
     if variant.lacks(topology):

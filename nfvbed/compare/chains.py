@@ -175,7 +175,7 @@ def _links(whole: CellSummary, rows: Sequence[CellSummary], hold: ShareRequireme
 def _holding(
     row: CellSummary, whole: CellSummary, interval: Interval | None, hold: ShareRequirement
 ) -> tuple[ShareJudgement, str]:
-    """Judge by the interval; a rate that the generator bounded is a lower bound and decides one way only."""
+    """Return the judgement by the interval; a rate that the generator bounded is a lower bound and decides one way."""
     if interval is None:
         return ShareJudgement.UNDECIDED, "too few trials for an interval"
     # A range covers at no level; all ratios on one side are an answer all the same, and say what they are.

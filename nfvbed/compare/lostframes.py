@@ -122,7 +122,7 @@ def _counted(trial: TrialRecord, ports: Mapping[str, Counts]) -> list[tuple[str,
 
 
 def _causes(place: str, counts: Counts, meanings: Meanings) -> list[str]:
-    """Say why a port dropped frames, by the counters that rose; those of several causes only where no other did."""
+    """Return why a port dropped frames, by the counters that rose; those of several causes only where no other did."""
     side = "rx" if place == SWITCH else "tx"
     source = meanings.source_of(counts)
     risen = [name for name, count in counts.items() if isinstance(count, int) and count > 0 and meanings.is_drop(name)]

@@ -247,7 +247,7 @@ def holm(judgements: Sequence[Judgement], rules: Rules) -> tuple[Judgement, ...]
 
 
 def _at_level(seen: Judgement, rules: Rules, parts: int) -> Judgement:
-    """Judge a look again at a part of the level."""
+    """Return a judgement made again at a part of the level."""
     found = signed_rank(seen.log_ratios, rules.alpha / parts)
     update = {"interval": _as_ratio(found.interval), "level": found.attained, "within_margin": False, "reason": ""}
     plain = _decide(seen.model_copy(update=update | {"verdict": Verdict.UNDECIDED}), found, rules)

@@ -335,7 +335,7 @@ def _merged(lines: list[bytes]) -> tuple[Entry, ...]:
 
 
 def _entries_in(line: bytes, number: int) -> Iterator[Entry]:
-    """The entry of a line; of a damaged one that it is, and the entry that was added to its half."""
+    """Yield the entry of a line; for a damaged line one that says so, and the entry that was added to its half."""
     if not line:
         return
     try:

@@ -270,7 +270,7 @@ def _follow_direction(number: int, frames: int, counts: DirectionCounts, way: _D
 
 
 def _broken(trace: DirectionTrace, place: int, steps: Sequence[Step]) -> DirectionTrace:
-    """Say what kind of place it is at which frames are missing."""
+    """Return the trace with the kind of place at which frames are missing."""
     points = trace.points
     dropped = _dropped_before(points, place) if place else ()
     kind, stray = _classify(place, points, steps, dropped)
@@ -293,7 +293,7 @@ def _dropped_before(points: Sequence[TracePoint], place: int) -> tuple[HopDrops,
 
 
 def _why(dropped: Sequence[HopDrops]) -> str:
-    """Say why frames were dropped; counters of several causes are left out where others name theirs."""
+    """Return why frames were dropped; counters of several causes are left out where others name theirs."""
     certain = [drop for drop in dropped if drop.cause is not Cause.SEVERAL] or dropped
     return "; ".join(f"{drop.says} ({drop.counter} {drop.frames} at {drop.place})" for drop in certain)
 
@@ -326,7 +326,7 @@ def _shares(steps: Sequence[Step], points: Sequence[TracePoint], expected: int) 
 
 
 def _is_preempted(counts: DirectionCounts) -> bool:
-    """Tell frames that were late from those that the port refused."""
+    """Return whether frames were late, and not refused by the port."""
     return counts.unsent > 0 and not counts.refused and counts.sent > 0
 
 
@@ -410,7 +410,7 @@ def _refused(counts: DirectionCounts, frames: int) -> dict[str, int]:
 
 
 def _note(counts: DirectionCounts) -> str:
-    """Say what is to be known of the counts of a direction; empty: nothing."""
+    """Return what has to be known of the counts of a direction; empty: nothing."""
     said = []
     if _is_preempted(counts):
         said.append(f"{counts.unsent} frames were not sent in time: others use the generator's core")

@@ -79,7 +79,7 @@ class Lack:
 
     @property
     def text(self) -> str:
-        """Say it."""
+        """Return it as text."""
         return f"{self.have} of {self.needed} {self.what}"
 
 

@@ -94,7 +94,7 @@ def _grouped(
     order: Callable[[Sequence[DeploymentKey], int], Sequence[DeploymentKey]],
     round_number: int,
 ) -> list[CellPlan]:
-    """Order deployments, and the cells on each."""
+    """Return deployments, and the cells on each, in order."""
     groups = order(list(dict.fromkeys(cell.deployment for cell in cells)), round_number)
     return [
         cell for group in groups for cell in rotated([cell for cell in cells if cell.deployment == group], round_number)

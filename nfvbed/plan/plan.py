@@ -75,11 +75,11 @@ class Plan:
         return choice_of(self.choices, key)
 
     def boots(self, key: DeploymentKey) -> bool:
-        """Whether virtual machines are booted for a deployment: its VNFs."""
+        """Return whether virtual machines are booted for a deployment: its VNFs."""
         return _is_guest(self.choice(key))
 
     def is_slow(self, key: DeploymentKey) -> bool:
-        """Whether a deployment takes long."""
+        """Return whether a deployment takes long."""
         return key.variant in self.slow or self.boots(key)
 
     @cached_property
@@ -125,7 +125,7 @@ class Plan:
         return self.experiment.trials.mrr_trials if preset is Preset.MRR else 1
 
     def is_compared(self, cell: str) -> bool:
-        """Whether a cell is compared with others at its traffic point."""
+        """Return whether a cell is compared with others at its traffic point."""
         return cell in self.compared.get(self.cell_by_id[cell].point, ())
 
     def needed(self, cell: str, test: str = MRR) -> int:
@@ -292,7 +292,7 @@ def _subject(
 
 
 def _left_out(experiment: Experiment, cell: CellPlan, choices: Choices, slow: Container[str]) -> str:
-    """Say why the experiment leaves a cell out that could be measured; empty where it does not."""
+    """Return why the experiment leaves a cell out that could be measured; empty where it does not."""
     if experiment.chains is None or experiment.chains.slow or cell.topology not in experiment.longer:
         return ""
     if cell.variant in slow or _is_guest(choices.get((cell.variant, cell.vnf))):
@@ -301,7 +301,7 @@ def _left_out(experiment: Experiment, cell: CellPlan, choices: Choices, slow: Co
 
 
 def _absence(cell: CellPlan, variant: Variant, choice: VnfChoice | None) -> str:
-    """Say why a variant has not got a cell; empty when it has."""
+    """Return why a variant does not have a cell; empty when it has it."""
     lacking = variant.lacks(cell.topology)
     if lacking:
         return lacking

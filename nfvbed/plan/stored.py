@@ -33,7 +33,7 @@ def stored_study(plan: Mapping[str, Any], variant_model: type[Variant]) -> tuple
 
 
 def _as_meant(experiment: Mapping[str, Any]) -> dict[str, Any]:
-    """Say of an experiment from before plans of format 3 what it meant: one trial at maximum load in each repetition.
+    """Return an experiment from before plans of format 3 as it was meant: one trial at maximum load in each repetition.
 
     It was enough to have the repetitions that were asked for; there were no looks and no common load.
     """

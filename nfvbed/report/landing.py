@@ -106,7 +106,7 @@ def why_unanswered(run: RunRecord, compared: Callable[[], Comparison]) -> str:
 
 
 def named(run: RunRecord) -> str:
-    """Name a run in a sentence."""
+    """Return the name of a run for a sentence."""
     return f"run {wording.short_run(run.id)} ({run.experiment}, {run.started_at[:16].replace('T', ' ')} UTC)"
 
 

@@ -197,7 +197,7 @@ def _require_cells(run: RunRecord, cells: Sequence[CellRecord], named: set[str])
 
 
 def _tracks(configuration: Mapping[str, Any]) -> bool:
-    """Whether a stored variant has connection tracking: that of overlays, by the option that all versions have."""
+    """Return whether a stored variant tracks connections: that of overlays, by the option that all versions have."""
     options = (configuration.get("variant") or {}).get("options") or {}
     return bool(options.get("conntrack"))
 

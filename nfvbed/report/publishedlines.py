@@ -21,7 +21,7 @@ def published_lines(experiments: Collection[str]) -> tuple[str, ...]:
 
 
 def stated(ends: tuple[float, float]) -> str:
-    """Write what a text states."""
+    """Return in figures what a text states."""
     low, high = ends
     return f"about {low:g}" if low == high else f"{low:g}–{high:g}"
 

@@ -117,7 +117,7 @@ class Execution:
         return found
 
     def is_enough(self, before: Completeness) -> bool:
-        """Whether all that is asked for is there, and every comparison is decided or had its last look."""
+        """Return whether all that is asked for is there, and every comparison is decided or had its last look."""
         return before.enough and not self._open(before)
 
     def due(self, number: int, before: Completeness) -> tuple[PlannedTrial, ...]:
@@ -166,7 +166,7 @@ class Execution:
         self._forecast.took(key.variant, self._tools.clock() - began)
 
     def fits(self, path: Sequence[Group]) -> bool:
-        """Whether trials with their deployments end within the budget, at the pace so far; if not, remember that.
+        """Return whether trials with their deployments end within the budget, at the pace so far; if not, note that.
 
         A comparison's rounds up to its first look always fit: with fewer there is no verdict, and all was in vain.
         """

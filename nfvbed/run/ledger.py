@@ -180,7 +180,7 @@ class RunLedger:
         return self._given_up
 
     def reasons_excluded(self) -> dict[str, str]:
-        """Say of each such cell why not."""
+        """Return for each such cell why it is excluded."""
         return {cell: self._cells[cell].reason for cell in sorted(self.excluded)}
 
     @property

@@ -11,7 +11,7 @@ from nfvbed.spec.commands import TracedPath, trace_command
 
 
 def nothing_came(trials: Iterable[TrialRecord]) -> str:
-    """Say that none of the frames came back that trials have sent; empty: some did, or none were sent.
+    """Return a sentence where none of the frames that trials sent came back; empty: some did, or none were sent.
 
     Frames that were late are not among them, and no excuse.
     """
@@ -33,7 +33,7 @@ def total_loss(plan: Plan, cell: CellPlan, observed: str, site: Site) -> TotalLo
 
 
 def next_step(plan: Plan, cell: CellPlan, site: Site) -> str:
-    """Say how to find out where a cell's frames are lost."""
+    """Return how to find out where a cell's frames are lost."""
     altered = plan.experiment.altered.get(cell.variant)
     name = cell.variant if altered is None else altered.variant
     if cell.port_kind is PortKind.SIMULATED:

@@ -81,7 +81,7 @@ def plain(experiment: Experiment, cell: CellPlan) -> TrafficRequest:
 
 
 def misfit(experiment: Experiment, cell: CellPlan, info: GeneratorInfo) -> str:
-    """Say why the generator cannot send a cell's traffic; empty when it can."""
+    """Return why the generator cannot send a cell's traffic; empty when it can."""
     sizes = [length for length, _ in frame_mix(cell.frame_size)]
     engine = f"the generator's engine ({info.engine.name}) on this port kind"
     if max(sizes) > info.max_frame_size_bytes:

@@ -104,7 +104,7 @@ class Visitor:
         return ()
 
     def _is_given_up(self, error: NfvbedError, key: DeploymentKey) -> bool:
-        """Whether an error is the end of its cells only, and not of the run."""
+        """Return whether an error is the end of its cells only, and not of the run."""
         if isinstance(error, OF_THE_CELL) or self._plan.experiment.keep_going:
             return True
         return isinstance(error, PrerequisiteError) and bool(key.vnf)

@@ -249,7 +249,7 @@ class _Trials:
         return None
 
     def summary(self) -> PlacementSummary:
-        """Say in which class the trials ran."""
+        """Return in which class the trials ran."""
         keeper = self._keeper
         return PlacementSummary(
             label=keeper.label,
@@ -317,7 +317,7 @@ def _goal_result(goal: Goal, bounds: Bounds, found: _JudgementBasis) -> GoalResu
 
 
 def _nothing_came(bounds: Bounds, found: _JudgementBasis) -> tuple[Irregularity, str] | None:
-    """Say that no frame came back in the whole search, or at the smallest load; None: some did.
+    """Return why, where no frame came back in the whole search or at the smallest load; None: some did.
 
     It outranks every other reason: late frames, stalls and classes concern what comes back.
     """
@@ -334,7 +334,7 @@ def _nothing_came(bounds: Bounds, found: _JudgementBasis) -> tuple[Irregularity,
 def _judge(
     goal: Goal, lower: Bound | None, upper: Bound | None, found: _JudgementBasis
 ) -> tuple[Irregularity | None, str]:
-    """Say why a result is irregular; the gravest reason first, None for a regular one."""
+    """Return why a result is irregular, with the gravest reason first; None for a regular one."""
     stopped, loads = found.stopped, found.loads
     if stopped is not None and stopped.irregularity is Irregularity.PLACEMENT_UNSTABLE:
         return stopped.irregularity, stopped.explanation
@@ -401,12 +401,12 @@ def _bound(goal: Goal, load_pps: float | None, found: _JudgementBasis) -> Bound 
 
 
 def _is_for_late_frames(goal: Goal, trial: Trial) -> bool:
-    """Tell of a bad trial whether late frames made it so: they alone would, and no more were lost than were late."""
+    """Return whether late frames made a trial bad: they alone would, and no more were lost than were late."""
     return trial.late_is_missing and trial.late_ratio > goal.loss_ratio and trial.sent - trial.received <= trial.late
 
 
 def _is_the_generators(goal: Goal, trial: Trial) -> bool:
-    """Tell of a bad trial whether the generator made it so: it was full, or did not send though nothing pushed back."""
+    """Return whether the generator made a trial bad: it was full, or did not send though nothing pushed back."""
     if trial.late_is_missing and not trial.generator_limited:
         return trial.missing - trial.late <= goal.loss_ratio * trial.base
     only_unsent = trial.loss_ratio_of_sent <= goal.loss_ratio

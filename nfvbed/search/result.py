@@ -167,7 +167,7 @@ class SearchResult(Record):
 
     @property
     def nothing_came(self) -> str:
-        """Say that no frame came back, for any goal; empty: some did."""
+        """Return a sentence where no frame came back, for any goal; empty: some did."""
         silent = [goal for goal in self.goals if goal.irregularity is Irregularity.NOTHING_CAME_BACK]
         return silent[0].explanation if len(silent) == len(self.goals) else ""
 

@@ -151,7 +151,7 @@ class VoidTrials:
 
 
 def against(summary: VoidSummary) -> str:
-    """Say why so many void trials leave no result; empty: they do."""
+    """Return why so many void trials leave no result; empty: they do."""
     if summary.share > MOST_VOID:
         return (
             f"{summary.void_trials} of {summary.trials} trials are void ({_whose(summary)}): the rest is the exception"

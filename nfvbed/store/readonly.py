@@ -28,7 +28,7 @@ Stamp = tuple[tuple[int, int, int], ...]
 
 
 def may_write(path: Path) -> bool:
-    """Whether a file could be written to, or made, as far as it and its folder tell.
+    """Return whether a file could be written to, or made, as far as it and its folder tell.
 
     The superuser may write to any file: one that is marked as only to be read is left alone all the same.
     """
@@ -38,7 +38,7 @@ def may_write(path: Path) -> bool:
 
 
 def may_write_beside(path: Path) -> bool:
-    """Whether something could be written into a file's folder."""
+    """Return whether something could be written into a file's folder."""
     return os.access(path.parent, os.W_OK, effective_ids=True)
 
 

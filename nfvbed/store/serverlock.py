@@ -110,7 +110,7 @@ class ServerLock:
 
 
 def holder_on_server(connection: Connection, run: str | None = None) -> Holder | None:
-    """Say which session of the server writes, or writes this run; None: none does."""
+    """Return which session of the server writes, or writes this run; None: none does."""
     key = _key(run) if run else {"nfvbed": ADVISORY_LOCK, "lock": ALL_WRITERS}
     found = connection.execute(_HOLDER, key).first()
     return None if found is None else Holder(int(found[0]), str(found[1]))

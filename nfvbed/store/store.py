@@ -288,7 +288,7 @@ class Store:
 
     @contextlib.contextmanager
     def _shortly(self) -> Iterator[Connection]:
-        """Write in a transaction of its own, whoever else writes.
+        """Yield a connection in a transaction of its own, whoever else writes.
 
         Raises:
             StoreError: it can only be read, or what is written does not fit.

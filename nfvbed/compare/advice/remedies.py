@@ -172,7 +172,7 @@ def _unsent(what: MeasuredConditions) -> str:
 
 
 def _isolated_with(what: MeasuredConditions, cores: Sequence[int]) -> str:
-    """Write cores and those that are isolated already: the kernel's parameter is one list, and names them all."""
+    """Return cores with those that are isolated already: the kernel's parameter is one list, and names them all."""
     return format_cpu_list(tuple(sorted({*what.isolated, *cores})))
 
 

@@ -112,7 +112,7 @@ def _baseline_row(row: CellSummary, rows: Sequence[CellSummary], baseline: str) 
 
 
 def find_differences(rows: Sequence[CellSummary], baseline: str, rigs: Rigs, rules: Rules) -> tuple[Difference, ...]:
-    """Judge every row against its baseline, in the order of the rows; the baseline's own rows have no difference."""
+    """Return the difference of every row to its baseline, in order of rows; the baseline's own rows have none."""
     groups: dict[tuple[object, ...], list[tuple[int, CellSummary, CellSummary]]] = {}
     for place, row in enumerate(rows):
         other = _baseline_row(row, rows, baseline)

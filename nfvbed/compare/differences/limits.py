@@ -147,7 +147,7 @@ def _quotient(upper: Interval | None, lower: Interval | None) -> Interval | None
 
 
 def _lies_above(interval: Interval | None) -> bool:
-    """Whether a row is above its ceiling with its whole interval; of a range, which covers less, more is asked."""
+    """Return whether a row is above its ceiling with its whole interval; a range covers less, so it needs a margin."""
     return interval is not None and interval.low > (1 + WITHIN if interval.is_range else 1)
 
 
@@ -189,7 +189,7 @@ def _rate_of(ceiling: CellSummary | None) -> float | None:
 
 
 def _exceeded(ceiling: CellSummary, by: CellSummary, share: RateShare | None) -> list[ExceededCeiling]:
-    """Name a refuted ceiling where a row, with its share of it, is above it, or would be bound by it."""
+    """Return a ceiling as refuted where a row, with its share of it, is above it, or would be bound by it."""
     if share is None or (share.interval.high if share.interval else share.ratio) <= 1 - WITHIN:
         return []
     name, own = CEILING_NAMES[ceiling.role], _lies_above(share.interval)

@@ -137,7 +137,7 @@ def _rig_differences(candidate: CellSummary, baseline: CellSummary, rigs: dict[s
 
 
 def _beyond_the_ports(candidate: CellSummary, baseline: CellSummary, rigs: dict[str, dict[str, Any]]) -> bool:
-    """Whether the rigs differ in more than what follows from the ports; a rig that is not known may."""
+    """Return whether the rigs differ in more than what follows from the ports; a rig that is not known may."""
     left, right = (flat(rigs.get(side.rig_hash, {})) for side in (baseline, candidate))
     if not left or not right:
         return True

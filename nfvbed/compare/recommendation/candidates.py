@@ -88,7 +88,7 @@ def points_of(runs: Sequence[ExaminedRun], need: Need) -> tuple[Point, ...]:
 
 
 def is_raw(row: CellSummary, rigs: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Whether a row's path leads through a VNF that reads and writes whole frames, as its rig says."""
+    """Return whether a row's path leads through a VNF that reads and writes whole frames, as its rig says."""
     vnf = rigs.get(row.rig_hash, {}).get("vnf")
     return bool(row.vnf) and isinstance(vnf, dict) and vnf.get("forwarding") in RAW_FORWARDING
 

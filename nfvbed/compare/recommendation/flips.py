@@ -108,7 +108,7 @@ def _place(ranking: Ranking, variant: str) -> int | None:
 
 
 def _difference(answer: Ranking, other: Ranking) -> tuple[str, str, str]:
-    """Say what differs between two traffic points, and how it is here and there."""
+    """Return what differs between two traffic points, and how it is here and there."""
     lengths = chain_length(answer.topology), chain_length(other.topology)
     parts: list[tuple[str, str, str]] = []
     if answer.topology != other.topology:

@@ -99,7 +99,7 @@ def _scope(own: Candidate, other: Candidate) -> ScopeFinding:
 
 
 def _judge_family(sides: Sequence[tuple[Candidate, Candidate]], measure: Measure) -> Sequence[Judgement]:
-    """Judge all pairs of one run together: many are corrected for being many."""
+    """Return the judgements on all pairs of one run, made together: many are corrected for being many."""
     scopes = [_scope(*pair) for pair in sides]
     rules = sides[0][0].rules
     if not measure.at_common_load:

@@ -101,7 +101,7 @@ def common_loads(cells: Sequence[CellRecord], trials: Sequence[TrialRecord]) -> 
 
 
 def at_common_load(trials: Iterable[TrialRecord], load_pps: int | None) -> list[TrialRecord]:
-    """Pick the trials at the load that all share, within a quarter of it; none where there is no such load."""
+    """Return the trials at the load that all share, within a quarter of it; none where there is no such load."""
     if not load_pps:
         return []
     common = (trial for trial in trials if trial.preset is Preset.COMMON and trial.intended_load_pps)

@@ -163,7 +163,7 @@ def _are_two_states(low: NDArray[np.float64], high: NDArray[np.float64]) -> bool
 
 
 def _names(logs: NDArray[np.float64], states: Sequence[NDArray[np.float64]], rounds: Sequence[Hashable]) -> list[str]:
-    """Name the states that are classes, nearest first; `NOWHERE` for the others (step 4 of the rule)."""
+    """Return the names of the states that are classes, nearest first; `NOWHERE` for the others (step 4 of the rule)."""
     whole = [np.flatnonzero(((logs >= state[0]) & (logs <= state[-1])).all(axis=1)) for state in states]
     enough = [place for place, trials in enumerate(whole) if _makes_a_class([rounds[int(index)] for index in trials])]
     if not enough:

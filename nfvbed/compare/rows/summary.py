@@ -292,7 +292,7 @@ def _status(cell: CellRecord, census: Census, count: int, placement_class: str) 
 
 
 def _sessions_note(data: RunData, cell: CellRecord) -> tuple[str, ...]:
-    """Say which connections a switch that tracks them had; what it does with the two kinds is not the same work."""
+    """Return which connections a switch that tracks them had; it does not do the same work with the two kinds."""
     form = data.sessions_of(cell)
     if form is Sessions.MIRRORED:
         return ("sessions: mirrored; a switch that tracks connections has them established",)
@@ -302,7 +302,7 @@ def _sessions_note(data: RunData, cell: CellRecord) -> tuple[str, ...]:
 
 
 def _roundings(trials: Sequence[TrialRecord]) -> tuple[str, ...]:
-    """Say to what the cycles of a packet are known, where the switch rounds them."""
+    """Return to what the cycles of a packet are known, where the switch rounds them."""
     costs = [trial.cost for trial in trials if trial.cost is not None]
     parts = [
         cost.rounding_cycles / cost.busy_cycles

@@ -48,7 +48,7 @@ class Filter(Record):
     """Settings of simulated runs, in place of measured ones."""
 
     def takes(self, setting: Setting) -> bool:
-        """Whether a setting of its kind is listed."""
+        """Return whether a setting of its kind is listed."""
         asked = self.variant, self.topology, self.test
         own = setting.variant, setting.topology, setting.test
         return all(not want or want == value for want, value in zip(asked, own, strict=True))
@@ -133,7 +133,7 @@ class Trends:
 
 
 def moment(at: datetime) -> str:
-    """Write a time as the store does."""
+    """Return a time as the store writes it."""
     return at.isoformat(timespec="milliseconds")
 
 

@@ -95,7 +95,7 @@ class Source:
         return land(self.store.runs_page(Part(limit=LOOKED_AT), MEASURED)[0], self._why_unanswered)
 
     def newer(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Say what is newer than the run that is shown where none is asked for; nothing where one is."""
+        """Return what is newer than the run that is shown where none is asked for; nothing where one is."""
         found = None if names else self.landing()
         return found.notes if found else ()
 
@@ -179,7 +179,7 @@ class Source:
         return described(self.store, digest)
 
     def _why_unanswered(self, run: RunRecord) -> str:
-        """Say why an ended run has no answer; what was found is kept while nothing is added to it."""
+        """Return why an ended run has no answer; what was found is kept while nothing is added to it."""
         key = run, self.store.extent(run.id)
         if key not in self._answers:
             if len(self._answers) >= ANSWERS_KEPT:

@@ -61,7 +61,7 @@ def confirmation(action: Action, site: SiteSpec, typed: str, *, evict: bool = Fa
 
 
 def changes_of(project: Project, wanted: RunChoices) -> tuple[str, ...]:
-    """Say what a deployment on a site makes there, and what of it stays."""
+    """Return what a deployment on a site makes there, and what of it stays."""
     site = project.load_site(wanted.site)
     chosen = (project.load_variant(name, site) for name in wanted.variants)
     return (f"Site {site.name}: {site.summary}", *site.changes(chosen))

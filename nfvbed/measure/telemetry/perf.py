@@ -76,7 +76,7 @@ class PerfSupport:
 
     @property
     def reason(self) -> str:
-        """Say why something cannot be counted; empty where all can."""
+        """Return why something cannot be counted; empty where all can."""
         return "; ".join(f"{name}: {why}" for name, why in self.refused.items())
 
 

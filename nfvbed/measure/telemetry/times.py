@@ -137,7 +137,7 @@ def _alone(group: Group, groups: Iterable[Group]) -> bool:
 
 
 def _hidden(groups: Sequence[Group], readings: Readings, traffic: Traffic, alone: Mapping[str, bool]) -> set[str]:
-    """Name the groups whose work others do: what they ran themselves is less than any switching takes.
+    """Return the groups whose work others do: what they ran themselves is less than any switching takes.
 
     Where a VNF's is hidden, a switch in the kernel did it, or did not do its own: neither is known.
     """

@@ -187,5 +187,5 @@ def _buffer_kib() -> int:
 
 
 def _grouped(digits: str) -> str:
-    """Write a mask as the kernel wants it: groups of 32 bits with commas between."""
+    """Return a mask as the kernel wants it: groups of 32 bits with commas between."""
     return ",".join(digits[max(0, end - 8) : end] for end in range(len(digits), 0, -8)[::-1])

@@ -57,7 +57,7 @@ def _written(value: object) -> object:
 
 
 def render_page(context: ReportContext) -> str:
-    """Write the page."""
+    """Return the page as HTML."""
     drawn = drawings(context.comparison)
     return render(
         "page",
@@ -79,7 +79,7 @@ def render(template: str, **values: object) -> str:
 
 
 def embedded_json(value: object) -> str:
-    """Write JSON that can be in a script element: no text in it can end the element."""
+    """Return JSON that can be in a script element: no text in it can end the element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

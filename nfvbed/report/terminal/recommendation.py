@@ -143,5 +143,5 @@ def _shell_lines(proposal: Proposal, width: int) -> list[str]:
 
 
 def shown_host(host_hash: str, machine: str, newest: str) -> str:
-    """Write one line on another host of which runs are stored."""
+    """Return one line on another host of which runs are stored."""
     return f"  {host_hash[:12]}  {machine or wording.NOTHING}; newest run {newest[:10]}"

@@ -242,7 +242,7 @@ def _with_core(
 
 
 def _judged(found: Outcome[TablePayload], counted: str, nothing: str) -> Outcome[TablePayload]:
-    """Say of a test that it failed where nothing at all came through, by the count that tells."""
+    """Return an outcome, as failed where nothing at all came through, by the count that tells."""
     rows = found.payload.rows if found.payload is not None else ()
     counts = [one.value for row in rows for one in row.quantities if one.name == counted]
     return replace(found, nothing=nothing) if counts and not any(counts) else found

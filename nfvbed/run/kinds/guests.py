@@ -241,7 +241,7 @@ class CoreUse:
     """Of all vCPUs of both guests."""
 
     def lacks(self, topology: CpuTopology) -> str:
-        """Say what is missing for one PMD core per NUMA node and a core for each vCPU; empty where all is there."""
+        """Return what is missing for one PMD core per NUMA node and a core for each vCPU; empty where all is there."""
         nodes = max(len(topology.nodes), 1)
         by_node = sorted(topology.node_of(core) for core in self.pmd_cores)
         pmds = nodes if self.pmd_cores else 0

@@ -118,7 +118,7 @@ def _seen(trial: TrialRecord) -> _TrialFigures:
 
 
 def counted(number: int, what: str) -> str:
-    """Write a number of things, given in the plural: `1 flow`, `1,000 entries`."""
+    """Return a number of things, given in the plural: `1 flow`, `1,000 entries`."""
     if number != 1:
         return f"{number:,} {what}"
     return f"1 {what[:-3]}y" if what.endswith("ies") else f"1 {what[:-1]}"

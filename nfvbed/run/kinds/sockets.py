@@ -137,7 +137,7 @@ class _Rows:
 
 
 def _missing(runs: Iterable[SocketFigures]) -> str:
-    """Name the figures that a tool did not give."""
+    """Return the names of the figures that a tool did not give."""
     names = dict.fromkeys(figure.name for run in runs for figure in run.figures if figure.value is None)
     return f"the tool does not tell {', '.join(names)}" if names else ""
 
