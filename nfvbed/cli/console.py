@@ -1,4 +1,4 @@
-"""The console that tables and progress are printed to: its styles are its own, and no text that it is given has any."""
+"""The console that tables and progress are printed to: it has styles of its own, and texts bring none."""
 
 from collections.abc import Iterable
 from typing import IO, Any

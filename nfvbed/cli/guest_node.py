@@ -114,7 +114,7 @@ def _show_progress(stream: str, data: bytes) -> None:
 
 
 def _take_over(node: OwnMachine, store: Store) -> RunRecord | None:
-    """Copy the guest's results; give the newest run."""
+    """Copy the guest's results, and return the newest run."""
     with tempfile.TemporaryDirectory(prefix="nfvbed-node-") as folder:
         for suffix in _BESIDE:
             try:

@@ -15,7 +15,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def keystone_options(command: Command) -> Command:
-    """Add them."""
+    """Add the options of Keystone."""
     for option in (
         click.option(
             "--keystone-ca", type=click.Path(dir_okay=False, path_type=Path),

@@ -1,4 +1,4 @@
-"""What does not belong on a command line, which every user of the machine can read."""
+"""Refuses secrets on the command line, which every user of the machine can read."""
 
 import re
 from collections.abc import Iterable

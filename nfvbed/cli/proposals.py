@@ -1,4 +1,4 @@
-"""Asks of a command that is proposed what the real one asks: the same options, files and plan."""
+"""Checks a proposed command as the real one is checked: with the same options, files and plan."""
 
 import shlex
 

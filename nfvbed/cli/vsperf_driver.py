@@ -76,5 +76,5 @@ def show_request(request: Request, as_json: bool) -> None:
 
 
 def run_request(request: Request, store: Store) -> RunRecord:
-    """Run it."""
+    """Run the requested test."""
     return run_vsperf(request, store, lambda text: click.echo(text, err=True))

@@ -1,4 +1,4 @@
-"""Sessions of mirrored traffic are open before a trial, and what connection tracking did in it is kept with it."""
+"""Opens the sessions of mirrored traffic before a trial, and keeps what connection tracking did in it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

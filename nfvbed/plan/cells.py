@@ -1,4 +1,4 @@
-"""The squares of the matrix, and the deployments that several of them share."""
+"""The cells of the matrix, and the deployments that several of them share."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

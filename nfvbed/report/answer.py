@@ -38,7 +38,7 @@ class Answer(Record):
 
 
 def answer(comparison: Comparison) -> Answer:
-    """Put the comparison in words; nothing is claimed that was not judged."""
+    """Return the comparison in words; nothing is claimed that was not judged."""
     points = leaders(comparison.rows, comparison.rules, comparison.rigs)
     measured = len({row.variant for row in comparison.rows if row.mrr is not None})
     emulated = any(row.emulated for row in comparison.rows)

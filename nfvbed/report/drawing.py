@@ -1,4 +1,4 @@
-"""Has figures drawn by a process of its own, which may die: that costs the picture that it drew.
+"""Draws figures in a process of its own; if that dies, only the picture that it drew is lost.
 
 The process is started once and serves all drawings; the first picture of a process costs half a second more than the
 next. It ends with this one, however that ends, and after a while without drawings.

@@ -59,7 +59,7 @@ class Runner:
 
         Returns:
             The run as it ended: `ok`, also where verdicts are undecided; `blocked` where rounds or repetitions are
-            missing; `failed` where VNFs failed and only their cells were given up (`failure` then says which, and why).
+            missing; `failed` where VNFs failed and only their cells were given up. `failure` then says which, and why.
 
         Raises:
             UnsupportedError: this host can run none of the variants.
@@ -135,7 +135,7 @@ class Runner:
         return self._conclude(execution, out_of_time)
 
     def _round(self, visitor: Visitor, execution: Execution, trials: Sequence[PlannedTrial]) -> bool:
-        """Measure what fits of a round; say whether anything did."""
+        """Measure what fits of a round, and return whether anything did."""
         served = False
         for path in execution.paths(trials):
             for key, group in path if execution.fits(path) else ():

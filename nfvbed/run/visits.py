@@ -59,7 +59,7 @@ class Visitor:
         """Deploy, measure, take down.
 
         What the site cannot do is excluded. A cell is given up where its VNF failed, where no frame comes back, or
-        where its VNFs need more than there is: a longer chain needs memory that a shorter one does not. Cells that were
+        where its VNFs need more than there is. A longer chain needs memory that a shorter one does not. Cells that were
         to follow one whose VNF failed are measured on a new deployment.
 
         Raises:
@@ -76,7 +76,7 @@ class Visitor:
     def _serve_once(
         self, key: DeploymentKey, variant: Variant, trials: tuple[PlannedTrial, ...]
     ) -> tuple[PlannedTrial, ...]:
-        """Serve one deployment; give the trials that need another one."""
+        """Serve one deployment, and return the trials that need another one."""
         number, begun = trials[0].round, list[str]()
         cells = dict.fromkeys(trial.cell for trial in trials)
         try:

@@ -1,4 +1,4 @@
-"""Which trials of a search are void: those in which the host, not the system under test, had the last word.
+"""Which trials of a search are void: those whose outcome the host decided, and not the system under test.
 
 The rule never looks at what a trial lost. A rule that looked only at trials that lost something would leave those out
 and keep their lucky sisters, and the result would be the system's at its best moments (ADR 0026).

@@ -1,4 +1,4 @@
-"""What former nfvbed wrote in other words than this one, and is still read."""
+"""What former versions of nfvbed wrote in other words, and this one still reads."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final

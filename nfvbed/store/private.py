@@ -1,4 +1,4 @@
-"""Keeps the files of a store their owner's alone: who may open one of them may hold a lock that stops a measurement.
+"""Keeps a store's files for their owner alone: whoever opens one may hold a lock that stops a measurement.
 
 SQLite's readers and writers meet in locks on a map beside the file (`-shm`), and writers of nfvbed in one on `.lock`; a
 descriptor that may only read is enough for both. Others read a copy (`nfvbed export --format sqlite`).

@@ -89,7 +89,7 @@ class RunDocument(Record):
 
 
 def export_run(store: Store, run: RunRecord) -> RunDocument:
-    """Take a run out of a store, with all that it refers to."""
+    """Return a run of a store as a document, with all that it refers to."""
     cells = store.cells(run.id)
     kinds = {run.plan_hash: "plan", run.host_hash: "host", run.doctor_hash: "doctor"}
     kinds |= {cell.config_hash: "variant" for cell in cells} | {cell.rig_hash: "rig" for cell in cells}

@@ -1,4 +1,4 @@
-"""Where the order of variants is another one: what of the traffic would change the answer."""
+"""Traffic that would change the answer: where the order of variants is another one."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

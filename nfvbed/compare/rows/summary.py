@@ -1,4 +1,4 @@
-"""A row: what the trials of one cell say over all placement states, and why it says nothing if it does not."""
+"""A row: what the trials of one cell say over all placement states, or why they say nothing."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

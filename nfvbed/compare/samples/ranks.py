@@ -89,8 +89,8 @@ def rank_spread(samples: Sequence[float], baseline: Sequence[float], alpha: floa
 
     Two paired sides spread alike exactly where their sum and their difference are uncorrelated (Pitman, Biometrika 31,
     1939; Morgan, same volume), also where both follow a third thing. Sum and difference of two rounds are concordant
-    where the one side moved further between these rounds than the other did; so Kendall's statistic counts the pairs of
-    rounds in which it did, no centre has to be estimated, and the ratios of both ways give estimate and interval.
+    where the one side moved further between these rounds than the other did. So Kendall's statistic counts the pairs of
+    rounds in which it did, and no centre has to be estimated. The ratios of both ways give estimate and interval.
     McCulloch (Communications in Statistics 16, 1987) recommends a rank correlation here where tails are heavy.
 
     Args:

@@ -190,7 +190,7 @@ class Listener(socket.socket):
         super().listen(max(backlog, WAITING))
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Take a connection.
+        """Accept a connection.
 
         Raises:
             ConnectionAbortedError: there is no room for it; it is closed.

@@ -1,5 +1,4 @@
-"""People of an OpenStack sign in with its own users: Keystone says who they are, and by their roles in a project what
-they may.
+"""Sign-in with users of an OpenStack: Keystone says who they are; their roles in a project say what they may do.
 
 A password is sent to Keystone once, and neither kept nor logged; the token that Keystone answers with is not kept
 either.

@@ -1,4 +1,4 @@
-"""Where the dashboard listens: this machine alone, unless who reaches it is known and nobody can listen in."""
+"""Where the dashboard listens: only this machine, unless who reaches it is known and nobody can listen in."""
 
 import ipaddress
 import socket

@@ -1,4 +1,4 @@
-"""What is before every request: the name of the host, who asks, where it comes from, and headers of answers."""
+"""The checks before every request: the name of the host, who asks, where it comes from; and headers of answers."""
 
 import asyncio
 import hmac

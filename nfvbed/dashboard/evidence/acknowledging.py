@@ -1,4 +1,4 @@
-"""Operators say of a step that it is known: with a reason, until a date."""
+"""What operators say of a step that is known: a reason, and until when."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Final

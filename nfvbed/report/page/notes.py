@@ -1,4 +1,4 @@
-"""Notes below a table: what would make its columns too wide to read is there once, and a letter in the cell."""
+"""Notes below a table: a text that would make a column too wide is there once, with its letter in the cell."""
 
 from string import ascii_lowercase
 

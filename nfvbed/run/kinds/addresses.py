@@ -130,7 +130,7 @@ class AddressSteps:
         """Send until a trial has sent as many frames as there are addresses.
 
         Where the rate does not matter, it also sends until no frame was lost on its way, which says nothing of the
-        table: addresses that are shown again add to what was learnt before. Where the rate matters, every attempt
+        table. Addresses that are shown again add to what was learnt before. Where the rate matters, every attempt
         restarts.
 
         Raises:

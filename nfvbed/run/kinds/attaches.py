@@ -208,7 +208,7 @@ def _restored_row(core: LiveCore, spec: RestorationTest, deployment: Deployment,
 
 
 def _tried(deployment: Deployment, table: BearerTable, frames: int) -> tuple[CarriedReport, ...]:
-    """Send until frames come over all bearers, for a while at most; give what came last."""
+    """Send until frames come over all bearers, for a while at most, and return what came last."""
     deadline = time.monotonic() + RETURN_S
     while True:
         found = carry_each(deployment, table, frames)

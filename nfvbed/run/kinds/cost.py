@@ -312,7 +312,7 @@ class _Tasks:
         )
 
     def _trial(self) -> tuple[_LiveTrial, bool]:
-        """Measure one trial; say whether it is in the class of the test."""
+        """Measure one trial, and return also whether it is in the class of the test."""
         seen: list[int] = []
 
         def measure() -> TrialRecord:

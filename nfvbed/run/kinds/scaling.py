@@ -86,7 +86,7 @@ class RowMeter:
         return replace(request, rate_pps=rate, duration_ns=round(self._spec.duration_s * NS_PER_S))
 
     def _trial(self, request: TrafficRequest) -> tuple[_TrialFigures, bool]:
-        """Measure one trial; say whether it is in the class of the test."""
+        """Measure one trial, and return also whether it is in the class of the test."""
         record = self._one_class.take(lambda: self._cell_test.measure(replace(self._cell_test.task(), request=request)))
         return _seen(record), self._one_class.fits
 
