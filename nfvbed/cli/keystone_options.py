@@ -44,7 +44,7 @@ def keystone_of(options: dict[str, Any]) -> "KeystoneSpec | None":
 
     Raises:
         UsageError: Keystone without a project, or the other way round.
-        ConfigurationError: it cannot be asked safely.
+        ConfigurationError: Keystone cannot be asked safely.
     """
     from nfvbed.dashboard.access.keystone import KeystoneSpec
 

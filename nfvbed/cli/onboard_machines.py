@@ -52,7 +52,7 @@ def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, opt
 
     Raises:
         UsageError, ConfigurationError, UnsupportedError: what is asked for does not exist, or does not fit.
-        OnboardError: it failed; nothing of it is left.
+        OnboardError: the onboarding failed; nothing of it is left.
     """
     refuse_options(vnf, options, _REFUSED)
     name, flavour = options["variant"] or site.only_variant, options["flavour"] or _usual_flavour(vnf, options)

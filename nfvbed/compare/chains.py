@@ -94,7 +94,7 @@ def find_chains(rows: Sequence[CellSummary], hold: ShareRequirement | None = Non
     """Return the chains among rows; one of a single length, or without its chain of one VNF, is none.
 
     Args:
-        rows: of one or several runs.
+        rows: those of one or several runs.
         hold: what a chain is asked to hold; None: half of the one-VNF rate. Where it is a part of the p2p rate, chains
             without that are left out.
     """

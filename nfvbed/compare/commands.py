@@ -38,7 +38,7 @@ def vnf_setting(label: str, vnf: Mapping[str, Any]) -> str:
     """Return the setting of an experiment that gives it another run's VNF; empty where it cannot be rebuilt.
 
     Args:
-        label: of the VNF in that run.
+        label: the VNF's in that run.
         vnf: its description in that run's rig.
     """
     if label == NATIVE:

@@ -182,7 +182,7 @@ def changes_in(series: Series, descriptions: Mapping[str, Mapping[str, Any]]) ->
     """Return where host, rig or configuration of a series changed, and in what.
 
     Args:
-        descriptions: of hosts, rigs and configurations by hash, as far as they are stored.
+        descriptions: those of hosts, rigs and configurations by hash, as far as they are stored.
     """
     found = []
     for place, (before, after) in enumerate(pairwise(series.measured), start=1):

@@ -125,7 +125,7 @@ class Audit:
         Args:
             asked: details of the action.
             said: the reason of the outcome.
-            kind: which file it is added to.
+            kind: the file that the line is added to.
 
         Raises:
             StoreError: the line cannot be written; then nothing must be done.

@@ -32,7 +32,7 @@ def called(root: Path, arguments: Sequence[str], patience_s: float = PATIENCE_S)
 
     Raises:
         NfvbedError: what the verb failed with.
-        BusyError: it took longer.
+        BusyError: the verb took longer.
     """
     argv = [sys.executable, "-m", "nfvbed", "--root", str(root), *arguments]
     # A session of its own: what it has begun beside a deployment it takes down itself, whatever ends the server.

@@ -16,7 +16,7 @@ def rotated(items: Sequence[Item], round_number: int) -> tuple[Item, ...]:
 
     Args:
         items: in their declared order.
-        round_number: from 1.
+        round_number: counted from 1.
     """
     if not items:
         return ()
@@ -32,7 +32,7 @@ def is_exchanged(round_number: int) -> bool:
     no exchange.
 
     Args:
-        round_number: from 1.
+        round_number: counted from 1.
     """
     return round_number % 4 in (2, 3)
 
@@ -42,7 +42,7 @@ def partners(items: Sequence[Item], round_number: int) -> tuple[Item, ...]:
 
     Args:
         items: in their declared order.
-        round_number: from 1.
+        round_number: counted from 1.
     """
     if len(items) == 2:
         return tuple(items) if round_number % 2 else (items[1], items[0])
@@ -64,7 +64,7 @@ def ordered_round(
     Args:
         ceilings: in their declared order.
         subjects: likewise.
-        round_number: from 1.
+        round_number: counted from 1.
         late: deployments that come last.
         turning: ceilings that subjects are paired with; they come after them in every second round.
     """

@@ -75,7 +75,7 @@ class DrawingProcess:
         """Draw a Vega-Lite specification.
 
         Raises:
-            DrawingError: it cannot be drawn, or the process died or took too long.
+            DrawingError: the figure cannot be drawn, or the process died or took too long.
         """
         return self._draw({"svg": drawable(spec)})
 

@@ -77,7 +77,7 @@ def load(
 
     Args:
         store: open.
-        names: of the runs; one at least.
+        names: one at least.
         variant_model: the model of variants, with the options of all data planes that there are.
         latency_of: only trials of these variants have their latency, and no other histograms are read; None: all have.
         selection: the runs among which `latest` is the newest.

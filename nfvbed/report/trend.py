@@ -52,7 +52,7 @@ def trend_of(
     """Return a series joined with what people said of its steps, and with what changed around it.
 
     Args:
-        descriptions: of hosts, rigs and configurations by hash; empty: changes are named by hash alone.
+        descriptions: those of hosts, rigs and configurations by hash; empty: changes are named by hash alone.
         acknowledged: everything that was said, in the order in which it was said.
         now: UTC, ISO 8601, in the form of the store's times.
     """

@@ -155,7 +155,7 @@ class _Trials:
         """Measure until a trial may be used.
 
         Raises:
-            SearchStopped: it is too late for another, or the placement class does not hold.
+            SearchStopped: it is too late for another trial, or the placement class does not hold.
             GeneratorError: a trial ended early.
         """
         while True:

@@ -71,7 +71,7 @@ def rebuilt(model: type[Model], values: Mapping[Any, Any], table: str, key: Iter
     """Return a record made of a row's values.
 
     Args:
-        values: by the names of its fields.
+        values: those of the record's fields, by name.
         key: names of the values that identify it.
 
     Raises:

@@ -34,7 +34,7 @@ class ServerLock:
     """What one writer holds, in a session of its own: it ends with the process, however that ends.
 
     Args:
-        location: of the store, for messages.
+        location: that of the store, for messages.
     """
 
     def __init__(self, engine: Engine, location: Location) -> None:

@@ -265,7 +265,7 @@ class Store:
         It waits for no run to end: nothing that a run writes is touched, and the database takes turns.
 
         Raises:
-            StoreError: it cannot be written, or has no such run.
+            StoreError: the store cannot be written, or has no such run.
             BusyError: another program holds the database for longer than a transaction takes.
         """
         with self._shortly() as connection:
@@ -280,7 +280,7 @@ class Store:
 
         Raises:
             UsageError: a text that cannot be kept, or a label that another run has.
-            StoreError: it cannot be written, or has no such run.
+            StoreError: the store cannot be written, or has no such run.
             BusyError: another program holds the database for longer than a transaction takes.
         """
         with self._shortly() as connection:
@@ -291,7 +291,7 @@ class Store:
         """Yield a connection in a transaction of its own, whoever else writes.
 
         Raises:
-            StoreError: it can only be read, or what is written does not fit.
+            StoreError: the store can only be read, or what is written does not fit.
             BusyError: another program holds the database for longer than a transaction takes.
         """
         if not self.is_writable:
@@ -316,7 +316,7 @@ class Store:
         """Write a copy of a file as it is now, in one step; readers of the copy hold up nobody who writes here.
 
         Raises:
-            UsageError: it is a server's database.
+            UsageError: the store is a server's database.
             StoreError: the copy cannot be written; what was in its place before is still there.
         """
         if self.location.path is None:

@@ -65,7 +65,7 @@ def points_of(runs: Sequence[ExaminedRun], need: Need) -> tuple[Point, ...]:
     """Return the candidates by traffic point, those points of most variants first.
 
     Args:
-        runs: of one host, the newest first.
+        runs: those of one host, the newest first.
     """
     found: dict[Traffic, Point] = {}
     for run in runs:

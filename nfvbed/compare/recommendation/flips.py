@@ -52,7 +52,7 @@ def flips_by_flows(answer: Ranking, runs: Sequence[ExaminedRun]) -> tuple[Flip, 
 
     Args:
         answer: one with a single variant in its first place; else there is nothing to flip.
-        runs: of one host, the newest first.
+        runs: those of one host, the newest first.
     """
     if not answer.is_clear:
         return ()

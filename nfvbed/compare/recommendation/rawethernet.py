@@ -58,7 +58,7 @@ def find_carriers(runs: Sequence[ExaminedRun]) -> tuple[Carrier, ...]:
     """Return what the newest run that tells it says of each variant and raw-Ethernet VNF; sockets tell most.
 
     Args:
-        runs: of one host, the newest first.
+        runs: those of one host, the newest first.
     """
     found: dict[tuple[str, str], Carrier] = {}
     for run in runs:

@@ -122,7 +122,7 @@ def recommend(
     """Return a ranking of what the runs of one host measured.
 
     Args:
-        runs: of that host, the newest first; none where it has none.
+        runs: those of the host, the newest first; none where it has none.
         wanted: the need, and the traffic that is asked for.
         measures: is asked of every command before it is proposed, and for every variant in it.
     """

@@ -43,7 +43,7 @@ def find_changes(ends: Sequence[Ends | None], durations_s: Sequence[float]) -> C
 
     Args:
         ends: `Placement.ends` of some or all trials of a host; None: not measured, passed over.
-        durations_s: of the same trials, from the reading before to the reading after them.
+        durations_s: those of the same trials, from the reading before to the reading after them.
     """
     seen = [(*end, duration) for end, duration in zip(ends, durations_s, strict=True) if end and duration > 0]
     if all(before == after for before, after, _ in seen):
@@ -73,8 +73,8 @@ class ChangesOfHost:
     """What all trials of a host tell of its changes, to be asked about some of them.
 
     Args:
-        ends: of all trials; None: not measured, passed over.
-        durations_s: of the same trials.
+        ends: those of all trials; None: not measured, passed over.
+        durations_s: those of the same trials.
     """
 
     def __init__(self, ends: Sequence[Ends | None], durations_s: Sequence[float]) -> None:

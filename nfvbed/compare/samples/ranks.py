@@ -95,7 +95,7 @@ def rank_spread(samples: Sequence[float], baseline: Sequence[float], alpha: floa
 
     Args:
         samples: at least two, finite; logarithms where spread is to be a part of the rate.
-        baseline: of the same rounds, in the same order.
+        baseline: those of the same rounds, in the same order.
         alpha: two-sided error that the interval may have.
 
     Returns:

@@ -190,7 +190,7 @@ def scatter_of(logs: NDArray[np.float64]) -> float:
     Half of the differences may hold a step or a run that lies apart before it is widened.
 
     Args:
-        logs: of the figures, in order of time; at least two.
+        logs: logarithms of the figures, in order of time; at least two.
     """
     typical = float(np.median(np.abs(np.diff(logs))))
     # The median of |x - y| of normal x and y is 0.6745 times the square root of two standard deviations.

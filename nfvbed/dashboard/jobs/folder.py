@@ -72,7 +72,7 @@ class Jobs:
         """Start a job.
 
         Args:
-            arguments: of nfvbed, as a list; no shell reads them.
+            arguments: those of nfvbed, as a list; no shell reads them.
             document: whether its output is JSON.
 
         Raises:

@@ -73,7 +73,7 @@ def render(template: str, **values: object) -> str:
     """Return a template, or a section, filled with its `values`.
 
     Raises:
-        jinja2.UndefinedError: it names a value that is not there.
+        jinja2.UndefinedError: the template names a value that is not there.
     """
     return templates().get_template(f"{template}.html.j2").render(values)
 

@@ -59,7 +59,7 @@ def lay_out(columns: Sequence[Column], lines: Sequence[Line], width: int) -> lis
 
     Args:
         lines: rows, and lines between them.
-        width: of the terminal, in columns.
+        width: the terminal's, in columns.
     """
     rows = [line for line in lines if isinstance(line, Row)]
     widths = [
@@ -113,7 +113,7 @@ def paragraph(text: str, width: int, indent: str = "") -> list[str]:
 
     Args:
         text: one paragraph.
-        width: of the terminal, in columns.
+        width: the terminal's, in columns.
         indent: before all lines but the first.
     """
     lines = wrap(unbroken(text), width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -48,7 +48,7 @@ def screen(found: Recommendation, machine: str, width: int) -> list[Text]:
 
     Args:
         machine: the host in one line; empty: not known.
-        width: of the terminal, in columns.
+        width: the terminal's, in columns.
     """
     lines = [Text(line, "bold") for line in paragraph(headline(found), width)[:3]]
     lines += [Text(line, "dim") for line in _about(found, machine, width)]

@@ -45,7 +45,7 @@ def screen(comparison: Comparison, about: ScreenContext, width: int = WIDTH) -> 
 
     Args:
         about: title, machines and page.
-        width: of the terminal, in columns.
+        width: the terminal's, in columns.
     """
     marks = Marks(comparison)
     head, foot = _head(comparison, about, width), _foot(comparison, about, width)

@@ -95,7 +95,7 @@ class CellTest:
         """Return the load that fractions are fractions of: `mrr`, or a goal of a search.
 
         Raises:
-            MissingReference: it was not measured, so the test is blocked.
+            MissingReference: that load was not measured, so the test is blocked.
         """
         return reference(of, self.cell, self.known())
 
