@@ -85,12 +85,11 @@ def _print_screen(comparison: Comparison, around: ScreenContext, width: int) -> 
 
 
 def about(loaded: LoadedRuns, root: Path, names: Sequence[str]) -> ScreenContext:
-    """Say what was compared, on which machines, and where its page is, if it is written.
+    """Return what was compared, on which machines, and where its page is, if it is written.
 
     Args:
-        loaded: the runs.
-        root: of the project.
-        names: of the runs, as they were given; none: the run was chosen.
+        root: the project's folder.
+        names: the runs' names, as they were given; none: the run was chosen.
     """
     run = loaded.data[0].run
     page = below(root / "results" / "reports", run.id) / "index.html"

@@ -65,7 +65,7 @@ ORDER BY cell.position
 
 
 class Names(click.types.StringParamType):
-    """A text that is a name of a kind; which names there are, the verb checks, and says what is near.
+    """A text that is a name of one kind; the verb checks whether there is such a name, and suggests near ones.
 
     Args:
         kind: a key of the kinds below.

@@ -1,4 +1,4 @@
-"""The console that tables and progress are printed to: its styles are its own, and no text that it is given has any."""
+"""The console that tables and progress are printed to: it has styles of its own, and texts bring none."""
 
 from collections.abc import Iterable
 from typing import IO, Any
@@ -13,7 +13,7 @@ from nfvbed.cli.output import ShownStream
 
 
 class Console(console.Console):
-    """Prints with escapes what would control the terminal; names with brackets or colons are no markup.
+    """Prints control characters as escapes; brackets and colons in names are no markup.
 
     Args:
         settings: as rich's, but for `markup` and `emoji`.

@@ -12,11 +12,7 @@ from nfvbed.spec.loader import Project
 
 
 class DeployedSites:
-    """Reads what each site has written down; nothing is changed, and no lock is taken.
-
-    Args:
-        project: whose sites they are.
-    """
+    """Reads what each site of a project has written down; nothing is changed, and no lock is taken."""
 
     def __init__(self, project: Project) -> None:
         self._project = project

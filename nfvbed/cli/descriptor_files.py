@@ -25,8 +25,8 @@ def vnf_of_file(project: Project, path: str, options: dict[str, Any]) -> tuple[P
     """Return the VNF of a `vnf.yml`, with the project that has it; None: the file is someone's descriptor.
 
     Raises:
-        ConfigurationError: the file is no descriptor, or not valid; with what it is, and the line.
-        UsageError: it is not in the project, and is not only to be checked.
+        ConfigurationError: the file is no descriptor, or not valid; the message says what it is, and the line.
+        UsageError: the file is not in the project, and more than a check is asked for.
     """
     if given.form_of(Path(path)) is not Form.OWN:
         return None
@@ -42,12 +42,10 @@ def vnf_of_file(project: Project, path: str, options: dict[str, Any]) -> tuple[P
 
 
 def onboard_file(project: Project, path: str, options: dict[str, Any]) -> int:
-    """Onboard the VNF of someone's descriptor; or say what would be, or what does not fit.
+    """Onboard the VNF of someone's descriptor, or print what would be onboarded, or what does not fit.
 
     Args:
-        project: where sites and variants are.
-        path: the file's.
-        options: of the command line, with `site`, `variant` and `as_json`.
+        options: those of the command line, with `site`, `variant` and `as_json`.
 
     Returns:
         The exit code.
@@ -80,10 +78,10 @@ def onboard_file(project: Project, path: str, options: dict[str, Any]) -> int:
 
 
 def checked(project: Project, path: Path) -> str:
-    """Return a line about a descriptor that is valid, of whatever form; no cloud is asked.
+    """Return a line about a valid descriptor, of whatever form; no cloud is asked.
 
     Raises:
-        ConfigurationError: it is none, or not valid; with the line.
+        ConfigurationError: the file is no descriptor, or not valid; the message has the line.
         PrerequisiteError: tosca-parser, or ETSI's type files, are missing.
     """
     form = given.form_of(path)

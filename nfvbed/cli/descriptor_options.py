@@ -73,7 +73,7 @@ def is_file(vnf: str, known: tuple[str, ...]) -> bool:
     """Return whether a file is meant, and no VNF of the project.
 
     Raises:
-        UnknownNameError: there is neither, and it is written as files are.
+        UnknownNameError: there is neither, and the name is written as a file's.
     """
     if vnf in known or Path(vnf).is_file():
         return vnf not in known
@@ -91,7 +91,7 @@ def refuse_given(options: dict[str, Any]) -> None:
     """Refuse a descriptor's options where no file is meant, and take them out.
 
     Raises:
-        UsageError: there is one.
+        UsageError: one of them is given.
     """
     given = [key for key in KEYS if options.pop(key)]
     if given:
@@ -102,7 +102,7 @@ def refuse_others(options: dict[str, Any]) -> None:
     """Refuse the options of a VNF of the project where a file is meant.
 
     Raises:
-        UsageError: there is one.
+        UsageError: one of them is given.
     """
     given = [key for key in (*VNF_KEYS, "topology", "offload_price") if options.get(key) not in (None, False)]
     if given:
@@ -111,7 +111,7 @@ def refuse_others(options: dict[str, Any]) -> None:
 
 
 def descriptor_of(path: str, options: dict[str, Any]) -> GivenDescriptor:
-    """Return what a command gives.
+    """Return the descriptor that a command names, with what its options give for it.
 
     Raises:
         UsageError: an option is not NAME=VALUE, or a value is not readable.
@@ -129,7 +129,7 @@ def descriptor_of(path: str, options: dict[str, Any]) -> GivenDescriptor:
 
 
 def parameters_of(texts: tuple[str, ...]) -> dict[str, Any]:
-    """Return what `--param` gives.
+    """Return the inputs that `--param` gives, by name.
 
     Raises:
         UsageError: an option is not NAME=VALUE, or a value is not readable.
@@ -165,7 +165,7 @@ def _print(vnf: GivenVnf) -> None:
 
 
 def pairs(option: str, texts: tuple[str, ...], example: str = "NAME=VALUE") -> dict[str, str]:
-    """Return what an option gives that is several times NAME=VALUE.
+    """Return the pairs that an option gives, which may be repeated as NAME=VALUE.
 
     Raises:
         UsageError: a text is not of this form.

@@ -1,4 +1,4 @@
-"""What an installed package lacks that was installed without an extra: to look at stores takes none."""
+"""What an installation without an extra lacks; looking at stores needs no extra."""
 
 from typing import Final
 

@@ -30,12 +30,11 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def doctor_in_node(boot: Boot, project: Project, arguments: Sequence[str]) -> int:
-    """Examine a guest node from inside; give doctor's exit status.
+    """Run `nfvbed doctor` inside a guest node, and return its exit status.
 
     Args:
-        boot: boots the node.
         project: the data folders; the guest sees the same files.
-        arguments: of `nfvbed doctor`.
+        arguments: those of `nfvbed doctor`.
     """
     with boot() as node:
         program = _program(project, ["doctor", *arguments])
@@ -50,7 +49,7 @@ def run_in_node(
     Args:
         named: the site's name, and what boots the node.
         project: the data folders; the guest sees the same files.
-        arguments: of `nfvbed run`, without places of results.
+        arguments: those of `nfvbed run`, without places of results.
         store: this host's.
 
     Returns:
@@ -73,10 +72,9 @@ def run_in_node(
 
 
 def passed_on(context: click.Context, left_out: Sequence[str] = ()) -> list[str]:
-    """Return the words of a command line again, without those of the places of files and results here.
+    """Return a command line's words again, without those that say where files and results are on this host.
 
     Args:
-        context: of the command.
         left_out: names of further parameters to leave out.
     """
     words: list[str] = []
@@ -116,7 +114,7 @@ def _show_progress(stream: str, data: bytes) -> None:
 
 
 def _take_over(node: OwnMachine, store: Store) -> RunRecord | None:
-    """Copy the guest's results; give the newest run."""
+    """Copy the guest's results, and return the newest run."""
     with tempfile.TemporaryDirectory(prefix="nfvbed-node-") as folder:
         for suffix in _BESIDE:
             try:

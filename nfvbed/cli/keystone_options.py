@@ -15,7 +15,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def keystone_options(command: Command) -> Command:
-    """Add them."""
+    """Add the options of Keystone."""
     for option in (
         click.option(
             "--keystone-ca", type=click.Path(dir_okay=False, path_type=Path),
@@ -40,11 +40,11 @@ def keystone_options(command: Command) -> Command:
 
 
 def keystone_of(options: dict[str, Any]) -> "KeystoneSpec | None":
-    """Return what was asked for; None: nothing.
+    """Return the Keystone that the options ask for; None: they ask for none.
 
     Raises:
         UsageError: Keystone without a project, or the other way round.
-        ConfigurationError: it cannot be asked safely.
+        ConfigurationError: Keystone cannot be asked safely.
     """
     from nfvbed.dashboard.access.keystone import KeystoneSpec
 

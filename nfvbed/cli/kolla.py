@@ -90,10 +90,10 @@ def releases(variant: str | None, as_json: bool, root: Path | None) -> None:
 
 
 def _staged(project: Project, name: str) -> StagedCloud:
-    """Return what kolla-ansible makes of a site's machines.
+    """Return the cloud that kolla-ansible makes of a site's machines.
 
     Raises:
-        UsageError: it makes nothing of them.
+        UsageError: the site is not deployed by kolla-ansible.
     """
     site = project.load_site(name)
     cloud = find_site(site, project.root).staged_cloud() if site.in_stages else None

@@ -48,7 +48,7 @@ def refuse_machine_options(options: dict[str, Any]) -> None:
     """Refuse these options where a VNF of one machine is meant, and take them out.
 
     Raises:
-        UsageError: there is one.
+        UsageError: one of them is given.
     """
     given = [key for key in KEYS if options.pop(key, None)]
     if given:
@@ -59,7 +59,7 @@ def refuse_options(vnf: MachinesVnfSpec, options: Mapping[str, Any], keys: tuple
     """Refuse options that each machine has for itself.
 
     Raises:
-        UsageError: there is one.
+        UsageError: one of them is given.
     """
     given = [key for key in keys if options.get(key) not in (None, False)]
     if given:
@@ -79,13 +79,12 @@ def one_flavour(vnf: MachinesVnfSpec, options: Mapping[str, Any]) -> str:
 def given_of(
     project: Project, vnf: MachinesVnfSpec, options: Mapping[str, Any], *, digests: bool, direct: bool = False
 ) -> DeploymentInputs:
-    """Return what the command gives to a VNF.
+    """Return the inputs that the command gives to a VNF.
 
     Args:
         project: where flavors and images are.
-        vnf: the file.
-        options: `zones`, `placement`, `networks` (by link), `image` (Glance's name), `image_file`, `with_image`; what
-            is not there is not given.
+        options: `zones`, `placement`, `networks` (by link), `image` (Glance's name), `image_file`, `with_image`; a
+            missing key: not given.
         digests: whether the digests of images are wanted.
         direct: whether data ports are virtual functions.
 
@@ -117,7 +116,7 @@ class _Images:
         self._root, self._digests, self._packed = root, digests, packed
 
     def of(self, name: str, file: str | None) -> CloudImage:
-        """Return an image.
+        """Return the image of a name, with the checksums of its file where they are wanted.
 
         Raises:
             ConfigurationError: its file cannot be read.

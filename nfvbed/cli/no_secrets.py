@@ -1,4 +1,4 @@
-"""What does not belong on a command line, which every user of the machine can read."""
+"""Refuses secrets on the command line, which every user of the machine can read."""
 
 import re
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _READABLE: Final = "all users of this machine can read it for as long as the com
 
 
 def without_password(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    """Return a store that the command line names; without a password in it.
+    """Return the store that the command line names, if it holds no password.
 
     Raises:
         UsageError: its URL has one, which every user of the machine could read.
@@ -33,15 +33,15 @@ def without_password(_context: click.Context, _parameter: click.Parameter, value
 
 
 def require_no_secret(option: str, names: Iterable[str], fix: str) -> None:
-    """Refuse values of names that speak of a secret.
+    """Refuse values whose names speak of a secret.
 
     Args:
-        option: that gives them.
-        names: of the values.
-        fix: how they are given otherwise.
+        option: the option that gives the values.
+        names: those of the values.
+        fix: how such values are given otherwise.
 
     Raises:
-        UsageError: there is one.
+        UsageError: a name speaks of a secret.
     """
     found = [name for name in names if _SECRET.search(name)]
     if found:

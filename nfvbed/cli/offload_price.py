@@ -24,10 +24,10 @@ _KERNELS_OWN = (_ORDINARY, "nextepc")
 
 
 def measure_price(site: Site, wanted: Variant, topology: str, choice: VnfChoice, as_json: bool) -> None:
-    """Deploy for it alone, measure, take everything down, and print the figures.
+    """Deploy for this measurement alone, measure, take everything down, and print the figures.
 
     Raises:
-        UsageError: this VNF or topology is none that TCP between two hosts would go through.
+        UsageError: TCP between two hosts would not go through this VNF or topology.
         UnsupportedError: the VNF's ports are no kernel links.
         BusyError: something is deployed; measuring would take it apart.
         GeneratorError: iperf3 failed.

@@ -124,12 +124,11 @@ def _require(place: Site, existing: DeploymentRecord | None, asked: tuple[Varian
 
 
 def _by_descriptor(project: Project, vnf: str, options: dict[str, Any]) -> tuple[Project, str]:
-    """Onboard what comes by a descriptor alone, and end: that of a file, of a VNF of several machines on an OpenStack.
+    """Onboard what has only a descriptor (a file, or several machines on an OpenStack) and exit; else return the VNF.
 
     Args:
-        project: where sites, variants and VNFs are.
         vnf: the file's path, or the VNF's name.
-        options: of the command line, with `site`, `variant`, `topology` (whether one is named) and `as_json`.
+        options: those of the command line, with `site`, `variant`, `topology` (whether one is named) and `as_json`.
 
     Returns:
         The project, with the VNF of a `vnf.yml` that is checked; and the VNF's name.

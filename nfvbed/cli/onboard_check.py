@@ -31,11 +31,9 @@ def check_fit(
     """Print what does not fit; return the exit code: 0 where everything does, that of a bad configuration where not.
 
     Args:
-        project: where the files are.
         site: where the VNF would run.
-        topology: what would be connected to what.
+        topology: the path that the VNF would be connected to.
         asked: the VNF's name, the variant's, and the options of the VNF.
-        as_json: print a JSON document.
 
     Raises:
         UsageError: no variant is named, or the options do not describe a VNF.
@@ -59,14 +57,10 @@ def check_fit(
 def check_given(
     project: Project, site: SiteSpec | None, variant_name: str | None, found: ReadDescriptor, *, as_json: bool
 ) -> int:
-    """Print what of a descriptor does not fit; return the exit code as `check_fit`.
+    """Print what in a descriptor does not fit; return the exit code, as `check_fit` does.
 
     Args:
-        project: where the files are.
         site: where it would be onboarded; None: none is named, and the variant alone is compared.
-        variant_name: the data plane.
-        found: the descriptor.
-        as_json: print a JSON document.
 
     Raises:
         UsageError: no variant is named.
@@ -93,7 +87,7 @@ def _on_site(project: Project, site: SiteSpec, variant: Variant, found: ReadDesc
 
 
 def named_variant(name: str | None) -> str:
-    """Return the variant that is compared with.
+    """Return the name of the variant to compare with.
 
     Raises:
         UsageError: none is named.
@@ -116,8 +110,6 @@ def report(name: str, found: Fit, *, as_json: bool) -> int:
 
     Args:
         name: what was compared with what.
-        found: what came of it.
-        as_json: print a JSON document.
     """
     distinct = list({str(one): one for one in found.mismatches}.values())
     notes = list(dict.fromkeys(found.notes))
@@ -134,7 +126,7 @@ def report(name: str, found: Fit, *, as_json: bool) -> int:
 
 
 def _not_there(place: Site, topology: str, choice: VnfChoice) -> tuple[str, ...]:
-    """Say which file of a VNF is still to be made: that is no misfit."""
+    """Return which file of a VNF is still to be made: that is no misfit."""
     try:
         place.prepare(topology, choice)
     except (PrerequisiteError, OnboardError) as failure:

@@ -41,20 +41,18 @@ _MADE = Path(".nfvbed", "descriptors")
 
 
 def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, options: dict[str, Any]) -> int:
-    """Onboard the VNF through the site's API of Tacker, in one deployment flavour; or say what does not fit.
+    """Onboard the VNF through the site's API of Tacker, in one deployment flavour, or print what does not fit.
 
     Args:
-        project: where files are.
-        vnf: the VNF's file.
         site: an OpenStack.
-        options: of the command line, with `variant` and `as_json`.
+        options: those of the command line, with `variant` and `as_json`.
 
     Returns:
         The exit code.
 
     Raises:
         UsageError, ConfigurationError, UnsupportedError: what is asked for does not exist, or does not fit.
-        OnboardError: it failed; nothing of it is left.
+        OnboardError: the onboarding failed; nothing of it is left.
     """
     refuse_options(vnf, options, _REFUSED)
     name, flavour = options["variant"] or site.only_variant, options["flavour"] or _usual_flavour(vnf, options)
@@ -119,7 +117,7 @@ def _project_vnf(
 
 
 def _with_image(project: Project, made: ProjectVnf, variant: Variant, options: Mapping[str, Any]) -> ProjectVnf:
-    """Return it with the flavour's own image, and with the console that says when that is ready.
+    """Return the VNF with its flavour's own image, and with the console that says when the image is ready.
 
     Raises:
         UnsupportedError, PrerequisiteError, OnboardError: as `_project_vnf`.
@@ -157,10 +155,10 @@ def _require_inputs(values: Mapping[str, Any], known: Mapping[str, Any], source:
 
 
 def _renamed(made: ProjectVnf, names: Mapping[str, str]) -> ProjectVnf:
-    """Return it with what the cloud calls networks of links, and what inputs name.
+    """Return the VNF with the cloud's own names for networks of its links and for what its inputs name.
 
     Raises:
-        UsageError: it names nothing so; or it is to be a package, whose names are the request's.
+        UsageError: the VNF has no such name; or it is to be a package, whose names are the request's.
     """
     if not names:
         return made

@@ -13,7 +13,7 @@ from nfvbed.spec.pcrf import NEXTEPC
 
 
 def onboarded(site: Site) -> DeploymentRecord:
-    """Find the deployment on a site, with the VNFs that an earlier command left on it.
+    """Return the deployment on a site, with the VNFs that an earlier command left on it.
 
     Raises:
         UsageError: nothing is deployed there, or no VNF is.

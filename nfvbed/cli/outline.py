@@ -28,10 +28,9 @@ def describe(command: click.Command) -> dict[str, Any]:
 
 
 def outlined(verb: str, text: str) -> click.Command | None:
-    """Return a verb that can be completed and not be called; None: it is not written down.
+    """Return a verb that can be completed but not called; None: its outline is not written down.
 
     Args:
-        verb: its name.
         text: one line of help.
     """
     try:

@@ -46,9 +46,7 @@ def show_plan(study: Study, root: Path, as_json: bool) -> None:
     """Print the plan of a study, with what its site can never have.
 
     Args:
-        study: what is asked.
-        root: of the project.
-        as_json: print a JSON document.
+        root: the project's folder.
     """
     plan = expand(study.experiment, study.variants, study.choices)
     lacking, not_asked = impossible(study, plan, root)
@@ -121,7 +119,7 @@ def incomplete_checksums(plan: Plan, study: Study) -> dict[str, list[str]]:
 
 
 def _exchanges(plan: Plan, site: SiteSpec) -> list[str]:
-    """Say in which rounds twins have each other's variant: before these, and after, the site is deployed again."""
+    """Return in which rounds twins have each other's variant: before these, and after, the site is deployed again."""
     if not site.exchanges:
         return []
     rounds = [str(number) for number in range(1, plan.rounds[0] + 1) if is_exchanged(number)]
@@ -130,7 +128,7 @@ def _exchanges(plan: Plan, site: SiteSpec) -> list[str]:
 
 
 def _named(plan: Plan, unit: Unit) -> str:
-    """Name a unit: the MRR's trials by themselves, any other test by its label."""
+    """Return a unit in words: the MRR's trials by their number, any other test by its label."""
     label, preset = unit
     number = plan.trials_of(preset) if label == MRR else 1
     times = f"{number} x " if number > 1 else ""
@@ -138,7 +136,7 @@ def _named(plan: Plan, unit: Unit) -> str:
 
 
 def _rounds(plan: Plan, cell: str) -> str:
-    """Say in how many rounds a cell is visited: where it is compared, until that is decided."""
+    """Return in how many rounds a cell is visited: where it is compared, until that is decided."""
     if not plan.is_compared(cell):
         return str(plan.needed(cell))
     looks = plan.looks(plan.cell_by_id[cell].point)

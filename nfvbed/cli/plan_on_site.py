@@ -1,4 +1,4 @@
-"""What of a plan its site can never have, asked as the run asks it: before anything is begun."""
+"""What a site can never have of a plan, asked before anything begins, as the run asks it."""
 
 from pathlib import Path
 

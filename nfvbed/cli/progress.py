@@ -154,7 +154,7 @@ class _Times(ProgressColumn):
         self._timer = timer
 
     def render(self, task: Task) -> Text:
-        """Write both."""
+        """Return both as one text."""
         return Text(self._timer.words, style="progress.remaining")
 
 
@@ -164,7 +164,6 @@ class BarProgress(Observer):
     It is drawn once a second only: drawing takes time on the cores that are measured.
 
     Args:
-        console: to draw on.
         clock: seconds.
     """
 
@@ -235,25 +234,25 @@ def progress_on(console: Console) -> PlainProgress | BarProgress:
 
 
 def begun(run: RunRecord, resumed: bool, left_s: float) -> str:
-    """Say which run begins, and how long it takes; nothing of that where time is virtual."""
+    """Return which run begins, and how long it takes; nothing of that where time is virtual."""
     about = f", about {span(left_s)}" if left_s > 0 else ""
     return f"run {run.id} of {run.experiment} {'goes on' if resumed else 'begins'}{about}"
 
 
 def named(key: DeploymentKey) -> str:
-    """Name a deployment."""
+    """Return the name of a deployment."""
     role = "" if key.role is CellRole.SUBJECT else f" ({key.role.value})"
     jumbo = "" if key.mtu == USUAL_MTU else f", MTU {key.mtu}"
     return f"{key.variant}{role} {key.topology}{' with ' + key.vnf if key.vnf else ''}{jumbo}"
 
 
 def named_unit(trial: PlannedTrial) -> str:
-    """Name a trial by its kind, a longer test by its label."""
+    """Return the name of a trial by its kind, of a longer test by its label."""
     return trial.preset.value if trial.is_trial else trial.test
 
 
 def result_line(result: ResultRecord) -> str:
-    """Say in one line how a test ended."""
+    """Return in one line how a test ended."""
     line = f"round {result.round}: {result.cell} {result.test} ended"
     if result.status is not Status.OK:
         line += f" {result.status.value}"
@@ -262,7 +261,7 @@ def result_line(result: ResultRecord) -> str:
 
 
 def round_line(end: RoundEnd) -> str:
-    """Say in one line how far a run is after a round."""
+    """Return in one line how far a run is after a round."""
     least, most = end.of
     parts = [f"round {end.number} of {f'{least} to {most}' if least < most else most}"]
     if end.points:
@@ -277,7 +276,7 @@ def round_line(end: RoundEnd) -> str:
 
 
 def span(seconds: float) -> str:
-    """Write a time as people do."""
+    """Return a time as people write it."""
     whole = round(seconds)
     if whole >= 3600:
         return f"{whole // 3600} h {whole % 3600 // 60} min"

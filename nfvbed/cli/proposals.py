@@ -1,4 +1,4 @@
-"""Asks of a command that is proposed what the real one asks: the same options, files and plan."""
+"""Checks a proposed command as the real one is checked: with the same options, files and plan."""
 
 import shlex
 
@@ -15,7 +15,7 @@ from nfvbed.spec.loader import Project
 
 
 def measures_in(project: Project) -> Measures:
-    """Return what says which cells of variants a `nfvbed run` would measure; none where it would be refused.
+    """Return a function from a `nfvbed run` to the cells of variants that it measures; none where it is refused.
 
     Args:
         project: whose files the command would read.

@@ -38,7 +38,7 @@ def refuse_rack_options(options: dict[str, Any]) -> None:
     """Refuse the options of a rack for another site.
 
     Raises:
-        UsageError: there is one.
+        UsageError: one of them is given.
     """
     given = [name for name, value in options.items() if value]
     if given:
@@ -47,10 +47,10 @@ def refuse_rack_options(options: dict[str, Any]) -> None:
 
 
 def confirm(site: str, given: str | None) -> None:
-    """Have a site's name typed, where it was not given: all that is on it is going to be removed.
+    """Ask for a site's name where it was not given: everything on the site is going to be removed.
 
     Raises:
-        UsageError: it was not.
+        UsageError: the name is not that of the site.
     """
     if given is None and sys.stdin.isatty():
         click.echo(f"All that runs on site {site} is going to be removed, with its volumes and images.", err=True)

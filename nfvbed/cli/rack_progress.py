@@ -18,8 +18,7 @@ class RackProgress(Observer):
     """Lines on standard error.
 
     Args:
-        console: where to.
-        silence_s: how long there may be no line, in seconds.
+        silence_s: the longest time without a line.
     """
 
     def __init__(self, console: Console, silence_s: float = SILENCE_S) -> None:

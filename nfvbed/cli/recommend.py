@@ -129,7 +129,7 @@ def _frame_size(text: str | None) -> int | str | None:
 
 
 def _topology(name: str | None) -> str | None:
-    """Return the path that is asked for.
+    """Return the topology that is asked for; None: any.
 
     Raises:
         UnknownNameError: there is none of that name.

@@ -116,9 +116,9 @@ def load_runs(root: Path | None, store: str | None, names: Sequence[str], simula
     """Read runs of a store by id, a part of it, label, or `latest`.
 
     Args:
-        root: of the project.
-        store: as it was given.
-        names: of the runs; one at least.
+        root: the project's folder.
+        store: its name, as it was given.
+        names: one at least.
         simulated: whether `latest` is the newest simulated run.
 
     Raises:
@@ -145,8 +145,8 @@ def compare_runs(
     """Compare runs of a store; where none is named, the newest that has an answer.
 
     Args:
-        root: of the project.
-        store: as it was given.
+        root: the project's folder.
+        store: its name, as it was given.
         names: ids, parts of ids, labels, or `latest`.
         simulated: whether simulated runs are taken where none is named.
         chosen: what `comparison_options` and `chain_options` add.

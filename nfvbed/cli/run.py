@@ -149,7 +149,6 @@ class _StartedRun:
     """A run as its command begins it.
 
     Args:
-        project: the project.
         store: open for writing.
         confirmed: name of the site that may be deployed again, where it was given.
         evict: whether what others have on that site goes with it.
@@ -180,10 +179,10 @@ def _resume(begun: _StartedRun, run: RunRecord) -> Ended:
 
 
 def _confirm_swap(begun: _StartedRun, site: SiteSpec) -> None:
-    """Have the name of a site that is deployed again between rounds typed; of other sites nothing is asked.
+    """Ask for the name of a site that is deployed again between rounds; other sites need none.
 
     Raises:
-        UsageError: it was not.
+        UsageError: the name is not that of the site.
     """
     if site.exchanges:
         confirm(site.name, begun.confirmed)
@@ -237,7 +236,7 @@ def _summarize(store: Store, run: RunRecord, failure: NfvbedError | None, as_jso
 
 
 def _require_agreement(store: Store, run: RunRecord) -> None:
-    """Refuse a run that ended well on a host of which the doctor says something else.
+    """Raise where a run that ended well disagrees with the doctor's report on its host.
 
     Raises:
         UnsupportedError: a variant that the doctor calls ready did not run, or one that it does not did.

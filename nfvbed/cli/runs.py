@@ -70,7 +70,7 @@ def command(
 
 
 def _words(given: dict[str, Any]) -> dict[Mark, str]:
-    """Return what is said, by mark; an empty text takes it back.
+    """Return the text that is given for each mark; an empty text takes a mark back.
 
     Raises:
         UsageError: something and its opposite, or an empty text.
@@ -89,10 +89,10 @@ def _words(given: dict[str, Any]) -> dict[Mark, str]:
 
 
 def _require_runs(words: dict[Mark, str], named: Sequence[RunRecord]) -> None:
-    """Refuse to say something of no run, or to give several one label.
+    """Refuse to annotate no run, or to give several runs one label.
 
     Raises:
-        UsageError: so it is.
+        UsageError: no run is named, or several are to have one label.
     """
     if words and not named:
         raise UsageError(
@@ -165,7 +165,7 @@ def _user() -> str:
 
 
 def _state(run: RunRecord, store: "Store") -> str:
-    """Say how a run ended; one without an end runs as long as somebody writes it."""
+    """Return how a run ended; one without an end runs as long as somebody writes it."""
     if run.status is not None:
         return run.status.value
     return "running" if store.writer(run.id) else CRASHED

@@ -47,7 +47,7 @@ def store_location(project: Project, store: str | None) -> str:
 
 
 def open_store(project: Project, store: str | None, *, read_only: bool = True) -> "Store":
-    """Open the results.
+    """Open the store of results.
 
     Raises:
         StoreError: there are none yet (read_only), or they cannot be used.

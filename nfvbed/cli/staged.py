@@ -15,13 +15,10 @@ from nfvbed.sites.stages import CloudOrder, StagedCloud
 
 
 def deploy_staged(site: str, cloud: StagedCloud, variant: str, options: dict[str, Any]) -> None:
-    """Deploy a variant on all machines; another one is taken down before, where that is asked and confirmed.
+    """Deploy a variant on all machines; another one is taken down before, if that is asked for and confirmed.
 
     Args:
-        site: its name.
-        cloud: the site's.
-        variant: name of the variant.
-        options: of the command, by their names.
+        options: those of the command, by their names.
     """
     order = CloudOrder(
         variant,

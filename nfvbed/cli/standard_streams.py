@@ -13,7 +13,7 @@ def require_folder(path: Path) -> None:
     """Refuse `-` where a folder is wanted.
 
     Raises:
-        UsageError: it is given.
+        UsageError: `-` is given.
     """
     if str(path) == STANDARD:
         raise UsageError(

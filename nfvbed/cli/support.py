@@ -8,10 +8,10 @@ from nfvbed.spec.variant import Variant
 
 
 def require_site(site: Site, variant: Variant) -> None:
-    """Probe a variant before it is set up: what a site lacks is reported as such, not as a deployment that failed.
+    """Probe a variant before it is set up: a site that lacks something is no failed deployment.
 
-    What is deployed shows that the site can, and is not disturbed by a probe; whether it is the right one, `deploy`
-    says.
+    A deployment shows that the site can run it, and is not disturbed by a probe; whether it is the right one, `deploy`
+    checks.
 
     Raises:
         UnsupportedError, PrerequisiteError: this site cannot run it; with the probe's reason and fix.
@@ -23,7 +23,7 @@ def require_site(site: Site, variant: Variant) -> None:
 
 
 def require_deployable(site: Site, variant: Variant, existing: DeploymentRecord | None) -> None:
-    """Probe a variant unless something is deployed; what is deployed has its place, and is not disturbed.
+    """Probe a variant unless something is deployed, which must not be disturbed.
 
     Raises:
         UnsupportedError, PrerequisiteError: this site cannot run it; with the probe's reason and fix.

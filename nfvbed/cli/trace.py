@@ -135,7 +135,7 @@ def _print(report: TraceReport) -> None:
 
 
 def _lost(direction: DirectionTrace) -> str:
-    """Say how many frames are lost of those that were sent, and apart from them how many were not sent."""
+    """Return how many frames are lost of those that were sent, and apart from them how many were not sent."""
     lost = f"{direction.lost} of {direction.sent} sent frames are lost." if direction.sent else "Nothing was sent."
     unsent = direction.frames - direction.sent
     # Those that were late are told by the note.

@@ -73,7 +73,7 @@ def command(
 
 
 def _trends(project: Project, store: Store, variant: str | None, setting: str | None, simulated: bool) -> list[Trend]:
-    """Return the trends that are asked for, those with open steps first; one that is named may be simulated.
+    """Return the trends that are asked for, those with open steps first; a setting that is named may be simulated.
 
     Raises:
         UnknownNameError: there is no series of that setting, or no such variant.

@@ -119,7 +119,7 @@ def _show(site: str, what: VerifiedCloud, as_json: bool) -> None:
     """Print what was found.
 
     Raises:
-        DeployError: something does not hold.
+        DeployError: a part of the deployment is not there.
     """
     wrong = [one for one in what.findings if one.state is State.ABSENT]
     if as_json:

@@ -89,11 +89,11 @@ def path_of(
 ) -> tuple[str, VnfChoice | None]:
     """Return the topology and the VNF on it that a command means.
 
-    Without a topology it is p2p; where the variant has none, its first. Of the VNF as `choice_of`. What is taken in
-    place of the usual default is reported in one line.
+    Without a topology it is p2p, or the variant's first where it has no p2p. The VNF is chosen as by `choice_of`. A
+    choice other than the usual default is reported in one line.
 
     Raises:
-        UsageError: there is no such topology; of the VNF as `choice_of`.
+        UsageError: there is no such topology; for the VNF as `choice_of`.
         ConfigurationError, UnsupportedError: as `choice_of`.
     """
     lacking = "" if topology is not None else variant.lacks(WITHOUT_VNF)
@@ -116,7 +116,7 @@ def choice_of(project: Project, variant: Variant, topology: str, vnf: str, optio
     Raises:
         UsageError: there is no such topology, the VNF is not of that kind, or cannot forward so.
         ConfigurationError: there is no VNF or flavor of that name.
-        UnsupportedError: the variant has not this topology, or such a VNF cannot be attached to it.
+        UnsupportedError: the variant does not have this topology, or such a VNF cannot be attached to it.
     """
     choice, reported = _choice(project, variant, topology, vnf, options)
     if reported:
@@ -139,7 +139,7 @@ def _choice(
 def asked_for(
     project: Project, variant: Variant, topology: str, vnf: str, options: dict[str, Any]
 ) -> tuple[VnfChoice, str]:
-    """Return the VNF that the options mean, whether or not it can be on the variant; and why, where it is that's own.
+    """Return the VNF that options mean, also where the variant cannot have it; and why it is the variant's own, if so.
 
     Raises:
         UsageError, ConfigurationError: as `choice_of`.
@@ -180,7 +180,7 @@ def _resolved(project: Project, variant: Variant, use: VnfUse) -> VnfChoice:
 
 
 def _why_own(variant: Variant, topology: str, default: VnfChoice) -> str:
-    """Say why the default VNF is not what is meant on a variant; empty where it is."""
+    """Return why the default VNF is not what is meant on a variant; empty where it is."""
     if variant.lacks(WITHOUT_VNF):
         return f"{variant.name} has no path without a VNF"
     if variant.lacks(topology):

@@ -55,7 +55,7 @@ def _host(project: Project) -> HostSiteSpec:
     """Return the site whose machine VSPERF runs on.
 
     Raises:
-        UnsupportedError: it is no machine.
+        UnsupportedError: the site is no machine.
     """
     site = project.load_site("lab")
     if site.host is None:
@@ -76,5 +76,5 @@ def show_request(request: Request, as_json: bool) -> None:
 
 
 def run_request(request: Request, store: Store) -> RunRecord:
-    """Run it."""
+    """Run the requested test."""
     return run_vsperf(request, store, lambda text: click.echo(text, err=True))

@@ -89,7 +89,7 @@ def read_options(project: Project, options: Mapping[str, Any]) -> VsperfSettings
     """Read the settings that are named, or those of the project.
 
     Raises:
-        ConfigurationError: with file and line.
+        ConfigurationError: a setting is not valid; the message has file and line.
     """
     settings = read_settings(options["conf"] or [project.root / "vsperf-conf"])
     require_no_secret(
@@ -101,11 +101,11 @@ def read_options(project: Project, options: Mapping[str, Any]) -> VsperfSettings
 
 
 def native_study(project: Project, test: str, options: Mapping[str, Any], overrides: Mapping[str, Any]) -> Study:
-    """Make the experiment that is a test of VSPERF, and say on standard error what differs.
+    """Return the experiment that stands for a test of VSPERF, and print on standard error what differs.
 
     Raises:
         UsageError: there is no such test.
-        ConfigurationError: a setting is not valid; with file and line.
+        ConfigurationError: a setting is not valid; the message has file and line.
         UnsupportedError: nfvbed lacks something that the test needs.
     """
     kind = VnfKind(options["vnf_kind"] or VnfKind.VM)

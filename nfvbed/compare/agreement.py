@@ -17,11 +17,10 @@ class VariantOutcome(Record):
 
 
 def disagreements(said: Iterable[Support], happened: Iterable[VariantOutcome]) -> tuple[str, ...]:
-    """Say of which variants the doctor's answer is not what happened; variants that were not tried say nothing.
+    """Return a sentence for each variant that did not do what the doctor says; those that were not tried have none.
 
     Args:
         said: the doctor's answers.
-        happened: what became of the variants that were tried.
     """
     answers = {support.variant: support for support in said}
     found = []

@@ -91,11 +91,12 @@ class Chain(Record):
 
 
 def find_chains(rows: Sequence[CellSummary], hold: ShareRequirement | None = None) -> tuple[Chain, ...]:
-    """Find the chains among rows; one of a single length, or without its chain of one VNF, is none.
+    """Return the chains among rows; one of a single length, or without its chain of one VNF, is none.
 
     Args:
-        rows: of one or several runs.
-        hold: what a chain is asked to hold; None: half of the one-VNF rate. Of p2p, chains without it are left out.
+        rows: those of one or several runs.
+        hold: what a chain is asked to hold; None: half of the one-VNF rate. Where it is a part of the p2p rate, chains
+            without that are left out.
     """
     hold = hold or ShareRequirement()
     groups: dict[tuple[object, ...], dict[int, CellSummary]] = {}
@@ -174,7 +175,7 @@ def _links(whole: CellSummary, rows: Sequence[CellSummary], hold: ShareRequireme
 def _holding(
     row: CellSummary, whole: CellSummary, interval: Interval | None, hold: ShareRequirement
 ) -> tuple[ShareJudgement, str]:
-    """Judge by the interval; a rate that the generator bounded is a lower bound and decides one way only."""
+    """Return the judgement by the interval; a rate that the generator bounded is a lower bound and decides one way."""
     if interval is None:
         return ShareJudgement.UNDECIDED, "too few trials for an interval"
     # A range covers at no level; all ratios on one side are an answer all the same, and say what they are.

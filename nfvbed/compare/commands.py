@@ -21,11 +21,11 @@ def deciding_command(
     """Return the command that compares variants at one traffic point until their verdicts are made.
 
     Args:
-        experiment: by its name in `vsperf-conf/experiments`.
+        experiment: its name in `vsperf-conf/experiments`.
         variants: two or more.
         place: topology and frame size.
-        settings: keys of the experiment that are to have another value, `key=value`.
-        rounds: at the last look.
+        settings: changed keys of the experiment, as `key=value`.
+        rounds: their number at the last look.
     """
     named = [word for variant in variants for word in ("--variant", variant)]
     changed = [word for setting in ("purpose=compare", *settings) for word in ("--set", setting)]
@@ -35,11 +35,11 @@ def deciding_command(
 
 
 def vnf_setting(label: str, vnf: Mapping[str, Any]) -> str:
-    """Return the setting of an experiment that has one VNF, as another run had it; empty where it cannot be rebuilt.
+    """Return the setting of an experiment that gives it another run's VNF; empty where it cannot be rebuilt.
 
     Args:
-        label: of the VNF in that run.
-        vnf: its description in the rig.
+        label: the VNF's in that run.
+        vnf: its description in that run's rig.
     """
     if label == NATIVE:
         return "vnfs=[{forwarding: native}]"

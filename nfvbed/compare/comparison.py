@@ -134,12 +134,12 @@ class Comparison(Record):
         return self.many or self.baseline == BEST or self.purpose == "survey"
 
     def standing(self, row: CellSummary) -> Standing | None:
-        """Say how a row stands to the highest rate of its traffic point; None: it was not measured."""
+        """Return how a row stands to the highest rate of its traffic point; None: it was not measured."""
         found = (entry.standing for entry in self.order if (entry.run, entry.cell) == (row.run, row.cell))
         return next(found, None)
 
     def ranked(self, rows: Sequence[CellSummary]) -> list[CellSummary]:
-        """Order rows of one traffic point: by rate where an order is shown, else the baseline first.
+        """Return rows of one traffic point in order: by rate where an order is shown, else the baseline first.
 
         By rate the highest comes first, rates that decide nothing after all others, and what was not measured last.
         """
@@ -159,10 +159,10 @@ class Comparison(Record):
 
 
 def compare(data: Sequence[RunData], options: Options | None = None) -> Comparison:
-    """Summarise runs over all placement states, or in one, and judge every row against its baseline.
+    """Return a summary of runs over all placement states, or in one, with every row judged against its baseline.
 
     Raises:
-        UsageError: no run, or the baseline is in none of them.
+        UsageError: there is no run, or the baseline is in none of them.
         NotComparableError: the class asked for was not found, or some runs are simulated and others measured.
     """
     options = options or Options()
@@ -263,7 +263,7 @@ def require_comparable(comparison: Comparison) -> None:
 
 
 def _chosen(rows: tuple[CellSummary, ...], variants: Sequence[str]) -> tuple[CellSummary, ...]:
-    """Return the rows of these variants; all without any.
+    """Return the rows of these variants; where none is named, all rows.
 
     Raises:
         UsageError: one of them is in none of the runs.
@@ -334,7 +334,7 @@ def _summaries(
 
 
 def _choose(runs: list[RunData], placement: Placement, labels: Labels, options: Options) -> ClassChoice:
-    """Choose the class for tests beside the MRR; with none of them there is nothing to choose."""
+    """Return the class for tests beside the MRR; without such tests there is nothing to choose."""
     if options.placement_class == AUTO and not any(entry.results for entry in runs):
         every = ((entry.run.id, trial) for entry in runs for trial in entry.trials if trial.preset is Preset.MRR)
         ended = ((run, trial.sequence) for run, trial in every if trial.status is Status.OK)

@@ -83,15 +83,15 @@ class Explanation(Record):
 
 
 def explain(data: Sequence[RunData], cell: str, options: Options | None = None) -> Explanation:
-    """Take a row apart.
+    """Return what a row rests on: its trials with their use, its pairs and its differences.
 
     Args:
         data: the runs to compare; the cell is that of the first run that has it.
-        cell: by its id, or the end of one that only one cell has; a ceiling too.
+        cell: its id, or the end of an id that only one cell has; a ceiling too.
         options: as for a comparison.
 
     Raises:
-        UnknownNameError: no cell, or several, of that name.
+        UnknownNameError: no cell, or several, have that name.
         NotComparableError: the class asked for was not found.
     """
     options = options or Options()
@@ -175,12 +175,11 @@ def _explained(trial: TrialRecord, label: str, use: TrialUse, why: str) -> Expla
 
 
 def _use(trial: TrialRecord, label: str, pair: Pair | None, load_pps: int | None, wanted: str) -> tuple[TrialUse, str]:
-    """Say what became of a trial.
+    """Return what became of a trial, and why.
 
     Args:
-        trial: of the row.
-        label: its class.
-        pair: of its round; None: its round makes none.
+        label: its placement class.
+        pair: the pair of its round; None: its round makes none.
         load_pps: the load that all variants shared in the end.
         wanted: the class that was asked for, or `all`.
     """

@@ -46,8 +46,8 @@ def lost_frames(trials: Sequence[TrialRecord], meanings: Meanings) -> tuple[Lost
     """Return what was intended, sent and received, and where the rest was lost.
 
     Args:
-        trials: of one cell.
-        meanings: of the counters of all data planes.
+        trials: those of one cell.
+        meanings: those of the counters of all data planes.
     """
     late = _total(trials, "late")
     first = (
@@ -122,7 +122,7 @@ def _counted(trial: TrialRecord, ports: Mapping[str, Counts]) -> list[tuple[str,
 
 
 def _causes(place: str, counts: Counts, meanings: Meanings) -> list[str]:
-    """Say why a port dropped frames, by the counters that rose; those of several causes only where no other did."""
+    """Return why a port dropped frames, by the counters that rose; those of several causes only where no other did."""
     side = "rx" if place == SWITCH else "tx"
     source = meanings.source_of(counts)
     risen = [name for name, count in counts.items() if isinstance(count, int) and count > 0 and meanings.is_drop(name)]
@@ -140,8 +140,8 @@ def _in_vnfs(ports: Mapping[str, Counts], most: int) -> list[tuple[str, str, int
     """Return what VNFs with two ports did not give back, as (place, VNF, frames).
 
     Args:
-        ports: of the switch.
-        most: frames that no port's counter explains; of what is more, as frames that end at a VNF are, nothing is said.
+        ports: the counters of the switch's ports.
+        most: frames that no port's counter explains; what is more is left out, such as frames that end at a VNF.
     """
     found = []
     for number in sorted({int(match[1]) for name in ports if (match := OF_A_VNF.fullmatch(name))}):

@@ -127,7 +127,7 @@ class Change(Record):
 
 
 def machine_of(host: Mapping[str, Any], host_hash: str) -> str:
-    """Name the machine of a host: by what no update of its software changes.
+    """Return a name for a host's machine, made of what no update of its software changes.
 
     Args:
         host: its description; empty: not stored.
@@ -147,7 +147,7 @@ def by_setting(measured: Iterable[Measured]) -> dict[str, tuple[Measured, ...]]:
     """Return the figures of each setting in order of time, by its name; the newest `NEWEST` of each.
 
     Args:
-        measured: of all runs, in any order; one figure of a setting a run.
+        measured: those of all runs, in any order; one figure of a setting a run.
     """
     groups: dict[str, list[Measured]] = {}
     for entry in measured:
@@ -179,11 +179,10 @@ def series_of(members: Sequence[Measured], left_out: Iterable[ExcludedRun] = ())
 
 
 def changes_in(series: Series, descriptions: Mapping[str, Mapping[str, Any]]) -> tuple[Change, ...]:
-    """Return where host, rig or configuration of a series changed, and what of them.
+    """Return where host, rig or configuration of a series changed, and in what.
 
     Args:
-        series: of one setting.
-        descriptions: of hosts, rigs and configurations by hash, as far as they are stored.
+        descriptions: those of hosts, rigs and configurations by hash, as far as they are stored.
     """
     found = []
     for place, (before, after) in enumerate(pairwise(series.measured), start=1):

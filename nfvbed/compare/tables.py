@@ -55,11 +55,11 @@ def kisti_interval(samples: Sequence[float]) -> KistiInterval | None:
 
 
 def compare_tables(tables: Mapping[str, Sequence[float]], rules: Rules | None = None) -> tuple[TableDifference, ...]:
-    """Compare every table with every one before it; results and spreads are corrected by Holm, each among themselves.
+    """Return the difference of every table to every one before it; results and spreads are each corrected by Holm.
 
     Args:
         tables: positive results by name, in one unit.
-        rules: level and margin; a survey's are taken for those of a comparison.
+        rules: level and margin; the rules of a survey are taken for those of a comparison.
     """
     rules = (rules or Rules()).model_copy(update={"purpose": "compare"})
     pairs = [(late, early) for early, late in combinations(tables, 2)]

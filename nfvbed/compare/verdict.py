@@ -150,14 +150,13 @@ class Judgement(Record):
 
 
 def judge(pairs: Sequence[Pair], rules: Rules, bounds: Bounds | None = None, comparisons: int = 1) -> Judgement:
-    """Judge paired rounds of two sides that are comparable in scope.
+    """Return the judgement on paired rounds of two sides that are comparable in scope.
 
     Args:
-        pairs: of the rounds that both sides have, in any order.
+        pairs: those of the rounds that both sides have, in any order.
         rules: looks, levels and margin.
-        bounds: which sides are limited.
-        comparisons: judged at this traffic point; above `MANY_COMPARISONS` there is the last look alone, and the
-            judgements have to be corrected by `holm`.
+        comparisons: how many are judged at this traffic point; above `MANY_COMPARISONS` there is the last look alone,
+            and the judgements have to be corrected by `holm`.
     """
     ordered = sorted(pairs, key=lambda pair: pair.round)
     looks = rules.looks[-1:] if comparisons > MANY_COMPARISONS else rules.looks
@@ -193,13 +192,12 @@ def _first_decided(ordered: Sequence[Pair], looks: Sequence[int], rules: Rules) 
 def judge_unpaired(
     candidate: Sequence[float], baseline: Sequence[float], rules: Rules, bounds: Bounds | None = None
 ) -> Judgement:
-    """Judge visits of runs that have no rounds in common (trends, imported results) by the rank test on their rates.
+    """Return the judgement on visits of runs without common rounds (trends, imported results), by the rank test.
 
     Args:
         candidate: rates of visits, frames/s.
         baseline: likewise.
         rules: level and margin; there is one look.
-        bounds: which sides are limited.
     """
     bound, counts = _bound(bounds or Bounds()), (len(candidate), len(baseline))
     seen = Judgement(verdict=Verdict.UNDECIDED, bound=bound, unpaired=True)
@@ -249,7 +247,7 @@ def holm(judgements: Sequence[Judgement], rules: Rules) -> tuple[Judgement, ...]
 
 
 def _at_level(seen: Judgement, rules: Rules, parts: int) -> Judgement:
-    """Judge a look again at a part of the level."""
+    """Return a judgement made again at a part of the level."""
     found = signed_rank(seen.log_ratios, rules.alpha / parts)
     update = {"interval": _as_ratio(found.interval), "level": found.attained, "within_margin": False, "reason": ""}
     plain = _decide(seen.model_copy(update=update | {"verdict": Verdict.UNDECIDED}), found, rules)

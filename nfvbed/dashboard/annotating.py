@@ -1,4 +1,4 @@
-"""Operators say something of a run: a label, a note, and that it is hidden."""
+"""What operators say of a run: a label, a note, and that it is hidden."""
 
 from typing import Annotated, Final
 

@@ -52,11 +52,10 @@ def make_app(
 
     Args:
         store: opened to be read.
-        access: who may ask.
-        now: the time, of which ages are reckoned.
+        now: the time from which ages are counted.
         operations: what is needed to change things; None: nothing can be.
         deployments: what is deployed on the sites that the server knows; none are known unless it is given.
-        measures: is asked of commands before they are proposed; without it they are proposed as they are.
+        measures: is asked about commands before they are proposed; without it they are proposed as they are.
     """
     app = FastAPI(
         title="nfvbed dashboard",

@@ -97,11 +97,10 @@ class Audit:
 
     Args:
         path: the file of acts; its folder and it are the owner's alone. The others are beside it.
-        now: the time.
-        most_bytes: of a file.
+        most_bytes: the largest size of a file.
 
     Raises:
-        ConfigurationError: it cannot be written, or others may.
+        ConfigurationError: the file cannot be written, or others may write it.
     """
 
     def __init__(
@@ -124,15 +123,12 @@ class Audit:
         """Add a line, and return it.
 
         Args:
-            who: asks.
-            action: what they ask for.
-            outcome: what came of it.
-            asked: details.
-            said: the reason.
-            kind: which file it is added to.
+            asked: details of the action.
+            said: the reason of the outcome.
+            kind: the file that the line is added to.
 
         Raises:
-            StoreError: it cannot be written; then nothing must be done.
+            StoreError: the line cannot be written; then nothing must be done.
         """
         return self._add(
             kind,
@@ -151,16 +147,16 @@ class Audit:
 
     @contextmanager
     def action(self, who: AuditSubject, action: str, asked: str) -> Iterator[list[str]]:
-        """Log what is done inside: before, and when it ended.
+        """Log what is done inside the `with`: before it, and when it ended.
 
-        What cannot be logged before is not done. Where the end alone cannot be, the file system became full meanwhile:
-        what was done is answered as it was done, and the log says that it was asked for.
+        What cannot be logged before is not done. If only the end cannot be logged, the file system became full
+        meanwhile. What was done is then answered as done, and the log says that it was asked for.
 
         Yields:
-            To which what came of it may be added in words.
+            A list to which the outcome may be added in words.
 
         Raises:
-            StoreError: it cannot be written that it is asked for.
+            StoreError: the line before the action cannot be written.
         """
         begun = self.write(who, action, Outcome.ASKED, asked)
         said: list[str] = []
@@ -246,7 +242,7 @@ class _File:
         """Add a line, all of it or nothing.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the line cannot be written.
         """
         with self._held() as handle:
             if os.fstat(handle).st_size < self._most_bytes:
@@ -284,10 +280,10 @@ class _File:
                 os.close(handle)
 
     def _append(self, handle: int, entry: Entry) -> None:
-        """Add a line; the first one of a new file beside a kept one says so.
+        """Add a line; a new file beside a kept one begins with a line about that.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the line cannot be written.
         """
         if os.fstat(handle).st_size == 0 and self._kept.exists():
             with self._kept.open("rb") as kept:
@@ -306,10 +302,10 @@ def _is_same(handle: int, path: Path) -> bool:
 
 
 def _append(handle: int, entry: Entry) -> None:
-    """Add a line to a file that is held.
+    """Add a line to a file whose lock is held.
 
     Raises:
-        OSError: it cannot be written; the file is as it was.
+        OSError: the line cannot be written; the file is as it was.
     """
     size = os.fstat(handle).st_size
     half = size > 0 and os.pread(handle, 1, size - 1) != ENDED
@@ -339,7 +335,7 @@ def _merged(lines: list[bytes]) -> tuple[Entry, ...]:
 
 
 def _entries_in(line: bytes, number: int) -> Iterator[Entry]:
-    """The entry of a line; of a damaged one that it is, and the entry that was added to its half."""
+    """Yield the entry of a line; for a damaged line one that says so, and the entry that was added to its half."""
     if not line:
         return
     try:

@@ -26,13 +26,13 @@ def called(root: Path, arguments: Sequence[str], patience_s: float = PATIENCE_S)
     """Call a verb and return what it printed.
 
     Args:
-        root: of the project.
-        arguments: the verb and its own.
-        patience_s: how long it may take, seconds; then it is interrupted.
+        root: the project's folder.
+        arguments: the verb and its arguments.
+        patience_s: how long the verb may take; then it is interrupted.
 
     Raises:
         NfvbedError: what the verb failed with.
-        BusyError: it took longer.
+        BusyError: the verb took longer.
     """
     argv = [sys.executable, "-m", "nfvbed", "--root", str(root), *arguments]
     # A session of its own: what it has begun beside a deployment it takes down itself, whatever ends the server.

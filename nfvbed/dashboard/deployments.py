@@ -64,7 +64,7 @@ FindDeployments = Callable[[], DeploymentsAnswer]
 
 
 def no_sites() -> DeploymentsAnswer:
-    """Refuse: the server knows a store alone.
+    """Raise, as the server knows a store alone and no sites.
 
     Raises:
         UnsupportedError: always.

@@ -80,10 +80,10 @@ class Streams:
     def follow(self, request: Request, part: Part) -> Response:
         """Return the events of a part: `part` whenever it changes, `end` after the last one.
 
-        Their place is taken here, before anything is sent.
+        The connection's place is taken here, before anything is sent.
 
         Raises:
-            BusyError: too many connections.
+            BusyError: there are too many connections.
         """
         asker = current()
         give_back = self._places.take(asker.place, operates=asker.operates)

@@ -23,10 +23,9 @@ class Operations:
 
     @classmethod
     def of(cls, project: Project, store: str) -> Self:
-        """Make the folder and the log where there are none.
+        """Return the operations on a project; its folder and log are made where there are none.
 
         Args:
-            project: whose variants, experiments and sites they are.
             store: file or URL of the results, to which jobs write; they may use the cores that this process now may.
 
         Raises:

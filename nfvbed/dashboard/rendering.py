@@ -13,12 +13,10 @@ PACKAGE: Final = "nfvbed.dashboard"
 
 
 def render(template: str, *, export: bool = False, **values: object) -> str:
-    """Write a page.
+    """Return a page as HTML.
 
     Args:
-        template: its name.
-        export: as one file that opens from disk: with its style, without links to other pages.
-        values: what it shows.
+        export: the page is one file that opens from disk: with its style, without links to other pages.
 
     Raises:
         jinja2.UndefinedError: the template names a value that is not there.

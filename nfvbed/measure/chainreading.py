@@ -11,12 +11,11 @@ def read_chain(site: Site, found: DeploymentRecord, deployment: Deployment) -> C
     """Read the path of a deployment that stays.
 
     Args:
-        site: where it is.
-        found: as it was found there.
+        found: the record as it was found on the site.
         deployment: as this command has it, with its VNFs.
 
     Raises:
-        DeployError, SwitchDiedError, VnfDiedError: it cannot be read.
+        DeployError, SwitchDiedError, VnfDiedError: the path cannot be read.
     """
     control = site.chain(deployment)
     hops = site.look(deployment, Part.HOPS).hops

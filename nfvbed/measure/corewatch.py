@@ -13,11 +13,8 @@ class CoreWatch:
     """Watches the cores of one deployment, around each trial and from one to the next.
 
     Where a core counts its cycles, its clock in a trial is their mean rate, and it is compared with the trial before.
-    Where the clock can only be read, it is read before and after; before it counts only on the cores of pollers, as
-    the others are idle then. What this host cannot tell raises no warning: the host's facts say so once.
-
-    Args:
-        reader: of the cores.
+    Where the clock can only be read, it is read before and after; before it counts only on the cores of pollers, as the
+    others are idle then. What this host cannot tell raises no warning: the host's facts say so once.
     """
 
     def __init__(self, reader: CoreReader | None = None) -> None:
@@ -54,7 +51,7 @@ def clock_in_trial(before: CoreReading, after: CoreReading) -> float | None:
     """Return a core's clock: its mean by its counters, as a part of its constant clock; else as read last, in Hz.
 
     Returns:
-        None where this host does not tell, or the core was idle all the time.
+        None where this host does not tell it, or where the core was idle all the time.
     """
     readings = before.aperf, before.mperf, after.aperf, after.mperf
     if None not in readings:

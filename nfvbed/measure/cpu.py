@@ -116,16 +116,16 @@ def account(
 
 
 def without_hidden_work(times: Sequence[CpuTime], threads: Sequence[WorkThread], frames: int) -> tuple[CpuTime, ...]:
-    """Say of a kernel VNF or switch whose threads did not run, though frames came through it, that its time is unknown.
+    """Return the times, unknown for a kernel VNF or switch whose threads did not run though frames came through it.
 
-    Its work was then done in the softirq of whoever handed it the frames: so where a VNF's is hidden, the time of a
-    switch in the kernel is not that of the switch alone either. A switch that polls in a process of its own cannot have
-    done it.
+    Its work was then done in the softirq of whoever handed it the frames. So where a VNF's work is hidden, the time of
+    a switch in the kernel is not that of the switch alone either. A switch that polls in a process of its own cannot
+    have done it.
 
     Args:
         times: as accounted.
         threads: those that were accounted.
-        frames: received in the trial.
+        frames: number received in the trial.
     """
     if not frames:
         return tuple(times)

@@ -22,8 +22,7 @@ class LoadMeter:
     """Measures trials at given loads on one deployment.
 
     Args:
-        measurement: of that deployment.
-        new_task: gives the next trial's task; load and duration are put into it.
+        new_task: returns the next trial's task; load and duration are put into it.
         keep: takes the record of every trial as soon as it has ended.
     """
 

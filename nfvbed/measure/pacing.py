@@ -11,9 +11,9 @@ def paced_rate_pps(mrr_pps: Sequence[int], fraction: float, directions: int, fix
 
     Args:
         mrr_pps: aggregate maximum receive rates that were measured so far.
-        fraction: of the median; 0 < fraction <= 1.
+        fraction: part of the median; 0 < fraction <= 1.
         directions: 1 or 2; the load is shared evenly.
-        fix: how to find out where frames are lost, where too few came.
+        fix: how to find out where frames are lost, for the message where too few came.
 
     Raises:
         UsageError: nothing was measured yet, or nothing was received.

@@ -39,8 +39,7 @@ class DeploymentMeasurer(Measurer):
     """Measures trials with `Measurement.measure`. On a simulated deployment time passes with its trials alone.
 
     Args:
-        system: what is measured.
-        new_task: gives the next trial's task.
+        new_task: returns the next trial's task.
         keep: takes the record of every trial.
         drain_s: longest wait for a trial's last frames; None: the generator's own.
     """
@@ -119,7 +118,7 @@ def seen_by_search(
     Args:
         ways: counts of each direction.
         duration_ns: for which frames were due.
-        distance: before and after it.
+        distance: the distance before and after the trial.
         generator_limited: whether the generator had nothing left while the system under test had.
     """
     return Trial(

@@ -1,4 +1,4 @@
-"""Sessions of mirrored traffic are open before a trial, and what connection tracking did in it is kept with it."""
+"""Opens the sessions of mirrored traffic before a trial, and keeps what connection tracking did in it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -22,12 +22,12 @@ def open_sessions(run: Callable[[TrafficRequest], object], tracker: ConnectionTr
     """Send a few paced frames of each flow both ways, until every connection is established.
 
     Args:
-        run: sends.
-        tracker: of the switch.
-        request: the trial that comes.
+        run: sends the traffic.
+        request: that of the coming trial.
 
     Raises:
-        DeployError: some are not after several attempts: a trial would measure connections that are new.
+        DeployError: some are still not established after several attempts: a trial would measure connections that are
+            new.
         GeneratorError: the generator failed.
     """
     seen = tracker.look()

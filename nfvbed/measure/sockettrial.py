@@ -35,10 +35,11 @@ class SocketMeter:
         self._ends = ends
 
     def measure(self, task: TrialTask, traffic: Traffic) -> tuple[TrialRecord, SocketFigures]:
-        """Run a tool once, and describe it completely.
+        """Run a tool once, and return its trial completely described, with the tool's figures.
 
         Raises:
-            SwitchDiedError, VnfDiedError: it ended; this is reported before a tool's trouble that it may have caused.
+            SwitchDiedError, VnfDiedError: switch or VNF ended; this comes before a tool's trouble that it may have
+                caused.
             GeneratorError: the tool failed.
         """
         with trial_going(task.run):
@@ -112,10 +113,10 @@ class _Window:
         self._cpu = read_sample((t.pid, t.tid) for t in threads)
 
     def close(self, threads: Sequence[WorkThread]) -> None:
-        """Read it again, and subtract.
+        """Read the counters again, and subtract.
 
         Raises:
-            SwitchDiedError, VnfDiedError: it ended meanwhile.
+            SwitchDiedError, VnfDiedError: switch or VNF ended meanwhile.
         """
         cpu = read_sample((t.pid, t.tid) for t in threads)
         self._site.verify(self._deployment)

@@ -145,7 +145,7 @@ class TraceReport(Record):
 def run_trace(
     site: Site, deployment: Deployment, generator: Generator, frame_size: FrameSize, frames: int
 ) -> TraceReport:
-    """Send a known number of frames in each direction and follow them; of as many flows as VNFs are side by side.
+    """Send a known number of frames in each direction and follow them; with as many flows as VNFs are side by side.
 
     Raises:
         GeneratorError: the generator failed, or its ports have no link: then nothing can be traced.
@@ -195,17 +195,17 @@ def _followed(
 def follow(
     frames: int, result: TrafficResult, before: Sequence[Hop], after: Sequence[Hop], ways: int = 1
 ) -> tuple[DirectionTrace, ...]:
-    """Put the generator's counts and the hops' together, one trace a direction.
+    """Return one trace for each direction, of the generator's and the hops' counts.
 
     Args:
-        frames: how many were asked for in each direction.
+        frames: the number that was asked for in each direction.
         result: what the generator counted; the first direction is from port 0 to port 1, the second back.
         before: the hops before the first frame, in the order of the path from port 0 to port 1.
         after: the same hops after the last.
         ways: how many VNFs are side by side; each must have got its share of the flows.
 
     Raises:
-        GeneratorError: nothing was sent at all in any direction, and nothing refused: there is nothing to follow.
+        GeneratorError: no frame was sent in any direction, and none refused: there is nothing to follow.
     """
     if not any(d.intended or d.refused for d in result.directions):
         raise GeneratorError("the generator sent nothing", observed=f"0 of {frames} frames in every direction")
@@ -270,7 +270,7 @@ def _follow_direction(number: int, frames: int, counts: DirectionCounts, way: _D
 
 
 def _broken(trace: DirectionTrace, place: int, steps: Sequence[Step]) -> DirectionTrace:
-    """Say what kind of place it is at which frames are missing."""
+    """Return the trace with the kind of place at which frames are missing."""
     points = trace.points
     dropped = _dropped_before(points, place) if place else ()
     kind, stray = _classify(place, points, steps, dropped)
@@ -293,7 +293,7 @@ def _dropped_before(points: Sequence[TracePoint], place: int) -> tuple[HopDrops,
 
 
 def _why(dropped: Sequence[HopDrops]) -> str:
-    """Say why frames were dropped; counters of several causes are left out where others name theirs."""
+    """Return why frames were dropped; counters of several causes are left out where others name theirs."""
     certain = [drop for drop in dropped if drop.cause is not Cause.SEVERAL] or dropped
     return "; ".join(f"{drop.says} ({drop.counter} {drop.frames} at {drop.place})" for drop in certain)
 
@@ -326,7 +326,7 @@ def _shares(steps: Sequence[Step], points: Sequence[TracePoint], expected: int) 
 
 
 def _is_preempted(counts: DirectionCounts) -> bool:
-    """Tell frames that were late from those that the port refused."""
+    """Return whether frames were late, and not refused by the port."""
     return counts.unsent > 0 and not counts.refused and counts.sent > 0
 
 
@@ -410,7 +410,7 @@ def _refused(counts: DirectionCounts, frames: int) -> dict[str, int]:
 
 
 def _note(counts: DirectionCounts) -> str:
-    """Say what is to be known of the counts of a direction; empty: nothing."""
+    """Return what has to be known of the counts of a direction; empty: nothing."""
     said = []
     if _is_preempted(counts):
         said.append(f"{counts.unsent} frames were not sent in time: others use the generator's core")

@@ -77,10 +77,11 @@ class Measurement:
             self._site.verify(self._deployment)
 
     def measure(self, task: TrialTask) -> TrialRecord:
-        """Run one trial and describe it completely.
+        """Run one trial and return its complete record.
 
         Raises:
-            SwitchDiedError, VnfDiedError: it ended; reported before a generator's trouble that it may have caused.
+            SwitchDiedError, VnfDiedError: switch or VNF ended; this comes before a generator's trouble that it may have
+                caused.
             GeneratorError: the generator failed.
         """
         with self._signed(task.run):

@@ -29,11 +29,10 @@ WIRE_FULL = 0.99
 
 
 def traffic_warnings(result: TrafficResult, paced: bool = False) -> tuple[QualityWarning, ...]:
-    """Name what the frames themselves showed, and whether the generator was the limit.
+    """Return the warnings about what the frames themselves showed, and whether the generator was the limit.
 
     Args:
-        result: what was counted.
-        paced: whether a load was given, and not the maximum one.
+        paced: whether a load was given instead of the maximum one.
     """
     directions = result.directions
     found = list(frame_warnings(directions))
@@ -51,7 +50,7 @@ def traffic_warnings(result: TrafficResult, paced: bool = False) -> tuple[Qualit
 
 
 def frame_warnings(directions: Sequence[DirectionCounts]) -> tuple[QualityWarning, ...]:
-    """Name what the counts of frames, or of a tool's messages, showed."""
+    """Return the warnings that the counts of frames, or of a tool's messages, showed."""
     shown = {
         QualityWarning.REORDERED: any(d.reordered for d in directions),
         QualityWarning.DUPLICATED: any(d.duplicated for d in directions),
@@ -94,7 +93,7 @@ def is_wire_limited(
 
 
 def flow_warnings(request: TrafficRequest, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
-    """Name the warning about one flow for several of the switch's polling threads: it stays with one of them."""
+    """Return the warning about one flow for several of the switch's polling threads: it stays with one of them."""
     pollers = {thread.tid for thread in threads if thread.role is Role.SWITCH and thread.polling}
     # Each direction is a flow of its own.
     alone = request.flows == 1 and len(pollers) > request.directions
@@ -102,7 +101,7 @@ def flow_warnings(request: TrafficRequest, threads: Sequence[WorkThread]) -> tup
 
 
 def vnf_warnings(deployment: Deployment) -> tuple[QualityWarning, ...]:
-    """Name the warnings of the VNFs: a guest whose instructions are emulated shows frames, and no rates."""
+    """Return the warnings about the VNFs: a guest whose instructions are emulated shows frames, and no rates."""
     emulated = any(handle.accelerator is Accelerator.TCG for handle in deployment.vnfs)
     return (QualityWarning.EMULATED_ACCELERATOR,) if emulated else ()
 

@@ -65,7 +65,7 @@ def planned_ceilings(
 
 
 def wants_reference(experiment: Experiment, variant: Variant) -> bool:
-    """Whether a search of a variant is relative to testpmd in its place, which passes its ports in the same way."""
+    """Return whether a variant's search is relative to testpmd in its place, which passes its ports in the same way."""
     relative = any(isinstance(test, SearchTest) and test.relative for test in experiment.tests)
     return relative and bool(variant.io_path()) and variant.io_path() == variant.io_path(CellRole.REFERENCE)
 
@@ -95,7 +95,7 @@ def _ports_that_bound(variants: Sequence[Variant]) -> frozenset[str]:
 
 
 def is_bounded_by_its_vnf(cell: CellPlan, choices: Choices) -> bool:
-    """Whether the VNF of a cell passes frames on, can be measured alone, and is not the variant's own."""
+    """Return whether the VNF of a cell passes frames on, can be measured alone, and is not the variant's own."""
     choice = choices.get((cell.variant, cell.vnf))
     return (
         choice is not None and not choice.native and not layout(cell.topology).one_way and choice.kind in LOOPED_KINDS

@@ -1,4 +1,4 @@
-"""The squares of the matrix, and the deployments that several of them share."""
+"""The cells of the matrix, and the deployments that several of them share."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -83,20 +83,18 @@ def shared_mtu(size: FrameSize, sizes: Iterable[FrameSize]) -> int:
     """Return the MTU of the deployment on which a size is measured: the usual one, or that of the largest jumbo frames.
 
     Args:
-        size: of the frames.
-        sizes: all that are planned of the path.
+        sizes: all sizes that are planned of the path.
     """
     mtu = mtu_for(size)
     return mtu if mtu == USUAL_MTU else max(map(mtu_for, sizes), default=mtu)
 
 
 def cell_id(role: CellRole, of: str, path: tuple[str, str], frame_size: FrameSize) -> str:
-    """Name a cell: `ovs-dpdk/p2p/64`, `ovs-dpdk/pvp+process-io/64`, `loopback:vhost-user/p2p/64`.
+    """Return the name of a cell: `ovs-dpdk/p2p/64`, `ovs-dpdk/pvp+process-io/64`, `loopback:vhost-user/p2p/64`.
 
     Args:
-        role: subject or ceiling.
         of: the variant's name; for a ceiling its ports.
-        path: the topology, and the VNF's label (empty: none).
+        path: the topology, and the VNF's label (empty: no VNF).
         frame_size: in bytes, or `imix`.
     """
     prefix = "" if role is CellRole.SUBJECT else f"{role.value}:"

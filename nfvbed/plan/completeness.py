@@ -54,10 +54,10 @@ class DoneTest:
         return (self.round, self.cell, self.test, self.kind)
 
     def placement(self, labels: Sequence[str]) -> str:
-        """Return its class, as it is known now.
+        """Return the placement class of the test, as it is known now.
 
         Args:
-            labels: of its trials.
+            labels: those of its trials.
         """
         if self.settled:
             return ONLY
@@ -79,7 +79,7 @@ class Lack:
 
     @property
     def text(self) -> str:
-        """Say it."""
+        """Return it as text."""
         return f"{self.have} of {self.needed} {self.what}"
 
 
@@ -124,13 +124,12 @@ def completeness(
     without: Iterable[str] = (),
     tests: Sequence[DoneTest] = (),
 ) -> Completeness:
-    """Find out how far a run is.
+    """Return how far a run is.
 
-    Of the MRR rounds count, whatever class their trials are in: those that two variants share where they are compared,
-    all others in a survey. A test beside it must have its repetitions in one class, common to all cells.
+    Of the MRR, rounds count, whatever class their trials are in: the rounds that two variants share where they are
+    compared, all others in a survey. A test beside it must have its repetitions in one class, common to all cells.
 
     Args:
-        plan: what is measured.
         done: the trials of the MRR test that ended well, in any order.
         classify: the placement rule.
         without: cells that cannot be measured here, and so are not waited for.

@@ -9,14 +9,14 @@ Item = TypeVar("Item")
 
 
 def rotated(items: Sequence[Item], round_number: int) -> tuple[Item, ...]:
-    """Rotate by one place a round, and turn the direction after each full turn.
+    """Return items rotated by one place a round, with the direction turned after each full turn.
 
     Over two full turns every item was equally often at every place, with either neighbour before it; a drift
     of the host then falls on all of them alike. For two items this is ABBA BAAB, for one it changes nothing.
 
     Args:
         items: in their declared order.
-        round_number: from 1.
+        round_number: counted from 1.
     """
     if not items:
         return ()
@@ -26,23 +26,23 @@ def rotated(items: Sequence[Item], round_number: int) -> tuple[Item, ...]:
 
 
 def is_exchanged(round_number: int) -> bool:
-    """Whether twins have each other's variant in a round: ABBA ABBA, so that neither machine's drift favours one.
+    """Return whether twins have each other's variant in a round: ABBA ABBA, so no machine's drift favours one.
 
-    The second half of a turn is the first one backwards, and of two rounds that follow each other every other pair
-    needs no exchange.
+    The second half of a turn is the first one backwards. Of two rounds that follow each other, every other pair needs
+    no exchange.
 
     Args:
-        round_number: from 1.
+        round_number: counted from 1.
     """
     return round_number % 4 in (2, 3)
 
 
 def partners(items: Sequence[Item], round_number: int) -> tuple[Item, ...]:
-    """Order what is compared at one path: two go AB in one round and BA in the next; more rotate.
+    """Return what is compared at one path, ordered: two go AB in one round and BA in the next; more rotate.
 
     Args:
         items: in their declared order.
-        round_number: from 1.
+        round_number: counted from 1.
     """
     if len(items) == 2:
         return tuple(items) if round_number % 2 else (items[1], items[0])
@@ -56,15 +56,15 @@ def ordered_round(
     late: Container[DeploymentKey],
     turning: Container[str] = (),
 ) -> list[CellPlan]:
-    """Order the cells of one round: path by path, and at each the deployments of all variants next to each other.
+    """Return the cells of one round path by path, and at each the deployments of all variants next to each other.
 
     Partners then meet the same state of the host as often as can be. Ceilings come before the subjects of their path.
     Frame sizes on one deployment rotate too, alike for all variants.
 
     Args:
         ceilings: in their declared order.
-        subjects: in theirs.
-        round_number: from 1.
+        subjects: likewise.
+        round_number: counted from 1.
         late: deployments that come last.
         turning: ceilings that subjects are paired with; they come after them in every second round.
     """
@@ -94,7 +94,7 @@ def _grouped(
     order: Callable[[Sequence[DeploymentKey], int], Sequence[DeploymentKey]],
     round_number: int,
 ) -> list[CellPlan]:
-    """Order deployments, and the cells on each."""
+    """Return deployments, and the cells on each, in order."""
     groups = order(list(dict.fromkeys(cell.deployment for cell in cells)), round_number)
     return [
         cell for group in groups for cell in rotated([cell for cell in cells if cell.deployment == group], round_number)

@@ -75,11 +75,11 @@ class Plan:
         return choice_of(self.choices, key)
 
     def boots(self, key: DeploymentKey) -> bool:
-        """Whether virtual machines are booted for a deployment: its VNFs."""
+        """Return whether virtual machines are booted for a deployment: its VNFs."""
         return _is_guest(self.choice(key))
 
     def is_slow(self, key: DeploymentKey) -> bool:
-        """Whether a deployment takes long."""
+        """Return whether a deployment takes long."""
         return key.variant in self.slow or self.boots(key)
 
     @cached_property
@@ -125,7 +125,7 @@ class Plan:
         return self.experiment.trials.mrr_trials if preset is Preset.MRR else 1
 
     def is_compared(self, cell: str) -> bool:
-        """Whether a cell is compared with others at its traffic point."""
+        """Return whether a cell is compared with others at its traffic point."""
         return cell in self.compared.get(self.cell_by_id[cell].point, ())
 
     def needed(self, cell: str, test: str = MRR) -> int:
@@ -133,7 +133,7 @@ class Plan:
 
         Args:
             cell: its id.
-            test: label of a test. Of the MRR where variants are compared: the rounds of the first look; of any other:
+            test: label of a test. For the MRR where variants are compared: the rounds of the first look; for any other:
                 repetitions in one placement class.
         """
         repetitions = self.experiment.repetitions
@@ -169,13 +169,12 @@ class Plan:
 
 
 def expand(experiment: Experiment, variants: Sequence[Variant], choices: Choices | None = None) -> Plan:
-    """Expand an experiment.
+    """Return the plan of an experiment.
 
     Within a round cells are grouped by deployment, ceilings come first, and the variants rotate.
 
     Args:
-        experiment: what is asked.
-        variants: the experiment's variants, in its order.
+        variants: those of the experiment, in its order.
         choices: the VNFs by (variant, label); a variant without one of them lacks its cells.
     """
     choices = choices or {}
@@ -248,14 +247,11 @@ def _ordered(
     subjects: list[CellPlan],
     last: tuple[frozenset[DeploymentKey], frozenset[str]],
 ) -> tuple[PlannedTrial, ...]:
-    """Order the trials of all rounds; late deployments come last in each, so that a budget does not end with them.
+    """Return all rounds' trials in order; late deployments come last in each, so that a budget does not end there.
 
-    Where variants are compared all of a path come last together, so that partners stay next to each other.
+    Where variants are compared, all of a path come last together, so that partners stay next to each other.
 
     Args:
-        experiment: what is asked.
-        ceilings: cells of ceilings.
-        subjects: the others.
         last: late deployments, and ceilings that take turns with the subjects that are paired with them.
     """
     late, turning = last
@@ -296,7 +292,7 @@ def _subject(
 
 
 def _left_out(experiment: Experiment, cell: CellPlan, choices: Choices, slow: Container[str]) -> str:
-    """Say why the experiment leaves a cell out that could be measured; empty where it does not."""
+    """Return why the experiment leaves a cell out that could be measured; empty where it does not."""
     if experiment.chains is None or experiment.chains.slow or cell.topology not in experiment.longer:
         return ""
     if cell.variant in slow or _is_guest(choices.get((cell.variant, cell.vnf))):
@@ -305,7 +301,7 @@ def _left_out(experiment: Experiment, cell: CellPlan, choices: Choices, slow: Co
 
 
 def _absence(cell: CellPlan, variant: Variant, choice: VnfChoice | None) -> str:
-    """Say why a variant has not got a cell; empty when it has."""
+    """Return why a variant does not have a cell; empty when it has it."""
     lacking = variant.lacks(cell.topology)
     if lacking:
         return lacking

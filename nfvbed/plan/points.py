@@ -18,8 +18,7 @@ def compared_points(experiment: Experiment, cells: Iterable[CellPlan]) -> dict[P
     needs what it would in a survey.
 
     Args:
-        experiment: what is asked.
-        cells: of the plan; ceilings are left out.
+        cells: those of the plan; ceilings are left out.
     """
     if experiment.purpose != "compare" or not experiment.has_mrr:
         return {}

@@ -16,11 +16,11 @@ from nfvbed.spec.vnf import VnfChoice
 
 
 def stored_study(plan: Mapping[str, Any], variant_model: type[Variant]) -> tuple[Study, tuple[str, ...]]:
-    """Rebuild what a run was begun with; the files may have changed since, and so may what a key means.
+    """Return the study that a run was begun with; its files, and the meaning of a key, may have changed since.
 
     Args:
-        plan: as stored.
-        variant_model: of variants, with the options of all data planes that there are.
+        plan: the run's plan, as it is stored.
+        variant_model: the model of variants, with the options of all data planes that there are.
     """
     experiment = Experiment.model_validate(_as_meant(plan["experiment"]))
     variants = tuple(_as_asked(variant_model.model_validate(_as_named(variant))) for variant in plan["variants"])
@@ -33,7 +33,7 @@ def stored_study(plan: Mapping[str, Any], variant_model: type[Variant]) -> tuple
 
 
 def _as_meant(experiment: Mapping[str, Any]) -> dict[str, Any]:
-    """Say of an experiment from before plans of format 3 what it meant: one trial at maximum load in each repetition.
+    """Return an experiment from before plans of format 3 as it was meant: one trial at maximum load in each repetition.
 
     It was enough to have the repetitions that were asked for; there were no looks and no common load.
     """
@@ -71,10 +71,9 @@ def never_reached(
     A cell has no row before it is deployed, as the row holds what was under test then; readers must not miss it.
 
     Args:
-        run: as it is.
         plan: the run's plan as stored; one of another form (VSPERF's) has no such cells.
-        cells: the run's rows.
-        variant_model: of variants, with the options of all data planes that there are.
+        cells: those that have a row.
+        variant_model: the model of variants, with the options of all data planes that there are.
     """
     if "runnable" not in plan or run.status is Status.OK:
         return ()

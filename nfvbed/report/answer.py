@@ -38,7 +38,7 @@ class Answer(Record):
 
 
 def answer(comparison: Comparison) -> Answer:
-    """Put the comparison in words; nothing is claimed that was not judged."""
+    """Return the comparison in words; nothing is claimed that was not judged."""
     points = leaders(comparison.rows, comparison.rules, comparison.rigs)
     measured = len({row.variant for row in comparison.rows if row.mrr is not None})
     emulated = any(row.emulated for row in comparison.rows)
@@ -82,7 +82,7 @@ def _order(points: Sequence[Leader]) -> str:
 
 
 def _first_of(points: Sequence[Leader]) -> str:
-    """Name the first of a path's points, by frame size where it is not the same at all of them."""
+    """Return who is first at a path's points, by frame size where it is not the same at all of them."""
     named = [(wording.frame_size(point.frame_size), _with_close(point)) for point in points]
     if len({text for _, text in named}) == 1:
         return named[0][1]
@@ -142,7 +142,7 @@ def _chains(chains: Sequence[Chain]) -> str:
 
 
 def _rest(points: Sequence[Leader], clear: Sequence[Leader]) -> str:
-    """Say what is left beside the points with a clear leader."""
+    """Return what is left beside the points with a clear leader."""
     left = [point for point in points if point not in clear]
     if not left:
         return "it depends on the traffic"
@@ -182,7 +182,7 @@ def _times(ratio: float) -> str:
 
 
 def sentence(point: Leader) -> str:
-    """Say who leads at one traffic point and how sure it is."""
+    """Return who leads at one traffic point and how sure it is."""
     where = wording.row_point(point.row)
     if point.row.mrr is None:
         return f"{where}: not measured."

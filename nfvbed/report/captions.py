@@ -15,7 +15,7 @@ WORTH_TELLING: Final = 0.005
 
 
 def placement_lines(comparison: Comparison) -> tuple[str, ...]:
-    """Say which placement states there were, what is shown of them, and why; one line for each host."""
+    """Return which placement states there were, what is shown of them, and why; one line for each host."""
     several = len(comparison.placement) > 1
     asked = any(row.placement_class != ALL_STATES for row in comparison.rows)
     return tuple(
@@ -39,7 +39,7 @@ def _placement(host: HostPlacement, *, asked: bool) -> str:
 
 
 def host_lines(comparison: Comparison) -> tuple[str, ...]:
-    """Say of each host how quiet it was: `12 % of the time stolen, cores moved 0.9 times a second`."""
+    """Return for each host how quiet it was: `12 % of the time stolen, cores moved 0.9 times a second`."""
     return tuple(text for text in (_state(host) for host in comparison.hosts) if text)
 
 
@@ -59,8 +59,7 @@ def short_caption(comparison: Comparison, rows: Sequence[CellSummary] | None = N
     """Return the one-line caption of a figure: placement, pairs, scope, and the mark of a simulation.
 
     Args:
-        comparison: what is shown.
-        rows: of these only; None: of all.
+        rows: only these; None: all.
     """
     names = list(dict.fromkeys(row.placement_class for row in comparison.rows))
     placed = "All placement states" if names == [ALL_STATES] else f"Placement class: {', '.join(names)}"
@@ -71,7 +70,7 @@ def short_caption(comparison: Comparison, rows: Sequence[CellSummary] | None = N
 
 
 def pairs_of(comparison: Comparison, rows: Sequence[CellSummary] | None = None) -> str:
-    """Say on how many pairs of rounds the verdicts rest; nothing where there are none."""
+    """Return on how many pairs of rounds the verdicts rest; nothing where there are none."""
     if comparison.purpose == "survey":
         return "a survey: ranges and an order, no verdicts"
     shown = None if rows is None else {(row.run, row.cell) for row in rows}
@@ -86,7 +85,7 @@ def pairs_of(comparison: Comparison, rows: Sequence[CellSummary] | None = None) 
 
 
 def scope_of(comparison: Comparison, rows: Sequence[CellSummary] | None = None) -> str:
-    """Say what the differences of rows allow to claim."""
+    """Return what the differences of rows allow to claim."""
     shown = None if rows is None else {(row.run, row.cell) for row in rows}
     return wording.scope_sentence(
         entry.scope for entry in comparison.differences if shown is None or (entry.run, entry.cell) in shown
@@ -94,7 +93,7 @@ def scope_of(comparison: Comparison, rows: Sequence[CellSummary] | None = None) 
 
 
 def interval_words(rows: Sequence[CellSummary]) -> str:
-    """Say what the line through a rate is: an interval, the range of few rounds, or either."""
+    """Return what the line through a rate is: an interval, the range of few rounds, or either."""
     found = [row.mrr.interval for row in rows if row.mrr is not None and row.mrr.interval is not None]
     ranges = [interval.is_range for interval in found]
     if ranges and all(ranges):
@@ -104,7 +103,7 @@ def interval_words(rows: Sequence[CellSummary]) -> str:
 
 
 def loads(rows: Sequence[CellSummary]) -> str:
-    """Say at which load latency and missing frames were taken; one load only where all rows of a point had it."""
+    """Return at which load latency and missing frames were taken; one load only where all rows of a point had it."""
     shown = [row for row in rows if row.given_load is not None]
     if not shown:
         return ""
@@ -120,7 +119,7 @@ def loads(rows: Sequence[CellSummary]) -> str:
 
 
 def method_line(comparison: Comparison) -> str:
-    """Say how verdicts were made."""
+    """Return how verdicts were made."""
     rules = comparison.rules
     medians = "Medians of rounds with exact 95 % intervals, ranges below six rounds"
     if comparison.purpose == "survey":

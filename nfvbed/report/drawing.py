@@ -1,4 +1,4 @@
-"""Has figures drawn by a process of its own, which may die: that costs the picture that it drew.
+"""Draws figures in a process of its own; if that dies, only the picture that it drew is lost.
 
 The process is started once and serves all drawings; the first picture of a process costs half a second more than the
 next. It ends with this one, however that ends, and after a while without drawings.
@@ -48,7 +48,7 @@ class DrawingProcess:
 
     Args:
         program: its command line; for tests.
-        longest_s: of one drawing.
+        longest_s: the longest time of one drawing.
     """
 
     def __init__(self, program: Sequence[str] = (), longest_s: float = LONGEST_S) -> None:
@@ -75,7 +75,7 @@ class DrawingProcess:
         """Draw a Vega-Lite specification.
 
         Raises:
-            DrawingError: it cannot be drawn, or the process died of it or took too long.
+            DrawingError: the figure cannot be drawn, or the process died or took too long.
         """
         return self._draw({"svg": drawable(spec)})
 
@@ -152,7 +152,7 @@ class DrawingProcess:
         """Send a request and return its answer.
 
         Raises:
-            _EndedError: there is none.
+            _EndedError: no answer came.
         """
         until = time.monotonic() + self._longest_s
         self._forget_what_it_printed()
@@ -192,10 +192,10 @@ class DrawingProcess:
 
 
 def _received(channel: socket.socket, count: int, until: float) -> bytes:
-    """Return so many bytes.
+    """Return exactly so many bytes from a socket.
 
     Raises:
-        TimeoutError, EOFError, OSError: they do not come.
+        TimeoutError, EOFError, OSError: they do not come in time.
     """
     found = bytearray()
     while len(found) < count:

@@ -1,4 +1,4 @@
-"""The program that draws, in a process of its own: what ends it (`vl-convert` aborts on some texts) costs a picture.
+"""The program that draws, in a process of its own: what ends it (`vl-convert` aborts on some texts) costs one picture.
 
 It imports nothing of nfvbed, and is run by its path. Requests come on standard input and answers leave on standard
 output: a length of four bytes, most significant first, and so many bytes. A request is JSON; an answer begins with `+`

@@ -18,37 +18,37 @@ PRESETS: dict[str, str] = {Preset.MRR: "maximum", Preset.PACED: "half", Preset.C
 
 
 def title(found: Explanation) -> str:
-    """Name the row: cell, run, variant, traffic point, ports."""
+    """Return the row's name: cell, run, variant, traffic point, ports."""
     row = found.row
     return f"{row.cell} of run {row.run}: {row.variant} at {wording.row_point(row)}, ports {row.ports}"
 
 
 def load_of(trial: ExplainedTrial) -> str:
-    """Name the load of a trial."""
+    """Return the load of a trial in words."""
     return PRESETS.get(trial.preset, trial.preset.value)
 
 
 def distance_of(trial: ExplainedTrial) -> str:
-    """Write the core distances before and after a trial, ns."""
+    """Return the core distances before and after a trial, ns."""
     if trial.before_ns is None or trial.after_ns is None:
         return wording.NOTHING
     return f"{trial.before_ns:.0f}, {trial.after_ns:.0f}"
 
 
 def stolen_of(trial: ExplainedTrial) -> str:
-    """Write the part of a trial that was stolen."""
+    """Return the part of a trial that was stolen."""
     return wording.NOTHING if trial.stolen_ratio is None else wording.percent(trial.stolen_ratio)
 
 
 def pair_texts(pair: Pair | None) -> tuple[str, str]:
-    """Write the ratio of a round's pair, and in what it was matched; empty where the round makes none."""
+    """Return the ratio of a round's pair, and in what it was matched; empty where the round makes none."""
     if pair is None:
         return "", ""
     return f"×{wording.factor(exp(pair.log_ratio))}", pair.placement or ("levelled" if pair.levelled else "all states")
 
 
 def rate_sentences(found: Explanation) -> Iterable[str]:
-    """Say what the rate is the median of, and what was seen at given loads."""
+    """Yield what the rate is the median of, and what was seen at given loads."""
     row = found.row
     if row.mrr is None:
         yield wording.status(row)
@@ -77,7 +77,7 @@ def _at_load(found: PacedSummary) -> str:
 
 
 def limit_sentences(found: Explanation) -> Iterable[str]:
-    """Say what bounds the rate, and which ceilings are not used."""
+    """Yield what bounds the rate, and which ceilings are not used."""
     row = found.row
     yield from (f"{limit.kind.value}: {limit.detail}." for limit in row.limits)
     yield from (f"possibly {limit.kind.value}: {limit.detail}." for limit in row.possible_limits)
@@ -87,12 +87,12 @@ def limit_sentences(found: Explanation) -> Iterable[str]:
 
 
 def warning_sentences(found: Explanation) -> Iterable[str]:
-    """Say what calls the rate, and what was seen at given loads, into question."""
+    """Yield what calls the rate, and what was seen at given loads, into question."""
     yield from (f"{kind.value}: {SHORT[kind]} ({counts})." for kind, counts in wording.row_warnings(found.row).items())
 
 
 def judged_sentences(found: Explanation) -> Iterable[str]:
-    """Say what was judged, of this row and of those that are judged against it."""
+    """Yield what was judged, of this row and of those that are judged against it."""
     if found.difference is not None:
         yield from verdict_sentences(found.difference)
     for entry in found.baseline_of:
@@ -102,7 +102,7 @@ def judged_sentences(found: Explanation) -> Iterable[str]:
 
 
 def verdict_sentences(difference: Difference) -> Iterable[str]:
-    """Say what a verdict rests on: size, pairs, level, classes, scope."""
+    """Yield what a verdict rests on: size, pairs, level, classes, scope."""
     judged = difference.judgement
     reason = f" ({judged.reason})" if judged.reason else ""
     yield f"{_in_short(judged)} against {difference.baseline_cell}{reason}."
@@ -128,7 +128,7 @@ def _in_short(judged: Judgement) -> str:
 
 
 def pairs_sentence(judged: Judgement) -> str:
-    """Say on how many pairs a verdict rests, how many are matched by class, and at which level it was made."""
+    """Return on how many pairs a verdict rests, how many are matched by class, and at which level it was made."""
     used = judged.look or judged.pairs
     text = f"{used} of {judged.pairs} pairs of rounds, {judged.matched} of them matched by placement class"
     text += f", {judged.levelled} levelled" if judged.levelled else ""

@@ -25,7 +25,7 @@ class WrittenReport:
 
 
 def write_report(context: ReportContext, folder: Path) -> WrittenReport:
-    """Write page, tables and figures, each whole or not at all; the page first in the list, and written last.
+    """Write page, tables and figures, each whole or not at all; the page is listed first, and written last.
 
     A figure that cannot be drawn is left out, and one of an earlier report removed.
 

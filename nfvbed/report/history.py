@@ -42,7 +42,6 @@ class History:
 
     Args:
         store: open.
-        selection: of which runs.
     """
 
     def __init__(self, store: "Store", selection: Selection = MEASURED) -> None:

@@ -19,7 +19,7 @@ class Hole(Record):
 
     @property
     def where(self) -> str:
-        """Name the traffic points."""
+        """Return the names of the traffic points."""
         return "; ".join(self.points) or "everywhere"
 
 
@@ -45,7 +45,7 @@ def _points(rows: Sequence[CellSummary], of_variant: int) -> tuple[str, ...]:
 
 
 def counted(variants: Sequence[str]) -> str:
-    """Write how often each name occurs: `one (3), another`."""
+    """Return how often each name occurs: `one (3), another`."""
     names = dict.fromkeys(variants)
     return ", ".join(f"{name} ({count})" if (count := variants.count(name)) > 1 else name for name in names)
 

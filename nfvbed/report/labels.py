@@ -15,18 +15,18 @@ NO_BREAK: Final = "\u00a0"
 
 
 def run_label(variant: str, run: str, *, several: bool) -> str:
-    """Name a row; the run is added where there are several."""
+    """Return the name of a row; the run is added where there are several."""
     return f"{variant} ({wording.short_run(run)})" if several else variant
 
 
 def row_labels(comparison: Comparison) -> list[str]:
-    """Name all rows, in their order: every figure gives them the same colours."""
+    """Return the names of all rows, in their order: every figure gives them the same colours."""
     several = len(comparison.runs) > 1
     return [run_label(row.variant, row.run, several=several) for row in comparison.rows]
 
 
 def labels_of(test: MeasuredTest, *, several: bool) -> dict[str, Any]:
-    """Name a test: its variant (as `run_label`), its traffic point, and what it is called."""
+    """Return the names of a test: its variant (as `run_label`), its traffic point, and what it is called."""
     return {
         "variant": run_label(test.variant, test.run, several=several),
         "point": wording.row_point(test),
@@ -35,19 +35,19 @@ def labels_of(test: MeasuredTest, *, several: bool) -> dict[str, Any]:
 
 
 def judged_as(comparison: Comparison, row: CellSummary) -> str:
-    """Write what is said of a row: its verdict; in a survey, which makes none, how it stands to the highest rate."""
+    """Return what is said of a row: its verdict; in a survey, which makes none, how it stands to the highest rate."""
     if comparison.purpose == "survey":
         return wording.standing(comparison.standing(row))
     return wording.verdict(comparison.difference(row), wording.own_verdict(comparison.baseline, row))
 
 
 def judged_against(comparison: Comparison) -> str:
-    """Say what rows are judged against; in a survey that they are in order."""
+    """Return what rows are judged against; in a survey that they are in order."""
     return "in order of the rates" if comparison.purpose == "survey" else wording.baseline(comparison.baseline)
 
 
 def class_ratios(judged: Judgement) -> str:
-    """Write the ratio of each class in which rounds were matched."""
+    """Return the ratio of each class in which rounds were matched."""
     return ", ".join(
         f"{entry.name} ×{wording.factor(entry.ratio)} ({entry.pairs} pairs{', the other way' if entry.opposes else ''})"
         for entry in judged.by_class
@@ -55,7 +55,7 @@ def class_ratios(judged: Judgement) -> str:
 
 
 def holds_up_to(chain: Chain) -> str:
-    """Write the longest chain that holds the share that is asked for, and of which longer ones it is not decided."""
+    """Return the longest chain that holds the share that is asked for, and of which longer ones it is not decided."""
     undecided = f" ({', '.join(str(length) for length in chain.undecided)}?)" if chain.undecided else ""
     return f"{chain.longest}{undecided}" if chain.undecided or chain.exhausted else f"{chain.longest} or more"
 

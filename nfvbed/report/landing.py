@@ -52,7 +52,7 @@ class Landing:
 
 
 def land(runs: Sequence[RunRecord], why_not: WhyNot) -> Landing | None:
-    """Choose the run that is shown; None where there is none.
+    """Return the run that is shown; None where there is none.
 
     Args:
         runs: those that may be shown, newest first.
@@ -75,17 +75,17 @@ def land(runs: Sequence[RunRecord], why_not: WhyNot) -> Landing | None:
 
 
 def why_unanswered(run: RunRecord, compared: Callable[[], Comparison]) -> str:
-    """Say why a run that has ended has no answer; empty: it has one.
+    """Return why a run that has ended has no answer; empty: it has one.
 
-    Of a comparison a verdict is an answer; of a survey, of tests and of one variant alone it is that something was
-    measured. What cannot be compared answers nothing, nor does a run that failed.
+    A verdict answers a comparison. A survey, tests, or one variant alone have an answer where something was measured.
+    What cannot be compared answers nothing, nor does a run that failed.
 
     Args:
         run: ended.
         compared: compares its variants; not called where the run failed.
 
     Raises:
-        DamagedError: it cannot be read.
+        DamagedError: the run cannot be read.
     """
     if run.status is Status.FAILED:
         return f"failed{f' ({first_line(run.reason)})' if run.reason else ''}"
@@ -106,7 +106,7 @@ def why_unanswered(run: RunRecord, compared: Callable[[], Comparison]) -> str:
 
 
 def named(run: RunRecord) -> str:
-    """Name a run in a sentence."""
+    """Return the name of a run for a sentence."""
     return f"run {wording.short_run(run.id)} ({run.experiment}, {run.started_at[:16].replace('T', ' ')} UTC)"
 
 

@@ -73,17 +73,17 @@ def load(
     latency_of: Collection[str] | None = None,
     selection: Selection = MEASURED,
 ) -> LoadedRuns:
-    """Read runs by id, a part of it, label, or `latest`; each once, in the order given.
+    """Return runs by id, a part of it, label, or `latest`; each once, in the order given.
 
     Args:
         store: open.
-        names: of the runs; one at least.
-        variant_model: of variants, with the options of all data planes that there are.
+        names: one at least.
+        variant_model: the model of variants, with the options of all data planes that there are.
         latency_of: only trials of these variants have their latency, and no other histograms are read; None: all have.
-        selection: of which `latest` is the newest.
+        selection: the runs among which `latest` is the newest.
 
     Raises:
-        StoreError, UsageError: no results, no such run.
+        StoreError, UsageError: there are no results, or no such run.
     """
     runs = list({run.id: run for run in (store.run(name, selection) for name in names)}.values())
     with of_runs(runs):
@@ -92,13 +92,13 @@ def load(
 
 @contextmanager
 def of_runs(runs: Sequence[RunRecord]) -> Iterator[None]:
-    """Say of what is no description of nfvbed's that its runs cannot be read.
+    """Turn a fault on a description that is not nfvbed's into an error that says which runs cannot be read.
 
     Descriptions have forms of many versions, and are looked into where they are used: what is not there, or is of
     another type, shows there.
 
     Raises:
-        DamagedError: so it is.
+        DamagedError: a description lacks something, or has something of another type.
     """
     try:
         yield
@@ -178,7 +178,7 @@ def _read(
 
 
 def _require_cells(run: RunRecord, cells: Sequence[CellRecord], named: set[str]) -> None:
-    """Check that each trial and result has a cell of a path that there is.
+    """Raise where a trial or a result has no cell of a path that there is.
 
     Raises:
         DamagedError: one has none.
@@ -197,7 +197,7 @@ def _require_cells(run: RunRecord, cells: Sequence[CellRecord], named: set[str])
 
 
 def _tracks(configuration: Mapping[str, Any]) -> bool:
-    """Whether a stored variant has connection tracking: that of overlays, by the option that all versions have."""
+    """Return whether a stored variant tracks connections: that of overlays, by the option that all versions have."""
     options = (configuration.get("variant") or {}).get("options") or {}
     return bool(options.get("conntrack"))
 

@@ -31,7 +31,7 @@ def worst_interval(test: MeasuredTest) -> MeasuredLoad:
 
 
 def soak_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
-    """Say of every soak which of its intervals stands for it, and in how many frames were lost."""
+    """Return for every soak which of its intervals stands for it, and in how many frames were lost."""
     found = []
     for test in tests:
         if test.result.kind is not ResultKind.SOAK or test.result.status is not Status.OK or not test.loads:
@@ -44,7 +44,7 @@ def soak_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
 
 
 def apart_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
-    """Say which tests have results in other placement classes than the one that is shown, and in no shown one."""
+    """Return which tests have results in other placement classes than the one that is shown, and in no shown one."""
     shown: set[tuple[str, str, str]] = set()
     classes: dict[tuple[str, str, str], set[str]] = {}
     names: dict[tuple[str, str, str], str] = {}
@@ -63,7 +63,7 @@ def apart_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
 
 
 def reason_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
-    """Say what was found wrong with the results of tests that ended well: a path that is not accepted."""
+    """Return what was found wrong with the results of tests that ended well: a path that is not accepted."""
     return tuple(
         f"{test.variant}, {wording.row_point(test)}, {test.result.test}: {test.result.reason}."
         for test in tests
@@ -72,12 +72,12 @@ def reason_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
 
 
 def start(load: MeasuredLoad) -> str:
-    """Write when an interval of a soak began, in s since the soak did; a dash for what is no interval."""
+    """Return when an interval of a soak began, in s since the soak did; a dash for what is no interval."""
     return wording.NOTHING if load.from_s is None else f"{load.from_s:.10g}"
 
 
 def part(test: MeasuredTest, load: MeasuredLoad) -> str:
-    """Write what a load is a part of: `50% PDR`, or `≤ 50% PDR` of a PDR of which only a lower bound is known.
+    """Return what a load is a part of: `50% PDR`, or `≤ 50% PDR` of a PDR of which only a lower bound is known.
 
     Empty where the load was given in frames/s.
     """
@@ -86,13 +86,13 @@ def part(test: MeasuredTest, load: MeasuredLoad) -> str:
 
 
 def bound_lines(comparison: Comparison, tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
-    """Say in one line which references are lower bounds, and why; nothing where none is."""
+    """Return in one line which references are lower bounds, and why; nothing where none is."""
     found = _bounds(comparison, tests)
     return (f"≤: at most that part. {LOWER_BOUND}: {found}.",) if found else ()
 
 
 def bound_lines_of_tables(comparison: Comparison, tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
-    """Say the same of tests that measure quantities at such a load."""
+    """Return the same for tests that measure quantities at such a load."""
     found = _bounds(comparison, tests)
     return (f"{LOWER_BOUND}: {found}.",) if found else ()
 
@@ -109,7 +109,7 @@ def _irregular(test: MeasuredTest) -> Reference | None:
 
 
 def _bound(comparison: Comparison, test: MeasuredTest, base: Reference) -> str:
-    """Name a reference and the reasons of the search that found it, where the run still has that."""
+    """Return a reference with the reasons of the search that found it, where the run still has that."""
     named = f"{test.variant}, {wording.row_point(test)}, {base.of}"
     results = (
         SearchResult.model_validate(search.result.payload)
@@ -130,7 +130,7 @@ def _bound(comparison: Comparison, test: MeasuredTest, base: Reference) -> str:
 
 
 def due_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
-    """Say where a percentile over the frames that were due is another one than over those that came."""
+    """Return where a percentile over the frames that were due is another one than over those that came."""
     found = [words for test in tests if (words := _due_of(test))]
     if not found:
         return ()
@@ -138,7 +138,7 @@ def due_lines(tests: Iterable[MeasuredTest]) -> tuple[str, ...]:
 
 
 def _due_of(test: MeasuredTest) -> str:
-    """Write the percentiles of one test; of loads after each other that have the same one, the first and the last."""
+    """Return the percentiles of one test; of loads after each other that have the same one, the first and the last."""
     late = [
         (part(test, load) or wording.mpps(load.point.intended_load_pps), _late(load.due.p99_ns))
         for load in listed(test)
@@ -154,7 +154,7 @@ def _late(latency_ns: int | None) -> str:
 
 
 def tail_lines(shown: Iterable[tuple[MeasuredTest, Sequence[MeasuredLoad]]]) -> tuple[str, ...]:
-    """Say in one line why tables have a dash in place of a percentile of their latencies; nothing where none has.
+    """Return a line on why tables have a dash in place of a latency percentile; none where no table has one.
 
     Args:
         shown: tests, each with those of its loads that are listed.

@@ -99,11 +99,7 @@ def key_of_load(test: MeasuredTest, place: int) -> Key:
 
 
 class Marks:
-    """The marks of what a comparison shows.
-
-    Args:
-        comparison: the one.
-    """
+    """The marks of what a comparison shows."""
 
     def __init__(self, comparison: Comparison) -> None:
         self._marked = (*_rows(comparison), *_searches(comparison), *_loads(comparison), *_tables(comparison))
@@ -140,7 +136,7 @@ class Marks:
 
 
 def _introduced(entry: ExplainedMark) -> str:
-    """Write a mark and what it means: `A cpu-stolen: ...`, `emulated (emulated-accelerator): ...`."""
+    """Return a mark and what it means: `A cpu-stolen: ...`, `emulated (emulated-accelerator): ...`."""
     if entry.text not in _SPELT:
         return f"{entry.mark} {entry.text}"
     kind, _, meaning = entry.text.partition(": ")
@@ -156,7 +152,7 @@ _SPELT: Final = {_said(kind): word for kind, word in SPELT_OUT.items()}
 
 
 def _order(text: str) -> tuple[bool, str]:
-    """Order what is explained: that which makes a number none first, then by name."""
+    """Return a key that orders what is explained: that which makes a number none first, then by name."""
     return text not in _SPELT, text
 
 
@@ -230,7 +226,7 @@ def _tables(comparison: Comparison) -> Iterator[MarkedLine]:
 
 
 def named(carrying: Sequence[MarkedLine], among: Sequence[MarkedLine]) -> str:
-    """Name rows and lines as shortly as is clear: all, variants, paths, single ones, or how many."""
+    """Return rows and lines named as shortly as is clear: all, variants, paths, single ones, or how many."""
     parts = []
     for is_row, one, many in ((True, "row", "rows"), (False, "result", "results")):
         own, every = ([entry for entry in found if entry.is_row is is_row] for found in (carrying, among))
@@ -252,7 +248,7 @@ def _named(own: Sequence[MarkedLine], every: Sequence[MarkedLine], words: tuple[
 
 
 def _whole(keys: set[Key], every: Sequence[MarkedLine], names: Iterable[str]) -> str:
-    """Name the groups that these are made of; nothing where they are parts of groups, or many."""
+    """Return the names of the groups that these are made of; nothing where they are parts of groups, or many."""
     groups: dict[str, set[Key]] = {}
     for entry, name in zip(every, names, strict=True):
         groups.setdefault(name, set()).add(entry.key)

@@ -82,14 +82,14 @@ def _table(comparison: Comparison, kind: ResultKind, tests: list[MeasuredTest]) 
 
 
 def _headline_first(names: Iterable[str], kind: ResultKind) -> tuple[str, ...]:
-    """Order the names of quantities: those of the kind's headline as that has them, then the others."""
+    """Return the names of quantities in order: those of the kind's headline as that has them, then the others."""
     known = tuple(dict.fromkeys(names))
     headline = tuple(name for name in HEADLINES[kind] if name in known)
     return (*headline, *(name for name in known if name not in headline))
 
 
 def _together(line: MeasuredLine, headline: Sequence[str]) -> MeasuredLine:
-    """Write all quantities beside the headline's into one."""
+    """Return a line with all quantities beside the headline's written into one."""
     kept = {name: value for name, value in line.quantities.items() if name in headline}
     text = ";\n".join(f"{name} {value}" for name, value in line.quantities.items() if name not in headline)
     return replace(line, quantities=kept | ({TOGETHER: text} if text else {}))
@@ -146,7 +146,7 @@ def _of(rows: Iterable[MeasuredRow], name: str) -> list[Quantity]:
 
 
 def _written(found: Sequence[Quantity]) -> str:
-    """Write the median over repetitions, with the least and the greatest of all that is known of it."""
+    """Return the median over repetitions, with the least and the greatest of all that is known of it."""
     known = [quantity for quantity in found if quantity.value is not None]
     if not known:
         bounds = [quantity.high for quantity in found if quantity.high is not None]

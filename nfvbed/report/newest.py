@@ -32,12 +32,10 @@ def newest_by_host(runs: Iterable[RunRecord]) -> dict[str, str]:
 
 
 def newest_of(runs: Iterable[RunRecord], host_hash: str, most: int) -> list[RunRecord]:
-    """Pick the newest runs of a host that have ended, the newest first.
+    """Return at most `most` runs of a host that have ended, the newest first.
 
     Args:
         runs: all of a store, in any order.
-        host_hash: of the host.
-        most: so many at most.
     """
     fitting = [run for run in runs if run.host_hash == host_hash and run.status is not None]
     return sorted(fitting, key=lambda run: (run.started_at, run.id), reverse=True)[:most]
@@ -50,17 +48,17 @@ def examine_runs(
     margin: float,
     latency_of: Collection[str] | None = None,
 ) -> tuple[ExaminedRun, ...]:
-    """Read and compare runs, each by itself.
+    """Return runs, each read and compared by itself.
 
     Args:
         store: open.
         runs: in the order in which they are wanted.
-        variant_model: of variants, with the options of all data planes that there are.
+        variant_model: the model of variants, with the options of all data planes that there are.
         margin: within which rates count as the same.
         latency_of: only trials of these variants have their latency, and no other histograms are read; None: all have.
 
     Returns:
-        Those that can be read; of the others the store tells.
+        Those that can be read; the store reports the others.
     """
     found = []
     for run in runs:

@@ -16,7 +16,7 @@ OWN_HALF: Final = "half"
 
 
 def load_of(row: CellSummary) -> str:
-    """Write the load of a row's trials at a given load, in Mpps: `0.490`, `0.485–0.497`, `5.857 half`; a dash: none."""
+    """Return the given load of a row's trials, in Mpps: `0.490`, `0.485–0.497`, `5.857 half`; a dash: none."""
     if row.common is not None:
         return span_of(row.common)
     return f"{span_of(row.paced)} {OWN_HALF}" if row.paced is not None else wording.NOTHING
@@ -30,7 +30,7 @@ def common_load(rows: Sequence[CellSummary]) -> str:
 
 
 def loads_differ(rows: Sequence[CellSummary]) -> bool:
-    """Whether each row needs its own load beside it: of some traffic point it is not common."""
+    """Return whether each row needs its own load beside it: of some traffic point it is not common."""
     points: dict[object, list[CellSummary]] = {}
     for row in rows:
         if row.given_load is not None:
@@ -39,6 +39,6 @@ def loads_differ(rows: Sequence[CellSummary]) -> bool:
 
 
 def span_of(found: PacedSummary) -> str:
-    """Write the load of trials, in Mpps; where they had several the least and the greatest, to three digits."""
+    """Return the load of trials, in Mpps; where they had several the least and the greatest, to three digits."""
     low, high = (f"{load / 1e6:.3g}" for load in found.load_span_pps)
     return wording.mpps(found.load_pps) if low == high else f"{low}–{high}"

@@ -6,7 +6,7 @@ from nfvbed.spec.published import PublishedColumn, publications
 
 
 def published_lines(experiments: Collection[str]) -> tuple[str, ...]:
-    """Return a sentence for each published table that one of these experiments measures the like of.
+    """Return a sentence for each published table whose like is measured by one of these experiments.
 
     Args:
         experiments: their names.
@@ -21,7 +21,7 @@ def published_lines(experiments: Collection[str]) -> tuple[str, ...]:
 
 
 def stated(ends: tuple[float, float]) -> str:
-    """Write what a text states."""
+    """Return in figures what a text states."""
     low, high = ends
     return f"about {low:g}" if low == high else f"{low:g}–{high:g}"
 

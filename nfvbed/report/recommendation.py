@@ -36,19 +36,19 @@ WHY_TO_RUN: Final = {
 
 
 def value_unit(measure: Measure) -> str:
-    """Name the unit that values are written in."""
+    """Return the name of the unit that values are written in."""
     return {"frames/s": "Mpps", "ns": "µs", "cores": "cores"}[measure.unit]
 
 
 def value(number: float, measure: Measure) -> str:
-    """Write a figure in the unit of `value_unit`."""
+    """Return a figure in the unit of `value_unit`."""
     if measure.unit == "frames/s":
         return wording.mpps(number)
     return wording.microseconds(number) if measure.unit == "ns" else f"{number:.2f}"
 
 
 def interval(entry: RankedVariant, measure: Measure) -> str:
-    """Write the interval of a figure, or the range of so few."""
+    """Return the interval of a figure, or the range of so few."""
     found = entry.interval
     if found is None:
         return wording.NOTHING
@@ -56,24 +56,24 @@ def interval(entry: RankedVariant, measure: Measure) -> str:
 
 
 def common_load(ranking: Ranking) -> str:
-    """Write the load that the values of all were taken at, in Mpps; empty where there is none, or where it differs."""
+    """Return the load that the values of all were taken at, in Mpps; empty where there is none, or where it differs."""
     loads = {load_of(entry) for entry in ranking.ranked}
     return loads.pop() if len(loads) == 1 and all(entry.load_pps for entry in ranking.ranked) else ""
 
 
 def load_of(entry: RankedVariant) -> str:
-    """Write the load that a value was taken at, in Mpps; a dash for one at maximum load."""
+    """Return the load that a value was taken at, in Mpps; a dash for one at maximum load."""
     return wording.mpps(entry.load_pps) if entry.load_pps else wording.NOTHING
 
 
 def has_loads(found: Recommendation) -> bool:
-    """Whether each value needs its load beside it: it is at a given load, and that is not the same for all."""
+    """Return whether each value needs its load beside it: it is at a given load, and that is not the same for all."""
     answer = found.answer
     return found.measure.at_common_load and answer is not None and bool(answer.ranked) and not common_load(answer)
 
 
 def cores(cost: HostCost) -> str:
-    """Write how busy the switch kept its cores, and whether it polls."""
+    """Return how busy the switch kept its cores, and whether it polls."""
     if cost.cores_at_maximum is None:
         return wording.NOTHING
     text = wording.share(cost.cores_at_maximum)
@@ -83,7 +83,7 @@ def cores(cost: HostCost) -> str:
 
 
 def hugepages(cost: HostCost) -> str:
-    """Write the hugepage memory of the data plane itself."""
+    """Return the hugepage memory of the data plane itself."""
     if cost.hugepages_mib is None:
         return wording.NOTHING
     return f"{cost.hugepages_mib} MiB" if cost.hugepages_mib else "none"
@@ -97,7 +97,7 @@ def named(names: Iterable[str]) -> str:
 
 
 def where(ranking: Ranking) -> str:
-    """Name a traffic point: path, VNFs, frame size, and flows where they are several."""
+    """Return the name of a traffic point: path, VNFs, frame size, and flows where they are several."""
     flows = f", {ranking.flows:,} flows" if ranking.flows != 1 else ""
     return f"{wording.point(ranking.topology, ranking.vnf, ranking.frame_size)}{flows}"
 
@@ -118,7 +118,7 @@ def headline(found: Recommendation) -> str:
 
 
 def reasons(found: Recommendation) -> list[str]:
-    """Say what the order rests on: the verdicts on the first place, their scope, steadiness, and the evidence."""
+    """Return what the order rests on: the verdicts on the first place, their scope, steadiness, and the evidence."""
     answer = found.answer
     if answer is None or not answer.ranked:
         return []
@@ -134,7 +134,7 @@ def reasons(found: Recommendation) -> list[str]:
 
 
 def _against(pair: PairFinding, first: str, measure: Measure) -> str:
-    """Say how the first place does against another one."""
+    """Return how the first place does against another one."""
     judged = pair.judgement
     upright = pair.candidate == first
     other = pair.baseline if upright else pair.candidate
@@ -151,7 +151,7 @@ def _against(pair: PairFinding, first: str, measure: Measure) -> str:
 
 
 def _ratio(judged: Judgement, *, upright: bool) -> str:
-    """Write the ratio of the first place to the other one, whichever of them was the candidate."""
+    """Return the ratio of the first place to the other one, whichever of them was the candidate."""
     if not judged.ratio:
         return ""
     sign = {Bound.AT_LEAST: "≥ ", Bound.AT_MOST: "≤ "}.get(judged.bound, "")
@@ -188,7 +188,7 @@ def marks_of(ranking: Ranking) -> dict[QualityWarning, str]:
 
 
 def _marks(answer: Ranking) -> list[str]:
-    """Name limits and warnings, those of the same variants together."""
+    """Return limits and warnings, those of the same variants together."""
     by_kind: dict[str, list[str]] = {}
     for entry in answer.ranked:
         for kind in dict.fromkeys((*entry.limits, *entry.warnings)):
@@ -200,12 +200,12 @@ def _marks(answer: Ranking) -> list[str]:
 
 
 def _named(run: UsedRun) -> str:
-    """Name a run's experiment, and how it ended where that was not well: then only its regular trials count."""
+    """Return the name of a run's experiment, and how it ended if not well: then only its regular trials count."""
     return run.experiment if run.status is Status.OK else f"{run.experiment}; it ended {run.status.value}"
 
 
 def _evidence(found: Recommendation, answer: Ranking) -> Iterable[str]:
-    """Name the runs and cells, as `nfvbed explain` takes them."""
+    """Yield the runs and cells, as `nfvbed explain` takes them."""
     experiments = {run.run: _named(run) for run in found.runs}
     path = f"{answer.topology}+{answer.vnf}" if answer.vnf else answer.topology
     by_run: dict[str, list[str]] = {}
@@ -219,7 +219,7 @@ def _evidence(found: Recommendation, answer: Ranking) -> Iterable[str]:
 
 
 def carriers(found: Recommendation) -> list[str]:
-    """Say what is known of each variant and raw-Ethernet VNF, the same reported once."""
+    """Return what is known of each variant and raw-Ethernet VNF, the same reported once."""
     groups: dict[tuple[RawEthernetEvidence, str, str], list[str]] = {}
     for entry in found.carriers:
         emulated = " (emulated guest)" if entry.emulated else ""
@@ -231,7 +231,7 @@ def carriers(found: Recommendation) -> list[str]:
 
 
 def host_needs(found: Recommendation) -> list[str]:
-    """Say what beside cores and hugepages the variants take: NICs, and what the doctor found lacking."""
+    """Return what beside cores and hugepages the variants take: NICs, and what the doctor found lacking."""
     answer = found.answer
     if answer is None:
         return []
@@ -250,7 +250,7 @@ def host_needs(found: Recommendation) -> list[str]:
 
 
 def changes(found: Recommendation) -> list[str]:
-    """Say under which traffic the first place is another's, and where it stays."""
+    """Return under which traffic the first place is another's, and where it stays."""
     if found.answer is None or not found.enough:
         return []
     lines = [_flip(flip) for flip in found.flips]
@@ -272,7 +272,7 @@ def _flip(flip: Flip) -> str:
 
 
 def _unknown(found: Recommendation) -> Iterable[str]:
-    """Name the dimensions that were measured with one value alone."""
+    """Yield the dimensions that were measured with one value alone."""
     if found.answer is None:
         return
     every = [found.answer, *found.elsewhere]
@@ -288,7 +288,7 @@ def _unknown(found: Recommendation) -> Iterable[str]:
 
 
 def missing(found: Recommendation) -> list[str]:
-    """Say which variants have no place, and why."""
+    """Return which variants have no place, and why."""
     lines = []
     if found.answer is not None:
         by_reason: dict[str, list[str]] = {}
@@ -314,5 +314,5 @@ def sections(found: Recommendation) -> dict[str, list[str]]:
 
 
 def why_to_run(proposal: Proposal) -> str:
-    """Say what a proposed experiment is for."""
+    """Return what a proposed experiment is for."""
     return WHY_TO_RUN[proposal.why]

@@ -66,10 +66,10 @@ class RelativeThroughput(Record):
 
 
 def relative_throughputs(results: Iterable[ResultRecord]) -> Mapping[Key, RelativeThroughput]:
-    """Pair the searches of one run.
+    """Return the ratios of the paired searches of one run, over all its rounds.
 
     Args:
-        results: of all its cells.
+        results: those of all its cells.
     """
     by_key: dict[Key, list[RoundsRatio]] = {}
     for one in rounds_ratios(results):
@@ -86,10 +86,10 @@ def relative_throughputs(results: Iterable[ResultRecord]) -> Mapping[Key, Relati
 
 
 def rounds_ratios(results: Iterable[ResultRecord]) -> Iterable[RoundsRatio]:
-    """Pair the searches of one run, and return each round apart.
+    """Yield the ratio of each pair of searches of one run, round by round.
 
     Args:
-        results: of all its cells.
+        results: those of all its cells.
     """
     ended = [entry for entry in results if (entry.kind, entry.status) == (ResultKind.SEARCH, Status.OK)]
     searches = {(entry.cell, entry.test, entry.round): entry for entry in ended if entry.payload}

@@ -45,8 +45,8 @@ def search_lines(searches: Sequence[MeasuredTest], cell: str) -> tuple[SearchLin
     """Return the lines of a cell, in the order in which its searches ended.
 
     Args:
-        searches: of the cell, and those that they are relative to.
-        cell: by its id.
+        searches: those of the cell, and those that they are relative to.
+        cell: its id.
     """
     ratios = {
         (one.test, one.round, one.goal): one.ratio for one in rounds_ratios(entry.result for entry in searches)
@@ -67,7 +67,7 @@ def search_lines(searches: Sequence[MeasuredTest], cell: str) -> tuple[SearchLin
 
 
 def exclusions_of(searches: Iterable[MeasuredTest], cell: str) -> tuple[str, ...]:
-    """Say what the searches of a cell leave out, each kind once."""
+    """Return what the searches of a cell leave out, each kind once."""
     found = (
         SearchResult.model_validate(entry.result.payload)
         for entry in searches
@@ -77,7 +77,7 @@ def exclusions_of(searches: Iterable[MeasuredTest], cell: str) -> tuple[str, ...
 
 
 def conformity_of(searches: Iterable[MeasuredTest], cell: str) -> tuple[str, ...]:
-    """Say what the searches of a cell may claim of the standards, and what deviates from them, each kind once."""
+    """Return what the searches of a cell may claim of the standards, and what deviates from them, each kind once."""
     found = [
         SearchResult.model_validate(entry.result.payload)
         for entry in searches

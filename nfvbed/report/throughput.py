@@ -186,7 +186,7 @@ def warnings_of(tests: Iterable[MeasuredTest]) -> tuple[QualityWarning, ...]:
 
 
 def warnings_in_a_line(warnings: Iterable[QualityWarning]) -> str:
-    """Write warnings in one line."""
+    """Return warnings in one line."""
     return ", ".join(warning.value for warning in warnings) or "none"
 
 
@@ -203,27 +203,27 @@ def reasons(rows: Iterable[ThroughputRow]) -> tuple[Irregularity, ...]:
 
 
 def goal_lines(rows: Iterable[ThroughputRow]) -> tuple[str, ...]:
-    """Say of every search what its goals ask, as RFC 9971 asks; each once."""
+    """Return what the goals of every search ask, as RFC 9971 requires; each once."""
     goals = {(row.preset, row.goal.name): row.goal for row in rows if row.goal is not None}
     return tuple(f"{name} of {preset}: {attributes(goal)}." for (preset, name), goal in sorted(goals.items()))
 
 
 def exclusions(rows: Iterable[ThroughputRow]) -> tuple[str, ...]:
-    """Say of every search what it leaves out, as RFC 9971 asks; each once."""
+    """Return what every search leaves out, as RFC 9971 requires; each once."""
     return tuple(dict.fromkeys(exclusion(row.preset, row.excludes) for row in rows if row.goal is not None))
 
 
 def exclusion(label: str, excludes: Iterable[str]) -> str:
-    """Say what the results of searches of one name leave out."""
+    """Return what the results of searches of one name leave out."""
     return f"{label} leaves out: {'; '.join(excludes) or 'nothing'}."
 
 
 def conformity(rows: Iterable[ThroughputRow], *, reasons: bool = True) -> tuple[str, ...]:
-    """Say of every search what it may claim of the standards, and what deviates from them; each once.
+    """Return what the searches may claim of the standards, and how they deviate from them; each once.
 
     Args:
-        rows: of searches.
-        reasons: with why a claim is not higher.
+        rows: those of searches.
+        reasons: also say why a claim is not higher.
     """
     shown = [row for row in rows if row.goal is not None]
     claims = (claim(row.preset, row.goal.name, row.conformance, reasons=reasons) for row in shown if row.goal)
@@ -231,19 +231,19 @@ def conformity(rows: Iterable[ThroughputRow], *, reasons: bool = True) -> tuple[
 
 
 def claim(label: str, goal: str, found: Iterable[Conformance], *, reasons: bool = True) -> str:
-    """Say what regular results of a goal may claim, of searches of one name."""
+    """Return what regular results of a goal may claim, of searches of one name."""
     own = applicable(found, label)
     said = (str(one) if reasons else f"{one.standard.value}: {one.level.value}" for one in own)
     return f"{goal} of {label}, where regular: {'; '.join(said) or 'conforms to no standard'}."
 
 
 def deviating(label: str, found: Iterable[str]) -> str:
-    """Say what searches of one name do otherwise than the standards describe it."""
+    """Return what searches of one name do otherwise than the standards describe it."""
     return f"{label} deviates: {'; '.join(found) or 'in nothing'}."
 
 
 def headline(row: ThroughputRow) -> str:
-    """Write the result: relative to testpmd where that was asked for, a throughput, or the reason for none."""
+    """Return the result: relative to testpmd where that was asked for, a throughput, or the reason for none."""
     if row.relative is not None and row.relative.ratio is not None:
         return f"{_ratio(row.relative)} of testpmd" + (
             "" if row.throughput_pps is None else f" ({wording.mpps(row.throughput_pps)})"
@@ -256,20 +256,20 @@ def headline(row: ThroughputRow) -> str:
 
 
 def _ratio(relative: RelativeThroughput) -> str:
-    """Write a ratio with its interval: `0.742 [0.738, 0.749]`."""
+    """Return a ratio with its interval: `0.742 [0.738, 0.749]`."""
     interval = relative.interval
     around = "" if interval is None else f" [{interval.low:.3f}, {interval.high:.3f}]"
     return f"{relative.ratio:.3f}{around}"
 
 
 def bounds(row: ThroughputRow) -> str:
-    """Write the bounds; one that is missing is a dash."""
+    """Return the bounds; one that is missing is a dash."""
     low, high = (wording.NOTHING if value is None else wording.mpps(value) for value in (row.lower_pps, row.upper_pps))
     return f"{low} .. {high}"
 
 
 def attributes(goal: Goal) -> str:
-    """Write all attributes of a goal, as RFC 9971 asks."""
+    """Return all attributes of a goal, as RFC 9971 requires."""
     return (
         f"loss ratio {goal.loss_ratio:g}, exceed ratio {goal.exceed_ratio:g}, width {goal.relative_width:g}, trials of"
         f" {goal.initial_trial_duration_s:g} to {goal.final_trial_duration_s:g} s, sum {goal.duration_sum_s:g} s"

@@ -49,12 +49,11 @@ def trend_of(
     acknowledged: Sequence[Acknowledgement],
     now: str,
 ) -> Trend:
-    """Join a series with what people said of its steps, and with what changed around it.
+    """Return a series joined with what people said of its steps, and with what changed around it.
 
     Args:
-        series: of one setting.
-        descriptions: of hosts, rigs and configurations by hash; empty: changes are named by hash alone.
-        acknowledged: all that was said, in its order.
+        descriptions: those of hosts, rigs and configurations by hash; empty: changes are named by hash alone.
+        acknowledged: everything that was said, in the order in which it was said.
         now: UTC, ISO 8601, in the form of the store's times.
     """
     changes = changes_in(series, descriptions)
@@ -71,7 +70,7 @@ def trend_of(
 
 
 def by_urgency(trends: Sequence[Trend]) -> list[Trend]:
-    """Order settings: those whose newest steps are open first, then those with a newest run that lies apart."""
+    """Return settings in order: those whose newest steps are open first, then those whose newest run lies apart."""
 
     def newest(trend: Trend) -> tuple[str, bool, str]:
         seen = trend.newest_open
@@ -83,48 +82,48 @@ def by_urgency(trends: Sequence[Trend]) -> list[Trend]:
 
 
 def letter(number: int) -> str:
-    """Name the changes of a series: A to Z, then A2, B2 and so on."""
+    """Return a letter for each change of a series: A to Z, then A2, B2 and so on."""
     turn, place = divmod(number, len(LETTERS))
     return f"{LETTERS[place]}{turn + 1 if turn else ''}"
 
 
 def test_name(setting: Setting) -> str:
-    """Name what is looked at."""
+    """Return the name of what is looked at."""
     return "maximum receive rate" if setting.test == MRR else setting.test
 
 
 def point(setting: Setting) -> str:
-    """Name the traffic point of a setting, with flows and direction where they are not the usual ones."""
+    """Return the traffic point of a setting, with flows and direction where they are not the usual ones."""
     flows = f", {setting.flows:,} flows" if setting.flows != 1 else ""
     way = "" if setting.bidirectional else ", one way"
     return f"{wording.point(setting.topology, setting.vnf, setting.frame_size)}{flows}{way}"
 
 
 def title(setting: Setting) -> str:
-    """Name a setting for people."""
+    """Return the name of a setting, for people."""
     return f"{setting.variant}, {point(setting)}: {test_name(setting)}"
 
 
 def change_ratio(ratio: float) -> str:
-    """Write a ratio with its direction: `▼ ×0.62`. Whether up is better depends on the figure."""
+    """Return a ratio with its direction: `▼ ×0.62`. Whether up is better depends on the figure."""
     return f"{'▲' if ratio > 1 else '▼'} ×{wording.factor(ratio)}"
 
 
 def step_state(seen: SeenStep) -> str:
-    """Say in a word or two what a step is now."""
+    """Return in a word or two what a step is now."""
     if seen.acknowledged is not None:
         return f"acknowledged until {seen.acknowledged.expires_at[:10]}"
     return "within the margin" if seen.step.within_margin else "open"
 
 
 def suspicion(apart: OutlyingRun) -> str:
-    """Say what is known of a newest run that lies apart."""
+    """Return what is known of a newest run that lies apart."""
     ratio = change_ratio(apart.ratio)
     return f"the newest run lies apart ({ratio}), unconfirmed: one more run shows whether it is a step"
 
 
 def headline(trend: Trend) -> str:
-    """Say what a series did, and which runs are no part of it."""
+    """Return what a series did, and which runs are no part of it."""
     return f"{_headline(trend)}{_not_in_it(trend.series)}"
 
 
@@ -141,7 +140,7 @@ def _not_in_it(series: Series) -> str:
 
 
 def state_of(series: Series, entry: Measured | ExcludedRun) -> str:
-    """Say what a run is in its series; of one that is no sample how it ended, and why."""
+    """Return what a run is in its series; of one that is no sample how it ended, and why."""
     if isinstance(entry, ExcludedRun):
         return f"{entry.status.value}, no sample{f': {entry.reason}' if entry.reason else ''}"
     said = run_state(series.finding, series.measured.index(entry))
@@ -149,19 +148,19 @@ def state_of(series: Series, entry: Measured | ExcludedRun) -> str:
 
 
 def figure_of(entry: Measured | ExcludedRun) -> str:
-    """Write a run's figure; a dash for one that is no sample."""
+    """Return a run's figure; a dash for one that is no sample."""
     return wording.NOTHING if isinstance(entry, ExcludedRun) else wording.quantity(entry.value, entry.unit)
 
 
 def warnings_of(entry: Measured | ExcludedRun) -> str:
-    """Name the warnings that a run's figure was stored with."""
+    """Return the warnings that a run's figure was stored with."""
     if isinstance(entry, ExcludedRun):
         return ""
     return ", ".join(kind.value for kind in entry.warnings) or "none"
 
 
 def _headline(trend: Trend) -> str:
-    """Say in one sentence what the samples did."""
+    """Return in one sentence what the samples did."""
     finding = trend.series.finding
     if finding.reason:
         return f"Nothing is said yet: {finding.reason}."
@@ -181,11 +180,10 @@ def _headline(trend: Trend) -> str:
 
 
 def run_state(finding: SeriesFinding, place: int) -> str:
-    """Say what one run is in its series; empty: as those around it.
+    """Return in words what one run is in its series; empty: it is as those around it.
 
     Args:
-        finding: on the series.
-        place: of the run, from 0.
+        place: the run's place in the series, from 0.
     """
     if finding.suspected is not None and finding.suspected.place == place:
         return f"suspected {change_ratio(finding.suspected.ratio)}, unconfirmed"

@@ -44,27 +44,27 @@ SYMBOLS = {
 
 
 def frame_size(size: FrameSize) -> str:
-    """Write a frame size."""
+    """Return a frame size in words."""
     return "IMIX" if size == "imix" else f"{size} B"
 
 
 def point(topology: str, vnf: str, size: FrameSize) -> str:
-    """Name a traffic point: path, VNFs, frame size."""
+    """Return the name of a traffic point: path, VNFs, frame size."""
     return f"{path(topology, vnf)}, {frame_size(size)}"
 
 
 def path(topology: str, vnf: str) -> str:
-    """Name a path: `p2p`, `pvp process-io`, `pvp native`."""
+    """Return the name of a path: `p2p`, `pvp process-io`, `pvp native`."""
     return f"{topology} {vnf}" if vnf else topology
 
 
 def row_point(row: CellSummary | MeasuredTest) -> str:
-    """Name the traffic point of a row, or of a test."""
+    """Return the name of the traffic point of a row, or of a test."""
     return point(row.topology, row.vnf, row.frame_size)
 
 
 def own_vnf(row: CellSummary) -> str:
-    """Say which VNF a variant's own one is; nothing where the label says it already."""
+    """Return which VNF a variant's own one is; nothing where the label says it already."""
     return row.vnf_resolved if row.vnf != row.vnf_resolved else ""
 
 
@@ -76,50 +76,50 @@ def bound(row: CellSummary) -> str:
 
 
 def mpps(rate_pps: float) -> str:
-    """Write a rate in million frames a second, with three to four significant digits."""
+    """Return a rate in million frames a second, with three to four significant digits."""
     value = rate_pps / 1e6
     return f"{value:.2f}" if value >= 10 else f"{value:.3f}"
 
 
 def mpps_interval(interval: Interval | None) -> str:
-    """Write an interval of rates in million frames a second."""
+    """Return an interval of rates in million frames a second."""
     if interval is None:
         return NOTHING
     return f"{'range ' if interval.is_range else ''}{mpps_span(interval)}"
 
 
 def mpps_span(interval: Interval) -> str:
-    """Write both ends of an interval of rates, without saying what it is."""
+    """Return both ends of an interval of rates, without saying what it is."""
     return f"{mpps(interval.low)}–{mpps(interval.high)}"
 
 
 def level(interval: Interval) -> str:
-    """Name an interval by the level that it attains."""
+    """Return the name of an interval, with the level that it attains."""
     # Rounded down: an interval never covers less than it is said to.
     return "range" if interval.is_range else f"{int(1000 * interval.level) / 10:.3g} % interval"
 
 
 def bit_rate(bits_per_s: float) -> str:
-    """Write a bit rate in Mbit/s."""
+    """Return a bit rate in Mbit/s."""
     return f"{bits_per_s / 1e6:,.0f}"
 
 
 def share(value: Share) -> str:
-    """Write the fraction of cores kept busy."""
+    """Return the fraction of cores kept busy."""
     if value is None:
         return NOTHING
     return "n/s" if isinstance(value, str) else f"{value:.2f}"
 
 
 def cycles(value: Share) -> str:
-    """Write cycles per packet."""
+    """Return cycles per packet."""
     if value is None:
         return NOTHING
     return "n/s" if isinstance(value, str) else f"{value:.0f}"
 
 
 def loss(ratio: float | None, *, at_least: bool = False) -> str:
-    """Write a ratio of missing frames in per cent; what is not exactly zero is never written as 0.
+    """Return a ratio of missing frames in per cent; what is not exactly zero is never written as 0.
 
     Args:
         ratio: None: there is none.
@@ -138,18 +138,18 @@ def loss(ratio: float | None, *, at_least: bool = False) -> str:
 
 
 def percent(ratio: float) -> str:
-    """Write a part in per cent, to two digits below ten."""
+    """Return a part in per cent, to two digits below ten."""
     return f"{100 * ratio:.0f} %" if ratio >= 0.1 else f"{100 * ratio:.2g} %"
 
 
 def microseconds(value_ns: float) -> str:
-    """Write a latency in microseconds."""
+    """Return a latency in microseconds."""
     value = value_ns / 1e3
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
 def quantity(value: float, unit: str) -> str:
-    """Write a figure with its unit; rates and times are scaled to be read."""
+    """Return a figure with its unit; rates and times are scaled to be read."""
     for scaled, factor, name in SCALES.get(unit, ()):
         if abs(value) >= scaled:
             return f"{value / factor:.4g} {name}"
@@ -158,14 +158,14 @@ def quantity(value: float, unit: str) -> str:
 
 
 def span(low: float, high: float, unit: str) -> str:
-    """Write a range; the unit once, where both ends have the same."""
+    """Return a range; the unit once, where both ends have the same."""
     first, last = quantity(low, unit), quantity(high, unit)
     _, gap, shown = last.partition(" ")
     return f"{first.removesuffix(gap + shown) if gap else first} to {last}"
 
 
 def ratio(judgement: Judgement) -> str:
-    """Write the ratio to the baseline, with the sign that its bound asks for."""
+    """Return the ratio to the baseline, with the sign that its bound asks for."""
     if judgement.ratio is None:
         return NOTHING
     sign = {Bound.AT_LEAST: "≥ ", Bound.AT_MOST: "≤ "}.get(judgement.bound, "")
@@ -174,7 +174,7 @@ def ratio(judgement: Judgement) -> str:
 
 
 def times(judgement: Judgement) -> str:
-    """Write the ratio to the baseline as a factor, with the sign that its bound asks for."""
+    """Return the ratio to the baseline as a factor, with the sign that its bound asks for."""
     if judgement.ratio is None:
         return NOTHING
     sign = {Bound.AT_LEAST: "≥ ", Bound.AT_MOST: "≤ "}.get(judgement.bound, "")
@@ -182,23 +182,23 @@ def times(judgement: Judgement) -> str:
 
 
 def factor(value: float) -> str:
-    """Write a factor: below 2 with three decimals, where per cents matter."""
+    """Return a factor: below 2 with three decimals, where per cents matter."""
     return f"{value:.3f}" if value < 2 else f"{value:.2f}" if value < 10 else f"{value:.1f}"
 
 
 def ratio_interval(judgement: Judgement) -> str:
-    """Write the interval of the ratio to the baseline."""
+    """Return the interval of the ratio to the baseline."""
     found = judgement.interval
     return f"{factor(found.low)}–{factor(found.high)}" if found else ""
 
 
 def of_bare_ports(row: CellSummary) -> str:
-    """Write the rate as a part of the bare ports'."""
+    """Return the rate as a part of the bare ports'."""
     return NOTHING if row.of_bare_ports is None else f"{row.of_bare_ports.ratio:.2f}"
 
 
 def of_bare_ports_interval(row: CellSummary) -> str:
-    """Write the interval of that part."""
+    """Return the interval of that part."""
     interval = row.of_bare_ports.interval if row.of_bare_ports else None
     return f"{interval.low:.2f}–{interval.high:.2f}" if interval else NOTHING
 
@@ -210,12 +210,12 @@ BARE_PORTS: Final = (
 
 
 def baseline(name: str) -> str:
-    """Say what rows are judged against."""
+    """Return what rows are judged against."""
     return "judged against the best of each traffic point" if name == BEST else f"baseline {name}"
 
 
 def own_verdict(name: str, row: CellSummary) -> str:
-    """Say what a row is that is judged against none: the baseline, the best, or nothing that was measured."""
+    """Return what a row is that is judged against none: the baseline, the best, or nothing that was measured."""
     if name != BEST:
         return "baseline"
     return "best" if row.mrr is not None and not row.unranked else NOTHING
@@ -231,7 +231,7 @@ LIMITED_BY: Final = {
 
 
 def limited_by(row: CellSummary) -> str:
-    """Say what set the rate, as far as ceilings tell; where none of them is reached it is the path itself.
+    """Return what set the rate, as far as ceilings tell; where none of them is reached it is the path itself.
 
     A question mark: its interval reaches the ceiling, and does not lie at it.
     """
@@ -247,11 +247,11 @@ def limited_by(row: CellSummary) -> str:
 
 
 def verdict(difference: Difference | None, alone: str = "baseline") -> str:
-    """Write a difference in one short phrase.
+    """Return a difference in one short phrase.
 
     Args:
-        difference: of a row to what it is judged against.
-        alone: what the row is that has none.
+        difference: that of a row to its baseline; None: the row has none.
+        alone: the phrase for a row that has none.
     """
     if difference is None:
         return alone
@@ -265,18 +265,18 @@ SHORT_VERDICTS: Final = {Verdict.NOT_COMPARABLE: "not compared", Verdict.DEPENDS
 
 
 def short_verdict(judgement: Judgement) -> str:
-    """Write a verdict in a word or two."""
+    """Return a verdict in a word or two."""
     word = SHORT_VERDICTS.get(judgement.verdict, judgement.verdict.value)
     return f"{SYMBOLS[judgement.verdict]} {word}"
 
 
 def standing(found: Standing | None) -> str:
-    """Write how a rate stands to the highest one of its traffic point; a dash for a row without a rate."""
+    """Return how a rate stands to the highest one of its traffic point; a dash for a row without a rate."""
     return NOTHING if found is None else found.value.replace("-", " ")
 
 
 def scope(difference: Difference | None) -> str:
-    """Write the scope of a difference."""
+    """Return the scope of a difference."""
     if difference is None or difference.scope.scope is Scope.NOT_COMPARABLE:
         return ""
     return "trend" if difference.scope.trend else difference.scope.scope.value
@@ -293,7 +293,7 @@ SCOPES = {
 
 
 def scope_sentence(found: Iterable[ScopeFinding]) -> str:
-    """Say what the scopes of a comparison allow to claim."""
+    """Return what the scopes of a comparison allow to claim."""
     seen = {
         (entry.scope, bool(entry.differences) if entry.scope is Scope.CONTROLLED else entry.vnf_differs)
         for entry in found
@@ -302,13 +302,13 @@ def scope_sentence(found: Iterable[ScopeFinding]) -> str:
 
 
 def limits(row: CellSummary) -> str:
-    """Write what bounds a row, and the warnings stored with it."""
+    """Return what bounds a row, and the warnings stored with it."""
     warnings = [f"{kind.value} {counts}" for kind, counts in row_warnings(row).items()]
     return ", ".join([*(limit.kind.value for limit in row.limits), *warnings])
 
 
 def marks(row: CellSummary) -> str:
-    """Name what bounds a row, what may bound it, and its warnings; `none` where nothing does."""
+    """Return what bounds a row, what may bound it, and its warnings; `none` where nothing does."""
     limits_ = [limit.kind.value for limit in row.limits]
     perhaps = [f"perhaps {limit.kind.value}" for limit in row.possible_limits]
     return ", ".join([*limits_, *perhaps, *(kind.value for kind in row_warnings(row))]) or "none"
@@ -346,12 +346,12 @@ def warnings(rows: Sequence[CellSummary]) -> list[QualityWarning]:
 
 
 def status(row: CellSummary) -> str:
-    """Write why a row has no number."""
+    """Return in words why a row has no number."""
     return "" if row.status is Status.OK else f"{row.status.value}: {row.reason}" if row.reason else row.status.value
 
 
 def chain(found: Chain) -> str:
-    """Write how a chain's rate falls with its length, and how long it may get."""
+    """Return how a chain's rate falls with its length, and how long it may get."""
     rates = ", ".join(f"{link.length}: {'≥ ' if link.limited else ''}{mpps(link.rate_pps)}" for link in found.links)
     if found.undecided:
         open_lengths = ", ".join(str(length) for length in found.undecided)
@@ -365,7 +365,7 @@ def chain(found: Chain) -> str:
 
 
 def held(hold: ShareRequirement) -> str:
-    """Write what a chain is asked to hold: `half of the one-VNF rate`, `80 % of the p2p rate`."""
+    """Return what a chain is asked to hold: `half of the one-VNF rate`, `80 % of the p2p rate`."""
     part = "half" if hold.share == HALF else percent(hold.share)
     return f"{part} of the {'one-VNF' if hold.of is ShareReference.ONE_VNF else 'p2p'} rate"
 
@@ -386,7 +386,7 @@ DIRECTIONS = ("0 → 1", "1 → 0")
 
 
 def latency_columns(found: LatencySummary | None) -> tuple[str, ...]:
-    """Write what the headings name; a percentile with too few frames above it is a dash."""
+    """Return what the headings name; a percentile with too few frames above it is a dash."""
     if found is None:
         return (NOTHING,) * len(LATENCY_HEADINGS)
     at = (found.at(percentile) for percentile in (50.0, 90.0, 99.0, 99.9, 100.0))

@@ -29,10 +29,7 @@ class Execution:
     """One run: its study, its plan, its rows.
 
     Args:
-        study: what is asked.
         runnable: names of the variants that this host can run.
-        ledger: the rows.
-        tools: what looks at them.
     """
 
     def __init__(self, study: Study, runnable: Sequence[str], ledger: RunLedger, tools: Tools) -> None:
@@ -90,7 +87,7 @@ class Execution:
         observer.cell_excluded(cell.id, why.reason)
 
     def goes_on(self) -> bool:
-        """Whether there is something left to compare; not where VNFs that failed took the rest of it.
+        """Return whether something is left to compare; False where VNFs that failed took the rest of it.
 
         Raises:
             UnsupportedError: no subject cell is left, and none ever could be measured.
@@ -120,7 +117,7 @@ class Execution:
         return found
 
     def is_enough(self, before: Completeness) -> bool:
-        """Whether all that is asked for is there, and every comparison is decided or had its last look."""
+        """Return whether all that is asked for is there, and every comparison is decided or had its last look."""
         return before.enough and not self._open(before)
 
     def due(self, number: int, before: Completeness) -> tuple[PlannedTrial, ...]:
@@ -169,7 +166,7 @@ class Execution:
         self._forecast.took(key.variant, self._tools.clock() - began)
 
     def fits(self, path: Sequence[Group]) -> bool:
-        """Whether trials with their deployments end within the budget, at the pace so far; if not, remember that.
+        """Return whether trials with their deployments end within the budget, at the pace so far; if not, note that.
 
         A comparison's rounds up to its first look always fit: with fewer there is no verdict, and all was in vain.
         """
@@ -188,10 +185,10 @@ class Execution:
         return trial.round <= self.plan.experiment.repetitions.looks[0] and self.plan.is_compared(trial.cell)
 
     def blocked(self, out_of_time: bool) -> dict[str, str]:
-        """Say of each cell that lacks something what that is, and why no more was measured.
+        """Return for each cell that lacks something what that is, and why no more was measured.
 
         Args:
-            out_of_time: no new round was begun after the time limit.
+            out_of_time: whether no new round was begun because of the time limit.
         """
         final = self._completeness()
         return {cell: self._reason(cell, lack, out_of_time) for cell, lack in final.missing.items()}

@@ -16,7 +16,6 @@ class Forecast:
     """Keeps sums as units end, so that a long run need not add all of them up at each trial.
 
     Args:
-        plan: what may be measured.
         clock: seconds; only differences count.
     """
 

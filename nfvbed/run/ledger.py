@@ -48,9 +48,8 @@ def begin(store: Store, study: Study, runnable: tuple[str, ...], hashes: Mapping
 
     Args:
         store: open for writing.
-        study: what is asked.
         runnable: names of the variants that this host can run.
-        hashes: `host` and `doctor` (empty: none was made).
+        hashes: those of `host` and `doctor` (empty: no doctor's report was made).
     """
     plan = {
         "format": PLAN_FORMAT,
@@ -92,12 +91,10 @@ class Exclusion:
 
 
 class RunLedger:
-    """One run's rows: what is there, and what is added.
+    """One run's rows: those that are there, and those that are added.
 
     Args:
         store: open for writing; the run is in it.
-        run: the run.
-        study: what is asked.
     """
 
     def __init__(self, store: Store, run: RunRecord, study: Study) -> None:
@@ -183,7 +180,7 @@ class RunLedger:
         return self._given_up
 
     def reasons_excluded(self) -> dict[str, str]:
-        """Say of each such cell why not."""
+        """Return for each such cell why it is excluded."""
         return {cell: self._cells[cell].reason for cell in sorted(self.excluded)}
 
     @property
@@ -195,8 +192,6 @@ class RunLedger:
         """Return what a measurement needs to know of the next trial.
 
         Args:
-            trial: its unit.
-            request: its traffic.
             renewed: what its visit set up again.
         """
         return TrialTask(
@@ -232,7 +227,7 @@ class RunLedger:
         self._given_up[cell.id] = error
 
     def register(self, cell: CellPlan, config_hash: str, rig_hash: str) -> None:
-        """Write a cell before its first trial; later, check that it is still the same.
+        """Write a cell before its first trial; check later that it is still the same.
 
         Raises:
             NotComparableError: versions, configuration or rig changed since the run's earlier trials.
@@ -258,11 +253,11 @@ class RunLedger:
             self._measured_since.add(record.cell)
 
     def add_result(self, record: ResultRecord, error: NfvbedError | None = None) -> None:
-        """Write what came of a test.
+        """Write the outcome of a test.
 
         Args:
-            record: after all its trials.
-            error: what made it fail, where it did.
+            record: made after all its trials.
+            error: what made the test fail, where it did.
         """
         self._store.add_result(record)
         self._results.append(record)
@@ -322,7 +317,7 @@ class RunLedger:
         """Write that the run came to its end, and how its cells ended.
 
         Args:
-            blocked: why cells lack repetitions; cells that were never deployed have no row to tell it.
+            blocked: by cell, why it lacks repetitions; cells that were never deployed have no row to tell it.
         """
         lacking = {cell: (Status.BLOCKED, why) for cell, why in blocked.items() if cell in self._cells}
         if self._given_up:

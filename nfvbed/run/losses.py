@@ -11,7 +11,7 @@ from nfvbed.spec.commands import TracedPath, trace_command
 
 
 def nothing_came(trials: Iterable[TrialRecord]) -> str:
-    """Say that none of the frames came back that trials have sent; empty: some did, or none were sent.
+    """Return a sentence where none of the frames that trials sent came back; empty: some did, or none were sent.
 
     Frames that were late are not among them, and no excuse.
     """
@@ -23,14 +23,7 @@ def nothing_came(trials: Iterable[TrialRecord]) -> str:
 
 
 def total_loss(plan: Plan, cell: CellPlan, observed: str, site: Site) -> TotalLossError:
-    """Return the error of a cell that returned nothing, with the command that shows where its frames are lost.
-
-    Args:
-        plan: of the run.
-        cell: which.
-        observed: what was.
-        site: of the run.
-    """
+    """Return the error of a cell that returned nothing, with the command that shows where its frames are lost."""
     size = cell.frame_size if cell.frame_size == "imix" else f"frames of {cell.frame_size} bytes"
     return TotalLossError(
         observed,
@@ -40,7 +33,7 @@ def total_loss(plan: Plan, cell: CellPlan, observed: str, site: Site) -> TotalLo
 
 
 def next_step(plan: Plan, cell: CellPlan, site: Site) -> str:
-    """Say how to find out where a cell's frames are lost."""
+    """Return how to find out where a cell's frames are lost."""
     altered = plan.experiment.altered.get(cell.variant)
     name = cell.variant if altered is None else altered.variant
     if cell.port_kind is PortKind.SIMULATED:

@@ -26,7 +26,7 @@ class Pace:
         """Return how long what is left takes, in s.
 
         Args:
-            planned_s: for what is left, by the plan.
-            done_s: for what was done since, by the plan.
+            planned_s: the planned time of what is left.
+            done_s: the planned time of what was done since.
         """
         return planned_s * (self.elapsed_s + PRIOR_S) / (done_s + PRIOR_S)

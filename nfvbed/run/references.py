@@ -52,11 +52,9 @@ def reference(of: str, cell: CellPlan, known: TestReferences) -> Reference:
 
     Args:
         of: `mrr`, or the name of a goal.
-        cell: whose.
-        known: what there is.
 
     Raises:
-        MissingReference: there is none.
+        MissingReference: there is no such load.
     """
     if of == MRR:
         rates, label = known.mrr(cell.id)
@@ -85,7 +83,7 @@ def load_range(what: Search, cell: CellPlan, known: TestReferences) -> LoadRange
     """Return the loads of a search: up to what was asked for, else up to the generator's ceiling.
 
     The ceiling is the median rate of the generator looped back. Where one core serves both its ends, that can be less
-    than what came through the system under test; then this was the most that the generator has shown.
+    than what came through the system under test. This was then the most that the generator has shown.
 
     Raises:
         MissingReference: the ceiling was not measured.

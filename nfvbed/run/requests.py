@@ -37,11 +37,8 @@ def paced(
     Only MRR trials in the placement class of the newest one count; all of them when that one is mixed.
 
     Args:
-        experiment: as declared.
-        cell: the cell.
         trials: all trials of the run that ended well, in order.
-        classify: the placement rule.
-        fix: how to find out where frames are lost.
+        fix: how to find out where frames are lost, for the message.
 
     Raises:
         TotalLossError: nothing came through at maximum load.
@@ -62,11 +59,9 @@ def common(
     the cell's own.
 
     Args:
-        experiment: as declared.
-        cell: the cell.
         partners: all cells of its traffic point that are measured.
         trials: all trials of the run that ended well.
-        fix: how to find out where frames are lost.
+        fix: how to find out where frames are lost, for the message.
 
     Raises:
         TotalLossError: nothing came through at maximum load.
@@ -86,7 +81,7 @@ def plain(experiment: Experiment, cell: CellPlan) -> TrafficRequest:
 
 
 def misfit(experiment: Experiment, cell: CellPlan, info: GeneratorInfo) -> str:
-    """Say why the generator cannot send a cell's traffic; empty when it can."""
+    """Return why the generator cannot send a cell's traffic; empty when it can."""
     sizes = [length for length, _ in frame_mix(cell.frame_size)]
     engine = f"the generator's engine ({info.engine.name}) on this port kind"
     if max(sizes) > info.max_frame_size_bytes:

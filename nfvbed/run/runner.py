@@ -38,9 +38,7 @@ class Runner:
 
     Args:
         store: open for writing.
-        open_site: gives the site of a study.
-        tools: what measures.
-        observer: who hears of it.
+        open_site: returns the site of a study.
     """
 
     def __init__(
@@ -57,13 +55,11 @@ class Runner:
         """Begin a run and execute it.
 
         Args:
-            study: what is asked.
             doctor: the findings about this host, stored with the run.
 
         Returns:
             The run as it ended: `ok`, also where verdicts are undecided; `blocked` where rounds or repetitions are
-            missing; `failed` where
-            VNFs failed and only their cells were given up (`failure` then says which, and why).
+            missing; `failed` where VNFs failed and only their cells were given up. `failure` then says which, and why.
 
         Raises:
             UnsupportedError: this host can run none of the variants.
@@ -85,7 +81,7 @@ class Runner:
             return self._execute(execution, site, resumed=False)
 
     def resume(self, run: RunRecord) -> RunRecord:
-        """Let a run go on that was interrupted, failed, was blocked, or whose process ended.
+        """Continue a run that was interrupted, failed, was blocked, or whose process ended.
 
         Nothing that ended well is measured again.
 
@@ -139,7 +135,7 @@ class Runner:
         return self._conclude(execution, out_of_time)
 
     def _round(self, visitor: Visitor, execution: Execution, trials: Sequence[PlannedTrial]) -> bool:
-        """Measure what fits of a round; say whether anything did."""
+        """Measure what fits of a round, and return whether anything did."""
         served = False
         for path in execution.paths(trials):
             for key, group in path if execution.fits(path) else ():
@@ -184,10 +180,10 @@ class Runner:
 
 
 def failure_of(given_up: Mapping[str, NfvbedError]) -> NfvbedError | None:
-    """Put what happened to cells that were given up into one error; a VNF that died comes before one never onboarded.
+    """Return one error for what happened to cells that were given up; a VNF that died comes before one never onboarded.
 
     Args:
-        given_up: cells with their errors, in the order in which they failed.
+        given_up: errors by cell, in the order in which they failed.
     """
     if not given_up:
         return None
@@ -203,10 +199,10 @@ def failure_of(given_up: Mapping[str, NfvbedError]) -> NfvbedError | None:
 
 
 def failure_of_tests(failed: Mapping[tuple[int, str, str], NfvbedError]) -> NfvbedError | None:
-    """Put what made tests fail while the others went on into one error; None where none did.
+    """Return one error for the tests that failed while others went on; None where none failed.
 
     Args:
-        failed: (round, cell, label) with their errors, in the order in which they failed.
+        failed: errors by (round, cell, label), in the order in which they failed.
     """
     if not failed:
         return None

@@ -94,9 +94,9 @@ class SwitchLoop:
     """Deploys variants one after another and looks at what each leaves.
 
     Args:
-        site: where; its host is taken already, so that what appears is the loop's.
-        before: what was there then.
-        heard: reported of each visit as it ends.
+        site: where it deploys; its host is taken already, so that what appears is the loop's.
+        before: what was on the host then.
+        heard: is told of each visit as it ends.
         clock: nanoseconds.
     """
 
@@ -114,7 +114,7 @@ class SwitchLoop:
         self._last_destroy_ns: int | None = None
 
     def run(self, candidates: Sequence[Candidate], passes: int) -> Switching:
-        """Go through all variants, those too that the doctor calls unsupported: they are tried, and must not work.
+        """Deploy all variants in turn, also those that the doctor calls unsupported: they are tried, and must not work.
 
         Every other pass goes backwards, so that a variant follows another one.
 
@@ -181,11 +181,11 @@ def topology_for(variant: Variant, wanted: Sequence[str]) -> str:
 
 
 def problems(visits: Sequence[Visit], supports: Sequence[Support]) -> tuple[str, ...]:
-    """Say what is wrong: left-overs, passes that differ, lost frames, and where the doctor is not right.
+    """Return what is wrong: left-overs, passes that differ, lost frames, and where the doctor is not right.
 
     Args:
-        visits: of all passes.
-        supports: what the doctor said.
+        visits: those of all passes.
+        supports: the doctor's answers.
     """
     found = [f"{visit.variant}, pass {visit.number}: left behind {text}" for visit in visits for text in visit.left]
     for name in dict.fromkeys(visit.variant for visit in visits):
@@ -212,10 +212,10 @@ def outcomes(visits: Sequence[Visit]) -> list[VariantOutcome]:
 
 
 def unlike_manifest(supports: Sequence[Support], manifest: dict[str, str]) -> tuple[str, ...]:
-    """Say of which variants the doctor's readiness is not the one that a manifest asks for.
+    """Return a sentence for each variant whose readiness by the doctor is not that of a manifest.
 
     Args:
-        supports: what the doctor said.
+        supports: the doctor's answers.
         manifest: readiness by variant.
     """
     return tuple(

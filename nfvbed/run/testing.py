@@ -41,11 +41,7 @@ class DeploymentLost(Exception):
 
 
 class Tester:
-    """Executes tests of one run.
-
-    Args:
-        context: what is measured, with what, where it is written and who hears of it.
-    """
+    """Executes tests of one run."""
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
@@ -90,11 +86,9 @@ class Tester:
             raise DeploymentLost from lost
 
     def _nothing(self, spec: AnyTest, outcome: Outcome[Any], first: int) -> str:
-        """Say that nothing came back in all of a test; empty: something did, or is not meant to.
+        """Return a sentence where nothing came back in all of a test; empty: something did, or was not meant to.
 
         Args:
-            spec: of the test.
-            outcome: what came of it.
             first: number of its first trial.
         """
         if outcome.nothing or not KINDS[spec.kind].returns:

@@ -45,15 +45,7 @@ OF_THE_VARIANT = (ConfigurationError, PrerequisiteError, DeployError, GeneratorE
 
 
 class Visitor:
-    """Serves deployments of one run.
-
-    Args:
-        site: where they are deployed.
-        plan: what is measured.
-        ledger: where it is written.
-        tools: what measures it.
-        observer: who hears of it.
-    """
+    """Serves deployments of one run."""
 
     def __init__(self, site: Site, plan: Plan, ledger: RunLedger, tools: Tools, observer: Observer) -> None:
         self._site = site
@@ -64,12 +56,11 @@ class Visitor:
         self._tester = Tester(RunContext(plan, ledger, tools, observer))
 
     def serve(self, key: DeploymentKey, variant: Variant, trials: Sequence[PlannedTrial]) -> None:
-        """Deploy, measure, take down. What the site cannot do is excluded; a cell whose VNF failed is given up.
+        """Deploy, measure, take down.
 
-        So is one from which no frame comes back, and one whose VNFs need more than there is: a longer chain needs
-        memory that a shorter one does not.
-
-        Cells that were to follow one whose VNF failed are measured on a new deployment.
+        What the site cannot do is excluded. A cell is given up where its VNF failed, where no frame comes back, or
+        where its VNFs need more than there is. A longer chain needs memory that a shorter one does not. Cells that were
+        to follow one whose VNF failed are measured on a new deployment.
 
         Raises:
             PrerequisiteError (without VNFs), ConfigurationError, DeployError: nothing is deployed then.
@@ -85,7 +76,7 @@ class Visitor:
     def _serve_once(
         self, key: DeploymentKey, variant: Variant, trials: tuple[PlannedTrial, ...]
     ) -> tuple[PlannedTrial, ...]:
-        """Serve one deployment; give the trials that need another one."""
+        """Serve one deployment, and return the trials that need another one."""
         number, begun = trials[0].round, list[str]()
         cells = dict.fromkeys(trial.cell for trial in trials)
         try:
@@ -113,7 +104,7 @@ class Visitor:
         return ()
 
     def _is_given_up(self, error: NfvbedError, key: DeploymentKey) -> bool:
-        """Whether an error is the end of its cells only, and not of the run."""
+        """Return whether an error is the end of its cells only, and not of the run."""
         if isinstance(error, OF_THE_CELL) or self._plan.experiment.keep_going:
             return True
         return isinstance(error, PrerequisiteError) and bool(key.vnf)

@@ -1,4 +1,4 @@
-"""What a search's controller ends with."""
+"""What a search's controller ends with: the bounds that it found."""
 
 from dataclasses import dataclass
 

@@ -27,13 +27,12 @@ class BurstFound:
 
 
 def longest_burst(passes: Callable[[int], bool], within: BurstRange) -> BurstFound:
-    """Search for the longest burst that passes.
+    """Return the longest burst that passes.
 
     The largest is tried first, so that a system which holds all of them back is known after one trial.
 
     Args:
-        passes: sends one burst of a length; whether all of it came.
-        within: what to try.
+        passes: sends one burst of a length, and returns whether all of it came.
     """
 
     def verified(frames: int) -> bool:

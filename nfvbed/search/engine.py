@@ -37,8 +37,7 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
     """Search for all goals.
 
     Args:
-        what: goals and limits.
-        measurer: of a system that is deployed.
+        measurer: that of a system that is deployed.
         setting: loads in frames/s over all directions, and the rule for placement classes.
 
     Raises:
@@ -156,7 +155,7 @@ class _Trials:
         """Measure until a trial may be used.
 
         Raises:
-            SearchStopped: it is too late for another, or the placement class does not hold.
+            SearchStopped: it is too late for another trial, or the placement class does not hold.
             GeneratorError: a trial ended early.
         """
         while True:
@@ -189,10 +188,10 @@ class _Trials:
             self._measurer.wait(left_s)
 
     def _is_excluded(self, trial: Trial, load_pps: float) -> bool:
-        """Return whether a trial does not count; one of another class than the search's does not either.
+        """Return whether a trial does not count; one of another class than the search's never does.
 
         Raises:
-            SearchStopped: too many in a row.
+            SearchStopped: too many in a row do not count.
         """
         if self.what.trials == "clean":
             if self.void.is_void(trial, load_pps):
@@ -205,10 +204,10 @@ class _Trials:
     def _is_disturbed(self, trial: Trial) -> bool:
         """Return whether the generator left out so much of the load that the trial may not be called good.
 
-        What is bad for every goal is bad all the same. A generator that is too slow for the load is no disturbance.
+        What is bad for every goal counts as bad. A generator that is too slow for the load is no disturbance.
 
         Raises:
-            SearchStopped: it went on for too long.
+            SearchStopped: the disturbance went on for too long.
         """
         limit = self.what.late_ratio
         if limit is None:
@@ -226,10 +225,10 @@ class _Trials:
     def _is_stolen(self, trial: Trial) -> bool:
         """Return whether a trial is bad for a goal, and the system's threads were kept from their cores for as long.
 
-        What it lost then says nothing of the system. A trial that lost nothing all the same is good all the same.
+        What such a trial lost says nothing of the system. A trial that lost nothing is good all the same.
 
         Raises:
-            SearchStopped: it went on for too long.
+            SearchStopped: this went on for too long.
         """
         bad = trial.loss_ratio > min(goal.loss_ratio for goal in self.what.goals)
         if trial.generator_limited or not bad or not trial.is_explained(self.what.stolen_factor):
@@ -250,7 +249,7 @@ class _Trials:
         return None
 
     def summary(self) -> PlacementSummary:
-        """Say in which class the trials ran."""
+        """Return in which class the trials ran."""
         keeper = self._keeper
         return PlacementSummary(
             label=keeper.label,
@@ -318,7 +317,7 @@ def _goal_result(goal: Goal, bounds: Bounds, found: _JudgementBasis) -> GoalResu
 
 
 def _nothing_came(bounds: Bounds, found: _JudgementBasis) -> tuple[Irregularity, str] | None:
-    """Say that no frame came back in the whole search, or at the smallest load; None: some did.
+    """Return why, where no frame came back in the whole search or at the smallest load; None: some did.
 
     It outranks every other reason: late frames, stalls and classes concern what comes back.
     """
@@ -335,7 +334,7 @@ def _nothing_came(bounds: Bounds, found: _JudgementBasis) -> tuple[Irregularity,
 def _judge(
     goal: Goal, lower: Bound | None, upper: Bound | None, found: _JudgementBasis
 ) -> tuple[Irregularity | None, str]:
-    """Say why a result is irregular; the gravest reason first, None for a regular one."""
+    """Return why a result is irregular, with the gravest reason first; None for a regular one."""
     stopped, loads = found.stopped, found.loads
     if stopped is not None and stopped.irregularity is Irregularity.PLACEMENT_UNSTABLE:
         return stopped.irregularity, stopped.explanation
@@ -402,12 +401,12 @@ def _bound(goal: Goal, load_pps: float | None, found: _JudgementBasis) -> Bound 
 
 
 def _is_for_late_frames(goal: Goal, trial: Trial) -> bool:
-    """Tell of a bad trial whether late frames made it so: they alone would, and no more were lost than were late."""
+    """Return whether late frames made a trial bad: they alone would, and no more were lost than were late."""
     return trial.late_is_missing and trial.late_ratio > goal.loss_ratio and trial.sent - trial.received <= trial.late
 
 
 def _is_the_generators(goal: Goal, trial: Trial) -> bool:
-    """Tell of a bad trial whether the generator made it so: it was full, or did not send though nothing pushed back."""
+    """Return whether the generator made a trial bad: it was full, or did not send though nothing pushed back."""
     if trial.late_is_missing and not trial.generator_limited:
         return trial.missing - trial.late <= goal.loss_ratio * trial.base
     only_unsent = trial.loss_ratio_of_sent <= goal.loss_ratio

@@ -99,10 +99,10 @@ class PlacementKeeper:
         return self._suits(labels[-1], {label for label, used in zip(labels[:-1], self.used, strict=True) if used})
 
     def check_patience(self, now_s: float) -> None:
-        """Stop when the last usable trial is too long ago.
+        """Raise where the last usable trial is too long ago.
 
         Raises:
-            SearchStopped: it is.
+            SearchStopped: the last usable trial is too long ago.
         """
         if now_s - self.since_s > self.wait_s:
             raise SearchStopped(
@@ -112,7 +112,7 @@ class PlacementKeeper:
             )
 
     def check_end(self) -> None:
-        """Look at the search as a whole, when it has all its bounds.
+        """Raise where a search that has all its bounds does not hold as a whole.
 
         Raises:
             SearchStopped: classes changed so fast that trials which look whole need not be.

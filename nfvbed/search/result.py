@@ -167,7 +167,7 @@ class SearchResult(Record):
 
     @property
     def nothing_came(self) -> str:
-        """Say that no frame came back, for any goal; empty: some did."""
+        """Return a sentence where no frame came back, for any goal; empty: some did."""
         silent = [goal for goal in self.goals if goal.irregularity is Irregularity.NOTHING_CAME_BACK]
         return silent[0].explanation if len(silent) == len(self.goals) else ""
 
@@ -177,10 +177,10 @@ class SearchResult(Record):
         return self.excludes or self.search.excludes
 
     def of(self, name: str) -> GoalResult:
-        """Return the result of the goal of a name.
+        """Return the result of a goal, by its name.
 
         Raises:
-            KeyError: there is none.
+            KeyError: there is no such goal.
         """
         found = {result.goal.name: result for result in self.goals}
         return found[name]

@@ -1,4 +1,4 @@
-"""Which trials of a search are void: those in which the host, not the system under test, had the last word.
+"""Which trials of a search are void: those whose outcome the host decided, and not the system under test.
 
 The rule never looks at what a trial lost. A rule that looked only at trials that lost something would leave those out
 and keep their lucky sisters, and the result would be the system's at its best moments (ADR 0026).
@@ -39,10 +39,10 @@ class UnusableTrials:
         self._in_a_row = 0
 
     def add(self, why: str) -> None:
-        """Take down one more.
+        """Count one more.
 
         Raises:
-            SearchStopped: there are too many in a row, which `why` says of them.
+            SearchStopped: there are too many in a row; `why` says what they did.
         """
         self.trials += 1
         self._in_a_row += 1
@@ -72,11 +72,7 @@ def _is_late(trial: Trial, what: Search) -> bool:
 
 @dataclass
 class VoidTrials:
-    """Keeps account of the void trials of one search.
-
-    Args:
-        what: the search, as it is run.
-    """
+    """Keeps account of the void trials of one search."""
 
     what: Search
     changed: int = 0
@@ -98,10 +94,10 @@ class VoidTrials:
         return shortest_s if trial.duration_s < 0.99 * shortest_s else None
 
     def is_void(self, trial: Trial, load_pps: float) -> bool:
-        """Return whether a trial is void, and take it down.
+        """Return whether a trial is void, and count it.
 
         Raises:
-            TrialsTooShort: the stolen time of trials so short is not known.
+            TrialsTooShort: the stolen time of such short trials is not known.
             SearchStopped: too many in a row are void.
         """
         shortest_s = self.too_short(trial)
@@ -132,7 +128,7 @@ class VoidTrials:
         """Return the account.
 
         Args:
-            used: trials that counted.
+            used: number of trials that counted.
         """
         generator, system = (
             self._of.get(of, 0) for of in (Irregularity.GENERATOR_DISTURBED, Irregularity.SYSTEM_DISTURBED)
@@ -155,7 +151,7 @@ class VoidTrials:
 
 
 def against(summary: VoidSummary) -> str:
-    """Say why so many void trials leave no result; empty: they do."""
+    """Return why so many void trials leave no result; empty: they do."""
     if summary.share > MOST_VOID:
         return (
             f"{summary.void_trials} of {summary.trials} trials are void ({_whose(summary)}): the rest is the exception"
@@ -169,7 +165,7 @@ def against(summary: VoidSummary) -> str:
 
 
 def differs(lower: tuple[int, int], upper: tuple[int, int]) -> str:
-    """Say that the void share differs between two bounds, by Fisher's exact test; empty: nothing shows it.
+    """Return how the void share differs between two bounds, by Fisher's exact test; empty: nothing shows it.
 
     Args:
         lower: void trials and those that counted at the lower bound.

@@ -29,5 +29,5 @@ class VoidSummary(Record):
 
     @property
     def words(self) -> str:
-        """Write the share for a label: `12 % void`."""
+        """Return the share for a label: `12 % void`."""
         return f"{self.share * 100:.0f} % void"

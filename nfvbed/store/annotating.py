@@ -12,13 +12,12 @@ from nfvbed.store.selecting import said
 
 
 def say(connection: Connection, run: str, words: Mapping[Mark, str], by: str, at: str) -> Marks:
-    """Write what a person says of a run, as far as it is new; return what holds then.
+    """Write what a person says of a run, as far as it is new, and return the marks that then hold.
 
     Args:
         connection: in a transaction that may write.
         run: its id.
         words: the text of each mark that is given; empty: it is taken back.
-        by: who says it.
         at: when; UTC, ISO 8601.
 
     Raises:

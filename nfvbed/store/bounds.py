@@ -1,4 +1,4 @@
-"""What a SQLite file may do to who reads it: anybody can make one, and a file is a program where it has views.
+"""Bounds on what a SQLite file may do to its reader: anybody can make one, and one with views is a program.
 
 A file is opened so that its schema can call nothing and no value is beyond a size; what it consists of is looked at
 before the first query; and a query that takes too long, or during which the command is to end, is interrupted.
@@ -43,7 +43,7 @@ class BoundedConnection(sqlite3.Connection):
     _left = 0
 
     def bound(self, ended: Callable[[], bool]) -> None:
-        """Look at the budget and at signals from now on.
+        """Begin to look at the budget and at signals.
 
         Args:
             ended: whether whoever reads has gone.

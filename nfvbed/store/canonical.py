@@ -20,10 +20,10 @@ def plain(value: Any) -> Any:
 
 
 def canonical_json(value: Any) -> str:
-    """Write a value as JSON with sorted keys and no spaces.
+    """Return a value as JSON with sorted keys and no spaces.
 
     Raises:
-        ValueError, TypeError: it holds NaN, an infinity or something that JSON has not.
+        ValueError, TypeError: it holds NaN, an infinity or something that JSON does not have.
     """
     return json.dumps(plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 

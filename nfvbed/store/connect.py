@@ -49,7 +49,7 @@ class Location:
 
 
 def locate(url_or_path: str | Path) -> Location:
-    """Read a path or a database URL.
+    """Return the place that a path or a database's URL names.
 
     Raises:
         ConfigurationError: it looks like a URL, and is none that can be used.
@@ -80,9 +80,7 @@ def connect(location: Location, *, read_only: bool, tell: Callable[[str], None] 
     """Return an engine; with SQLite every transaction of a writer takes the write lock at its start.
 
     Args:
-        location: of the store.
-        read_only: nothing is written.
-        tell: is told of rights of others that a writer takes away from its files.
+        tell: is told where a writer takes rights of others away from its files.
 
     Raises:
         StoreError: the file is missing, or another user's (when only reading), or it or its folder cannot be made.
@@ -161,10 +159,10 @@ def written_out(engine: Engine) -> None:
 
 @contextlib.contextmanager
 def faults(location: Location, what: str) -> Iterator[None]:
-    """Turn the database's and the system's faults into StoreError.
+    """Turn faults of the database and of the system into StoreError.
 
     Raises:
-        StoreError: with the file, the free space and what the database said.
+        StoreError: there is a fault; the message has the file, the free space and what the database said.
         BusyError: another program holds the database.
     """
     try:

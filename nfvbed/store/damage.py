@@ -29,7 +29,6 @@ class RowError(Exception):
     """A row cannot be read.
 
     Args:
-        table: its name.
         key: what identifies the row there.
         observed: what is wrong with it.
     """
@@ -50,7 +49,7 @@ class UnparsedValue:
     """A value that should be JSON and is not; no field takes it.
 
     Args:
-        why: it is not.
+        why: why it is not.
     """
 
     def __init__(self, why: str) -> None:
@@ -69,16 +68,14 @@ def parsed(text: Any) -> Any:
 
 
 def rebuilt(model: type[Model], values: Mapping[Any, Any], table: str, key: Iterable[str]) -> Model:
-    """Make a record of a row's values.
+    """Return a record made of a row's values.
 
     Args:
-        model: of the record.
-        values: by the names of its fields.
-        table: of the row.
+        values: those of the record's fields, by name.
         key: names of the values that identify it.
 
     Raises:
-        RowError: they are not those of such a record.
+        RowError: the values are not those of such a record.
     """
     try:
         for name in _TIMES:

@@ -1,4 +1,4 @@
-"""What former nfvbed wrote in other words than this one, and is still read."""
+"""What former versions of nfvbed wrote in other words, and this one still reads."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -22,12 +22,11 @@ LOSS_AT_LEAST: Final = QualityWarning.LOSS_AT_LEAST.value
 
 
 def judged_again(result: ResultRecord, doubtful: Iterable[TrialRecord]) -> ResultRecord:
-    """Return a result that a former version made of more frames received than sent: with the warnings of its trials.
+    """Return a former version's result with the warnings of its trials that received more frames than were sent.
 
     A search that used such a trial has no regular result.
 
     Args:
-        result: of a test.
         doubtful: trials of its run with such counts.
     """
     own = [trial for trial in doubtful if result.holds(trial.sequence)]

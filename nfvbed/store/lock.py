@@ -78,7 +78,7 @@ class WriterLock:
 
 
 def holder_of(path: Path) -> Holder | None:
-    """Say who holds a lock now; None when nobody does."""
+    """Return who holds a lock now; None when nobody does."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:

@@ -51,7 +51,7 @@ def prepare(connection: Connection, where: str, *, read_only: bool) -> None:
 
 
 def is_outdated(connection: Connection, where: str) -> bool:
-    """Whether it holds results of an older format that this nfvbed can migrate.
+    """Return whether a database holds results of an older format that this nfvbed can migrate.
 
     Raises:
         StoreError: it is another program's database.

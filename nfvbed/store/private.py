@@ -1,4 +1,4 @@
-"""Keeps the files of a store their owner's alone: who may open one of them may hold a lock that stops a measurement.
+"""Keeps a store's files for their owner alone: whoever opens one may hold a lock that stops a measurement.
 
 SQLite's readers and writers meet in locks on a map beside the file (`-shm`), and writers of nfvbed in one on `.lock`; a
 descriptor that may only read is enough for both. Others read a copy (`nfvbed export --format sqlite`).
@@ -40,11 +40,10 @@ def make_files(path: Path, tell: Callable[[str], None] | None) -> None:
     """Make a store's file, and take the rights of others away from those that are there.
 
     Args:
-        path: the file's.
         tell: is told where rights were taken away.
 
     Raises:
-        StoreError: one of them is another user's, or no file; a link to the first one may be its owner's.
+        StoreError: a file is another user's, or no file; a link to the first one may be its owner's.
         OSError: it cannot be made.
     """
     if path.is_symlink():
@@ -61,7 +60,7 @@ def make_files(path: Path, tell: Callable[[str], None] | None) -> None:
 def open_own(path: Path) -> int:
     """Open a file to be read and written, make it where it is missing, and return its descriptor.
 
-    Who makes one as root, in another user's folder, gives it to that user.
+    A file that root makes in another user's folder is given to that user.
 
     Raises:
         StoreError: it is another user's, or no file.
@@ -87,8 +86,7 @@ def tighten(path: Path, mode: int, tell: Callable[[str], None] | None) -> None:
     """Take the rights of others away from a file or a folder that is there, where it may be done.
 
     Args:
-        path: its place.
-        mode: its rights then.
+        mode: the rights that it then has.
         tell: is told where it was done, or where it cannot be.
 
     Raises:

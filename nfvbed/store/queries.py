@@ -52,17 +52,16 @@ def runs(connection: Connection, selection: Selection, tell: Tell) -> list[RunRe
 
 
 def run(connection: Connection, name: str, where: str, selection: Selection, tell: Tell) -> RunRecord:
-    """Find a run by its id, the beginning or the end of it, its label, or `latest`; of others little is read.
+    """Return a run by its id, the beginning or the end of it, its label, or `latest`; of others little is read.
 
     Args:
         connection: in a transaction.
-        name: as it was given.
         where: the store, for messages.
-        selection: of which `latest` is the newest; a run that is named may be any.
-        tell: is told of runs that cannot be read, which `latest` is not.
+        selection: those among which `latest` is the newest; a run that is named may be any.
+        tell: is told of runs that cannot be read, which `latest` passes over.
 
     Raises:
-        UnknownNameError: there is none, or several are named so.
+        UnknownNameError: there is no such run, or several are named so.
         RowError: the one that is named cannot be read.
     """
     newest = select(RUN).order_by(*NEWEST_FIRST)
@@ -132,7 +131,7 @@ def trials(
     Args:
         connection: in a transaction.
         run: its id.
-        cell: of this one alone; None: of all.
+        cell: only trials of this one; None: of all.
         latency_of: only trials of these variants have their histograms, and no others are read; None: all have.
     """
     query = select(*TRIAL_COLUMNS).where(TRIAL.c.run == run).order_by(TRIAL.c.sequence)

@@ -28,7 +28,7 @@ Stamp = tuple[tuple[int, int, int], ...]
 
 
 def may_write(path: Path) -> bool:
-    """Whether a file could be written to, or made, as far as it and its folder tell.
+    """Return whether a file could be written to, or made, as far as it and its folder tell.
 
     The superuser may write to any file: one that is marked as only to be read is left alone all the same.
     """
@@ -38,7 +38,7 @@ def may_write(path: Path) -> bool:
 
 
 def may_write_beside(path: Path) -> bool:
-    """Whether something could be written into a file's folder."""
+    """Return whether something could be written into a file's folder."""
     return os.access(path.parent, os.W_OK, effective_ids=True)
 
 
@@ -57,11 +57,7 @@ def opened(path: Path, how: str) -> BoundedConnection:
 
 
 class FileReader:
-    """Opens connections that only read a file; may be asked by several threads.
-
-    Args:
-        path: the file.
-    """
+    """Opens connections that only read a file; may be asked by several threads."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -134,7 +130,7 @@ def copy_into(folder: "TemporaryDirectory[str]", file: Path) -> None:
     """Copy a file into the folder of a private copy.
 
     Raises:
-        StoreError: it cannot be read, or does not fit.
+        StoreError: the file cannot be read, or does not fit.
     """
     try:
         shutil.copyfile(file, Path(folder.name) / file.name)
@@ -144,10 +140,10 @@ def copy_into(folder: "TemporaryDirectory[str]", file: Path) -> None:
 
 
 def back_up(reader: sqlite3.Connection, path: Path) -> "TemporaryDirectory[str]":
-    """Copy a database that is open into a folder, under the name of its file.
+    """Copy an open database into a folder, under the name of its file, and return the folder.
 
     Raises:
-        StoreError: it does not fit.
+        StoreError: the copy does not fit.
     """
     folder = folder_for_copy(path)
     try:
@@ -160,10 +156,10 @@ def back_up(reader: sqlite3.Connection, path: Path) -> "TemporaryDirectory[str]"
 
 
 def back_up_to(reader: sqlite3.Connection, path: Path) -> None:
-    """Copy a database that is open to a file, which is there whole or not at all.
+    """Copy an open database to a file, which is there whole or not at all.
 
     Raises:
-        StoreError: it cannot be written.
+        StoreError: the file cannot be written.
     """
     draft = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}")
     try:

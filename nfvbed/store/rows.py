@@ -34,10 +34,10 @@ def histogram_rows(trial: TrialRecord) -> list[dict[str, Any]]:
 
 
 def trial_of(row: Sequence[Any], latency_hdr: Sequence[str | None]) -> TrialRecord:
-    """Rebuild a trial.
+    """Return the trial that a row holds.
 
     Args:
-        row: of `TRIAL_COLUMNS`.
+        row: the values of `TRIAL_COLUMNS`.
         latency_hdr: its histograms, in the order of directions.
     """
     values = dict(zip(_NAMES, row, strict=True))
@@ -78,8 +78,7 @@ def result_row(result: ResultRecord, position: int) -> dict[str, Any]:
     """Return a result's row.
 
     Args:
-        result: of a test.
-        position: among those of its run, from 0: two can end in one millisecond.
+        position: its place among the results of its run, from 0: two can end in one millisecond.
     """
     return {**result.model_dump(mode="json"), "position": position}
 

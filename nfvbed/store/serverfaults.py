@@ -50,8 +50,7 @@ def server_fault(error: DBAPIError, what: str, where: str) -> NfvbedError:
     """Return the error for a fault of a database server or of its connection.
 
     Args:
-        error: from the database's driver.
-        what: failed.
+        what: what failed.
         where: the store, without its password.
     """
     observed = words_of(error)

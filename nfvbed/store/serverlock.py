@@ -34,8 +34,7 @@ class ServerLock:
     """What one writer holds, in a session of its own: it ends with the process, however that ends.
 
     Args:
-        engine: of the database.
-        location: of the store, for messages.
+        location: that of the store, for messages.
     """
 
     def __init__(self, engine: Engine, location: Location) -> None:
@@ -48,7 +47,7 @@ class ServerLock:
         """Become one of the writers.
 
         Raises:
-            StoreError: the server is not there.
+            StoreError: the server is not available.
         """
         with faults(self._location, "the results database cannot be opened"):
             self._session = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
@@ -68,7 +67,7 @@ class ServerLock:
 
         Raises:
             BusyError: another process writes one of the runs by now.
-            StoreError: the server is not there.
+            StoreError: the server is not available.
         """
         if self._session is not None and _is_alive(self._session):
             return
@@ -78,7 +77,7 @@ class ServerLock:
             self._take(run)
 
     def hold(self, run: str) -> None:
-        """Be the only one that writes this run, until it is left or the process ends.
+        """Become the only one that writes this run, until it is left or the process ends.
 
         Raises:
             BusyError: another process writes it.
@@ -111,7 +110,7 @@ class ServerLock:
 
 
 def holder_on_server(connection: Connection, run: str | None = None) -> Holder | None:
-    """Say which session of the server writes, or writes this run; None: none does."""
+    """Return which session of the server writes, or writes this run; None: none does."""
     key = _key(run) if run else {"nfvbed": ADVISORY_LOCK, "lock": ALL_WRITERS}
     found = connection.execute(_HOLDER, key).first()
     return None if found is None else Holder(int(found[0]), str(found[1]))

@@ -83,22 +83,23 @@ class Store:
         migrated: bool = True,
         tell: Callable[[str], None] | None = None,
     ) -> "Store":
-        """Open a store, create it where needed; one of an older format is migrated first, also to be read.
+        """Return an open store, made where needed; one of an older format is migrated first, also to be read.
 
         A file of an older format that cannot be written is read through a migrated copy of it as it is now.
 
         Args:
             url_or_path: a file, or a database's URL.
             read_only: write no results.
-            migrated: with `read_only`: migrate it where that is needed and possible; else it is refused, and nothing is
-                written.
+            migrated: with `read_only`: migrate it where that is needed and possible; False: refuse it, and write
+                nothing.
             tell: is told once of each row that cannot be read and was left out, and of rights of others that were taken
                 away from the files, in a sentence.
 
         Raises:
-            StoreError: no results yet (read_only), a newer format, no database, no space, not writable.
+            StoreError: there are no results yet (read_only), a newer format, no database, no space, or no right to
+                write.
             BusyError: another process writes to it.
-            ConfigurationError: not a usable URL.
+            ConfigurationError: the URL cannot be used.
         """
         location = locate(url_or_path)
         store = cls(location, connect(location, read_only=read_only, tell=tell), tell)
@@ -146,10 +147,10 @@ class Store:
         self.close()
 
     def writer(self, run: str | None = None) -> Holder | None:
-        """Say who writes to this store now; None when nobody does.
+        """Return who writes to this store now; None when nobody does.
 
         Args:
-            run: who writes this run; a file has one writer for all of them.
+            run: look for who writes this run; a file has one writer for all of them.
         """
         if self.location.path:
             return holder_of(_lock_path(self.location.path))
@@ -159,7 +160,7 @@ class Store:
     # Writing
 
     def put_blob(self, kind: str, value: Any) -> str:
-        """Keep a value under the SHA-256 of its canonical JSON; again and again costs nothing.
+        """Keep a value under the SHA-256 of its canonical JSON, and return that; a second time costs nothing.
 
         Args:
             kind: what it is, for people: `plan`, `host`, `rig`, `variant`, `doctor`.
@@ -217,8 +218,6 @@ class Store:
         """Write how a run ended; `ok` is final.
 
         Args:
-            run_id: the run.
-            status: how it ended.
             reason: why, where it is not `ok`.
             cells: status and reason of cells that ended with it; a crash leaves all of them or none.
         """
@@ -266,7 +265,7 @@ class Store:
         It waits for no run to end: nothing that a run writes is touched, and the database takes turns.
 
         Raises:
-            StoreError: it cannot be written, or has no such run.
+            StoreError: the store cannot be written, or has no such run.
             BusyError: another program holds the database for longer than a transaction takes.
         """
         with self._shortly() as connection:
@@ -278,11 +277,10 @@ class Store:
         Args:
             run: its id.
             words: the text of each mark that is given; empty: it is taken back. What holds already is not written.
-            by: who says it.
 
         Raises:
             UsageError: a text that cannot be kept, or a label that another run has.
-            StoreError: it cannot be written, or has no such run.
+            StoreError: the store cannot be written, or has no such run.
             BusyError: another program holds the database for longer than a transaction takes.
         """
         with self._shortly() as connection:
@@ -290,10 +288,10 @@ class Store:
 
     @contextlib.contextmanager
     def _shortly(self) -> Iterator[Connection]:
-        """Write in a transaction of its own, whoever else writes.
+        """Yield a connection in a transaction of its own, whoever else writes.
 
         Raises:
-            StoreError: it can only be read, or what is written does not fit.
+            StoreError: the store can only be read, or what is written does not fit.
             BusyError: another program holds the database for longer than a transaction takes.
         """
         if not self.is_writable:
@@ -318,7 +316,7 @@ class Store:
         """Write a copy of a file as it is now, in one step; readers of the copy hold up nobody who writes here.
 
         Raises:
-            UsageError: it is a server's database.
+            UsageError: the store is a server's database.
             StoreError: the copy cannot be written; what was in its place before is still there.
         """
         if self.location.path is None:
@@ -348,8 +346,8 @@ class Store:
         """Return a kept value, as JSON has it.
 
         Raises:
-            StoreError: there is none of that hash.
-            DamagedError: it is not what its hash says.
+            StoreError: there is no value of that hash.
+            DamagedError: the value is not what its hash says.
         """
         with self._transaction("a value that a result refers to cannot be read") as connection:
             found = queries.blob(connection, sha256)
@@ -386,14 +384,13 @@ class Store:
             return queries.runs(connection, selection, self._tell)
 
     def run(self, name: str, selection: Selection = EVERY) -> RunRecord:
-        """Find a run by its id, the beginning or the end of it, its label, or `latest`.
+        """Return a run by its id, the beginning or the end of it, its label, or `latest`.
 
         Args:
-            name: as it was given.
-            selection: of which `latest` is the newest; a run that is named may be any.
+            selection: those among which `latest` is the newest; a run that is named may be any.
 
         Raises:
-            UsageError: there is none, or several are named so.
+            UsageError: there is no such run, or several are named so.
         """
         with self._transaction("the runs could not be read") as connection:
             return queries.run(connection, name, str(self.location), selection, self._tell)
@@ -432,7 +429,7 @@ class Store:
 
         Args:
             run: its id.
-            cell: of this one alone; None: of all.
+            cell: only trials of this one; None: of all.
             latency_of: only trials of these variants have their histograms, and no others are read; None: all have.
         """
         with self._transaction("the trials could not be read") as connection:

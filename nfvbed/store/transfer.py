@@ -89,7 +89,7 @@ class RunDocument(Record):
 
 
 def export_run(store: Store, run: RunRecord) -> RunDocument:
-    """Take a run out of a store, with all that it refers to."""
+    """Return a run of a store as a document, with all that it refers to."""
     cells = store.cells(run.id)
     kinds = {run.plan_hash: "plan", run.host_hash: "host", run.doctor_hash: "doctor"}
     kinds |= {cell.config_hash: "variant" for cell in cells} | {cell.rig_hash: "rig" for cell in cells}
@@ -106,10 +106,10 @@ def export_run(store: Store, run: RunRecord) -> RunDocument:
 
 
 def read_run(text: str, where: str) -> RunDocument:
-    """Read an exported run.
+    """Return the run of an export.
 
     Raises:
-        ConfigurationError: it is no export, or one of its values was changed.
+        ConfigurationError: the text is no export, or one of its values was changed.
     """
     try:
         document = RunDocument.model_validate_json(text)
@@ -136,10 +136,10 @@ def read_run(text: str, where: str) -> RunDocument:
 
 
 def _refuse_controls(document: RunDocument, where: str) -> None:
-    """Refuse names and what people said that would control a terminal; what programs said is shown with escapes.
+    """Refuse names and remarks of people that would control a terminal; what programs said is shown with escapes.
 
     Raises:
-        ConfigurationError: with the place.
+        ConfigurationError: there is one; the message says where.
     """
     rows = document.model_dump(mode="json", exclude={"blobs": True, "trials": {"__all__": {"latency_hdr"}}})
     named = {digest: blob.value for digest, blob in document.blobs.items() if blob.kind not in _OF_HOSTS}

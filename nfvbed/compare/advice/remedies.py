@@ -56,12 +56,11 @@ class MeasuredConditions(Record):
 def done(
     row: CellSummary, host: Mapping[str, Any], rig: Mapping[str, Any], run_status: Status | None
 ) -> MeasuredConditions:
-    """Gather what a row was measured with from its stored descriptions.
+    """Return what a row was measured with, from its stored descriptions.
 
     Args:
-        row: the row.
-        host: what its host hash stands for.
-        rig: what its rig hash stands for.
+        host: the description that its host hash stands for.
+        rig: the description that its rig hash stands for.
         run_status: how its run ended; None: not yet.
     """
     topology, cpu = _described(host, "topology"), _described(host, "cpu")
@@ -94,8 +93,7 @@ def advice_on(
 
     Args:
         rows: the subjects.
-        tests: of their cells.
-        data: the runs, with the descriptions of hosts and rigs.
+        tests: those of their cells.
     """
     runs = {entry.run.id: entry for entry in data}
     carried: dict[QualityWarning, list[MeasuredConditions]] = {}
@@ -113,7 +111,6 @@ def advise(kind: QualityWarning, carriers: Sequence[MeasuredConditions]) -> Advi
     """Return the advice on a warning for the rows that carry it; rows that want different things get them all.
 
     Args:
-        kind: the warning.
         carriers: the rows that carry it; without any the advice is the general one.
     """
     general = advice_for(kind)
@@ -175,7 +172,7 @@ def _unsent(what: MeasuredConditions) -> str:
 
 
 def _isolated_with(what: MeasuredConditions, cores: Sequence[int]) -> str:
-    """Write cores and those that are isolated already: the kernel's parameter is one list, and names them all."""
+    """Return cores with those that are isolated already: the kernel's parameter is one list, and names them all."""
     return format_cpu_list(tuple(sorted({*what.isolated, *cores})))
 
 

@@ -47,11 +47,11 @@ class Difference(Record):
 def judge_rows(
     sides: Sequence[tuple[CellSummary, CellSummary]], scopes: Sequence[ScopeFinding], rules: Rules
 ) -> tuple[Judgement, ...]:
-    """Judge the comparisons of one traffic point; many of them are corrected for being many.
+    """Return the judgements of one traffic point, corrected for being many.
 
     Args:
-        sides: candidate and baseline of each.
-        scopes: of each.
+        sides: candidate and baseline of each comparison.
+        scopes: one of each comparison.
         rules: looks, levels, margin and purpose.
     """
     number = sum(scope.scope is not Scope.NOT_COMPARABLE for scope in scopes)
@@ -77,10 +77,10 @@ def _judge(row: CellSummary, other: CellSummary, scope: ScopeFinding, rules: Rul
 
 
 def choose_baseline(rows: Sequence[CellSummary], wanted: str | None) -> str:
-    """Return the variant to judge against, or `best`; without a wish the first one, empty where there is none.
+    """Return the variant to judge against, or `best`; where none is wanted the first; empty: there are no rows.
 
     Raises:
-        UnknownNameError: the one asked for is in none of the runs.
+        UnknownNameError: the wanted one is in none of the runs.
     """
     variants = list(dict.fromkeys(row.variant for row in rows))
     if wanted == BEST:
@@ -112,7 +112,7 @@ def _baseline_row(row: CellSummary, rows: Sequence[CellSummary], baseline: str) 
 
 
 def find_differences(rows: Sequence[CellSummary], baseline: str, rigs: Rigs, rules: Rules) -> tuple[Difference, ...]:
-    """Judge every row against its baseline, in the order of the rows; the baseline's own rows have no difference."""
+    """Return the difference of every row to its baseline, in order of rows; the baseline's own rows have none."""
     groups: dict[tuple[object, ...], list[tuple[int, CellSummary, CellSummary]]] = {}
     for place, row in enumerate(rows):
         other = _baseline_row(row, rows, baseline)

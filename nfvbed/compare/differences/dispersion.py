@@ -70,13 +70,13 @@ class SpreadJudgement(Record):
 def judge_spread(
     candidate: Sequence[Visit], baseline: Sequence[Visit], rules: Rules, comparisons: int = 1
 ) -> SpreadJudgement:
-    """Judge the spread of paired rounds.
+    """Return the judgement on the spread of paired rounds.
 
     Args:
-        candidate: visits of the one.
-        baseline: visits of the other, of the same run.
+        baseline: visits of the same run as the candidate's.
         rules: level and looks.
-        comparisons: judged at this traffic point; with many there is one look, each at a part of the level.
+        comparisons: how many are judged at this traffic point; with many there is one look, each at a part of the
+            level.
     """
     many = comparisons > MANY_COMPARISONS
     looks = rules.looks[-1:] if many else rules.looks
@@ -118,13 +118,13 @@ def _paired(sides: Sequence[tuple[float, float]], alpha: float) -> SpreadJudgeme
 def judge_spread_of_tables(
     candidate: Sequence[float], baseline: Sequence[float], alpha: float, adjusted_p: float | None = None
 ) -> SpreadJudgement:
-    """Judge the spread of two tables of results that are not paired.
+    """Return the judgement on the spread of two tables of results that are not paired.
 
     Args:
-        candidate: results of the one, positive.
-        baseline: of the other.
+        candidate: positive.
+        baseline: likewise.
         alpha: two-sided error.
-        adjusted_p: the p-value as corrected for other comparisons; the verdict is by it, where there is one.
+        adjusted_p: the p-value as corrected for other comparisons; where there is one, the verdict is by it.
     """
     if min(len(candidate), len(baseline)) < FEWEST:
         counts = f"{len(candidate)} against {len(baseline)}"
@@ -155,8 +155,7 @@ def fligner_killeen(samples: Sequence[float], baseline: Sequence[float]) -> floa
     """Return the two-sided p-value of Fligner and Killeen's test around medians.
 
     Args:
-        samples: of the one side, at least two.
-        baseline: of the other.
+        samples: at least two.
     """
     exact = _scores(samples, baseline)
     if max(len(samples), len(baseline)) > EXACT_SIDE:

@@ -85,7 +85,7 @@ def with_limits(
 
     Args:
         rows: subjects.
-        ceilings: of all runs; those of another run, path or traffic are passed over.
+        ceilings: those of all runs; a ceiling of another run, path or traffic is passed over.
         among: the subjects of all runs, each of which may lie above a ceiling; None: they are the rows.
     """
     refuted: Refuted = {}
@@ -100,15 +100,10 @@ def with_limits(
 
 
 def bounds_of(candidate: CellSummary, baseline: CellSummary, scope: Scope | None) -> Bounds:
-    """Say which sides of a comparison are bound by their limits.
+    """Return which sides of a comparison are bound by their limits.
 
     The generator and the wire always bind. Ports bind where both sides have the same kind, as then they are no part of
     what is compared; a VNF where it is not the variant's own. Where whole systems are compared, ports are part of them.
-
-    Args:
-        candidate: the one.
-        baseline: the other.
-        scope: of the comparison.
     """
     return Bounds(
         candidate=any(_binds(limit.kind, candidate, baseline, scope) for limit in candidate.limits),
@@ -152,7 +147,7 @@ def _quotient(upper: Interval | None, lower: Interval | None) -> Interval | None
 
 
 def _lies_above(interval: Interval | None) -> bool:
-    """Whether a row is above its ceiling with its whole interval; of a range, which covers less, more is asked."""
+    """Return whether a row is above its ceiling with its whole interval; a range covers less, so it needs a margin."""
     return interval is not None and interval.low > (1 + WITHIN if interval.is_range else 1)
 
 
@@ -194,7 +189,7 @@ def _rate_of(ceiling: CellSummary | None) -> float | None:
 
 
 def _exceeded(ceiling: CellSummary, by: CellSummary, share: RateShare | None) -> list[ExceededCeiling]:
-    """Name a refuted ceiling where a row, with its share of it, is above it, or would be bound by it."""
+    """Return a ceiling as refuted where a row, with its share of it, is above it, or would be bound by it."""
     if share is None or (share.interval.high if share.interval else share.ratio) <= 1 - WITHIN:
         return []
     name, own = CEILING_NAMES[ceiling.role], _lies_above(share.interval)

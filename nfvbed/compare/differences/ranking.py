@@ -90,10 +90,10 @@ class Leader(Record):
 
 
 def order_of(rows: Sequence[CellSummary], rigs: Rigs | None = None) -> tuple[RankedRow, ...]:
-    """Put the measured rows of each traffic point in order: the highest rate first, those that decide nothing last.
+    """Return the measured rows by rank at each traffic point: the highest rate first, those that decide nothing last.
 
     Args:
-        rows: of any traffic points; points come in their order.
+        rows: those of any traffic points; points come in their order.
         rigs: rig descriptions by hash.
     """
     return tuple(

@@ -43,11 +43,9 @@ class ScopeFinding(Record):
 def find_scope(
     candidate: CellSummary, baseline: CellSummary, rigs: dict[str, dict[str, Any]] | None = None
 ) -> ScopeFinding:
-    """Say what a difference between two cells means.
+    """Return what a difference between two cells means.
 
     Args:
-        candidate: the cell that is judged.
-        baseline: the cell it is judged against.
         rigs: rig descriptions by hash, to list what differs.
     """
     obstacle = _obstacle(candidate, baseline) or _other_gateway(candidate, baseline, rigs or {})
@@ -139,7 +137,7 @@ def _rig_differences(candidate: CellSummary, baseline: CellSummary, rigs: dict[s
 
 
 def _beyond_the_ports(candidate: CellSummary, baseline: CellSummary, rigs: dict[str, dict[str, Any]]) -> bool:
-    """Whether the rigs differ in more than what follows from the ports; a rig that is not known may."""
+    """Return whether the rigs differ in more than what follows from the ports; a rig that is not known may."""
     left, right = (flat(rigs.get(side.rig_hash, {})) for side in (baseline, candidate))
     if not left or not right:
         return True

@@ -62,11 +62,10 @@ class Point:
 
 
 def points_of(runs: Sequence[ExaminedRun], need: Need) -> tuple[Point, ...]:
-    """Gather candidates by traffic point, those of most variants first.
+    """Return the candidates by traffic point, those points of most variants first.
 
     Args:
-        runs: of one host, the newest first.
-        need: what they are for.
+        runs: those of one host, the newest first.
     """
     found: dict[Traffic, Point] = {}
     for run in runs:
@@ -89,7 +88,7 @@ def points_of(runs: Sequence[ExaminedRun], need: Need) -> tuple[Point, ...]:
 
 
 def is_raw(row: CellSummary, rigs: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Whether a row's path leads through a VNF that reads and writes whole frames, as its rig says."""
+    """Return whether a row's path leads through a VNF that reads and writes whole frames, as its rig says."""
     vnf = rigs.get(row.rig_hash, {}).get("vnf")
     return bool(row.vnf) and isinstance(vnf, dict) and vnf.get("forwarding") in RAW_FORWARDING
 

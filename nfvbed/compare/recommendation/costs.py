@@ -46,7 +46,6 @@ def cost_of(
     """Return what a row's data plane takes.
 
     Args:
-        row: measured.
         given: its trials at a given load.
         configuration: what its configuration hash stands for; empty: not stored.
         doctor: the report stored with its run; empty: none was made.

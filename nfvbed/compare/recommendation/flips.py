@@ -1,4 +1,4 @@
-"""Where the order of variants is another one: what of the traffic would change the answer."""
+"""Traffic that would change the answer: where the order of variants is another one."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -33,11 +33,10 @@ class Flip(Record):
 
 
 def find_flips(answer: Ranking, others: Iterable[Ranking]) -> tuple[Flip, ...]:
-    """Return the traffic points at which one of another place is ahead of one of the answer's first place.
+    """Return the traffic points at which a variant of a later place is ahead of one in the answer's first place.
 
     Args:
-        answer: the ranking that is the answer.
-        others: of the other traffic points.
+        others: those of the other traffic points.
     """
     found = []
     for other in others:
@@ -52,8 +51,8 @@ def flips_by_flows(answer: Ranking, runs: Sequence[ExaminedRun]) -> tuple[Flip, 
     """Return from how many flows on another variant has the higher median, in the newest run that scaled them.
 
     Args:
-        answer: with one variant in its first place; else there is nothing to flip.
-        runs: of one host, the newest first.
+        answer: one with a single variant in its first place; else there is nothing to flip.
+        runs: those of one host, the newest first.
     """
     if not answer.is_clear:
         return ()
@@ -109,7 +108,7 @@ def _place(ranking: Ranking, variant: str) -> int | None:
 
 
 def _difference(answer: Ranking, other: Ranking) -> tuple[str, str, str]:
-    """Say what differs between two traffic points, and how it is here and there."""
+    """Return what differs between two traffic points, and how it is here and there."""
     lengths = chain_length(answer.topology), chain_length(other.topology)
     parts: list[tuple[str, str, str]] = []
     if answer.topology != other.topology:

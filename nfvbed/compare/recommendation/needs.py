@@ -74,7 +74,7 @@ def figures_at_common_load(need: Need, trials: Sequence[TrialRecord], load_pps: 
     Args:
         need: one whose measure is at the common load.
         trials: all of the cell's.
-        load_pps: which the variants of its traffic point shared in the end; None: they met at none.
+        load_pps: the load that the variants of its traffic point shared in the end; None: they met at none.
     """
     used = at_common_load([trial for trial in trials if trial.status is Status.OK], load_pps)
     if not used:

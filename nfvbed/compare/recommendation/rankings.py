@@ -109,12 +109,7 @@ class Ranking(Record):
 
 
 def rank(point: Point, measure: Measure) -> Ranking:
-    """Rank the variants of a traffic point; those that cannot be compared with most of the others have no place.
-
-    Args:
-        point: with its candidates.
-        measure: what they are ranked by.
-    """
+    """Return the ranking of a traffic point; variants that cannot be compared with most of the others have no place."""
     topology, vnf, frame_size, flows, bidirectional = point.traffic
     pairs = judge_pairs(point.by_variant, measure)
     apart = _apart(point.by_variant, pairs)

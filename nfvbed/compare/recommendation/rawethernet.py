@@ -55,10 +55,10 @@ class Carrier(Record):
 
 
 def find_carriers(runs: Sequence[ExaminedRun]) -> tuple[Carrier, ...]:
-    """Find what is known of each variant and raw-Ethernet VNF, the newest run that tells; sockets tell most.
+    """Return what the newest run that tells it says of each variant and raw-Ethernet VNF; sockets tell most.
 
     Args:
-        runs: of one host, the newest first.
+        runs: those of one host, the newest first.
     """
     found: dict[tuple[str, str], Carrier] = {}
     for run in runs:

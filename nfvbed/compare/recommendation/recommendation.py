@@ -119,12 +119,11 @@ class Recommendation(Record):
 def recommend(
     runs: Sequence[ExaminedRun], wanted: RecommendationRequest, host_hash: str, measures: Measures
 ) -> Recommendation:
-    """Rank what the runs of one host measured.
+    """Return a ranking of what the runs of one host measured.
 
     Args:
-        runs: of that host, the newest first; none where it has none.
+        runs: those of the host, the newest first; none where it has none.
         wanted: the need, and the traffic that is asked for.
-        host_hash: of the host.
         measures: is asked of every command before it is proposed, and for every variant in it.
     """
     measure = MEASURES[wanted.need]
@@ -247,8 +246,6 @@ def _proposed(why: Why, writer: "_Writer", names: Sequence[str], measures: Measu
     Where too few of those that are wanted fit, those that are compared by default are taken too.
 
     Args:
-        why: what it is for.
-        writer: of the command.
         names: variants, the most wanted first.
         measures: is asked of each variant by itself, and of all of them.
     """

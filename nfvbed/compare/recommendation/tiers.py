@@ -43,14 +43,14 @@ class PairFinding(Record):
 
 
 def judge_pairs(by_variant: Mapping[str, Sequence[Candidate]], measure: Measure) -> tuple[PairFinding, ...]:
-    """Judge each variant against each other one.
+    """Return the judgement of each variant against each other one.
 
-    Both are taken from the newest run that has both, one that compares before one that surveys: its rounds are paired.
-    Without a common run the newest of each are judged as unpaired, where the figure is not bound to a common load.
+    A pair is taken from the newest run that has both, whose rounds are paired; a run that compares comes before one
+    that surveys. Without a common run the newest of each are judged as unpaired, where the figure is not bound to a
+    common load.
 
     Args:
         by_variant: a variant's candidates at one traffic point, the newest first; at least one each.
-        measure: what they are ranked by.
     """
     names = list(by_variant)
     chosen = {
@@ -73,9 +73,8 @@ def place(values: Mapping[str, float], pairs: Sequence[PairFinding], measure: Me
     """Return the variants by place, the best first; those of one place are not distinguished.
 
     Args:
-        values: each variant's figure.
+        values: the figure of each variant.
         pairs: judged, of these variants.
-        measure: what they are ranked by.
     """
     ordered = sorted(values, key=lambda name: values[name] if measure.lower_is_better else -values[name])
     beaten = {(pair.ahead, pair.baseline if pair.ahead == pair.candidate else pair.candidate) for pair in pairs}
@@ -100,7 +99,7 @@ def _scope(own: Candidate, other: Candidate) -> ScopeFinding:
 
 
 def _judge_family(sides: Sequence[tuple[Candidate, Candidate]], measure: Measure) -> Sequence[Judgement]:
-    """Judge all pairs of one run together: many are corrected for being many."""
+    """Return the judgements on all pairs of one run, made together: many are corrected for being many."""
     scopes = [_scope(*pair) for pair in sides]
     rules = sides[0][0].rules
     if not measure.at_common_load:

@@ -39,11 +39,11 @@ class _Fit(NamedTuple):
 
 
 def find_changes(ends: Sequence[Ends | None], durations_s: Sequence[float]) -> Changes:
-    """Estimate how often the class changed.
+    """Return an estimate of how often the class changed.
 
     Args:
         ends: `Placement.ends` of some or all trials of a host; None: not measured, passed over.
-        durations_s: of the same trials, from the reading before to the reading after them.
+        durations_s: those of the same trials, from the reading before to the reading after them.
     """
     seen = [(*end, duration) for end, duration in zip(ends, durations_s, strict=True) if end and duration > 0]
     if all(before == after for before, after, _ in seen):
@@ -73,8 +73,8 @@ class ChangesOfHost:
     """What all trials of a host tell of its changes, to be asked about some of them.
 
     Args:
-        ends: of all trials; None: not measured, passed over.
-        durations_s: of the same trials.
+        ends: those of all trials; None: not measured, passed over.
+        durations_s: those of the same trials.
     """
 
     def __init__(self, ends: Sequence[Ends | None], durations_s: Sequence[float]) -> None:
@@ -84,10 +84,10 @@ class ChangesOfHost:
         self._likely = {name: _likely(seen, name) for name in names if name} if len(names) > 1 else {}
 
     def hidden_in(self, trials: Sequence[tuple[str, float]]) -> HiddenPart:
-        """Estimate and bound the part of some whole trials that left their class and came back.
+        """Return an estimate and bounds of the part of some whole trials that left their class and came back.
 
         Args:
-            trials: the class of both ends, and the duration in s, of each.
+            trials: class of both ends, and duration in s, of each.
         """
         known = Counter((name, float(f"{duration:.3g}")) for name, duration in trials if name in self._likely)
         if not known:

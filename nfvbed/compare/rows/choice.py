@@ -33,14 +33,14 @@ def every_state(mixed: int) -> ClassChoice:
     """Return the choice where nothing has to be kept to one class.
 
     Args:
-        mixed: trials at maximum load within which the class changed.
+        mixed: number of trials at maximum load within which the class changed.
     """
     reason = "every trial counts; rounds are matched by class where both sides have trials in one"
     return ClassChoice(name=ALL_STATES, reason=reason, complete=True, others={}, mixed=mixed)
 
 
 def choose_class(counts: Sequence[Census], classes: Sequence[str], needed: int, wanted: str = AUTO) -> ClassChoice:
-    """Choose the class in which all compared cells have enough trials.
+    """Return the class in which all compared cells have enough trials.
 
     With several such classes the one with more trials in its poorest cell is taken; with none the one that
     serves most cells. On a tie the first class (nearest cores).

@@ -32,11 +32,10 @@ class HiddenShare(Record):
 
 
 def hidden_shares(runs: Sequence[RunData], ends: EndsOfTrials) -> tuple[HiddenShare, ...]:
-    """Estimate them for all rows and tests of one host's runs, from all of its trials together.
+    """Return the hidden shares of all rows and tests of one host's runs, estimated from all of its trials together.
 
     Args:
-        runs: of one host.
-        ends: of their trials.
+        runs: those of one host.
     """
     ended = [(entry.run.id, trial) for entry in runs for trial in entry.trials if trial.status is Status.OK]
     seen = [ends.get((run, trial.sequence)) for run, trial in ended]

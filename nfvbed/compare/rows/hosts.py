@@ -54,8 +54,7 @@ def state_of_host(host: str, runs: Sequence[RunData], placement: Placement) -> H
 
     Args:
         host: its hash.
-        runs: of that host.
-        placement: of all trials of these runs, in order.
+        placement: that of all trials of these runs, in order.
     """
     every = [trial for entry in runs for trial in entry.trials]
     ended = [(trial, end) for trial, end in zip(every, placement.ends, strict=True) if trial.status is Status.OK]

@@ -11,10 +11,10 @@ OF_A_VISIT: Final = (Preset.MRR, Preset.PACED, Preset.COMMON)
 
 
 def analyse_trials(trials: Sequence[tuple[str, TrialRecord]]) -> Placement:
-    """Find the states of one host from its trials.
+    """Return the states of one host, found from its trials.
 
     Args:
-        trials: of all its runs, each with the run's id, in order.
+        trials: those of all its runs, each with the run's id, in order.
     """
     # The trials of a visit follow each other in two seconds; those of a test that is not a visit's come one by one.
     rounds = [(run, trial.round) if trial.preset in OF_A_VISIT else None for run, trial in trials]

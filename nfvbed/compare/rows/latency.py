@@ -97,7 +97,7 @@ def due_latency(encoded: Iterable[str], due: int) -> DueLatency | None:
     """Return the percentiles over due frames; None where no latency was measured.
 
     Args:
-        encoded: base64 HdrHistograms of those that came.
+        encoded: base64 HdrHistograms of the frames that came.
         due: frames that were due; fewer than came count as these.
 
     Raises:
@@ -117,7 +117,7 @@ def due_latency(encoded: Iterable[str], due: int) -> DueLatency | None:
 
 
 def merge_latency(encoded: Iterable[str]) -> LatencySummary | None:
-    """Merge base64 HdrHistograms (V2, compressed); None when there is none or they are empty.
+    """Return base64 HdrHistograms (V2, compressed) merged; None when there is none or they are empty.
 
     Raises:
         DamagedError: something that is not such a histogram.
@@ -240,7 +240,7 @@ def _add(merged: Counts, text: str) -> int:
 
 
 def by_direction(histograms: Sequence[Sequence[str | None]]) -> tuple[LatencySummary | None, ...]:
-    """Merge the histograms of several trials, each direction on its own.
+    """Return the histograms of several trials merged, each direction on its own.
 
     Args:
         histograms: for each trial the histograms of its directions.
@@ -251,7 +251,7 @@ def by_direction(histograms: Sequence[Sequence[str | None]]) -> tuple[LatencySum
 def both_and_each(
     histograms: Sequence[Sequence[str | None]],
 ) -> tuple[LatencySummary | None, tuple[LatencySummary | None, ...]]:
-    """Merge the histograms of several trials, all directions together and each on its own; each is decoded once."""
+    """Return the histograms of several trials merged, all directions together and each alone; each is decoded once."""
     each = _by_direction(histograms)
     together = np.zeros(max((len(merged) for merged in each), default=0), np.int64)
     for merged in each:

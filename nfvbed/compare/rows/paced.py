@@ -44,11 +44,11 @@ class PacedSummary(Record):
 
 
 def summarise_paced(trials: Sequence[TrialRecord], mrr: RateSummary | None) -> PacedSummary | None:
-    """Summarise trials at a given load; None where there are none.
+    """Return a summary of trials at a given load; None where there are none.
 
     Args:
-        trials: of one cell, used ones alone.
-        mrr: of the same cell.
+        trials: those of one cell, and used ones alone.
+        mrr: that of the same cell.
     """
     if not trials:
         return None
@@ -101,7 +101,7 @@ def common_loads(cells: Sequence[CellRecord], trials: Sequence[TrialRecord]) -> 
 
 
 def at_common_load(trials: Iterable[TrialRecord], load_pps: int | None) -> list[TrialRecord]:
-    """Pick the trials at the load that all share, within a quarter of it; none where there is no such load."""
+    """Return the trials at the load that all share, within a quarter of it; none where there is no such load."""
     if not load_pps:
         return []
     common = (trial for trial in trials if trial.preset is Preset.COMMON and trial.intended_load_pps)

@@ -88,11 +88,12 @@ def classify(distances: Sequence[CoreDistance | None]) -> list[str]:
 
 
 def analyse(distances: Sequence[CoreDistance | None], rounds: Sequence[Hashable] | None = None) -> Placement:
-    """Find the states of one host's distances and the class of every trial (see the module's text).
+    """Return the states of one host's distances, with the class of every trial (see the module's text).
 
     Args:
         distances: as for `classify`.
-        rounds: what distinguishes the rounds of the trials, over all runs; None in it: not known, a round of its own.
+        rounds: what distinguishes the rounds of the trials, over all runs; None in it: not known, so a round of its
+            own.
     """
     pairs = np.array([[d.before, d.after] for d in distances if _is_usable(d)], dtype=float).reshape(-1, 2)
     known = rounds if rounds is not None else [None] * len(distances)
@@ -127,7 +128,7 @@ def _is_usable(distance: CoreDistance | None) -> TypeGuard[CoreDistance]:
 
 
 def _states(logs: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Split distances into states, nearest first; each holds at least one whole trial (steps 1 to 3 of the rule).
+    """Return the states of distances, nearest first; each holds at least one whole trial (steps 1 to 3 of the rule).
 
     Args:
         logs: shape (trials, 2), logarithms of the distances before and after.
@@ -162,7 +163,7 @@ def _are_two_states(low: NDArray[np.float64], high: NDArray[np.float64]) -> bool
 
 
 def _names(logs: NDArray[np.float64], states: Sequence[NDArray[np.float64]], rounds: Sequence[Hashable]) -> list[str]:
-    """Name the states that are classes, nearest first; `NOWHERE` for the others (step 4 of the rule)."""
+    """Return the names of the states that are classes, nearest first; `NOWHERE` for the others (step 4 of the rule)."""
     whole = [np.flatnonzero(((logs >= state[0]) & (logs <= state[-1])).all(axis=1)) for state in states]
     enough = [place for place, trials in enumerate(whole) if _makes_a_class([rounds[int(index)] for index in trials])]
     if not enough:

@@ -50,12 +50,11 @@ class RateSummary(Record):
 
 
 def summarise_rate(entries: Sequence[LabelledTrial], frame_size: FrameSize, classes: Sequence[str]) -> RateSummary:
-    """Summarise the usable trials at maximum load of one cell.
+    """Return a summary of the usable trials at maximum load of one cell.
 
     Args:
         entries: at least one.
-        frame_size: of the cell.
-        classes: of its host, nearest first.
+        classes: those of its host, nearest first.
     """
     trials = [entry.trial for entry in entries]
     visits = visits_of(entries, classes)

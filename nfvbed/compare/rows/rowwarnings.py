@@ -31,9 +31,10 @@ def row_warnings(
     """Return the warnings about a row, in the order of the enum.
 
     Args:
-        used: its trials.
-        rate: what those at maximum load say together.
-        changed: trials at maximum load of its cell that were not used as the class changed within them, and all.
+        used: the trials of the row.
+        rate: what its trials at maximum load say together.
+        changed: two numbers of its cell's trials at maximum load: those not used as the class changed within them, and
+            all.
         rules: how many visits there should be, and how far they may scatter.
     """
     derived = {entry.kind: entry for entry in _derived(rate, changed, rules)}

@@ -11,12 +11,12 @@ from nfvbed.units import NS_PER_S
 def interval_starts_s(points: Sequence[LoadPoint], trials: Mapping[int, TrialRecord]) -> tuple[float, ...]:
     """Return the start of each interval, in s since the first one began, to the millisecond.
 
-    It is what the clock says, with the moments between two intervals in which no frames are sent. No interval begins
-    before the traffic of those before it is over: a simulation takes no time, and a clock may be set back.
+    A start is the clock's, so the moments between two intervals, in which no frames are sent, are in it. No interval
+    begins before the traffic of those before it is over: a simulation takes no time, and a clock may be set back.
 
     Args:
-        points: of the soak, in the order in which they were measured.
-        trials: of the points, by sequence; the start of one that is missing comes from the traffic alone.
+        points: those of the soak, in the order in which they were measured.
+        trials: those of the points, by sequence; the start of a missing one comes from the traffic alone.
     """
     found = [trials.get(point.sequence) for point in points]
     began = [datetime.fromisoformat(trial.started_at) if trial else None for trial in found]

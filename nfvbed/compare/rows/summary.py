@@ -1,4 +1,4 @@
-"""A row: what the trials of one cell say over all placement states, and why it says nothing if it does not."""
+"""A row: what the trials of one cell say over all placement states, or why they say nothing."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -201,15 +201,12 @@ class View:
 
 
 def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], view: View) -> CellSummary:
-    """Summarise one cell; with a class asked for, trials of others are counted and not used.
+    """Return the summary of one cell; with a class asked for, trials of others are counted and not used.
 
     A ceiling's trial without a core distance counts in every class: a loopback has no switch to be far from.
 
     Args:
-        data: the run that it was measured in.
-        cell: the cell.
         trials: all of the cell's.
-        view: what is shown of them.
     """
     shown = [entry for entry in trials if entry.trial.status is Status.OK and _is_shown(entry.label, cell, view)]
     # What a cell showed before it failed stays in the store, and is no figure of it.
@@ -295,7 +292,7 @@ def _status(cell: CellRecord, census: Census, count: int, placement_class: str) 
 
 
 def _sessions_note(data: RunData, cell: CellRecord) -> tuple[str, ...]:
-    """Say which connections a switch that tracks them had; what it does with the two kinds is not the same work."""
+    """Return which connections a switch that tracks them had; it does not do the same work with the two kinds."""
     form = data.sessions_of(cell)
     if form is Sessions.MIRRORED:
         return ("sessions: mirrored; a switch that tracks connections has them established",)
@@ -305,7 +302,7 @@ def _sessions_note(data: RunData, cell: CellRecord) -> tuple[str, ...]:
 
 
 def _roundings(trials: Sequence[TrialRecord]) -> tuple[str, ...]:
-    """Say to what the cycles of a packet are known, where the switch rounds them."""
+    """Return to what the cycles of a packet are known, where the switch rounds them."""
     costs = [trial.cost for trial in trials if trial.cost is not None]
     parts = [
         cost.rounding_cycles / cost.busy_cycles

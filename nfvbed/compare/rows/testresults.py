@@ -89,10 +89,9 @@ class MeasuredTest(Record):
 
 
 def place_results(data: RunData, labels: Mapping[tuple[str, int], str], shown: str) -> Iterable[MeasuredTest]:
-    """Place the results of one run, in the order in which they ended.
+    """Yield the results of one run with their places, in the order in which they ended.
 
     Args:
-        data: the run.
         labels: the placement class of every trial, by run and sequence.
         shown: the class that rows are shown in.
     """
@@ -115,13 +114,13 @@ def _as_its_cell_ended(result: ResultRecord, cell: CellRecord) -> ResultRecord:
 
 
 def take_census_of_tests(tests: Iterable[MeasuredTest], cell: str) -> Census:
-    """Count the results of a cell by class: of its tests the one that has least.
+    """Return by class the fewest results that any test of a cell has.
 
     Tests that count in every class (a soak, one that failed) decide nothing.
 
     Args:
-        tests: of the cell's run, placed.
-        cell: by its id.
+        tests: those of the cell's run, placed.
+        cell: its id.
     """
     found: dict[str, Counter[str]] = {}
     for test in tests:

@@ -21,7 +21,7 @@ def with_derived(
     """Return the tests, in order, each with the warnings that it shares with its repetitions.
 
     Args:
-        tests: of all runs.
+        tests: those of all runs.
         rules: how many repetitions there should be, and how far they may scatter.
         subjects: (run, cell) of those that need so many; a ceiling is measured less often.
     """
@@ -52,7 +52,7 @@ def _placement_changed(test: MeasuredTest) -> bool:
 
 
 def _of_group(tests: Sequence[MeasuredTest], rules: Rules, is_subject: bool) -> Iterable[QualityWarning]:
-    """Name what the repetitions of one test of one cell show together."""
+    """Yield the warnings that the repetitions of one test of one cell show together."""
     if any((scatter := spread(values)) is not None and scatter > rules.max_spread for values in _rates(tests)):
         yield QualityWarning.UNSTABLE
     if is_subject and len(tests) < rules.needed:

@@ -71,11 +71,11 @@ class Visit(Record):
 
 
 def visits_of(trials: Sequence[LabelledTrial], classes: Sequence[str]) -> tuple[Visit, ...]:
-    """Gather a cell's visits from its usable trials at maximum load, in order of rounds.
+    """Return a cell's visits from its usable trials at maximum load, in order of rounds.
 
     Args:
-        trials: of one cell.
-        classes: of its host, nearest first.
+        trials: those of one cell.
+        classes: those of its host, nearest first.
     """
     rounds: dict[int, list[LabelledTrial]] = {}
     for entry in trials:
@@ -106,15 +106,11 @@ def _visit(number: int, entries: Sequence[LabelledTrial], classes: Sequence[str]
 
 
 def pair(candidate: Sequence[Visit], baseline: Sequence[Visit]) -> tuple[Pair, ...]:
-    """Pair the visits of two cells of one run by their rounds, in order of rounds.
+    """Return the visits of two cells of one run paired by their rounds, in order of rounds.
 
-    Where both sides of a round have trials in one class, these are compared: of several such classes the one of which
-    the poorer side has most, and of equals the nearest. Else all trials of both visits are, levelled where the classes
-    of their ends are known.
-
-    Args:
-        candidate: the visits of the one.
-        baseline: those of the other.
+    Where both sides of a round have trials in one class, these are compared. Of several such classes the one with most
+    trials on the poorer side is taken, and of equals the nearest. Else all trials of both visits are compared, levelled
+    where the classes of their ends are known.
     """
     others = {visit.round: visit for visit in baseline}
     # Most rounds have a class in common: then nothing is levelled.
@@ -127,15 +123,11 @@ def steadiness_samples(
 ) -> tuple[tuple[tuple[float, float], ...], bool]:
     """Return the logarithms of both sides' rates in their common rounds, for comparing how they spread.
 
-    Where it can be done for all of them, visits are levelled: a host that changes its state is in neither spread then.
-
-    Args:
-        candidate: visits of the one.
-        baseline: those of the other.
+    Visits are levelled where that can be done for all of them: a host that changes its state is then in neither spread.
 
     Returns:
-        A pair a round, in order of rounds; and whether they are levelled. Rounds in which a side forwarded nothing have
-        no place in a spread, and are left out.
+        A pair for each round, in order of rounds; and whether they are levelled. Rounds in which a side forwarded
+        nothing have no place in a spread, and are left out.
     """
     others = {visit.round: visit for visit in baseline}
     both = [(visit, others[visit.round]) for visit in candidate if visit.round in others]
@@ -150,10 +142,6 @@ def steadiness_samples(
 
 def class_effects(candidate: Sequence[Visit], baseline: Sequence[Visit]) -> dict[str, float]:
     """Return what each class does to rates: the mean over both variants of each one's own class medians.
-
-    Args:
-        candidate: the visits of the one.
-        baseline: those of the other.
 
     Returns:
         Logarithms by class, up to a constant; only classes that are known of both variants, or of one that links them

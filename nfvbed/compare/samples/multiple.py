@@ -6,11 +6,11 @@ from collections.abc import Sequence
 def holm_adjusted(p_values: Sequence[float], family: int | None = None) -> tuple[float, ...]:
     """Return p-values corrected by Holm's step-down method, in the order given.
 
-    One that is at most the level is decided at that level over all of them together, whatever depends on whatever
+    A p-value that is at most the level is decided at that level over all of them together, whatever depends on whatever
     (Holm, Scandinavian Journal of Statistics 6, 1979).
 
     Args:
-        p_values: of the tests that were made.
+        p_values: those of the tests that were made.
         family: number of comparisons, those without a test included; None: as many as there are p-values.
     """
     number = len(p_values) if family is None else family

@@ -89,17 +89,17 @@ def rank_spread(samples: Sequence[float], baseline: Sequence[float], alpha: floa
 
     Two paired sides spread alike exactly where their sum and their difference are uncorrelated (Pitman, Biometrika 31,
     1939; Morgan, same volume), also where both follow a third thing. Sum and difference of two rounds are concordant
-    where the one side moved further between these rounds than the other did; so Kendall's statistic counts the pairs of
-    rounds in which it did, no centre has to be estimated, and the ratios of both ways give estimate and interval.
+    where the one side moved further between these rounds than the other did. So Kendall's statistic counts the pairs of
+    rounds in which it did, and no centre has to be estimated. The ratios of both ways give estimate and interval.
     McCulloch (Communications in Statistics 16, 1987) recommends a rank correlation here where tails are heavy.
 
     Args:
         samples: at least two, finite; logarithms where spread is to be a part of the rate.
-        baseline: of the same rounds, in the same order.
+        baseline: those of the same rounds, in the same order.
         alpha: two-sided error that the interval may have.
 
     Returns:
-        Of the logarithm of the ratio of both spreads.
+        The result for the logarithm of the ratio of both spreads.
     """
     first, second = np.triu_indices(len(samples), 1)
     ways = [np.abs(side[first] - side[second]) for side in (np.asarray(samples, float), np.asarray(baseline, float))]
@@ -110,12 +110,12 @@ def rank_spread(samples: Sequence[float], baseline: Sequence[float], alpha: floa
 
 
 def _judge(figures: NDArray[np.float64], below: NDArray[np.float64], alpha: float) -> RankResult:
-    """Read test, estimate and interval from pairwise figures.
+    """Return test, estimate and interval from pairwise figures.
 
     Args:
         figures: Walsh averages, differences, or log ratios of ways.
         below: at index k the chance, without a shift, that at most k of them are above zero.
-        alpha: two-sided.
+        alpha: two-sided error.
     """
     figures = np.sort(figures)
     not_above = int(figures.searchsorted(0.0, side="right"))

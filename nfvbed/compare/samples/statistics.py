@@ -78,8 +78,8 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 def median_interval(samples: Sequence[float], level: float = LEVEL) -> Interval | None:
     """Return the interval of the median between two order statistics, which covers for every distribution.
 
-    The k-th least and k-th greatest of n samples enclose the median unless fewer than k lie on one side of it, which is
-    binomial (David and Nagaraja, Order Statistics, 2003, section 7.1). At 95 % that takes six samples.
+    The k-th least and k-th greatest of n samples enclose the median unless fewer than k lie on one side of it. That is
+    binomial (David and Nagaraja, Order Statistics, 2003, section 7.1). At 95 % it takes six samples.
 
     Returns:
         The narrowest interval of at least the level, with the level it attains; the range (`is_range`) where the

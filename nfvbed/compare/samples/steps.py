@@ -135,9 +135,8 @@ def acknowledgement_of(
     """Return the newest word on a step, where it holds; None: the step is reported.
 
     Args:
-        setting: name of what the step's series is of.
-        step: the step.
-        acknowledged: in the order in which it was said; a later word on the same step takes an earlier one's place.
+        setting: name of the setting of the step's series.
+        acknowledged: in the order in which it was said; a later word on a step takes the place of an earlier one.
         now: UTC, ISO 8601, in the form of the store's times.
     """
     said = [entry for entry in acknowledged if (entry.setting, entry.run) == (setting, step.run)]
@@ -152,10 +151,10 @@ def open_steps(
 
 
 def find_steps(figures: Sequence[RunFigure]) -> SeriesFinding:
-    """Find steps, single runs that lie apart, or a trend.
+    """Return the steps, the single runs that lie apart, or the trend.
 
     Args:
-        figures: of one setting on one host, in order of time; of more than `NEWEST` the newest are taken.
+        figures: those of one setting on one host, in order of time; of more than `NEWEST` the newest are taken.
     """
     taken = tuple(figures[-NEWEST:])
     if any(figure.value <= 0 for figure in taken):
@@ -186,12 +185,12 @@ def find_steps(figures: Sequence[RunFigure]) -> SeriesFinding:
 
 
 def scatter_of(logs: NDArray[np.float64]) -> float:
-    """Return the scatter of single runs, from the differences of neighbours; as a part of the figure.
+    """Return the scatter of single runs, as a part of the figure, from the differences of neighbours.
 
     Half of the differences may hold a step or a run that lies apart before it is widened.
 
     Args:
-        logs: of the figures, in order of time; at least two.
+        logs: logarithms of the figures, in order of time; at least two.
     """
     typical = float(np.median(np.abs(np.diff(logs))))
     # The median of |x - y| of normal x and y is 0.6745 times the square root of two standard deviations.

@@ -1,1 +1,1 @@
-"""What is before every request: connections, where they come from, who is signed in, and the headers of answers."""
+"""Access: connections, where they come from, who is signed in, and the headers of answers."""

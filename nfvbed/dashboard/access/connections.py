@@ -109,8 +109,7 @@ class Connections:
     """All connections of a server.
 
     Args:
-        limits: what there may be.
-        behind_proxy: all are the proxy's, and none is told from another.
+        behind_proxy: all connections are the proxy's, so clients cannot be told apart.
     """
 
     def __init__(self, limits: Limits, *, behind_proxy: bool = False) -> None:
@@ -191,7 +190,7 @@ class Listener(socket.socket):
         super().listen(max(backlog, WAITING))
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Take a connection.
+        """Accept a connection.
 
         Raises:
             ConnectionAbortedError: there is no room for it; it is closed.

@@ -1,5 +1,4 @@
-"""People of an OpenStack sign in with its own users: Keystone says who they are, and by their roles in a project what
-they may.
+"""Sign-in with users of an OpenStack: Keystone says who they are; their roles in a project say what they may do.
 
 A password is sent to Keystone once, and neither kept nor logged; the token that Keystone answers with is not kept
 either.
@@ -50,10 +49,10 @@ class IdentityService(Protocol):
     """Who knows users and their passwords."""
 
     def sign_in(self, user: str, password: str) -> SignedInUser | None:
-        """Return who it is; None: another password, no such user, or none of the project's.
+        """Return the user who signs in; None: a wrong password, no such user, or no member of the project.
 
         Raises:
-            BusyError: it does not answer.
+            BusyError: Keystone does not answer.
         """
 
 

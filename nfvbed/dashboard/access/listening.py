@@ -1,4 +1,4 @@
-"""Where the dashboard listens: this machine alone, unless who reaches it is known and nobody can listen in."""
+"""Where the dashboard listens: only this machine, unless who reaches it is known and nobody can listen in."""
 
 import ipaddress
 import socket
@@ -66,10 +66,10 @@ class Listening:
 
 
 def access_of(asked: Listening) -> Access:
-    """Check where the dashboard may listen, and who may ask it.
+    """Return how the dashboard may be reached, after checks of where it listens and who may ask it.
 
     Raises:
-        UsageError: another address than loopback without TLS or a proxy, or without a token; or no operator could be.
+        UsageError: an address other than loopback lacks TLS or a proxy, or a token; or nobody could be an operator.
         ConfigurationError: the token file cannot be used.
     """
     if not asked.is_loopback and asked.tls is None and not asked.behind_proxy:
@@ -108,10 +108,10 @@ def access_of(asked: Listening) -> Access:
 
 
 def _require_some_operator(asked: Listening) -> None:
-    """Refuse what nobody or everybody could change.
+    """Refuse a dashboard on which nobody, or everybody, could change things.
 
     Raises:
-        UsageError: it is.
+        UsageError: this dashboard is such a one.
     """
     if not asked.operate or asked.token_file is not None or asked.keystone is not None:
         return
@@ -132,7 +132,7 @@ def _require_some_operator(asked: Listening) -> None:
 
 
 def _token(path: Path) -> str:
-    """Read a token file.
+    """Return the token in a file.
 
     Raises:
         ConfigurationError: others may read it, or its token is too short.
@@ -162,7 +162,7 @@ def bind(asked: Listening) -> tuple[Listener, str]:
     """Return a socket that is bound, and the address to open.
 
     Raises:
-        BusyError: the port is used.
+        BusyError: the port is in use.
         ConfigurationError: this machine has no such address, or may not use the port.
     """
     try:
@@ -189,8 +189,6 @@ def server_of(app: ASGIApp, asked: Listening, bound: Listener, limits: Limits = 
     """Return a server that is ready; `run(sockets=[bound])` serves until a signal ends it.
 
     Args:
-        app: the dashboard.
-        asked: how it is reached.
         bound: where it listens; it takes connections as the limits say.
         limits: what strangers may take; fewer connections where this process may not open as many files.
 

@@ -1,5 +1,4 @@
-"""Where a request comes from, as the browser says: this dashboard's own pages, an address that was typed, or another
-site.
+"""The origin of a request, as the browser says: the dashboard's own pages, a typed address, or another site.
 
 Requests that change something have a page's `Origin`; besides, a form holds a random word of the browser's session,
 which a page of another origin cannot read. Browsers say of every request from which site it is (`Sec-Fetch-Site`, W3C

@@ -19,13 +19,13 @@ PATIENCE_S: Final = 15.0
 
 
 class Places:
-    """Places; may be asked from several threads.
+    """A limited number of places; may be asked from several threads.
 
     Args:
-        whole: how many there are.
-        reserved: of them for operators alone.
-        of_client: how many one client has at most.
-        what: what they are for, in the plural.
+        whole: the number of places.
+        reserved: the number of them for operators alone.
+        of_client: the most that one client has.
+        what: what the places are for, in the plural.
     """
 
     def __init__(self, whole: int, reserved: int, of_client: int, what: str) -> None:
@@ -37,14 +37,14 @@ class Places:
         self._one_at_a_time = threading.Lock()
 
     def take(self, client: str, *, operates: bool) -> Callable[[], None]:
-        """Take a place, and return what gives it back; more than once does nothing.
+        """Take a place, and return a function that gives it back; calling it again does nothing.
 
         Args:
             client: whose it is; empty: not known, and not counted for itself.
             operates: whether the reserved ones may be taken too.
 
         Raises:
-            BusyError: there is none.
+            BusyError: no place is free.
         """
         with self._one_at_a_time:
             most = self._whole if operates else self._whole - self._reserved
@@ -80,7 +80,7 @@ class Turns:
     """Requests take turns: those of one client behind each other, and operators' apart from all others'.
 
     Args:
-        patience_s: how long one waits.
+        patience_s: how long a request waits.
     """
 
     def __init__(self, patience_s: float = PATIENCE_S) -> None:
@@ -90,14 +90,14 @@ class Turns:
         self._clients: dict[str, anyio.CapacityLimiter] = {}
 
     async def take(self, client: str, *, operates: bool) -> Callable[[], None]:
-        """Wait for a turn, and return what ends it; more than once does nothing.
+        """Wait for a turn, and return a function that ends it; calling it again does nothing.
 
         Args:
             client: whose request it is; empty: not known, and not counted for itself.
             operates: whether it is an operator's.
 
         Raises:
-            BusyError: it does not come.
+            BusyError: the turn does not come in time.
         """
         whole = self._operators if operates else self._others
         own = self._clients.setdefault(client, anyio.CapacityLimiter(OF_CLIENT)) if client else None

@@ -1,4 +1,4 @@
-"""What is before every request: the name of the host, who asks, where it comes from, and headers of answers."""
+"""The checks before every request: the name of the host, who asks, where it comes from; and headers of answers."""
 
 import asyncio
 import hmac
@@ -130,12 +130,10 @@ OTHER_NAME: Final = problem(
 
 
 class Guard:
-    """Wraps the application.
+    """Wraps the application, which is asked only by those who may.
 
     Args:
-        app: which is asked by those who may.
-        access: who may.
-        audit: to which is added who signs in and out; None: nobody is written down.
+        audit: the log of who signs in and out; None: nobody is written down.
     """
 
     def __init__(self, app: ASGIApp, access: Access, audit: Audit | None = None) -> None:
@@ -285,7 +283,7 @@ class Guard:
 
         Raises:
             BusyError: Keystone does not answer.
-            StoreError: it cannot be written who it is.
+            StoreError: the log cannot be written, so nobody is signed in.
         """
         address = request.client.host if request.client else ""
         fields = await _fields_in(request)
@@ -304,10 +302,10 @@ class Guard:
         return RedirectResponse("/", 303)
 
     async def _note(self, who: AuditSubject, action: str, outcome: Outcome) -> None:
-        """Add a line about who signs in or out; nobody comes in of whom that cannot be written, but anybody goes.
+        """Log who signs in or out; nobody is signed in without a line, but anybody is signed out.
 
         Raises:
-            StoreError: somebody came in, and it cannot be written.
+            StoreError: the line of somebody who signs in cannot be written.
         """
         if self._audit is None:
             return

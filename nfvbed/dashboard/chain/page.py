@@ -121,8 +121,8 @@ def _read_before(chains: Chains, site: str) -> ReadChain:
     """Return the path as an operator's page has read it.
 
     Raises:
-        BusyError: none has.
-        NfvbedError: why it could not be.
+        BusyError: no such page has read it.
+        NfvbedError: the path could not be read; this is why.
     """
     found = chains.newest(site)
     if found is None:

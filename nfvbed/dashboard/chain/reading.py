@@ -47,7 +47,6 @@ class Chains:
     """Reads paths, one at a time, and starts the jobs that change them; may be called from several threads.
 
     Args:
-        jobs: of the project.
         call: calls a verb that changes nothing.
     """
 
@@ -62,7 +61,6 @@ class Chains:
         """Return the path on a site.
 
         Args:
-            site: where.
             draft: an order or a length is being chosen, for which a reading may be older.
 
         Raises:
@@ -75,10 +73,10 @@ class Chains:
         return self._paths.read(site, make, DRAFT_S if draft else FRESH_S)
 
     def newest(self, site: str) -> ReadChain | None:
-        """Return the path on a site as it was read last, for who may not have it read; None: it was not.
+        """Return the path on a site as it was read last, for users who may not have it read; None: it never was.
 
         Raises:
-            NfvbedError: why it could not be.
+            NfvbedError: the last reading failed; this is why.
         """
         return self._paths.newest(site)
 
@@ -86,7 +84,7 @@ class Chains:
         """Return what a chain of another length would change.
 
         Raises:
-            NfvbedError: it cannot be, or as `read`.
+            NfvbedError: such a chain is not possible; else as `read`.
         """
 
         def make() -> str:
@@ -98,9 +96,7 @@ class Chains:
         """Start the job that changes a path.
 
         Args:
-            site: where.
-            arguments: of `nfvbed steer`: the order or the length.
-            who: asks for it.
+            arguments: those of `nfvbed steer`: the order or the length.
 
         Raises:
             BusyError: another job runs on this site.
@@ -108,7 +104,7 @@ class Chains:
         return self._jobs.start("steer", site, ("steer", "--site", site, *arguments, "--json"), who, document=True)
 
     def awaited(self, job: Job) -> Job:
-        """Wait for the end of a job, but not for ever; return it as it is then.
+        """Wait for a bounded time for the end of a job, and return the job as it then is.
 
         Raises:
             NfvbedError: what it failed with; the path is as it was.
@@ -125,10 +121,10 @@ class Chains:
         return now
 
     def _ask(self, *arguments: str) -> str:
-        """Call a verb; no two at once.
+        """Call a verb and return what it printed; no two are called at once.
 
         Raises:
-            NfvbedError: what it failed with, or it would disturb.
+            NfvbedError: what the verb failed with, or it would disturb a measurement.
         """
         if not self._one_at_a_time.acquire(timeout=QUEUE_S):
             raise BusyError(
@@ -144,7 +140,7 @@ class Chains:
         """Refuse to start a process beside a measurement.
 
         Raises:
-            BusyError: there is one, or a job.
+            BusyError: there is a measurement, or a job.
         """
         for job in self._jobs.alive():
             raise BusyError(

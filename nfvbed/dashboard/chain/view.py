@@ -67,10 +67,9 @@ class ChainView(Record):
 
     @classmethod
     def of(cls, report: ChainReport, at: datetime, asked: str | None) -> Self:
-        """Return what is shown.
+        """Return what a page shows of a path.
 
         Args:
-            report: the path.
             at: when it was read.
             asked: the order that the address asks for.
         """

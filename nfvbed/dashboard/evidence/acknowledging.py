@@ -1,4 +1,4 @@
-"""Operators say of a step that it is known: with a reason, until a date."""
+"""What operators say of a step that is known: a reason, and until when."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Final
@@ -93,10 +93,10 @@ def _reason(text: str) -> str:
 
 
 def _expiry(text: str, now: datetime) -> datetime:
-    """Return when a step is reported again.
+    """Return when an acknowledged step is reported again.
 
     Raises:
-        UsageError: no date, one that is over, or one that is too far away.
+        UsageError: the text is no date, or the date is past or too far away.
     """
     first, last = (now.astimezone(UTC).date() + timedelta(days=days) for days in (1, LONGEST_DAYS))
     try:
@@ -114,7 +114,7 @@ def _expiry(text: str, now: datetime) -> datetime:
 
 
 def _require_step(trends: Trends, word: Word) -> None:
-    """Make sure that the step is there.
+    """Check that the step is there.
 
     Raises:
         NotThereError: no such series, or no confirmed step of it begins with that run.

@@ -21,12 +21,9 @@ from nfvbed.dashboard.results.source import Source
 def evidence(
     source: Source, pictures: Pictures, now: Callable[[], datetime], operations: Operations | None, measures: Measures
 ) -> tuple[APIRouter, ...]:
-    """Return the routers.
+    """Return the routers of trends, published tables, recommendations and annotations.
 
     Args:
-        source: of runs.
-        pictures: which draws figures.
-        now: the time.
         operations: what is needed to acknowledge steps and to annotate runs; None: nothing can be.
         measures: is asked of commands before they are proposed.
     """

@@ -102,12 +102,7 @@ class SeenPublication(Record):
 
 
 def see_publications(store: Store, published: Iterable[Publication]) -> tuple[SeenPublication, ...]:
-    """Recompute what was published, and look for what was measured here of the same kind.
-
-    Args:
-        store: of the results.
-        published: the tables.
-    """
+    """Return published tables recomputed, each with what was measured here of the same kind."""
     runs = [run for run in store.runs(MEASURED) if run.status is not None][:NEWEST_RUNS]
     return tuple(
         SeenPublication(

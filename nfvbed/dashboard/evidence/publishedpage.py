@@ -106,7 +106,7 @@ def api_of_published(store: Store) -> APIRouter:
 
 
 def figure_name(publication: str, table: str) -> str:
-    """Name the figure of a table."""
+    """Return the name of a table's figure."""
     return f"{publication}-{table}"
 
 

@@ -37,11 +37,10 @@ class ShownRecommendation:
 
 
 class Recommender:
-    """Recommends; may be asked by several threads.
+    """Recommends variants; may be asked by several threads.
 
     Args:
-        source: of runs.
-        measures: is asked of commands before they are proposed.
+        measures: is asked about commands before they are proposed.
     """
 
     def __init__(self, source: Source, measures: Measures) -> None:
@@ -60,14 +59,14 @@ class Recommender:
         return self._source.store.left_out()
 
     def recommended(self, wanted: RecommendationRequest, host: str = "") -> ShownRecommendation:
-        """Rank what a host's newest runs measured.
+        """Return a ranking of what a host's newest runs measured.
 
         Args:
             wanted: the need, and the traffic that is asked for.
-            host: beginning of its hash; empty: of the newest run.
+            host: the beginning of its hash; empty: the host of the newest run.
 
         Raises:
-            NotThereError: no host begins so, or several do.
+            NotThereError: no host's hash begins so, or several do.
         """
         runs = self._source.store.runs(MEASURED)
         digest = _host(list(newest_by_host(runs)), host)

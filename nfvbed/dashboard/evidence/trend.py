@@ -48,7 +48,7 @@ class Filter(Record):
     """Settings of simulated runs, in place of measured ones."""
 
     def takes(self, setting: Setting) -> bool:
-        """Whether a setting of its kind is listed."""
+        """Return whether a setting of its kind is listed."""
         asked = self.variant, self.topology, self.test
         own = setting.variant, setting.topology, setting.test
         return all(not want or want == value for want, value in zip(asked, own, strict=True))
@@ -75,10 +75,9 @@ class TrendLine(Record):
 
 
 class Trends:
-    """Series out of a store; may be asked by several threads.
+    """Series of figures over time, out of a store; may be asked by several threads.
 
     Args:
-        store: of the results.
         now: the time, by which acknowledgements expire.
     """
 
@@ -102,7 +101,7 @@ class Trends:
         """Return one setting over time.
 
         Raises:
-            NotThereError: no two runs measured it.
+            NotThereError: no two runs measured the setting.
         """
         series = self._series(name)
         said, now = self.store.acknowledgements(), moment(self.now())
@@ -134,7 +133,7 @@ class Trends:
 
 
 def moment(at: datetime) -> str:
-    """Write a time as the store does."""
+    """Return a time as the store writes it."""
     return at.isoformat(timespec="milliseconds")
 
 

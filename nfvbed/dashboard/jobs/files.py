@@ -27,10 +27,10 @@ def write(path: Path, record: Record) -> None:
 
 
 def read(path: Path, kind: type[Written]) -> Written | None:
-    """Read a record; None where there is none.
+    """Return the record in a file; None where there is no file.
 
     Raises:
-        StoreError: it is damaged.
+        StoreError: the record is damaged.
     """
     try:
         return kind.model_validate_json(path.read_bytes())

@@ -51,11 +51,11 @@ class Jobs:
     """Jobs of one project.
 
     Args:
-        folder: of their folders; its owner's alone.
-        root: the project's.
-        store: results to which they write; given to them in their environment, as a URL may hold a password.
-        audit: log of their ends.
-        cores: that they may use.
+        folder: holds the jobs' folders; it is its owner's alone.
+        root: the project's folder.
+        store: results to which jobs write; given to them in their environment, as a URL may hold a password.
+        audit: the log of their ends.
+        cores: those that jobs may use.
     """
 
     def __init__(self, folder: Path, root: Path, store: str, audit: Audit, cores: frozenset[int]) -> None:
@@ -72,15 +72,12 @@ class Jobs:
         """Start a job.
 
         Args:
-            action: what it is called.
-            site: on which it is.
-            arguments: of nfvbed, as a list; no shell reads them.
-            who: asks for it.
-            document: its output is JSON.
+            arguments: those of nfvbed, as a list; no shell reads them.
+            document: whether its output is JSON.
 
         Raises:
             BusyError: another one runs on this site.
-            InternalError: its process does not start.
+            InternalError: the job's process does not start.
         """
         with self._site_held(site) as lock:
             now = datetime.now(UTC)
@@ -145,10 +142,10 @@ class Jobs:
     def cancel(self, name: str, who: AuditSubject) -> Job:
         """Ask a job to end, as Ctrl-C does: it cleans up, and what was measured is kept. May be repeated.
 
-        One that is only starting is asked too: its keeper looks for that when the command's process is known.
+        A job that is only starting is asked too: its keeper looks for that when the command's process is known.
 
         Raises:
-            UsageError: it does not run.
+            UsageError: the job does not run.
         """
         job = self._known(name)
         if not job.is_alive:
@@ -165,8 +162,8 @@ class Jobs:
         """Return the end of a job's log.
 
         Args:
-            name: of a job that there is.
-            most: bytes.
+            name: that of an existing job.
+            most: the most bytes that are returned.
         """
         return files.tail(below(self.folder, name) / LOG, most)
 
@@ -185,10 +182,10 @@ class Jobs:
             time.sleep(_TICK_S)
 
     def _known(self, name: str) -> Job:
-        """Return a job that there is.
+        """Return an existing job.
 
         Raises:
-            UsageError: there is none.
+            UsageError: there is no such job.
         """
         job = self.job(name)
         if job is None:
@@ -197,10 +194,10 @@ class Jobs:
 
     @contextlib.contextmanager
     def _site_held(self, site: str) -> Iterator[int]:
-        """Hold a site; the keeper that is started meanwhile inherits the lock, and has it until it ends.
+        """Hold a site and yield the lock's descriptor, which the job's keeper inherits and holds until it ends.
 
         Raises:
-            BusyError: another job has it.
+            BusyError: another job has the site.
         """
         lock = os.open(self._lock(site), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

@@ -68,10 +68,10 @@ def current() -> Requester:
 
 
 async def _operator(request: Request) -> Requester:
-    """Return who asks.
+    """Return the operator who asks.
 
     Raises:
-        ForbiddenError: they may not, or the request does not come from a page of this dashboard.
+        ForbiddenError: the user may not operate, or the request does not come from a page of this dashboard.
     """
     asker = current()
     try:
@@ -124,7 +124,7 @@ async def fields_of(request: Request) -> dict[str, list[str]]:
     """Return the fields of a form; the body is bounded before any route is asked.
 
     Raises:
-        ForbiddenError: too many fields.
+        ForbiddenError: there are too many fields.
     """
     if not request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
         return {}

@@ -50,13 +50,13 @@ class Sessions:
         self._one_at_a_time = threading.Lock()
 
     def add(self, who: SignedInUser, client: str = "") -> str:
-        """Return the number of a session for who has signed in.
+        """Begin a session of a user who has signed in, and return its number.
 
-        Where there are too many, one of the same client goes, else a viewer's, else an operator's: the oldest.
+        Where there are too many sessions, the oldest one goes: of the same client, else of a viewer, else of an
+        operator.
 
         Args:
-            who: has signed in.
-            client: from where; empty: not known, and not counted for itself.
+            client: where the user signs in from; empty: not known, and not counted for itself.
         """
         number = secrets.token_hex(32)
         now = self._now()
@@ -70,11 +70,10 @@ class Sessions:
         return number
 
     def of(self, number: str, *, use: bool = True) -> SignedInUser | None:
-        """Return whose session it is; None: nobody's, or not any more.
+        """Return the user of a session; None: there is no such session, or it has ended.
 
         Args:
-            number: of the session.
-            use: whether somebody asks for something, so that it is not idle.
+            use: whether the user asks for something, so that the session is not idle.
         """
         if not number:
             return None

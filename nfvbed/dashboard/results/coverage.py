@@ -51,7 +51,7 @@ class Coverage(Record):
 
 
 def coverage_of(covered: Sequence[CoverageSummary], supports: Sequence[Support], now: datetime) -> Coverage:
-    """Return every variant in every topology.
+    """Return the coverage of every variant in every topology.
 
     Args:
         covered: newest first.
@@ -104,7 +104,7 @@ def _place(topology: str, entries: Sequence[CoverageSummary], support: Support |
 
 
 def _of_a_run_that(entry: CoverageSummary) -> str:
-    """Say how the run of measured cells ended, where it was not well: they did not fail, and others did."""
+    """Return how the run of measured cells ended, where that was not well: they did not fail, and others did."""
     ended = entry.run_status
     return "" if ended in (None, Status.OK) else f"in a run that ended {ended.value}"
 
@@ -133,7 +133,7 @@ def _state(entry: CoverageSummary) -> State:
 
 
 def _by_length(topology: str) -> tuple[bool, int, str]:
-    """Order topologies by the number of VNFs: p2p, pvp, pvvp, pv3p; those that are no chains (vepc) come last."""
+    """Return a key that orders topologies by their VNFs: p2p, pvp, pvvp, pv3p; those that are no chain come last."""
     named = re.search(r"\d+(?=p$)", topology.removeprefix("p2"))
     is_chain = re.fullmatch(r"[pvc\d]+", topology) is not None
     return not is_chain, int(named[0]) if named else topology.count("v"), topology

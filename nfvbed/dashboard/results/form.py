@@ -49,8 +49,7 @@ def form_of(source: Source, asked: ComparisonQuery, shown: tuple[str, ...]) -> F
     """Return the form with what was asked for.
 
     Args:
-        source: of runs and variants.
-        asked: by the URL.
+        asked: what the URL asks for.
         shown: variants of the comparison; empty where there is none yet.
     """
     newest, _ = source.store.runs_page(Part(limit=OFFERED), MEASURED)

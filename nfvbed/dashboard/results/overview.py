@@ -128,7 +128,7 @@ def overview(source: Source, now: datetime) -> Overview:
 
 
 def run_states(source: Source, runs: Iterable[RunRecord], now: datetime) -> tuple[RunState, ...]:
-    """Say how runs are; one without an end runs as long as somebody writes it."""
+    """Return the states of runs; one without an end runs as long as somebody writes it."""
 
     def state(run: RunRecord) -> str:
         if run.status:

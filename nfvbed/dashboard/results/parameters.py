@@ -46,10 +46,10 @@ class ComparisonQuery(Record):
     hold: ShareRequirement = ShareRequirement()
 
     def choice(self, source: Source) -> Choice:
-        """Resolve it.
+        """Return the choice of runs and variants that the query means.
 
         Raises:
-            UsageError: no such run, or too many settings.
+            UsageError: there is no such run, or too many settings.
         """
         found = source.chosen(self.runs, self.variants, self.baseline)
         return found.model_copy(update={"hold": self.hold})

@@ -71,10 +71,10 @@ class Pictures:
         self._one_at_a_time = threading.Lock()
 
     def draw(self, spec: Spec, form: Form) -> bytes:
-        """Return a picture.
+        """Return the picture of a figure in a form.
 
         Raises:
-            DrawingError: it could not be drawn; the next one is tried again.
+            DrawingError: the figure could not be drawn; the next one is tried again.
         """
         key = (content_hash(spec), form)
         with self._one_at_a_time:

@@ -48,8 +48,7 @@ class Needs(Record):
         """Return the trials that longer tests of a cell are expected to have taken.
 
         Args:
-            cell: its name.
-            ended: by test, how many have ended; more than it needs count as those.
+            ended: how many trials of each test have ended; more than it needs count as those.
         """
         needed = self.tests.get(cell, {})
         return sum(min(ended.get(test, 0), most) * self.trials_of_tests[test] for test, most in needed.items())

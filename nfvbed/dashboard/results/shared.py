@@ -30,13 +30,13 @@ class _Place(Generic[Value]):
 
 
 class SharedReadings(Generic[Value]):
-    """Readings; may be asked from several threads.
+    """Readings that those who ask share; may be asked from several threads.
 
     Args:
-        what: they are of, for who waits too long.
-        fresh_s: how long one answers who asks again, also where it failed; a `BusyError` is of its moment alone.
-        queue_s: how long one waits for another's.
-        most: how many are kept.
+        what: what the readings are of, for the message to those who wait too long.
+        fresh_s: how long a reading, or its failure, answers those who ask again; a `BusyError` is of its moment alone.
+        queue_s: how long those who ask wait for a reading that is being made for another.
+        most: how many readings are kept.
     """
 
     def __init__(self, what: str, fresh_s: float, queue_s: float = QUEUE_S, most: int = KEPT) -> None:
@@ -51,9 +51,8 @@ class SharedReadings(Generic[Value]):
         """Return a reading; one that was made a moment ago is not made again.
 
         Args:
-            key: of what.
-            make: makes it.
-            fresh_s: another time for which an older one will do.
+            key: what the reading is of.
+            fresh_s: how old a reading may be here; None: as in all others.
 
         Raises:
             NfvbedError: what making it failed with, or did a moment ago.

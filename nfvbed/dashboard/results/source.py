@@ -83,7 +83,7 @@ class Source:
         """Return a run by its id, its first or last digits, its label, or `latest`: the newest measured one.
 
         Raises:
-            NotThereError: there is none, or several are named so.
+            NotThereError: there is no such run, or several are named so.
         """
         try:
             return self.store.run(name, MEASURED)
@@ -95,12 +95,12 @@ class Source:
         return land(self.store.runs_page(Part(limit=LOOKED_AT), MEASURED)[0], self._why_unanswered)
 
     def newer(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Say what is newer than the run that is shown where none is asked for; nothing where one is."""
+        """Return what is newer than the run that is shown where none is asked for; nothing where one is."""
         found = None if names else self.landing()
         return found.notes if found else ()
 
     def named(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the ids of runs, each once; where none is named, of the one that is shown then.
+        """Return the ids of runs, each once; where none is named, the id of the run that is shown by default.
 
         Raises:
             NotThereError: there is no such run, or none was measured.
@@ -114,11 +114,11 @@ class Source:
         return tuple(dict.fromkeys(name for run in runs for name in self.store.variants(run)))
 
     def chosen(self, runs: tuple[str, ...], variants: tuple[str, ...], baseline: str | None) -> Choice:
-        """Resolve a choice: names of runs to ids, no run to the one that is shown then, no variants to all of them.
+        """Return a choice resolved: names of runs to ids, no run to the default one, no variants to all of them.
 
         Raises:
-            NotThereError: no such run.
-            UsageError: too many settings.
+            NotThereError: there is no such run.
+            UsageError: there are too many settings.
         """
         ids = self.named(runs)
         known = self.variants_of(ids)
@@ -135,11 +135,11 @@ class Source:
         return Choice(runs=ids, variants=shown, baseline=baseline)
 
     def compared(self, choice: Choice) -> ShownComparison:
-        """Compare; the same again costs nothing until a run grows.
+        """Return a comparison; asking for the same one again costs nothing until a run grows.
 
         Raises:
             NotThereError: a variant or baseline that no run has.
-            UsageError: too many trials.
+            UsageError: there are too many trials.
         """
         key = (choice, tuple(self.store.extent(run) for run in choice.runs))
         with self._one_at_a_time:
@@ -157,7 +157,7 @@ class Source:
         return self.compared(Choice(runs=(run.id,), latency=False))
 
     def explained(self, run: RunRecord, cell: str) -> tuple[Explanation, LoadedRuns]:
-        """Take a row apart; of its variant alone the histograms are read.
+        """Return the explanation of a row, with its runs; histograms are read for its variant alone.
 
         Raises:
             NotThereError: the run has no such cell.
@@ -179,7 +179,7 @@ class Source:
         return described(self.store, digest)
 
     def _why_unanswered(self, run: RunRecord) -> str:
-        """Say why an ended run has no answer; what was found is kept while nothing is added to it."""
+        """Return why an ended run has no answer; what was found is kept while nothing is added to it."""
         key = run, self.store.extent(run.id)
         if key not in self._answers:
             if len(self._answers) >= ANSWERS_KEPT:

@@ -64,7 +64,7 @@ class Experiments:
         return self._project.experiment_names
 
     def load(self, name: str) -> Experiment:
-        """Return one.
+        """Return an experiment.
 
         Raises:
             ConfigurationError: its file is not valid, or gone.

@@ -94,10 +94,10 @@ class JobDesk:
         """Start a job, and log who asked for it.
 
         Raises:
-            UsageError: no such action, or the choice lacks something, or it was not confirmed.
-            UnsupportedError: it leads nowhere on this site.
+            UsageError: there is no such action, the choice lacks something, or it was not confirmed.
+            UnsupportedError: the site cannot do the action.
             BusyError: another job runs on this site.
-            StoreError: it cannot be logged.
+            StoreError: the start cannot be logged.
         """
         action, site = pressed.action, self.operations.project.load_site(pressed.wanted.site)
         if action not in tuple(Action):
@@ -116,7 +116,7 @@ class JobDesk:
         """Ask a job to end.
 
         Raises:
-            UsageError: it does not run.
+            UsageError: the job does not run.
         """
         self.job(name)
         with self.operations.audit.action(asker, "cancel", f"job {name}"):
@@ -126,7 +126,7 @@ class JobDesk:
         """Return a job.
 
         Raises:
-            NotThereError: there is none of this id.
+            NotThereError: there is no job of this id.
         """
         job = self.operations.jobs.job(name)
         if job is None:
@@ -150,7 +150,7 @@ class JobDesk:
         }
 
     def offered_after(self, job: Job) -> dict[str, Any]:
-        """Return how to act on the site of a job that has ended; one that runs can be cancelled alone.
+        """Return the actions on the site of a job that has ended; a job that runs can only be cancelled.
 
         Raises:
             ConfigurationError: the site's file is not valid any more.

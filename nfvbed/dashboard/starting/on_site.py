@@ -26,10 +26,10 @@ def refusals(site: SiteSpec) -> Mapping[Action, str]:
 
 
 def require(action: Action, site: SiteSpec) -> None:
-    """Refuse what leads nowhere on a site, before a job is started.
+    """Refuse an action that a site cannot do, before a job is started.
 
     Raises:
-        UnsupportedError: it does.
+        UnsupportedError: the site cannot do it.
     """
     why = refusals(site).get(action)
     if why is None:
@@ -44,16 +44,14 @@ def require(action: Action, site: SiteSpec) -> None:
 
 
 def confirmation(action: Action, site: SiteSpec, typed: str, *, evict: bool = False) -> tuple[str, ...]:
-    """Return the arguments that confirm an action; before a whole cloud goes its site's name has to be typed.
+    """Return the arguments that confirm an action; before a whole cloud is removed, its site's name has to be typed.
 
     Args:
-        action: the button.
-        site: where.
-        typed: what was typed.
+        typed: the text in the field for the name.
         evict: whether it was agreed that what others have there goes too; else the command refuses, and lists it.
 
     Raises:
-        UsageError: another name was, or none.
+        UsageError: another name was typed, or none.
     """
     if action is not Action.DESTROY or not site.is_whole_cloud:
         return ()
@@ -63,7 +61,7 @@ def confirmation(action: Action, site: SiteSpec, typed: str, *, evict: bool = Fa
 
 
 def changes_of(project: Project, wanted: RunChoices) -> tuple[str, ...]:
-    """Say what a deployment on a site makes there, and what of it stays."""
+    """Return what a deployment on a site makes there, and what of it stays."""
     site = project.load_site(wanted.site)
     chosen = (project.load_variant(name, site) for name in wanted.variants)
     return (f"Site {site.name}: {site.summary}", *site.changes(chosen))

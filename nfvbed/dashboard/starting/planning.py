@@ -80,7 +80,7 @@ class Planner:
         self._shared: SharedReadings[ShownPlan] = SharedReadings("this plan", FRESH_S, TIME_S)
 
     def plan(self, wanted: RunChoices) -> ShownPlan:
-        """Return what a choice would do; one that was asked for a moment ago is not made again.
+        """Return what a choice would do; a plan that was made a moment ago is not made again.
 
         Raises:
             BusyError: something runs that this would disturb.
@@ -109,10 +109,10 @@ class Planner:
             self._one.release()
 
     def _wait_for_the_end_of_a_trial(self) -> None:
-        """Wait until no process of this host is in a trial: a moment between two is enough.
+        """Wait until no process of this host is in a trial; a moment between two trials is enough.
 
         Raises:
-            BusyError: one lasts longer; whose, and since when.
+            BusyError: a trial lasts too long; the message says whose it is, and since when.
         """
         until = time.monotonic() + self._patience_s
         while (trial := going_trial()) is not None:

@@ -54,10 +54,10 @@ class RunChoices(Record):
 
     @classmethod
     def of(cls, fields: Mapping[str, Sequence[str]], project: Project) -> "RunChoices":
-        """Check fields of a form or a query.
+        """Return the choices in a form's or a query's fields, checked.
 
         Raises:
-            UsageError: the project has no file of that name, or a value is none.
+            UsageError: the project has no file of that name, or a value is not valid.
         """
 
         def one(name: str) -> str:
@@ -103,7 +103,7 @@ class RunChoices(Record):
 
     @property
     def of_run(self) -> tuple[str, ...]:
-        """The options of `nfvbed plan` and `nfvbed run`.
+        """Return the options of `nfvbed plan` and `nfvbed run`.
 
         Raises:
             UsageError: a kind or a flavor is chosen, and no VNF that would have it.
@@ -134,7 +134,7 @@ class RunChoices(Record):
         """Return the one variant that is chosen.
 
         Raises:
-            UsageError: none is, or several.
+            UsageError: no variant is chosen, or several are.
         """
         if len(self.variants) != 1:
             chosen = ", ".join(self.variants) or "none"
@@ -143,12 +143,10 @@ class RunChoices(Record):
 
 
 def arguments_of(action: Action, wanted: RunChoices, run: str = "") -> tuple[str, ...]:
-    """Return nfvbed's arguments.
+    """Return the arguments of nfvbed for an action.
 
     Args:
-        action: the button.
-        wanted: the choice.
-        run: id of the run to go on with.
+        run: the id of the run to go on with.
 
     Raises:
         UsageError: the choice lacks something.

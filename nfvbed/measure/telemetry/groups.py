@@ -31,12 +31,12 @@ class Group:
 
 
 def groups_of(deployment: Deployment, threads: Sequence[WorkThread], switch_cores: Sequence[int]) -> tuple[Group, ...]:
-    """Put the working threads of a deployment into groups, in the order switch, VNFs, generator.
+    """Return the working threads of a deployment in groups, in the order switch, VNFs, generator.
 
     Args:
-        deployment: as it is; a VNF without threads of its own has a group all the same.
+        deployment: a VNF without threads of its own has a group all the same.
         threads: those that do the packet work.
-        switch_cores: what the arrangement gives the switch.
+        switch_cores: the cores that the arrangement gives the switch.
     """
     by_role = {role: tuple(thread for thread in threads if thread.role is role) for role in Role}
     found = [Group(SWITCH, Role.SWITCH, by_role[Role.SWITCH], frozenset(switch_cores))]

@@ -76,7 +76,7 @@ class PerfSupport:
 
     @property
     def reason(self) -> str:
-        """Say why something cannot be counted; empty where all can."""
+        """Return why something cannot be counted; empty where all can."""
         return "; ".join(f"{name}: {why}" for name, why in self.refused.items())
 
 
@@ -98,11 +98,11 @@ class PerfCounters:
     """Counts events of threads between `start` and `stop`; closed at the end of its `with`.
 
     Args:
-        threads: thread ids.
+        threads: their ids.
         events: those that `probe` found.
 
     Raises:
-        UnsupportedError: an event cannot be counted of a thread.
+        UnsupportedError: an event cannot be counted for a thread.
     """
 
     def __init__(self, threads: Iterable[int], events: Sequence[PerfEvent]) -> None:

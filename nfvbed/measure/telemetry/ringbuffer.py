@@ -29,7 +29,7 @@ class Event(NamedTuple):
 
 
 def events_of(page: bytes) -> Iterator[Event]:
-    """Decode one page.
+    """Yield the events of one page.
 
     Raises:
         InternalError: the page is not in the form that is known.

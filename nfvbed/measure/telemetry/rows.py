@@ -59,7 +59,7 @@ class _Cycles:
 
 
 def group_row(group: Group, trials: Trials) -> MeasuredRow:
-    """Say what a packet costs one that works: time by kind, cycles, context switches."""
+    """Return what a packet costs one group that works: time by kind, cycles, context switches."""
     times, counted = trials.times[group.label], trials.counted
     packets, of = packets_of(group, trials.split.record, trials.ways)
     cycles = _cycles(group, trials)
@@ -98,7 +98,7 @@ def packets_of(group: Group, record: TrialRecord, ways: int) -> tuple[int, str]:
 
 
 def core_rows(traced: TracedTimes, record: TrialRecord) -> tuple[MeasuredRow, ...]:
-    """Say what softirqs took on every core, whoever they worked for; by kind among the parameters."""
+    """Return a row for every core of what softirqs took there, whoever they worked for; by kind in its parameters."""
     received = sum(way.received for way in record.directions)
     rows = []
     for core, found in sorted(traced.cores.items()):

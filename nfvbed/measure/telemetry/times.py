@@ -62,7 +62,7 @@ class Traffic:
 def group_times(
     groups: Sequence[Group], readings: Readings, traffic: Traffic, ticks_hold_softirqs: bool
 ) -> dict[str, GroupTimes]:
-    """Share the CPU time among the groups, by label.
+    """Return the CPU time shared among the groups, by label.
 
     A thread's time is that on its core, as traced, without the softirqs that ran in it; clock ticks split it. The
     softirq time that packets took on a core is a group's where no other one works on that core.
@@ -72,8 +72,6 @@ def group_times(
 
     Args:
         groups: all of them.
-        readings: of the trial.
-        traffic: of the trial.
         ticks_hold_softirqs: whether a thread's ticks are also those of softirqs that ran in it.
     """
     traced = _complete(readings)
@@ -139,7 +137,7 @@ def _alone(group: Group, groups: Iterable[Group]) -> bool:
 
 
 def _hidden(groups: Sequence[Group], readings: Readings, traffic: Traffic, alone: Mapping[str, bool]) -> set[str]:
-    """Name the groups whose work others do: what they ran themselves is less than any switching takes.
+    """Return the groups whose work others do: what they ran themselves is less than any switching takes.
 
     Where a VNF's is hidden, a switch in the kernel did it, or did not do its own: neither is known.
     """

@@ -54,10 +54,10 @@ class TracedTimes:
 
 
 def traced_times(events: Mapping[int, Iterable[TraceEvent]], window: tuple[int, int], lost: int = 0) -> TracedTimes:
-    """Add everything up; what had begun before the window, or had not ended in it, is cut there.
+    """Return the sums of all events; what had begun before the window, or had not ended in it, is cut there.
 
     Args:
-        events: by core, in order.
+        events: those of each core, in order.
         window: when tracing began and ended, ns of the monotonic clock.
         lost: events that were not recorded.
     """

@@ -63,8 +63,7 @@ class CoreTracer:
     """Traces softirqs and switches between `start` and `stop`; `close` takes the instance away.
 
     Args:
-        workspace: in whose ledger the instance is.
-        cores: that are traced.
+        workspace: its ledger has the instance.
 
     Raises:
         UnsupportedError: this kernel has no tracing or no such tracepoints, or does not let us.
@@ -117,7 +116,7 @@ class CoreTracer:
         remove_instance(self._path)
 
     def events(self, core: int) -> Iterator[TraceEvent]:
-        """Read what was written of a core, in order; it is gone then. Call it after `stop`.
+        """Yield what was written of a core, in order; it is gone then. Call it after `stop`.
 
         Raises:
             InternalError: the kernel writes another form than is known.
@@ -146,7 +145,7 @@ class CoreTracer:
 
 
 def _make_instance(workspace: Workspace) -> Path:
-    """Mount tracefs in the run directory and make an instance; the ledger has both first, whatever becomes of us.
+    """Mount tracefs in the run directory and return a new instance; the ledger has both first, whatever becomes of us.
 
     Raises:
         UnsupportedError: this kernel has no tracing, or does not let us.
@@ -171,10 +170,10 @@ def _make_instance(workspace: Workspace) -> Path:
 
 
 def _offset(text: str, field: str) -> int:
-    """Find where an event has a 32-bit field, in its `format`.
+    """Return the offset of an event's 32-bit field, from its `format`.
 
     Raises:
-        InternalError: it has none, or of another size.
+        InternalError: there is no such field, or it has another size.
     """
     found = re.search(rf"field:.*\b{field};\s*offset:(\d+);\s*size:4;", text)
     if found is None:
@@ -188,5 +187,5 @@ def _buffer_kib() -> int:
 
 
 def _grouped(digits: str) -> str:
-    """Write a mask as the kernel wants it: groups of 32 bits with commas between."""
+    """Return a mask as the kernel wants it: groups of 32 bits with commas between."""
     return ",".join(digits[max(0, end - 8) : end] for end in range(len(digits), 0, -8)[::-1])

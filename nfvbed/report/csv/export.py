@@ -32,14 +32,14 @@ Value = str | float | int | None
 
 
 def to_json(comparison: Comparison) -> str:
-    """Write the whole comparison, raw samples included; `tests` only where there were others than the MRR."""
+    """Return the whole comparison as JSON, raw samples included; `tests` only where there were others than the MRR."""
     without = None if comparison.tests else {"tests"}
     text = json.dumps(comparison.model_dump(mode="json", exclude=without), indent=2, ensure_ascii=False) + "\n"
     return shown(text)  # its escapes are JSON's
 
 
 def to_csv(comparison: Comparison) -> str:
-    """Write one line for each row and ceiling; a missing value is an empty field, never 0."""
+    """Return one line for each row and ceiling; a missing value is an empty field, never 0."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -169,5 +169,5 @@ def _difference(comparison: Comparison, row: CellSummary) -> dict[str, Value]:
 
 
 def written_once(kinds: Iterable[QualityWarning]) -> str:
-    """Write warnings or limits into one field, each once: trials of several kinds may carry the same one."""
+    """Return warnings or limits as one field, each once: trials of several kinds may carry the same one."""
     return " ".join(dict.fromkeys(kind.value for kind in kinds))

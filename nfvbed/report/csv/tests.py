@@ -34,7 +34,7 @@ Ratios = dict[tuple[str, str, str, int, str], float | None]
 
 
 def tests_to_csv(comparison: Comparison) -> str:
-    """Write the lines; a missing value is an empty field, never 0."""
+    """Return the lines; a missing value is an empty field, never 0."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()

@@ -16,7 +16,7 @@ NO_SAMPLE = "no sample"
 
 
 def trend_to_csv(trend: Trend) -> str:
-    """Write one line for each run, the oldest first; one that is no sample has its state, and no value."""
+    """Return one line for each run, the oldest first; one that is no sample has its state, and no value."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()

@@ -64,7 +64,7 @@ def to_svg(spec: Spec) -> bytes:
     """Draw a figure on white, as a picture of its own; no network is used.
 
     Raises:
-        DrawingError: it could not be drawn.
+        DrawingError: the figure could not be drawn.
     """
     return DRAWING.svg(spec | {"background": "white"})
 
@@ -73,7 +73,7 @@ def to_themed_svg(spec: Spec, theme: Theme) -> bytes:
     """Draw a figure for a page, which has its title and caption beside it, in the page's colours.
 
     Raises:
-        DrawingError: it could not be drawn.
+        DrawingError: the figure could not be drawn.
     """
     return DRAWING.svg(themed(spec, theme))
 
@@ -82,6 +82,6 @@ def to_png(spec: Spec) -> bytes:
     """Draw a figure on white, at twice its size.
 
     Raises:
-        DrawingError: it could not be drawn.
+        DrawingError: the figure could not be drawn.
     """
     return DRAWING.png(spec | {"background": "white"}, PNG_SCALE)

@@ -95,7 +95,7 @@ def _records(comparison: Comparison, test: MeasuredTest) -> Records:
 
 
 def _varied(table: TablePayload) -> str:
-    """Name the condition that has numbers and takes most values; empty where none makes a line."""
+    """Return the condition that has numbers and takes most values; empty where none makes a line."""
     values: dict[str, set[float]] = {}
     for row in table.rows:
         for key, value in row.parameters.items():

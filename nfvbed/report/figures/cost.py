@@ -148,7 +148,7 @@ def _cpu_label(row: CellSummary) -> str:
 
 
 def _cpu_said(row: CellSummary) -> str:
-    """Write the cores of each role, with what they were."""
+    """Return the cores of each role, with what they were."""
 
     def of(role: Role) -> str:
         kinds = row.cpu.splits.get(role)

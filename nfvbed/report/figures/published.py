@@ -17,8 +17,7 @@ def published_figure(title: str, unit: str, columns: Mapping[str, Sequence[float
     """Draw a table.
 
     Args:
-        title: of the table, with its source.
-        unit: of its results.
+        title: that of the table, with its source.
         columns: results by name, at least two each.
     """
     labels = list(columns)
@@ -53,8 +52,7 @@ def stated_figure(title: str, unit: str, columns: Mapping[str, tuple[float, floa
     """Draw what a text states without repetitions.
 
     Args:
-        title: of the table, with its source.
-        unit: of its figures.
+        title: that of the table, with its source.
         columns: least and greatest by name, equal where one figure was stated.
     """
     labels = list(columns)

@@ -138,10 +138,10 @@ def _panels(
     """Draw a panel for each traffic point.
 
     Args:
-        comparison: what is drawn.
-        record: gives the figures of a row, or None: it has none. `order` sorts, least first; without, as ranked.
+        record: returns the figures of a row; None: it has none. Rows are sorted by its `order`, least first, else as
+            ranked.
         words: title, name of the axis, legend.
-        layers: the marks, from the axis' name.
+        layers: returns the marks, for the axis' name.
     """
     title, axis, legend = words
     records: list[Record] = []

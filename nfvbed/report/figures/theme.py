@@ -27,14 +27,14 @@ Spec = dict[str, Any]
 
 
 def class_color(name: str) -> str:
-    """Give a placement class its colour."""
+    """Return the colour of a placement class."""
     number = name.rpartition("-")[2]
     further = FURTHER_CLASSES[(int(number) - 2) % len(FURTHER_CLASSES)] if number.isdecimal() else PALETTE[7]
     return CLASS_COLORS.get(name, further)
 
 
 def color_scale(names: Iterable[str]) -> alt.Scale:
-    """Give every variant its colour, the same in all figures of a report."""
+    """Return a scale that gives every variant its colour, the same in all figures of a report."""
     colors = colors_of(names)
     return alt.Scale(domain=list(colors), range=list(colors.values()))
 

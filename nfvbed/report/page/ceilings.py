@@ -43,7 +43,7 @@ def ceiling_table(comparison: Comparison) -> Table | None:
 
 
 def _effect(comparison: Comparison, ceiling: CellSummary) -> str:
-    """Say what a ceiling is worth: rows at it, rows above it, or why it was not measured."""
+    """Return what a ceiling is worth: rows at it, rows above it, or why it was not measured."""
     if ceiling.mrr is None:
         return wording.status(ceiling)
     above = [

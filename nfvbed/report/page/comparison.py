@@ -44,7 +44,7 @@ class Grouping(StrEnum):
     RUN = "run"
 
     def name_of(self, row: CellSummary) -> str:
-        """Name the group of a row."""
+        """Return the name of a row's group."""
         named = {
             Grouping.POINT: lambda: wording.row_point(row),
             Grouping.VARIANT: lambda: row.variant,

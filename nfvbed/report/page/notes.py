@@ -1,4 +1,4 @@
-"""Notes below a table: what would make its columns too wide to read is there once, and a letter in the cell."""
+"""Notes below a table: a text that would make a column too wide is there once, with its letter in the cell."""
 
 from string import ascii_lowercase
 
@@ -9,7 +9,7 @@ class TableNotes:
     """Collects the notes of one table in the order in which its cells name them; equal texts share a letter."""
 
     def __init__(self, table: str) -> None:
-        """Begin with none.
+        """Begin with no notes.
 
         Args:
             table: the table's id; the notes' ids begin with it.

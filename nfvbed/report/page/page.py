@@ -57,7 +57,7 @@ def _written(value: object) -> object:
 
 
 def render_page(context: ReportContext) -> str:
-    """Write the page."""
+    """Return the page as HTML."""
     drawn = drawings(context.comparison)
     return render(
         "page",
@@ -70,16 +70,16 @@ def render_page(context: ReportContext) -> str:
 
 
 def render(template: str, **values: object) -> str:
-    """Write a template, or a section with its `values`.
+    """Return a template, or a section, filled with its `values`.
 
     Raises:
-        jinja2.UndefinedError: it names a value that is not there.
+        jinja2.UndefinedError: the template names a value that is not there.
     """
     return templates().get_template(f"{template}.html.j2").render(values)
 
 
 def embedded_json(value: object) -> str:
-    """Write JSON that can be in a script element: no text in it can end the element."""
+    """Return JSON that can be in a script element: no text in it can end the element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

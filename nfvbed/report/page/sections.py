@@ -50,11 +50,9 @@ class PageValues:
 
 
 def page_values(context: ReportContext, drawn: Mapping[str, Drawing], by: Grouping = Grouping.POINT) -> PageValues:
-    """Return what the page of a comparison shows; a section that has nothing to tell is left out.
+    """Return what the page of a comparison shows; a section that has nothing to show is left out.
 
     Args:
-        context: the comparison, and what it rests on.
-        drawn: its figures.
         by: what the rows of its first table are grouped by; many variants are ordered by traffic point alone.
     """
     comparison = context.comparison

@@ -44,7 +44,7 @@ def _kinds(comparison: Comparison) -> Iterable[Notice]:
 
 
 def _carried(row: CellSummary, kind: QualityWarning) -> str:
-    """Name the row and how it carries a warning; nothing where it does not."""
+    """Return the name of the row and how it carries a warning; nothing where it does not."""
     bounding = next((limit.detail for limit in row.limits if limit.kind is kind), None)
     counts = bounding if bounding is not None else wording.row_warnings(row).get(kind)
     return f"{row.cell} ({counts})" if counts else ""

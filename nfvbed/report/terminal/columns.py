@@ -55,12 +55,11 @@ Line = Row | Banner
 
 
 def lay_out(columns: Sequence[Column], lines: Sequence[Line], width: int) -> list[Text]:
-    """Lay out a heading and lines.
+    """Return a heading and lines as text in columns.
 
     Args:
-        columns: all that there are.
         lines: rows, and lines between them.
-        width: of the terminal, in columns.
+        width: the terminal's, in columns.
     """
     rows = [line for line in lines if isinstance(line, Row)]
     widths = [
@@ -110,11 +109,11 @@ def cut(text: str, width: int) -> str:
 
 
 def paragraph(text: str, width: int, indent: str = "") -> list[str]:
-    """Break a text into lines between words; a word that is wider than the line stays whole.
+    """Return a text as lines, broken between words; a word that is wider than the line stays whole.
 
     Args:
         text: one paragraph.
-        width: of the terminal, in columns.
+        width: the terminal's, in columns.
         indent: before all lines but the first.
     """
     lines = wrap(unbroken(text), width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -18,7 +18,7 @@ DROPPED: Final = {"used": 1, "trials": 2, "void": 3, "class": 4, "search": 5}
 
 
 def explained(found: Explanation, width: int) -> list[Text]:
-    """Write the explanation; lines break between words only."""
+    """Return the explanation as lines; they break between words only."""
     parts = [
         [Text(line, "bold") for line in paragraph(explanation.title(found), width, "  ")],
         _trials(found, width),
@@ -41,7 +41,7 @@ def _said(heading: str, sentences: Iterable[str], width: int) -> list[Text]:
 
 
 def _searches(found: Explanation, width: int) -> list[Text]:
-    """Write a line for each goal of each search; why one is not used, or has no pair, is below it."""
+    """Return a line for each goal of each search; why one is not used, or has no pair, is below it."""
     headings = [name.replace(", Mpps", " Mpps").lower().replace("mpps", "Mpps") for name in HEADINGS[:-1]]
     columns = tuple(Column(name, dropped=DROPPED.get(name, 0)) for name in headings)
     rows: list[Line] = []
@@ -52,7 +52,7 @@ def _searches(found: Explanation, width: int) -> list[Text]:
 
 
 def _trials(found: Explanation, width: int) -> list[Text]:
-    """Write a line for each trial; warnings and reasons are marks, explained once below."""
+    """Return a line for each trial; warnings and reasons are marks, explained once below."""
     columns = (
         Column("trial", right=True),
         Column("round", right=True),

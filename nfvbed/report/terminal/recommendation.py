@@ -47,9 +47,8 @@ def screen(found: Recommendation, machine: str, width: int) -> list[Text]:
     """Return the lines of the screen; none is wider than asked for, as far as single words allow.
 
     Args:
-        found: what is shown.
         machine: the host in one line; empty: not known.
-        width: of the terminal, in columns.
+        width: the terminal's, in columns.
     """
     lines = [Text(line, "bold") for line in paragraph(headline(found), width)[:3]]
     lines += [Text(line, "dim") for line in _about(found, machine, width)]
@@ -144,5 +143,5 @@ def _shell_lines(proposal: Proposal, width: int) -> list[str]:
 
 
 def shown_host(host_hash: str, machine: str, newest: str) -> str:
-    """Write one line on another host of which runs are stored."""
+    """Return one line on another host of which runs are stored."""
     return f"  {host_hash[:12]}  {machine or wording.NOTHING}; newest run {newest[:10]}"

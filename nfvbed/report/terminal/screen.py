@@ -44,9 +44,8 @@ def screen(comparison: Comparison, about: ScreenContext, width: int = WIDTH) -> 
     """Return the lines of the screen; none is wider than asked for, as far as single words allow.
 
     Args:
-        comparison: what is shown.
         about: title, machines and page.
-        width: of the terminal, in columns.
+        width: the terminal's, in columns.
     """
     marks = Marks(comparison)
     head, foot = _head(comparison, about, width), _foot(comparison, about, width)

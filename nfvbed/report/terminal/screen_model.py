@@ -17,23 +17,23 @@ RANGE: Final = "range"
 
 
 def is_survey(comparison: Comparison) -> bool:
-    """Whether it shows ranges and no verdicts."""
+    """Return whether it shows ranges and no verdicts."""
     return comparison.purpose == "survey"
 
 
 def in_order(comparison: Comparison) -> bool:
-    """Whether rows are shown in order of their rates, and those without a rate apart from them."""
+    """Return whether rows are shown in order of their rates, and those without a rate apart from them."""
     return comparison.many or is_survey(comparison)
 
 
 def interval_name(comparison: Comparison) -> str:
-    """Name the intervals of rates: few rounds have a range."""
+    """Return the name of the intervals of rates: few rounds have a range."""
     found = [row.mrr.interval for row in comparison.rows if row.mrr is not None and row.mrr.interval is not None]
     return _name(found, "95 %")
 
 
 def ratio_interval_name(comparison: Comparison) -> str:
-    """Name the intervals of ratios by the least level that they attain."""
+    """Return the name of the intervals of ratios, with the least level that they attain."""
     found = [entry.judgement.interval for entry in comparison.differences if entry.judgement.interval is not None]
     least = min((interval.level for interval in found if not interval.is_range), default=0.95)
     # Rounded down: an interval never covers less than it is said to.
@@ -41,13 +41,13 @@ def ratio_interval_name(comparison: Comparison) -> str:
 
 
 def rate_interval(comparison: Comparison, row: CellSummary) -> str:
-    """Write a rate's interval; a range is named where the heading does not say it."""
+    """Return a rate's interval; a range is named where the heading does not say it."""
     found = row.mrr.interval if row.mrr else None
     return _named(found, wording.mpps_span(found), interval_name(comparison)) if found else ""
 
 
 def ratio_interval(comparison: Comparison, judged: Judgement) -> str:
-    """Write a ratio's interval, likewise."""
+    """Return a ratio's interval, likewise."""
     found = judged.interval
     return _named(found, wording.ratio_interval(judged), ratio_interval_name(comparison)) if found else ""
 
@@ -79,10 +79,10 @@ def is_at_least(row: CellSummary) -> bool:
 
 
 def has_loads(comparison: Comparison) -> bool:
-    """Whether each row names the load of its latency: where points have no line that could, or loads differ."""
+    """Return whether each row names the load of its latency: where points have no line that could, or loads differ."""
     return in_order(comparison) or loads_differ(comparison.rows)
 
 
 def host_state(comparison: Comparison) -> tuple[str, ...]:
-    """Say what the hosts did while they were measured."""
+    """Return what the hosts did while they were measured."""
     return host_lines(comparison)

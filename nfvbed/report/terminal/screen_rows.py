@@ -83,7 +83,7 @@ def groups(comparison: Comparison, marks: Marks) -> list[Group]:
 
 
 def _about(comparison: Comparison, rows: Sequence[CellSummary]) -> str:
-    """Say what the differences of a point's rows allow to claim, and the load that they have in common."""
+    """Return what the differences of a point's rows allow to claim, and the load that they have in common."""
     scopes = dict.fromkeys(wording.scope(comparison.difference(row)) for row in rows)
     parts = [] if model.is_survey(comparison) else [", ".join(scope for scope in scopes if scope)]
     if not model.has_loads(comparison) and (load := common_load(rows)):

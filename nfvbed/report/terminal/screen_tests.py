@@ -116,7 +116,7 @@ def _loads(tests: Sequence[MeasuredTest], marks: Marks, width: int) -> list[Text
 
 
 def _of_load(load: MeasuredLoad) -> dict[str, str]:
-    """Write what is shown of a load, by the names that headlines have for it."""
+    """Return what is shown of a load, by the names that headlines have for it."""
     found = load.latency
     ends = (found.p50_ns, found.p99_ns) if found else (None, None)
     written = (wording.NOTHING if value is None else wording.microseconds(value) for value in ends)
@@ -198,7 +198,7 @@ def _in_columns(
 
 
 def _in_paragraphs(table: MeasuredTable, shown: Sequence[_TableLine], width: int) -> list[Text]:
-    """Write what is too wide for columns: names, then each quantity with its own name."""
+    """Return what is too wide for columns: names, then each quantity with its own name."""
     found = []
     for line in shown:
         known = zip(table.headline, line.values, strict=True)

@@ -46,7 +46,7 @@ def _longest(texts: Sequence[str]) -> int:
 
 
 def _paragraphs(table: Table, texts: Sequence[Sequence[str]], width: int) -> Group:
-    """Write each row as its first cell and then what each heading says of it; empty cells are left out."""
+    """Return each row as its first cell and then what each heading says of it; empty cells are left out."""
     lines = [Text(line, "italic") for line in paragraph(str(table.title or ""), width)]
     headings = [" ".join(column[0].split()) for column in texts]
     for row in zip(*(column[1:] for column in texts), strict=True):

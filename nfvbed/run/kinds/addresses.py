@@ -82,12 +82,10 @@ class Step:
 
 
 class AddressSteps:
-    """Carries out steps on one deployment, in one placement class: one that left it is carried out again.
+    """Carries out steps on one deployment, in one placement class; a step that left the class is carried out again.
 
     Args:
-        cell_test: of the test.
-        table: of the switch.
-        test_load_pps: at which addresses are asked for.
+        test_load_pps: the load at which addresses are asked for.
     """
 
     def __init__(self, cell_test: CellTest, table: LearningTable, test_load_pps: int) -> None:
@@ -97,12 +95,13 @@ class AddressSteps:
         self._one_class = OneClass(cell_test)
 
     def step(self, addresses: int, load_pps: int, *, strict: bool = False) -> Step:
-        """Forget, show, ask.
+        """Make the switch forget, show it addresses, and ask for them.
 
         Args:
-            addresses: at the learning port.
-            load_pps: at which they are shown; every frame shows the next one.
-            strict: the rate is what matters: where too many frames were late, again at no more frames than before.
+            addresses: how many are shown at the learning port.
+            load_pps: the load at which they are shown; every frame shows the next one.
+            strict: the rate is what matters: where too many frames were late, they are sent again at no more frames
+                than before.
 
         Raises:
             LoadNotKeptError: not every address could be sent in time.
@@ -130,8 +129,9 @@ class AddressSteps:
     def _send_all(self, move: "_Move") -> TrialRecord:
         """Send until a trial has sent as many frames as there are addresses.
 
-        Where addresses are shown and the rate does not matter, also until none was lost on its way, which says nothing
-        of the table: shown again they add to what was learnt before. Where it does, every attempt restarts.
+        Where the rate does not matter, it also sends until no frame was lost on its way, which says nothing of the
+        table. Addresses that are shown again add to what was learnt before. Where the rate matters, every attempt
+        restarts.
 
         Raises:
             LoadNotKeptError: no trial has sent as many.
@@ -199,12 +199,12 @@ def address_request(traffic: TrafficRequest, moves: str, addresses: int) -> Traf
 
 
 def address_caching(cell_test: CellTest, spec: AddressCachingTest) -> Outcome[TablePayload]:
-    """Try the largest number, then halve what is left between one that is held and one that is not.
+    """Try the largest number of addresses, then halve what is left between a number that is held and one that is not.
 
     Raises:
         DeployError: the monitoring port cannot be added.
         LoadNotKeptError: the generator cannot send at the load.
-        GeneratorError, SwitchDiedError: it ended.
+        GeneratorError, SwitchDiedError: generator or switch ended.
     """
 
     def measure(table: LearningTable) -> MeasuredRow:
@@ -311,12 +311,12 @@ class _Bounds:
 
 
 def address_learning(cell_test: CellTest, spec: AddressLearningTest) -> Outcome[TablePayload]:
-    """Search for the rate.
+    """Search for the highest rate at which addresses are learnt.
 
     Raises:
         DeployError: the monitoring port cannot be added.
         LoadNotKeptError: the generator cannot even send at the lowest rate.
-        GeneratorError, SwitchDiedError: it ended.
+        GeneratorError, SwitchDiedError: generator or switch ended.
     """
 
     def measure(table: LearningTable) -> MeasuredRow:

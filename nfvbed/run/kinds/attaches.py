@@ -83,7 +83,7 @@ def rate_rows(core: LiveCore, spec: AttachRateTest, in_flight: int) -> Iterator[
 
 
 def sessions(cell_test: CellTest, spec: SessionsTest) -> Outcome[TablePayload]:
-    """Attach numbers of UEs and send frames over each one's bearer, twice; then cycles of attach and detach.
+    """Attach UEs and send frames over each one's bearer, twice; then repeat cycles of attach and detach.
 
     Raises:
         UnsupportedError: the site is no host, or single bearers cannot be tried from here.
@@ -208,7 +208,7 @@ def _restored_row(core: LiveCore, spec: RestorationTest, deployment: Deployment,
 
 
 def _tried(deployment: Deployment, table: BearerTable, frames: int) -> tuple[CarriedReport, ...]:
-    """Send until frames come over all bearers, for a while at most; give what came last."""
+    """Send until frames come over all bearers, for a while at most, and return what came last."""
     deadline = time.monotonic() + RETURN_S
     while True:
         found = carry_each(deployment, table, frames)
@@ -242,7 +242,7 @@ def _with_core(
 
 
 def _judged(found: Outcome[TablePayload], counted: str, nothing: str) -> Outcome[TablePayload]:
-    """Say of a test that it failed where nothing at all came through, by the count that tells."""
+    """Return an outcome, as failed where nothing at all came through, by the count that tells."""
     rows = found.payload.rows if found.payload is not None else ()
     counts = [one.value for row in rows for one in row.quantities if one.name == counted]
     return replace(found, nothing=nothing) if counts and not any(counts) else found

@@ -50,8 +50,8 @@ class _Search:
 def back_to_back(cell_test: CellTest, spec: BackToBackTest) -> Outcome[TablePayload]:
     """Measure the forwarding rate one way, then search as often as asked for, all in one placement class.
 
-    A burst in another class is sent again, and a search of which one that counts was in another is made again. Where
-    that costs more than to restart, the test does.
+    A burst in another class is sent again. A search is made again where one that counts was in another class. Where
+    that costs more than to restart, the test restarts.
 
     Raises:
         MissingReference: no frame came through at maximum load.
@@ -191,7 +191,7 @@ _BURST_NOTES = (
 
 
 def burst(cell_test: CellTest, spec: BurstTest) -> Outcome[TablePayload]:
-    """Send the burst once; again, a few times, only where its placement class is another one than the run's.
+    """Send the burst once; it is sent again, a few times, only where its placement class is another one than the run's.
 
     Raises:
         SwitchDiedError, VnfDiedError, GeneratorError: as `Measurement.measure`.
@@ -212,8 +212,7 @@ def row_of_burst(record: TrialRecord, frames: int) -> MeasuredRow:
     """Return the figures of a burst, both directions together.
 
     Args:
-        record: its trial.
-        frames: that were to be sent in each direction.
+        frames: number that was to be sent in each direction.
     """
     ways = record.directions
     sent, received, lost = (sum(getattr(way, name) for way in ways) for name in ("sent", "received", "lost"))

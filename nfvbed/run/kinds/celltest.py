@@ -95,7 +95,7 @@ class CellTest:
         """Return the load that fractions are fractions of: `mrr`, or a goal of a search.
 
         Raises:
-            MissingReference: it was not measured; the test is blocked.
+            MissingReference: that load was not measured, so the test is blocked.
         """
         return reference(of, self.cell, self.known())
 
@@ -143,7 +143,7 @@ class CellTest:
         """Return the load of a test, in frames/s over all directions, and what it is a part of.
 
         Returns:
-            The reference, None where the load is given itself; the load, None where none is given at all.
+            The reference, None where the load is given itself; and the load, None where none is given at all.
 
         Raises:
             MissingReference: what it is a part of was not measured.
@@ -157,15 +157,14 @@ class CellTest:
 class OneClass:
     """Keeps what a test measures in one placement class: that of the run, else that of what it measured first.
 
-    What is of another class is measured again, a few times; then the last one counts, whatever its class is.
+    What is of another class is measured again, a few times; then the last measurement counts, whatever its class is.
 
     Args:
-        cell_test: of the test.
-        tries: at most, until one is in the class.
-        again: how often something may be measured again in the whole test, however often each; None: no such bound,
-            else it takes the place of `tries`.
-        restart: the test restarts where its class is gone. Then it waits in vain for no longer than what is lost by
-            that took: as often in a row as it was in the class before. Not for the run's class, which stays the same.
+        tries: the most attempts until one is in the class.
+        again: how often things may be measured again in the whole test, however often each; None: no such bound, else
+            it takes the place of `tries`.
+        restart: the test restarts where its class is gone. It waits in vain for at most what that loses: as often in a
+            row as it was in the class before. Not for the run's class, which stays the same.
     """
 
     def __init__(
@@ -192,8 +191,8 @@ class OneClass:
         """Measure, one trial or several, until all of them are in the class.
 
         Args:
-            measure: stores them.
-            counted: gives the sequences of those that count, where some were measured again; None: all count.
+            measure: measures and stores the trials.
+            counted: returns the sequences of those that count, where some were measured again; None: all count.
         """
         tries = 0
         while True:

@@ -130,7 +130,7 @@ class _CostTrials:
         return replace(task, request=request)
 
     def _works(self, group: Group) -> bool:
-        """Whether there is one: no switch is in a loopback."""
+        """Return whether there is a switch: in a loopback there is none."""
         if group.role is not Role.SWITCH:
             return True
         return available(self._site.look(self._deployment, Part.COUNTERS).counters) is not None
@@ -176,7 +176,7 @@ _XDP_NOTES = (
 
 
 def xdp_tasks(cell_test: CellTest, spec: XdpTasksTest) -> Outcome[TablePayload]:
-    """Measure every task both ways; the switch's own program is on its ports again afterwards.
+    """Measure every task both ways, and put the switch's own program back on its ports.
 
     Raises:
         DeployError: the switch does not answer, or a program does not do its task.
@@ -192,7 +192,7 @@ def xdp_tasks(cell_test: CellTest, spec: XdpTasksTest) -> Outcome[TablePayload]:
 
 
 def _no_tasks_here(cell_test: CellTest) -> str:
-    """Say why the tasks are nothing for this cell; empty where they are."""
+    """Return why the tasks are nothing for this cell; empty where they are."""
     deployment, traffic = cell_test.setup.deployment, cell_test.task().request
     if not cell_test.setup.variant.options.takes_programs:
         return "the tasks are XDP programs in the place of the switch's own: they need a variant of data plane xdp"
@@ -312,7 +312,7 @@ class _Tasks:
         )
 
     def _trial(self) -> tuple[_LiveTrial, bool]:
-        """Measure one trial; say whether it is in the class of the test."""
+        """Measure one trial, and return also whether it is in the class of the test."""
         seen: list[int] = []
 
         def measure() -> TrialRecord:

@@ -32,10 +32,10 @@ def not_here(cell_test: CellTest) -> Outcome[TablePayload] | None:
 
 @contextlib.contextmanager
 def working_inside(cell_test: CellTest) -> Iterator[tuple[Machine, ...]]:
-    """Pause the forwarding of all guests, and have it go on: seen by frames that pass, not believed.
+    """Pause the forwarding of all guests, and resume it afterwards until frames that pass prove it.
 
     Raises:
-        OnboardError: it does not go on; the deployment is of no use any more.
+        OnboardError: forwarding does not resume; the deployment is of no use any more.
     """
     guests = machines(cell_test.setup.deployment)
     try:
@@ -65,7 +65,7 @@ def in_first_guest(
 
 
 def threads_named(threads: int) -> str:
-    """Write a number of threads."""
+    """Return a number of threads in words."""
     return f"{threads} {'thread' if threads == 1 else 'threads'}"
 
 
@@ -75,7 +75,7 @@ def pinning_of(guest: Machine) -> Pinning:
 
 
 def notes_on(pinning: Pinning) -> tuple[str, ...]:
-    """Say what the pinning is, and where it can make no difference."""
+    """Return what the pinning is, and where it can make no difference."""
     reported = [f"NUMA pinning {pinning.state}: {pinning.described}."]
     if pinning.host_nodes == 1:
         reported.append(
@@ -86,7 +86,7 @@ def notes_on(pinning: Pinning) -> tuple[str, ...]:
 
 
 def warnings_of_test(cell_test: CellTest) -> tuple[QualityWarning, ...]:
-    """Name the warnings of figures from inside: an emulated processor, cores that others use as well."""
+    """Return the warnings about figures from inside: an emulated processor, cores that others use as well."""
     deployment = cell_test.setup.deployment
     shared = any(handle.shares_core for handle in deployment.vnfs)
     return (*vnf_warnings(deployment), *((QualityWarning.CORES_SHARED,) if shared else ()))
@@ -125,11 +125,9 @@ def wait_until_counted(hops: Callable[[], tuple[Hop, ...]], send: Callable[[], N
 
     Args:
         hops: reads the counters of the path.
-        send: lets some frames through.
-        timeout_s: for how long.
 
     Raises:
-        OnboardError: they have not.
+        OnboardError: a counter did not rise in time.
     """
     before = _frames(hops())
     deadline = time.monotonic() + timeout_s

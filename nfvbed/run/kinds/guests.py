@@ -100,7 +100,7 @@ class CountedMisses(Record):
 
 
 def guest_tlb(cell_test: CellTest, spec: GuestTlbTest) -> Outcome[TablePayload]:
-    """Boot guests beside the path, let them go through their memory, and count; the path's own guests are idle.
+    """Boot guests beside the path, let them go through their memory, and count misses; the path's own guests are idle.
 
     Raises:
         UnsupportedError: this host counts no misses.
@@ -161,13 +161,12 @@ def _tlb_row(cell_test: CellTest, spec: GuestTlbTest, choice: VnfChoice, vnfs: i
 def count_misses(
     guests: Sequence[Machine], load: MemoryLoad, events: Sequence[PerfEvent], settle_s: int = SETTLE_S
 ) -> CountedMisses:
-    """Let all guests work at the same time, and count while all do.
+    """Let all guests work at the same time, and count while all of them do.
 
     Args:
         guests: idle ones.
         load: its time is that of counting, and the time to settle before and after.
-        events: to count.
-        settle_s: seconds before and after counting.
+        settle_s: time before and after counting.
 
     Raises:
         UnsupportedError: an event cannot be counted.
@@ -194,7 +193,7 @@ def count_misses(
 
 
 def total_misses(found: dict[tuple[int, str], int | None], events: Sequence[PerfEvent]) -> dict[str, int]:
-    """Add the threads' counts up.
+    """Return the threads' counts, added up.
 
     Raises:
         UnsupportedError: a counter never had its turn: others have the PMU.
@@ -242,7 +241,7 @@ class CoreUse:
     """Of all vCPUs of both guests."""
 
     def lacks(self, topology: CpuTopology) -> str:
-        """Say what is missing for one PMD core per NUMA node and a core for each vCPU; empty where all is there."""
+        """Return what is missing for one PMD core per NUMA node and a core for each vCPU; empty where all is there."""
         nodes = max(len(topology.nodes), 1)
         by_node = sorted(topology.node_of(core) for core in self.pmd_cores)
         pmds = nodes if self.pmd_cores else 0

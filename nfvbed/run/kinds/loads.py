@@ -22,7 +22,7 @@ def continuous(cell_test: CellTest, spec: ContinuousTest) -> Outcome[LoadsPayloa
 
 
 def not_accepted(points: Sequence[LoadPoint], lost_at_most: int | None) -> str:
-    """Say why a path is not accepted; empty: it is, or nothing is judged."""
+    """Return why a path is not accepted; empty: it is, or nothing is judged."""
     if lost_at_most is None:
         return ""
     surplus = sum(point.surplus_frames for point in points)
@@ -87,7 +87,7 @@ def search(cell_test: CellTest, spec: SearchTest) -> Outcome[SearchResult]:
 
 
 def irregularities(result: SearchResult) -> str:
-    """Say of every goal without a regular result why; empty where all have one."""
+    """Return for every goal without a regular result why; empty where all have one."""
     return "; ".join(
         f"{goal.goal.name} {goal.irregularity.value}: {goal.explanation}"
         for goal in result.goals

@@ -22,15 +22,14 @@ def watch(
     shape: Callable[[TrafficRequest], TrafficRequest],
     meanwhile: Callable[[], None] | None = None,
 ) -> Watched:
-    """Measure one trial with a timeline, and keep its record.
+    """Measure one trial with a timeline, keep its record, and return both.
 
     Args:
-        cell_test: of the test.
         shape: puts loads, durations and the width of the bins into the cell's traffic.
         meanwhile: what is done while frames are sent.
 
     Raises:
-        GeneratorError: it has no timelines, or as `Measurement.measure`.
+        GeneratorError: the generator has no timelines, or as `Measurement.measure`.
         SwitchDiedError, VnfDiedError: as `Measurement.measure`.
     """
     seen: list[TrafficResult] = []
@@ -153,7 +152,7 @@ def reset(cell_test: CellTest, spec: ResetTest) -> Outcome[TablePayload]:
     Raises:
         MissingReference: what the load is a part of was not measured.
         UnsupportedError: this data plane or site has no reset.
-        DeployError, SwitchDiedError, VnfDiedError, GeneratorError: it did not come back, or as `Measurement.measure`.
+        DeployError, SwitchDiedError, VnfDiedError, GeneratorError: it did not return, or as `Measurement.measure`.
     """
     base, load_pps = cell_test.given_load(spec)
     one_class = OneClass(cell_test, again=AGAIN * spec.repetitions)

@@ -45,8 +45,7 @@ class RowMeter:
     """Measures the rows of one test.
 
     Args:
-        cell_test: of the test.
-        spec: the load, and how often.
+        spec: gives the load, and how often it is measured.
 
     Raises:
         MissingReference: the load is a part of one that was not measured.
@@ -87,7 +86,7 @@ class RowMeter:
         return replace(request, rate_pps=rate, duration_ns=round(self._spec.duration_s * NS_PER_S))
 
     def _trial(self, request: TrafficRequest) -> tuple[_TrialFigures, bool]:
-        """Measure one trial; say whether it is in the class of the test."""
+        """Measure one trial, and return also whether it is in the class of the test."""
         record = self._one_class.take(lambda: self._cell_test.measure(replace(self._cell_test.task(), request=request)))
         return _seen(record), self._one_class.fits
 
@@ -119,7 +118,7 @@ def _seen(trial: TrialRecord) -> _TrialFigures:
 
 
 def counted(number: int, what: str) -> str:
-    """Write a number of things, given in the plural: `1 flow`, `1,000 entries`."""
+    """Return a number of things, given in the plural: `1 flow`, `1,000 entries`."""
     if number != 1:
         return f"{number:,} {what}"
     return f"1 {what[:-3]}y" if what.endswith("ies") else f"1 {what[:-1]}"
@@ -132,7 +131,7 @@ def flow_scaling(cell_test: CellTest, spec: FlowScalingTest) -> Outcome[TablePay
     """Measure a row for each number of flows.
 
     Raises:
-        ConfigurationError: the generator has not so many.
+        ConfigurationError: the generator does not have so many flows.
         MissingReference: the load is a part of one that was not measured.
     """
     most = cell_test.setup.info.max_flows
@@ -153,11 +152,11 @@ def flow_scaling(cell_test: CellTest, spec: FlowScalingTest) -> Outcome[TablePay
 
 
 def table_scaling(cell_test: CellTest, spec: TableScalingTest) -> Outcome[TablePayload]:
-    """Measure a row for each number of entries, in a table that is filled for it; afterwards it is as before.
+    """Measure a row for each number of entries, in a table that is filled for it; afterwards the table is as before.
 
     Raises:
         ConfigurationError: frames cannot distinguish so many entries.
-        UnsupportedError: entries are of IPv4, or somebody else writes the table.
+        UnsupportedError: the entries are of IPv4, or somebody else writes the table.
         DeployError: the table does not take the entries.
         MissingReference: the load is a part of one that was not measured.
     """

@@ -47,9 +47,7 @@ def between_sockets(
     """Run every condition between two hosts at the ends of the path, and return the table of what came of it.
 
     Args:
-        cell_test: what is deployed.
-        spec: the test.
-        conditions: finds the tools, and gives what is run with them.
+        conditions: finds the tools, and returns what is run with them.
 
     Raises:
         UnsupportedError: the kernel lacks something, or a VNF breaks ordinary traffic.
@@ -96,10 +94,10 @@ def _place(cell_test: CellTest) -> Surroundings:
 
 
 def check_congestion(name: str, available: Path = AVAILABLE) -> None:
-    """Make sure that the kernel has a congestion control.
+    """Raise where the kernel lacks a congestion control.
 
     Raises:
-        UnsupportedError: it has not.
+        UnsupportedError: it is not available.
     """
     there = available.read_text().split()
     if name not in there:
@@ -139,7 +137,7 @@ class _Rows:
 
 
 def _missing(runs: Iterable[SocketFigures]) -> str:
-    """Name the figures that a tool did not give."""
+    """Return the names of the figures that a tool did not give."""
     names = dict.fromkeys(figure.name for run in runs for figure in run.figures if figure.value is None)
     return f"the tool does not tell {', '.join(names)}" if names else ""
 
@@ -155,10 +153,10 @@ def _notes(variant: str, ends: SocketEnds) -> tuple[str, ...]:
 
 
 def netperf_programs() -> NetperfPrograms:
-    """Find netperf and its server.
+    """Return where netperf and its server are.
 
     Raises:
-        PrerequisiteError: one is not there, or does not run.
+        PrerequisiteError: one is not found, or does not run.
     """
     client = sockettools.netperf()
     return NetperfPrograms(client, sockettools.netperf("netserver"), sockettools.version(client, "-V"))

@@ -11,19 +11,19 @@ CELL_VNF = ("vnf", "vnf_resolved")
 
 
 def appendable_free(dialect: str, table: str) -> list[str]:
-    """Let rows of an append-only table be changed, for a migration that forbids it again."""
+    """Return the statements that let rows be changed, for a migration that forbids it again."""
     if dialect == "sqlite":
         return [f"DROP TRIGGER {table}_no_update"]
     return [f"DROP TRIGGER {table}_no_update ON {table}", f"DROP FUNCTION {table}_no_update_refusal()"]
 
 
 def unchanged(dialect: str, table: str) -> list[str]:
-    """Refuse every UPDATE on a table."""
+    """Return the triggers that refuse every UPDATE on a table."""
     return _refuse(dialect, f"{table}_no_update", f"UPDATE ON {table}", None, f"{table} is append-only")
 
 
 def append_only(dialect: str, table: str) -> list[str]:
-    """Refuse every UPDATE and DELETE on a table."""
+    """Return the triggers that refuse every UPDATE and DELETE on a table."""
     return [
         *unchanged(dialect, table),
         *_refuse(dialect, f"{table}_no_delete", f"DELETE ON {table}", None, f"{table} is append-only"),
@@ -31,10 +31,9 @@ def append_only(dialect: str, table: str) -> list[str]:
 
 
 def cell_fixed(dialect: str, further: tuple[str, ...] = ()) -> list[str]:
-    """Let a cell get its status; refuse any other change.
+    """Return the triggers that let a cell get its status, and refuse any other change.
 
     Args:
-        dialect: of the database.
         further: columns that formats after the first one have added.
     """
     changed = _changed((*CELL_FIXED, *CELL_HASHES, *further))
@@ -43,14 +42,14 @@ def cell_fixed(dialect: str, further: tuple[str, ...] = ()) -> list[str]:
 
 
 def cell_free(dialect: str) -> list[str]:
-    """Take that refusal away, for a migration that writes it again."""
+    """Return the statements that take that refusal away, for a migration that writes it again."""
     if dialect == "sqlite":
         return ["DROP TRIGGER cell_no_update"]
     return ["DROP TRIGGER cell_no_update ON cell", "DROP FUNCTION cell_no_update_refusal()"]
 
 
 def settled_once(dialect: str) -> list[str]:
-    """Let a cell get its status; refuse a deletion and any other change."""
+    """Return the triggers that let a cell get its status, and refuse a deletion and any other change."""
     return [
         *cell_fixed(dialect),
         *_refuse(dialect, "cell_no_delete", "DELETE ON cell", None, "cell is append-only"),
@@ -58,7 +57,7 @@ def settled_once(dialect: str) -> list[str]:
 
 
 def run_may_end(dialect: str) -> list[str]:
-    """Let a run end, be resumed and end again; refuse a deletion, and any change after `ok`."""
+    """Return the triggers that let a run end, be resumed and end again; all else is refused, and changes after `ok`."""
     changed = _changed(RUN_FIXED)
     settled = f"(OLD.status IS NOT NULL AND OLD.status NOT IN {REOPENABLE})"
     return [
