@@ -89,7 +89,7 @@ class GeneratorStarter:
         return NfvgenClient(options, spawn, wait=False)
 
     def _shares_core(self, deployment: Deployment) -> bool:
-        """Whether a VNF polls on the generator's core: then both must yield."""
+        """Return whether a VNF polls on the generator's core: then both must yield."""
         return bool(deployment.vnf_ports) and self.arrangement.generator_core in self.arrangement.vnf_cores
 
 

@@ -32,7 +32,7 @@ _READY = "ready"
 
 
 def relay_runs(entries: Sequence[object], node: str = "") -> bool:
-    """Whether one of a ledger's entries is a relay that runs: this machine's, or that of a compute node."""
+    """Return whether one of a ledger's entries is a relay that runs: this machine's, or that of a compute node."""
     name = _relay_name(node)
     return any(isinstance(e, ProcessEntry) and e.name == name and is_alive(e.pid, e.start_time) for e in entries)
 

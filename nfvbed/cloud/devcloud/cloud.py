@@ -149,7 +149,7 @@ class DevCloud:
         return node, ledger
 
     def relay_runs(self, host: str = "") -> bool:
-        """Whether the APIs are relayed to this machine's loopback, or to that of a compute node."""
+        """Return whether the APIs are relayed to this machine's loopback, or to that of a compute node."""
         ledger = self._open_ledger()
         return ledger is not None and access.relay_runs(ledger.entries, host)
 

@@ -74,7 +74,7 @@ def _make_space(places: NodePlaces, ledger: Ledger) -> str:
 
 
 def _is_entered(path: str) -> bool:
-    """Whether there is a network namespace at a path; a file that was never mounted upon is none."""
+    """Return whether there is a network namespace at a path; a file that was never mounted upon is none."""
     try:
         inside(path, lambda: None)
     except OSError:

@@ -80,7 +80,7 @@ class CloudApi:
 
 
 def answers(service: str, path: str = "/") -> bool:
-    """Whether a service answers at all, with whatever status but an internal error."""
+    """Return whether a service answers at all, with whatever status but an internal error."""
     try:
         _send(_session(), "GET", _url(service, path), {})
     except ApiError as failure:

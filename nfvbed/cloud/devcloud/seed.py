@@ -41,7 +41,7 @@ class Seed:
         return self._places.seed / "layer"
 
     def usable(self) -> bool:
-        """Whether there is one, of this very root, these services and these passwords."""
+        """Return whether there is one, of this very root, these services and these passwords."""
         try:
             found = json.loads((self._places.seed / _KEY).read_text())
         except (OSError, ValueError):

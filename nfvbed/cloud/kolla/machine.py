@@ -25,7 +25,7 @@ class KollaMachine:
     """Names of the data planes of all computes, each once."""
 
     def is_everywhere(self, plane: str) -> bool:
-        """Whether all computes have a data plane."""
+        """Return whether all computes have a data plane."""
         return self.planes == (plane,)
 
 

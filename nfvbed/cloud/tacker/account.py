@@ -41,7 +41,7 @@ class Account:
             return str(self.connection.current_project_id)
 
     def ours(self, tag: Tag | None, owner: str) -> bool:
-        """Whether a tag is of an owner of this project."""
+        """Return whether a tag is of an owner of this project."""
         return tag is not None and (tag.owner, tag.project) == (owner, self.project)
 
     def note(self, kind: str, identifier: str, tag: Tag) -> Note:

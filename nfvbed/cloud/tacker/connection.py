@@ -247,7 +247,7 @@ def status(failure: Exception) -> int:
 
 
 def is_missing(failure: Exception) -> bool:
-    """Whether an error says that something is not there."""
+    """Return whether an error says that something is not there."""
     return status(failure) == 404 or isinstance(failure, (sdk.NotFoundException, tacker.NotFound))
 
 

@@ -87,7 +87,7 @@ class TackerApi(OnboardingApi, Generic[Descriptor]):
 
     @abstractmethod
     def _is_made(self, shown: Shown) -> bool:
-        """Whether Tacker holds it for complete."""
+        """Return whether Tacker holds it for complete."""
 
     @abstractmethod
     def _stack(self, shown: Mapping[str, Any]) -> str:

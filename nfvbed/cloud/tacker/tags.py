@@ -47,7 +47,7 @@ class Tag:
         return f"{self.label}-{secrets.token_hex(3)}"
 
     def same_vnf(self, other: "Tag | None") -> bool:
-        """Whether another tag is of the same VNF, of whatever descriptor."""
+        """Return whether another tag is of the same VNF, of whatever descriptor."""
         if other is None:
             return False
         mine, theirs = ((one.api, one.owner, one.name, one.project) for one in (self, other))
@@ -73,7 +73,7 @@ class Tag:
 
 
 def is_name_of(owner: str, name: str) -> bool:
-    """Whether a name in the cloud is one that an attempt of an owner was given; Heat's has Tacker's id after it."""
+    """Return whether a name in the cloud is one that an attempt of an owner was given; Heat's has Tacker's id after it."""
     return re.fullmatch(rf"nfvbed-{re.escape(owner)}_[a-z0-9.-]+-[0-9a-f]{{6}}(_[0-9a-f-]{{36}})?", name) is not None
 
 

@@ -69,7 +69,7 @@ class Mlx4Options(Record):
 
 
 def is_connectx3(function: PhysicalFunction) -> bool:
-    """Whether its functions come from module options."""
+    """Return whether its functions come from module options."""
     return function.driver == _CONNECTX3_DRIVER
 
 

@@ -174,7 +174,7 @@ def _prefix(node: Node) -> str:
 
 
 def _is_in(pid: int, node: Node) -> bool:
-    """Whether a process is in a node's network namespace."""
+    """Return whether a process is in a node's network namespace."""
     try:
         return Path(f"/proc/{pid}/ns/net").readlink() == Path(space(node)).readlink()
     except OSError:

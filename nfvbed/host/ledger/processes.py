@@ -33,7 +33,7 @@ def start_time(pid: int) -> int | None:
 
 
 def is_alive(pid: int, started: int) -> bool:
-    """Whether that very process runs; a zombie does not."""
+    """Return whether that very process runs; a zombie does not."""
     fields = _stat(pid)
     return fields is not None and int(fields[_START_TIME]) == started and fields[_STATE] not in "ZX"
 
@@ -110,7 +110,7 @@ class ManagedProcess:
         self._popen = popen
 
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Return whether it runs."""
         if self._popen is not None:
             return self._popen.poll() is None
         return is_alive(self.pid, self.start_time)

@@ -47,7 +47,7 @@ def _routes(route: IPRoute) -> list[Any]:
 
 
 def is_group_busy(group: int) -> bool:
-    """Whether another program has an IOMMU group: VFIO gives each to one program at a time."""
+    """Return whether another program has an IOMMU group: VFIO gives each to one program at a time."""
     try:
         os.close(os.open(_VFIO / str(group), os.O_RDWR | os.O_CLOEXEC))
     except FileNotFoundError:

@@ -28,7 +28,7 @@ class Host:
         return self.root / name.lstrip("/")
 
     def exists(self, name: str) -> bool:
-        """Whether it is there."""
+        """Return whether it is there."""
         return self.path(name).exists()
 
     def text(self, name: str) -> str | None:

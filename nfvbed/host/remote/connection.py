@@ -250,7 +250,7 @@ class SshHost:
         return CommandResult(client.returncode, out, said)
 
     def _still_there(self, said: str) -> bool:
-        """Whether the connection is: the client and its master may end in either order."""
+        """Return whether the connection is: the client and its master may end in either order."""
         if "mux_client" in said or self._master is None:
             return False
         try:

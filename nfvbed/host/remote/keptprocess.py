@@ -153,7 +153,7 @@ class KeptProcess:
         return None if status is None else int(status)
 
     def alive(self) -> bool:
-        """Whether it runs; as it was seen last where there is no connection."""
+        """Return whether it runs; as it was seen last where there is no connection."""
         if self._known.get("running") and self.host.connected and not self._stopped:
             with contextlib.suppress(ConnectionLost):
                 self._known = json.loads(self._ask_keeper("status", str(self.directory)))

@@ -28,7 +28,7 @@ def forwarding_threads(pid: int, cores: Sequence[int], role: Role) -> tuple[Work
 
 
 def is_runnable(thread: WorkThread) -> bool:
-    """Whether a thread runs or would; one that waits to be asked to forward sleeps."""
+    """Return whether a thread runs or would; one that waits to be asked to forward sleeps."""
     try:
         text = Path(f"/proc/{thread.pid}/task/{thread.tid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):

@@ -50,7 +50,7 @@ def workspaces() -> list[Workspace]:
 
 
 def is_deployed(workspace: Workspace) -> bool:
-    """Whether it is a complete deployment that is meant to outlive its nfvbed."""
+    """Return whether it is a complete deployment that is meant to outlive its nfvbed."""
     ledger = workspace.ledger
     return ledger.owner.persistent and ledger.this_boot and (workspace.directory / DEPLOYMENT_NAME).is_file()
 

@@ -60,7 +60,7 @@ class Channel:
         self.node = node
 
     def ping(self) -> bool:
-        """Whether the node answers."""
+        """Return whether the node answers."""
         try:
             self._ask({"do": "ping"}, 5.0)
         except DeployError:

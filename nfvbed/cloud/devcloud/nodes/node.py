@@ -92,7 +92,7 @@ class Node:
         return None
 
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Return whether it runs."""
         return self._process.alive()
 
     @property

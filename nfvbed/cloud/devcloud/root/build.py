@@ -39,7 +39,7 @@ class PrivateRoot:
         self._shared = shared
 
     def ready(self) -> bool:
-        """Whether it is built, from these lists."""
+        """Return whether it is built, from these lists."""
         return self._read_stamp().get("key") == _key() and self._places.root.is_dir()
 
     def differences(self) -> tuple[str, ...]:

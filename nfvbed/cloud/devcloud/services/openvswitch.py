@@ -82,7 +82,7 @@ def plain_settings(pmd_mask: int) -> dict[str, str]:
 
 
 def with_dpdk(settings: Mapping[str, str]) -> bool:
-    """Whether a switch with these settings has DPDK."""
+    """Return whether a switch with these settings has DPDK."""
     return settings.get(_DPDK) == "true"
 
 

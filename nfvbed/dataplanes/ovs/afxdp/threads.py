@@ -13,8 +13,7 @@ def forwarding(pid: int, core: int, interrupt: bool) -> tuple[WorkThread, ...]:
 
     Args:
         pid: of ovs-vswitchd.
-        core: of the switch.
-        interrupt: whether nothing polls, and the main thread works.
+        core: the switch's; where nothing polls, the main thread works there.
     """
     if interrupt:
         return (WorkThread(role=Role.SWITCH, pid=pid, tid=pid, core=core, name=napi.thread_name(pid)),)
@@ -25,9 +24,7 @@ def with_main_thread(counted: SwitchCounters, pid: int, tsc_hz: int) -> SwitchCo
     """Return counters with the main thread's time in place of the polling threads' cycles.
 
     Args:
-        counted: of the ports.
         pid: of ovs-vswitchd.
-        tsc_hz: rate of the time-stamp counter.
     """
     run_ns = napi.run_time_ns(pid)
     if run_ns is None:

@@ -151,7 +151,7 @@ def _make_place(request: DeployRequest, sockets: int, steps: Steps) -> _Place:
 
 
 def _is_client(request: DeployRequest) -> bool:
-    """Whether all ports are vhost-user, whose sockets the other sides listen on."""
+    """Return whether all ports are vhost-user, whose sockets the other sides listen on."""
     if ovs_options(request.variant).port_type != "vhost-user":
         return False
     vnfs = require_vnf(request.layout, request.vnf, request.variant)
@@ -199,7 +199,7 @@ def _start(
 
 
 def _is_on_nic(name: str, options: OvsDpdkOptions) -> bool:
-    """Whether a port, `p0` or `p1`, is one of a NIC."""
+    """Return whether a port, `p0` or `p1`, is one of a NIC."""
     return options.port_type == "pci" and name.startswith("p")
 
 

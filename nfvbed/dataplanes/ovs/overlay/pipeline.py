@@ -49,7 +49,7 @@ class Table(IntEnum):
 
 
 def direct_rules(host: HostPlan) -> list[TableRule]:
-    """Return a rule for each direction of each cable, in one table: no connection tracking, nothing to compare with."""
+    """Return a rule for each direction of each cable, in one table, without connection tracking."""
     rules = [
         TableRule(0, DEFAULT, (Field("in_port", leg.source),), _towards(leg) if leg.target is None else (_out(leg),))
         for leg in host.legs
@@ -61,12 +61,7 @@ def direct_rules(host: HostPlan) -> list[TableRule]:
 
 
 def pipeline_rules(host: HostPlan, conntrack: bool) -> list[TableRule]:
-    """Return the rules of the tables.
-
-    Args:
-        host: its part of the path.
-        conntrack: track connections.
-    """
+    """Return the rules of all tables."""
     rules: list[TableRule] = []
     for leg in host.legs:
         rules += _leaving(leg, conntrack)
@@ -116,7 +111,7 @@ def _arriving(port: int, conntrack: bool) -> list[TableRule]:
 
 
 def _states(table: Table, onward: Table, conntrack: bool) -> list[TableRule]:
-    """What becomes of frames whose connection is known, of those with none, and of those that belong to none."""
+    """Return rules for frames of a known connection, of none yet, and of an invalid one."""
     if not conntrack:
         return [TableRule(table, DEFAULT, goto=onward)]
     tracked = Field("ct_state", CT_TRACKED, CT_TRACKED)
