@@ -49,7 +49,11 @@ ROOMS = {
 
 
 class Catalogue:
-    """The data planes that variants can name."""
+    """The data planes that variants can name.
+
+    Args:
+        rooms: the package of each, by its name.
+    """
 
     def __init__(self, rooms: Mapping[str, str]) -> None:
         self._rooms = dict(sorted(rooms.items()))

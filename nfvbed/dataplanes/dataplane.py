@@ -109,7 +109,7 @@ class DataPlane(ABC):
         """
 
     def wait_until_joined(self, deployment: Deployment, ports: Collection[str]) -> None:
-        """Wait until the switch forwards to ports whose other sides are open: those may be ready before the switch knows.
+        """Wait until the switch forwards to ports whose other sides are open: they may be ready before it is.
 
         Most switches need no wait: only that they live is checked.
 

@@ -73,7 +73,7 @@ class Tag:
 
 
 def is_name_of(owner: str, name: str) -> bool:
-    """Return whether a name in the cloud is one that an attempt of an owner was given; Heat's has Tacker's id after it."""
+    """Return whether an attempt of an owner was given a name; Heat adds Tacker's id to it in the cloud."""
     return re.fullmatch(rf"nfvbed-{re.escape(owner)}_[a-z0-9.-]+-[0-9a-f]{{6}}(_[0-9a-f-]{{36}})?", name) is not None
 
 

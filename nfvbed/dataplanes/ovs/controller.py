@@ -119,7 +119,7 @@ class BridgeConnection:
             self._confirm()
 
     def wait(self, seconds: float) -> None:
-        """Wait until the bridge sends something, or the time is over; other threads may use the connection meanwhile."""
+        """Wait until the bridge sends something, or the time is over; other threads may use the connection then."""
         select.select([self._socket], [], [], seconds)
 
     def answer(self) -> None:

@@ -213,7 +213,7 @@ class SwitchDatabase:
         self._apply(transaction, f"the switch did not take the controller of {bridge}")
 
     def controller_status(self, bridge: str) -> str:
-        """Return the state of the connection to a bridge's controller, in the switch's words; "" without a controller."""
+        """Return the state of the connection to a bridge's controller, in the switch's words; "" where it has none."""
         self._idl.run()
         rows = [row for row in self._idl.tables["Bridge"].rows.values() if row.name == bridge]
         for controller in (controller for row in rows for controller in row.controller):

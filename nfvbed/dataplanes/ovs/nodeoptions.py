@@ -1,4 +1,4 @@
-"""Which options of Open vSwitch's userspace datapath reach a cloud's switch, and which its agent and Nova decide."""
+"""Which options of Open vSwitch's userspace datapath reach a cloud's switch, and which its agent or Nova decides."""
 
 from nfvbed.dataplanes.computes.refusals import Others, refuse_all
 from nfvbed.dataplanes.ovs import tuning
@@ -44,7 +44,7 @@ def check(variant: Variant, options: OvsUserspaceOptions, own: Others) -> None:
 
 
 def settings(options: OvsUserspaceOptions, cores: tuple[int, ...]) -> dict[str, str]:
-    """Return the switch's settings (`other_config`) without the sleep of its threads, which not the variant alone decides.
+    """Return the switch's settings (`other_config`), but for its threads' sleep, which is not the variant's alone.
 
     Args:
         cores: of the polling threads.

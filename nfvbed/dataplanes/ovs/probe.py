@@ -1,4 +1,4 @@
-"""Whether this host can run Open vSwitch with DPDK: found by running it and asking for its memory."""
+"""Whether this host can run Open vSwitch with DPDK: the program is run, and its memory reserved, to find out."""
 
 import os
 import subprocess
@@ -36,7 +36,7 @@ def try_open_vswitch(variant: Variant, least_mib: int) -> Fitness:
 
 
 def run_version(program: str) -> None:
-    """Run Open vSwitch's program with DPDK for its version.
+    """Run Open vSwitch's program with DPDK, asking for its version.
 
     Raises:
         PrerequisiteError: it does not run, or is built without DPDK.

@@ -21,7 +21,7 @@ from nfvbed.spec.options import CoreUse
 def place(
     plan: BridgePlan, spaces: BridgeSpaces, core_use: CoreUse, arrangement: Arrangement
 ) -> tuple[WorkThread, ...]:
-    """Put the work where it belongs, and return the kernel threads that do it.
+    """Place the receive work on its cores, and return the kernel threads that do it.
 
     Raises:
         UnsupportedError: the kernel has no threaded NAPI or no RPS.
@@ -40,12 +40,11 @@ def place(
 
 
 def place_generator(names: Iterable[str], netns: str | None, arrangement: Arrangement) -> tuple[WorkThread, ...]:
-    """Thread the receive work of the generator's ends onto its core, before its sender.
+    """Run the receive work of the generator's ends in threads on the generator's core, before its sender.
 
-    A sender never sleeps, so what drains rings on its core must come before it (`put_first`): the sinks, and, as their
-    drivers see to, the VNFs that have no core of their own. Frames move from the sender through the VNFs to the sinks,
-    and whoever is nearer to the end comes first, so that no ring before it overflows: the sinks before the VNFs, the
-    VNFs before the sender, which then sends as much as they let it.
+    A sender never sleeps, so what drains rings on its core must run before it (`put_first`): the sinks, and the VNFs
+    that have no core of their own (their drivers see to that). Whoever is nearer to the end of the path runs first, so
+    that no ring before it overflows: the sinks before the VNFs, the VNFs before the sender.
     """
     if netns is None:
         return ()
@@ -55,7 +54,7 @@ def place_generator(names: Iterable[str], netns: str | None, arrangement: Arrang
 
 
 def place_links(netns: str, names: Iterable[str], core: int, role: Role) -> tuple[WorkThread, ...]:
-    """Thread the receive work of some links onto a core."""
+    """Run the receive work of some links in threads on a core."""
     before = list(napi.napi_threads())
     wanted = tuple(names)
     napi.make_threaded(netns, wanted)

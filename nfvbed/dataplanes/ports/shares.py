@@ -1,4 +1,4 @@
-"""Shares of the flows on kernel bridges: VNFs side by side, each reached by a destination address of its own.
+"""Shares of the flows on kernel bridges: VNFs side by side, each reached by its own destination address.
 
 A bridge cannot match flows. So the generator sends its flows in turn to as many addresses as there are VNFs
 (`destination_mac_count`), and one bridge at either outside end has a static entry for each: address i leads to VNF i.
@@ -27,10 +27,9 @@ def first_macs(plan: Layout) -> tuple[str, str] | None:
 
 
 def entries(plan: Layout, ends: Iterable[End]) -> Mapping[End, tuple[str, ...]]:
-    """Return the addresses behind each port of one bridge: a VNF's share's, the outside's all that VNFs may send to.
+    """Return the addresses behind each port of a bridge: a VNF's own share, and outside all that VNFs may send to.
 
     Args:
-        plan: a layout with shares.
         ends: those that the bridge joins; one of them is outside.
     """
     joined = tuple(ends)

@@ -9,7 +9,7 @@ VENDOR = 0x15B3
 
 
 def keeps_kernel_driver(function: PhysicalFunction) -> bool:
-    """Return whether DPDK drives its functions beside the kernel's driver, so that they are never given to vfio-pci for it."""
+    """Return whether DPDK drives its functions beside the kernel's driver, so that vfio-pci never gets them."""
     return function.vendor == VENDOR
 
 

@@ -72,5 +72,5 @@ def probe_threaded_napi(host: Host) -> Finding:
 
 
 def _hides_the_kernels_threads(host: Host) -> bool:
-    """Return whether process 2 is another one than the parent of all threads of the kernel; a recorded tree may have none."""
+    """Return whether process 2 is not the parent of all kernel threads; a recorded tree may lack it."""
     return host.text("proc/2/comm") != "kthreadd" and (host.live or host.exists("proc/2"))

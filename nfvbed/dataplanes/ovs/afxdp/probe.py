@@ -1,4 +1,4 @@
-"""Whether this host can run Open vSwitch on AF_XDP sockets: found by running it with one port, as declared."""
+"""Whether this host can run Open vSwitch on AF_XDP sockets: it is tried with one port, as the variant declares it."""
 
 import os
 

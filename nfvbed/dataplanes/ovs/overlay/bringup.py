@@ -54,7 +54,7 @@ def _tenants(count: int) -> tuple[bytes, ...]:
 
 
 def bring_up(request: DeployRequest, sockets: Mapping[str, Path], steps: Steps) -> Overlay:
-    """Start the hosts, write their rules, join their underlay, open the path's ports.
+    """Start the hosts, write their rules, join their underlay, and open the path's ports.
 
     Args:
         sockets: those of the path's ports, by name.

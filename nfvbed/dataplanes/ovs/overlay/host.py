@@ -99,7 +99,7 @@ class OverlayHost:
         inside(self.netns, work)
 
     def find_other(self) -> None:
-        """Let the switch learn the other host's MAC address: the kernel sends the ARP request, the switch reads the answer.
+        """Let the switch learn the other host's MAC address: the kernel asks for it, and the switch reads the answer.
 
         Raises:
             DeployError: no answer came.

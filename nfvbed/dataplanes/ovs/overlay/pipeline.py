@@ -1,4 +1,6 @@
-"""The path's own rules on one host's br-int: what leaves a port, what arrives at it, with connection tracking. Pure.
+"""The path's own rules on one host's br-int: what leaves a port, and what arrives at it, with connection tracking.
+
+Pure.
 
 The tables follow those of network virtualisation (NSX, OVN): where a frame came from; the guard of the port that it
 came from; its connection; the firewall where it leaves; where it goes; and the same for the port that it goes to. With

@@ -20,7 +20,7 @@ SCHEMA = "nfvbed-steering/1"
 
 
 class StatusServer(socketserver.ThreadingUnixStreamServer):
-    """Answers what nfvbed asks."""
+    """Answers nfvbed's requests."""
 
     daemon_threads = True
 
@@ -57,7 +57,7 @@ class _Answers(socketserver.StreamRequestHandler):
 
 
 def main(argv: list[str]) -> int:
-    """Serve until ended."""
+    """Serve until the process is ended."""
     path_file, status_socket, port = Path(argv[0]), Path(argv[1]), int(argv[2])
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     with socket.create_server((ADDRESS, port)) as listening:
