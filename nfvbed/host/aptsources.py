@@ -11,8 +11,8 @@ FORMAT: Final = "$(REPO_URI)|$(RELEASE)|$(CODENAME)"
 def mirrors_of(suite: str, targets: str, os_release: Path = OS_RELEASE) -> set[tuple[str, str]]:
     """Return the mirrors of a suite as addresses with their releases, with those of its updates and security.
 
-    The set is empty where apt knows no mirror: a system that is only like Debian has another archive, and needs an entry
-    of Debian's.
+    The set is empty where apt knows no mirror: a system that is only like Debian has another archive, and needs an
+    entry of Debian's.
 
     Args:
         suite: its code name, as `bookworm`.

@@ -28,7 +28,7 @@ _REPOSITORY = Path(__file__).resolve().parents[2]
 def build_directory(root: Path | None = None) -> Path:
     """Return the build folder: NFVBED_NATIVE_DIR, or `native/build` below the root (default: this checkout).
 
-    In a guest node it is `.nfvbed/node-native`: an emulated processor lacks instructions that the host's own build uses.
+    In a guest node it is `.nfvbed/node-native`: an emulated processor lacks instructions that the host's build uses.
     """
     override = os.environ.get("NFVBED_NATIVE_DIR")
     if override:

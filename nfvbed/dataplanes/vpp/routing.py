@@ -47,7 +47,7 @@ class Router:
 
     @property
     def macs(self) -> tuple[str, str]:
-        """Return the MAC addresses of frames from the generator's ports: each is sent to one port of VPP."""
+        """MAC addresses of the generator's ports: a frame that is sent to one of them enters VPP's port before it."""
         first, second = self.ports
         return second.mac, first.mac
 

@@ -1,4 +1,4 @@
-"""What is particular to Mellanox (NVIDIA) NICs: DPDK drives them beside the kernel's driver ("bifurcated").
+"""What is different with Mellanox (NVIDIA) NICs: DPDK drives them beside the kernel's driver ("bifurcated").
 
 Source: DPDK's guides of mlx4 and mlx5.
 """
@@ -14,5 +14,5 @@ def keeps_kernel_driver(function: PhysicalFunction) -> bool:
 
 
 def dpdk_device(address: str, chosen: PfPort, mac: str) -> str:
-    """Return DPDK's name for a function: its PCI address, and on NICs with several ports at one address the MAC too."""
+    """Return DPDK's name for a function: its PCI address, with the MAC where several ports share one address."""
     return f"{address},class=eth,mac={mac}" if len(chosen.function.ports) > 1 else address
