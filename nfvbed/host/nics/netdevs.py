@@ -31,7 +31,8 @@ def bring_up(interface: str, ledger: Ledger) -> None:
 def wait_for_speed(interface: str) -> None:
     """Wait until the physical function has a carrier: before, drivers refuse rates, which depend on the link's speed.
 
-    Making functions restarts its link. A port without a cable never has a carrier; its driver then says what it refuses.
+    Making functions restarts its link. A port without a cable never has a carrier; its driver then reports what it
+    refuses.
     """
     deadline = time.monotonic() + APPEAR_WAIT_S
     while not _carrier(interface) and time.monotonic() < deadline:

@@ -95,7 +95,7 @@ def memory_nodes(nics: Iterable[Nic], cores: Iterable[int], topology: CpuTopolog
 
 
 def warnings(nics: Iterable[Nic], cores: Iterable[int], topology: CpuTopology) -> tuple[QualityWarning, ...]:
-    """Return a warning where a switch's ports and cores are on different NUMA nodes; the generator's are not looked at."""
+    """Return a warning where a switch's ports and cores are on different NUMA nodes; others check the generator's."""
     nodes = _nodes(nics)
     apart = bool(nodes) and any(nodes != {topology.node_of(core)} for core in cores)
     return (QualityWarning.WRONG_NUMA_NODE,) if apart else ()

@@ -28,7 +28,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 async def relay(port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Join a connection to one to a port on the loopback of the network namespace that this process is in."""
+    """Join a connection to a new one to a port on the loopback of this process's network namespace."""
     try:
         there_reader, there_writer = await asyncio.open_connection(ADDRESS, port)
     except OSError:
@@ -54,7 +54,7 @@ async def _serve(listeners: dict[int, socket.socket]) -> None:
 
 
 def main() -> None:
-    """Listen on the one side, then connect from the other one until either ends."""
+    """Listen on one side, then connect from the other, until either process ends."""
     near, far, *ports = sys.argv[1:]
     nodes = [os.pidfd_open(int(word)) for word in (near, far) if word != HERE]
     if near != HERE:
