@@ -53,7 +53,7 @@ class LoopbackVhost(SwitchlessVhostUser):
     directory_is = "the loopback's run directory"
 
     def deploy(self, request: DeployRequest) -> Deployment:
-        """Name the socket that the generator's two ports share."""
+        """Choose the path of the socket that the generator's two ports share."""
         variant, workspace = request.variant, request.workspace
         options = variant.options
         steps = Steps()
@@ -86,7 +86,7 @@ class BareVhost(SwitchlessVhostUser):
     directory_is = "the run directory"
 
     def deploy(self, request: DeployRequest) -> Deployment:
-        """Name the sockets; the VNF makes them."""
+        """Choose the paths of the sockets, which the VNF makes."""
         plan, directory = request.layout, request.workspace.directory
         refuse_many_vnfs(plan)
         options = request.variant.options

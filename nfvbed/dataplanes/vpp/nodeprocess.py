@@ -85,7 +85,7 @@ class VppSetup:
         return json.dumps(asdict(self))
 
     def agent(self, folder: Path) -> AgentSettings:
-        """The agent's settings, with the folder of sockets as VPP sees it."""
+        """Return the agent's settings, with the folder of sockets as VPP sees it."""
         return AgentSettings(str(folder), self.uplinks, self.forwarding, self.mac_table_size)
 
 

@@ -73,7 +73,7 @@ class Workspace:
         return path
 
     def libxdp(self) -> None:
-        """Record the directory that libxdp leaves behind, to be removed at the end. Call it before such a program starts.
+        """Record the directory that libxdp leaves behind, to be removed at the end; call it before the program starts.
 
         A directory from before stays, and so does one that others have put something into.
         """

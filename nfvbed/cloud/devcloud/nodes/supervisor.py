@@ -201,7 +201,7 @@ def _end_orphans(leader: int) -> None:
 
 
 def _identity(entry: pwd.struct_passwd) -> dict[str, Any]:
-    """Return the user and groups of a program; without root a program runs as the supervisor's own user."""
+    """Return the user and groups of a program; nothing for the supervisor's own user, where that is not root."""
     if os.geteuid() == entry.pw_uid != 0:
         return {}
     groups = os.getgrouplist(entry.pw_name, entry.pw_gid)
