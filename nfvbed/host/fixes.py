@@ -1,8 +1,8 @@
 """How a host gets what it lacks, in words that hold on hosts of every kind; used for all messages about it.
 
-A host may be another distribution's, a virtual machine, a container, one with several NUMA nodes, one whose default
-hugepages are of 1 GiB, one with secure boot, and one that others work on. So a fix names the kernel's option beside the
-module, the program beside one distribution's package, and says what it takes from others.
+A host may be another distribution's, a virtual machine or a container. It may have several NUMA nodes, default
+hugepages of 1 GiB, secure boot, or other users. So a fix names the kernel's option beside the module, the program
+beside one distribution's package, and says what it takes from others.
 """
 
 from typing import Final

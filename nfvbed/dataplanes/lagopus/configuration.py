@@ -40,7 +40,8 @@ def configuration(interfaces: Mapping[int, Interface], cables: Iterable[tuple[in
     Lagopus needs the address of a controller. Nobody listens there in its namespace: its rules are in this file.
 
     Args:
-        cables: pairs of OpenFlow port numbers, as those of `interfaces`.
+        interfaces: by the OpenFlow numbers of their ports.
+        cables: pairs of these numbers.
     """
     lines = [
         "channel channel01 create -dst-addr 127.0.0.1 -protocol tcp",

@@ -1,11 +1,11 @@
 """The links of a topology on macvtap: every cable is a lower link with the VNFs' devices on it.
 
 At an outside end n the lower link is `s<n>`, whose peer `g<n>` is the generator's. Between two VNFs it is `m<k>`, whose
-peer `w<k>` depends on the mode: in `bridge` it leads nowhere; in `vepa` it is the port of a bridge `h<k>` that sends
-frames back where they came from; in `passthru`, where a link has one device, the second VNF's device is on it.
+peer `w<k>` depends on the mode. In `bridge` it leads nowhere. In `vepa` it is the port of a bridge `h<k>` that sends
+frames back where they came from. In `passthru` a link has one device, and the second VNF's device is on the peer.
 
-A VNF's device is a macvtap `v1a`, `v1b`, ... beside its lower link where a virtual machine opens it, else a macvlan
-`eth1a`, `eth1b`, ... in a network namespace of the VNF.
+Where a virtual machine opens it, a VNF's device is a macvtap `v1a`, `v1b`, ... beside its lower link. Else it is a
+macvlan `eth1a`, `eth1b`, ... in a network namespace of the VNF.
 """
 
 from dataclasses import dataclass
@@ -172,7 +172,7 @@ def make_links(plan: MacvtapPlan, spaces: MacvtapSpaces) -> None:
 def prepare(plan: MacvtapPlan, spaces: MacvtapSpaces, vnf_offloads: bool) -> None:
     """Bring all links up and set their offloads.
 
-    A frame enters a macvlan device as it came into the lower link, so a VNF without offloads wants them off at the
+    A frame enters a macvlan device as it came into the lower link. So a VNF without offloads needs them off at the
     other end of that link: there the kernel completes what it left to hardware, before the VNF has the frame. A macvtap
     completes it for its virtual machine.
     """

@@ -1,7 +1,7 @@
 """Parses `dpctl/dump-conntrack` and `dpctl/dump-flows`: connections on the userspace datapath.
 
 They are text, as Open vSwitch has no other form of it; checked against the outputs of 3.1, 3.5 and 4.0. For UDP no
-release shows a state (`status` is always 0); what shows it is how long an entry has left: an answered connection ends
+release shows a state (`status` is always 0). What shows it is how long an entry has left: an answered connection ends
 30 s after its last packet, any other 60 s (lib/conntrack-other.c). So it is read while packets come, or just after.
 """
 

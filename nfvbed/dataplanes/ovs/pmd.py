@@ -1,9 +1,9 @@
 """Parses `dpif-netdev/pmd-stats-show` and `pmd-perf-show`, which are text: Open vSwitch has no other form of them.
 
-Read as 2.15, 3.1, 3.5 and 4.0 write it. A line that is not known is kept out of the way, a number that is missing is an
-error: a silent zero would be taken for a measurement. Open vSwitch 4.0 has no `pmd-stats-show` any more (the name gives
-`pmd-perf-show`), and so no exact busy cycles: it gives their share of all cycles to 0.1 %, and those of a packet as a
-whole number. Source: `lib/dpif-netdev-perf.c` of Open vSwitch, `pmd_perf_format_overall_stats`.
+Read as 2.15, 3.1, 3.5 and 4.0 write it. An unknown line is set aside; a missing number is an error, as a silent zero
+would be taken for a measurement. Open vSwitch 4.0 has no `pmd-stats-show` any more (the name gives `pmd-perf-show`),
+and so no exact busy cycles. It gives their share of all cycles to 0.1 %, and those of a packet as a whole number.
+Source: `lib/dpif-netdev-perf.c` of Open vSwitch, `pmd_perf_format_overall_stats`.
 """
 
 import re

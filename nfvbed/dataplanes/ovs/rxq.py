@@ -1,8 +1,8 @@
 """Parses `dpif-netdev/pmd-rxq-show`: which thread polls which receive queue, and with what load.
 
 It is text, as Open vSwitch has no other form of it (no JSON either, up to 4.0). Read as 2.15, 3.1, 3.5 and 4.0 write
-it, and in the forms of 2.6 to 2.8 (all queues of a port in a line, no load) and 2.9 to 2.11 (no "(enabled)"). Source:
-`lib/dpif-netdev.c` of these releases.
+it. Also read are the forms of 2.6 to 2.8 (all queues of a port in a line, no load) and of 2.9 to 2.11 (no "(enabled)").
+Source: `lib/dpif-netdev.c` of these releases.
 """
 
 import re

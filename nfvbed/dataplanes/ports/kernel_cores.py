@@ -1,8 +1,8 @@
 """Which core does the work of bridges, and of the generator's ends of their ports.
 
 `threaded-napi` puts the receive work of the bridges' ports, and with it the bridges, into kernel threads on the
-switch's core, that of the generator's ports into threads on the generator's. `rps` hands the frames of the bridges'
-ports to the switch's core after their receive work on the sender's; the generator's ends as before. `inline` leaves all
+switch's core. The generator's ports receive in threads on the generator's core. `rps` hands the frames of the bridges'
+ports to the switch's core, after receive work on the sender's; the generator's ends are as before. `inline` leaves all
 of it to the sender's softirq. The VNFs' ends are their drivers' business, whatever the core use.
 
 A tap has no receive work: a guest's frames enter the bridge in the system call with which QEMU writes them. RPS hands
@@ -42,9 +42,10 @@ def place(
 def place_generator(names: Iterable[str], netns: str | None, arrangement: Arrangement) -> tuple[WorkThread, ...]:
     """Run the receive work of the generator's ends in threads on the generator's core, before its sender.
 
-    A sender never sleeps, so what drains rings on its core must run before it (`put_first`): the sinks, and the VNFs
-    that have no core of their own (their drivers see to that). Whoever is nearer to the end of the path runs first, so
-    that no ring before it overflows: the sinks before the VNFs, the VNFs before the sender.
+    A sender never sleeps, so what drains rings on its core must run before it (`put_first`). That is the sinks, and the
+    VNFs that have no core of their own, by their drivers. Whoever is nearer to the end of the path runs first, so that
+    no ring before it overflows: the sinks before the VNFs, the VNFs before the sender, which then sends as much as they
+    let it.
     """
     if netns is None:
         return ()

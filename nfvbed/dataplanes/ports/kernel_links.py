@@ -3,8 +3,8 @@
 Cables that share the flows of one end are one bridge; how it steers them is in `shares.py`.
 
 At an outside end n the bridge has the port `s<n>`, whose peer `g<n>` is the generator's. At a VNF's end it has the port
-`v1a`, `v1b`, `v2a`, ...: a veth pair whose peer `eth1a`, ... lies in a namespace of that VNF, or a tap device that a
-virtual machine opens.
+`v1a`, `v1b`, `v2a`, ...: a tap device that a virtual machine opens, or a veth pair whose peer `eth1a`, ... lies in a
+namespace of that VNF.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,14 +4,14 @@ Whoever listens must be there before the other side starts: DPDK's client connec
 again when its peer has gone. So the switch listens, and generator and VNFs connect to it. A VNF that is looped back
 alone listens itself.
 
-Open vSwitch sends from each of its threads on a transmit queue of its own, the main thread on queue 0 and the polling
-threads on those behind it, and a memif has only the rings that its client asks for: with one, what a polling thread
-sends is lost. So its clients receive on one more queue than it has polling threads. The ceilings have one, as testpmd
+Each thread of Open vSwitch sends on a transmit queue of its own: the main thread on queue 0, the polling threads on
+those behind it. A memif has only the rings that its client asks for; with one, what a polling thread sends is lost. So
+Open vSwitch's clients receive on one more queue than it has polling threads. The ceilings have one queue, as testpmd
 and nfvgen send on one.
 
-From a VNF it receives on as many queues as it sends on, and a VNF must open as many to send on, though it uses one:
-DPDK's driver (22.11) has a queue that its client has not got read the ring of queue 0, behind the one that this ring is
-for. Each frame then comes twice, the second time as whatever the slot holds by then.
+From a VNF Open vSwitch receives on as many queues as it sends on, and a VNF must open as many to send on, though it
+uses one. For a queue that the client lacks, DPDK's driver (22.11) reads the ring of queue 0, and does so behind queue 0
+itself. Each frame then comes twice, the second time as whatever the slot holds by then.
 """
 
 from pathlib import Path

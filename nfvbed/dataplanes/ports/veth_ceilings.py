@@ -65,8 +65,8 @@ class SwitchlessVeth(Ceiling):
 class LoopbackVeth(SwitchlessVeth):
     """One pair g0-g1.
 
-    Where the bridge has threads of its own on the switch's core, the sink's threads are there; with `rps` they are on
-    the generator's, as beside the bridge; `inline` has everything in the sender's softirq.
+    Where the bridge has threads of its own on the switch's core, the sink's threads are there. With `rps` they are on
+    the generator's core, as beside the bridge. `inline` has everything in the sender's softirq.
     """
 
     kind = "loopback-veth"

@@ -2,11 +2,11 @@
 
 Looped back, port 0 is the virtio side (the server) and port 1 the vhost side (the client) of one socket. So the
 generator's one thread also does what is the switch's part in a real trial: it copies every frame out of and into the
-ring. What it reaches is therefore a *lower bound* of what the generator can do beside a switch that does the copying on
-its own core; a switch may well exceed it. The ceiling in the switch's own arrangement is the reference.
+ring. Its rate is therefore a *lower bound* of what the generator can do beside a switch that copies on its own core; a
+switch may well exceed it. The ceiling in the switch's own arrangement is the reference.
 
 To a VNF alone the generator is the vhost side of its sockets, and copies as well. Where the VNF shares the generator's
-core, what it reaches is a lower bound of what it could pass on beside a switch that copies on a core of its own.
+core, its rate is a lower bound of what it could pass on beside a switch that copies on its own core.
 """
 
 from pathlib import Path

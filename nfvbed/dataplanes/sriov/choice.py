@@ -1,8 +1,8 @@
 """Which port of which NIC a variant's options mean, and which of them a ConnectX-3 does not support.
 
 A ConnectX-3 (mlx4_core) has its functions from the moment its driver is loaded, by the options `num_vfs`,
-`port_type_array` and `probe_vf`; it has both ports at one PCI address; and its driver knows no trust. Later ones
-(mlx5_core) are configured as others are.
+`port_type_array` and `probe_vf`. Both of its ports are at one PCI address, and its driver does not know trust. Later
+ones (mlx5_core) are configured as others are.
 Source: mlx4_core's and mlx5_core's own descriptions of options (modinfo).
 """
 

@@ -1,7 +1,7 @@
 """How a compute with virtual functions is configured, and why this machine has none.
 
-The files are rendered and checked from the NICs that a machine has; a node that is given such NICs is not started by
-nfvbed yet, so the variant is not supported by a devcloud, and says why.
+The files are rendered from the NICs that a machine has, and checked. nfvbed does not yet start a node with such NICs,
+so a devcloud does not support the variant, and says why.
 """
 
 import json
@@ -74,6 +74,10 @@ def no_compute(variant: Variant, sysfs: Path = SYSFS) -> UnsupportedError:
 
 def nics(ports: Sequence[PfPort], product: int) -> tuple[PhysicalNic, ...]:
     """Return the NICs of `data0` and `data1`, one each.
+
+    Args:
+        ports: of physical functions, in the order of the path.
+        product: PCI id of their virtual functions.
 
     Raises:
         ConfigurationError: the ports are not those of two NICs.

@@ -31,6 +31,9 @@ def check(records: tuple[FunctionRecord, ...]) -> None:
 def execute(interface: str, records: tuple[FunctionRecord, ...], link: VfLink, ledger: Ledger) -> ResetReport:
     """Set the physical function down and up, and check that all is as it was.
 
+    Args:
+        interface: network device of the physical function.
+
     Raises:
         DeployError: no carrier, or a setting is another afterwards.
     """

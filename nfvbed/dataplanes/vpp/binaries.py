@@ -1,7 +1,7 @@
 """Where VPP is: nfvbed neither ships nor builds it, so the user names it or has it on the PATH.
 
-The program finds its plug-ins by itself, beside the folder that it is in (`../lib/<architecture>/vpp_plugins`), and
-tells its API's definitions when it runs: nothing but the program has to be named.
+The program finds its plug-ins by itself, in `../lib/<architecture>/vpp_plugins` beside its own folder, and tells its
+API's definitions when it runs. So only the program has to be named.
 """
 
 import os

@@ -34,6 +34,7 @@ def create_memif(api: Api, socket: str, number: int, ring_size: int) -> int:
     """Serve a socket as the master of one memif.
 
     Args:
+        socket: path of the socket.
         number: VPP's number of the socket, from 1.
         ring_size: in descriptors.
     """
@@ -54,8 +55,8 @@ def create_memif(api: Api, socket: str, number: int, ring_size: int) -> int:
 def open_device(api: Api, device: str) -> int:
     """Open a packet socket on a network device of VPP's namespace, without offloads.
 
-    The device's queue is not bypassed (`flags`): when the other end of a veth pair has no room for a moment, frames
-    that bypass it are dropped and counted nowhere (Linux 6.18).
+    The device's queue is not bypassed (`flags`). When the other end of a veth pair has no room for a moment, frames
+    that bypass the queue are dropped and counted nowhere (Linux 6.18).
     """
     reply = api.call(
         "af_packet_create_v3",

@@ -23,6 +23,7 @@ class VppLearning(LearningTable):
     """The one bridge domain of a VPP, port to port. The monitoring port is a packet socket on a veth without a reader.
 
     Args:
+        deployment: a vpp whose ports are joined by a bridge domain.
         limit: of learnt addresses, as the variant has it (`mac_table_size`).
     """
 

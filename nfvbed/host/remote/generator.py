@@ -1,6 +1,6 @@
 """nfvgen or TRex on another host: the same client as here, its control channel over SSH.
 
-A connection that is lost in the middle of a trial costs only the time until the next one: nfvgen goes on, and keeps its
+A connection that is lost in the middle of a trial costs only the time until the next one. nfvgen goes on, and keeps its
 counts until they are asked for.
 """
 

@@ -1,8 +1,8 @@
 """A program on another host that outlives a lost connection, and that certainly ends when nfvbed does.
 
-The host's own keeper (`keeper.py`, copied there) is its parent. nfvbed gives signs of life; without one for the lease
-the keeper ends the program and removes what is left of it. So what a killed nfvbed left is gone after that time, even
-if nobody can reach the host.
+The host's own keeper (`keeper.py`, copied there) is its parent. While nfvbed lives it gives signs of life; without one
+for the lease the keeper ends the program and removes what is left of it. So what a killed nfvbed left is gone after
+that time, even if nobody can reach the host.
 """
 
 import contextlib

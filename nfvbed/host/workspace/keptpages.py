@@ -1,7 +1,7 @@
 """Hugepages that stay reserved from one deployment of a run to the next.
 
 A virtual machine's kernel may give freed memory back to its host. The host then has to find it again, page by page,
-when the next deployment clears it: DPDK's start takes a second of the control core in place of a sixth.
+when the next deployment clears it. DPDK's start then takes a second of the control core in place of a sixth.
 """
 
 from nfvbed.host.ledger.entries import HugepagesEntry

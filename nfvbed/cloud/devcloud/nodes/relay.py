@@ -1,8 +1,8 @@
 """Lets programs reach ports of a node's loopback: `python -m` this module, with `FROM TO PORT...`.
 
-It listens on the loopback of the process FROM (this machine's where that is `here`), and connects from inside the
-network namespace of the process TO to the same ports on the loopback there: addresses are the same on both sides, and
-no link, route or firewall rule is added.
+It listens on the loopback of the process FROM (this machine's where that is `here`). It connects, inside the network
+namespace of the process TO, to the same ports on the loopback there. So addresses are the same on both sides, and no
+link, route or firewall rule is added.
 """
 
 import asyncio

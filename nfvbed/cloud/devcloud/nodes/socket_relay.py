@@ -2,7 +2,7 @@
 
 It listens on a Unix socket in the folder that node and machine share, and connects to the port on the loopback here.
 The socket's owner and mode say who may connect: the node's network has no way to this machine, nor have its other
-services. What is passed on comes from the same user here: a server that asks the kernel who is at the other end of a
+services. What is passed on comes from the same user here. So a server that asks the kernel who is at the other end of a
 connection does not take the node's user for root.
 """
 

@@ -1,7 +1,7 @@
 """One host of the overlay: an Open vSwitch with br-int, whose ports are the path's, and br-phy, which is the underlay.
 
-The tunnel is Open vSwitch's own (userspace tunnelling): br-phy's internal port holds the host's address, the switch
-finds the way to the other host in the routes of its network namespace, and learns that host's MAC address from the
+The tunnel is Open vSwitch's own (userspace tunnelling). br-phy's internal port holds the host's address. The switch
+finds the way to the other host in the routes of its network namespace. It learns that host's MAC address from the
 answer to an ARP request of the kernel.
 """
 

@@ -1,11 +1,11 @@
 """The path's own rules on one host's br-int: what leaves a port, and what arrives at it, with connection tracking.
 
-Pure.
+Pure. The tables follow those of network virtualisation (NSX, OVN). They look at where a frame came from; the guard of
+that port; its connection; the firewall where it leaves; where it goes; then the same at the port that it goes to.
 
-The tables follow those of network virtualisation (NSX, OVN): where a frame came from; the guard of the port that it
-came from; its connection; the firewall where it leaves; where it goes; and the same for the port that it goes to. With
-connection tracking a frame goes through the datapath once more for every look-up (recirculation), and once more when
-it leaves the tunnel. Each port has a zone, in which what leaves it and what comes to it meet, so that a reply is one.
+With connection tracking a frame goes through the datapath once more for every look-up (recirculation), and once more
+when it leaves the tunnel. Each port has a zone, in which what leaves it and what comes to it meet, so that a reply is
+recognised as one.
 """
 
 from enum import IntEnum

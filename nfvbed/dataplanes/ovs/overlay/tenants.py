@@ -1,8 +1,8 @@
 """Rules of a large installation's other ports, networks and addresses, which carry no traffic.
 
 They lie in the path's tables, above its rules, and match many fields, so that the path's frames must be compared with
-them: the switch's cache entry (the megaflow) must distinguish every field that one of them matches.
-Pure and without chance: the same number gives the same rules.
+them. The switch's cache entry (the megaflow) must then distinguish every field that one of them matches. Pure and
+without chance: the same number gives the same rules.
 """
 
 import itertools

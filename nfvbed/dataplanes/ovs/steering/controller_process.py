@@ -1,6 +1,6 @@
 """The OpenFlow controller's process: `python -m nfvbed...controller_process PATH_FILE SOCKET PORT`.
 
-It listens for switches on the loopback address of its network namespace and answers on a Unix socket, one JSON line for
+It listens for switches on the loopback address of its network namespace. On a Unix socket it answers one JSON line for
 one: `{"do": "status"}`, `{"do": "counters"}`, and `{"do": "change"}`, which reads the path's file again. It runs until
 it is ended.
 """
