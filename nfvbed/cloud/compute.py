@@ -116,7 +116,7 @@ class Compute(ABC):
         return None
 
     def start_generator(self, deployment: Deployment, starter: GeneratorStarter) -> Generator:
-        """Start the generator on its ports, on this machine or elsewhere, and wait until it is ready."""
+        """Start the generator on its ports, on this machine unless a compute overrides this; wait until it is ready."""
         return starter.start(deployment)
 
     def expected(self, variant: Variant, arrangement: Arrangement) -> ExpectedMachine:

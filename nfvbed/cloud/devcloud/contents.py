@@ -50,6 +50,7 @@ def fill(api: CloudApi, root: Path, wanted: Sequence[Flavor], password: str) -> 
 
     Args:
         api: the administrator's.
+        root: the private root.
         password: the administrator's, for Tacker.
     """
     for network in NETWORKS:

@@ -30,6 +30,7 @@ def entries(plan: Layout, ends: Iterable[End]) -> Mapping[End, tuple[str, ...]]:
     """Return the addresses behind each port of a bridge: a VNF's own share, and outside all that VNFs may send to.
 
     Args:
+        plan: a layout with shares.
         ends: those that the bridge joins; one of them is outside.
     """
     joined = tuple(ends)

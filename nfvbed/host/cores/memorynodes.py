@@ -24,6 +24,7 @@ def what_lies_apart(
 
     Args:
         threads: those that do the packet work, the generator's included.
+        ports: the generator's.
         root: of the file tree; other than `/` in tests.
     """
     if len([node for node in topology.nodes if node]) < 2:

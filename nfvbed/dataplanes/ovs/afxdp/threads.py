@@ -13,7 +13,8 @@ def forwarding(pid: int, core: int, interrupt: bool) -> tuple[WorkThread, ...]:
 
     Args:
         pid: of ovs-vswitchd.
-        core: the switch's; where nothing polls, the main thread works there.
+        core: of the switch.
+        interrupt: whether nothing polls, and the main thread works.
     """
     if interrupt:
         return (WorkThread(role=Role.SWITCH, pid=pid, tid=pid, core=core, name=napi.thread_name(pid)),)

@@ -41,7 +41,7 @@ class SteeredBridge:
 
 @dataclass(frozen=True)
 class SteeringReport:
-    """How a path was set up, and how long it took."""
+    """How many rules a path has, and how long each step of its set-up took."""
 
     steps: tuple[tuple[str, int], ...]
     """(step, duration in ns); together from the request until every rule is in force (barrier)."""
