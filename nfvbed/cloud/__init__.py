@@ -1,1 +1,1 @@
-"""What clouds are made of, whatever data planes run in them: nodes, services, Tacker, what is read of a machine."""
+"""What clouds are made of, whatever data planes run in them: nodes, services, Tacker, readings of machines."""

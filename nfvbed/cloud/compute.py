@@ -1,7 +1,7 @@
 """The interface of a compute: a node on whose data plane instances run, with what joins the generator to it.
 
-There is one for each variant that a devcloud offers. Instances come to the one that is deployed because Nova's compute
-services of all others are disabled meanwhile: no descriptor has to name a host.
+There is one for each variant that a devcloud offers. While one is deployed, Nova's compute services of all others are
+disabled, so instances come to it and no descriptor has to name a host.
 """
 
 from abc import ABC, abstractmethod
@@ -22,7 +22,7 @@ from nfvbed.traffic.generator import Generator
 
 
 class Compute(ABC):
-    """One compute of a devcloud, or what an existing cloud has of them."""
+    """One compute of a devcloud, or the computes of an existing cloud."""
 
     host: str
     """Nova's name of it, and its node's."""
@@ -31,7 +31,7 @@ class Compute(ABC):
 
     @property
     def guests_mib(self) -> int | None:
-        """Hugepage memory that it has, or is started with, for guests, MiB; None: that is not known from here."""
+        """Its hugepage memory for guests, or what it is started with, in MiB; None: not known from here."""
         return None
 
     hidden: str = ""
@@ -39,7 +39,7 @@ class Compute(ABC):
 
     @abstractmethod
     def probe(self, variant: Variant) -> Fitness:
-        """Find out whether it can run here, with the variant's options; nothing is changed.
+        """Find out whether it can run here with the variant's options; nothing is changed.
 
         Raises:
             UnsupportedError, PrerequisiteError: it cannot.
@@ -47,7 +47,7 @@ class Compute(ABC):
 
     @abstractmethod
     def check(self, variant: Variant, plan: Layout) -> None:
-        """Refuse options of the variant that do not reach this switch, by name, and paths that it does not have.
+        """Refuse options of the variant that do not reach this switch, and paths that it does not have.
 
         Raises:
             UnsupportedError: with the option's key, its value, and what it would have to be.
@@ -55,7 +55,7 @@ class Compute(ABC):
 
     @abstractmethod
     def start(self) -> None:
-        """Bring its node and its services up, and wait until Nova and Neutron have them; idempotent.
+        """Start its node and its services, and wait until Nova and Neutron know them; idempotent.
 
         Raises:
             DeployError: it did not come up; with the process and its last lines.
@@ -63,7 +63,7 @@ class Compute(ABC):
 
     @abstractmethod
     def apply(self, variant: Variant, arrangement: Arrangement) -> None:
-        """Let the variant's options reach the switch; idempotent.
+        """Configure the switch with the variant's options; idempotent.
 
         Raises:
             DeployError: the switch did not take one.
@@ -71,10 +71,12 @@ class Compute(ABC):
 
     @abstractmethod
     def attach(self, workspace: Workspace, variant: Variant) -> tuple[GeneratorPort, GeneratorPort]:
-        """Join a generator's two ports to `data0` and `data1`; what is made is undone by the workspace and `detach`."""
+        """Join a generator's two ports to `data0` and `data1`; the workspace and `detach` undo it."""
 
     def adopt(self, variant: Variant, instances: Sequence[PlacedInstance]) -> None:
-        """Let the variant's options reach what came with the instances, as their taps; after onboarding, idempotent.
+        """Configure what came with the instances, as their taps, with the variant's options; idempotent.
+
+        Call it after onboarding.
 
         Raises:
             DeployError, UnsupportedError: the switch did not take one.
@@ -83,7 +85,7 @@ class Compute(ABC):
 
     @abstractmethod
     def detach(self) -> None:
-        """Take the generator's ports off the switch; idempotent, also what a killed nfvbed left."""
+        """Take the generator's ports off the switch, also those that a killed nfvbed left; idempotent."""
 
     @abstractmethod
     def versions(self) -> dict[str, str]:
@@ -99,7 +101,7 @@ class Compute(ABC):
 
     @abstractmethod
     def counters(self) -> SwitchCounters | None:
-        """Read the switch's own counters; None: it has none but its ports'."""
+        """Read the switch's own counters; None: it has only those of its ports."""
 
     @abstractmethod
     def verify(self) -> None:
@@ -110,19 +112,18 @@ class Compute(ABC):
         """
 
     def destination_macs(self, instances: Sequence[PlacedInstance]) -> tuple[str, str] | None:
-        """Return the addresses that frames from port 0 and port 1 must have; None: any come through."""
+        """Return the destination addresses of frames from ports 0 and 1; None: any address comes through."""
         return None
 
     def start_generator(self, deployment: Deployment, starter: GeneratorStarter) -> Generator:
-        """Start the generator on its ports, and wait until it is ready: on this machine, but for a compute that knows
-        better."""
+        """Start the generator on its ports, on this machine unless a compute overrides this; wait until it is ready."""
         return starter.start(deployment)
 
     def expected(self, variant: Variant, arrangement: Arrangement) -> ExpectedMachine:
-        """Return what verifying has to find of it.
+        """Return what a verification has to find.
 
         Raises:
-            UnsupportedError: nothing of it is read.
+            UnsupportedError: its machine is not read.
         """
         raise UnsupportedError(
             f"the machines of {self.host or 'this cloud'} are not read",
@@ -132,9 +133,9 @@ class Compute(ABC):
         )
 
     def reading(self) -> MachineCommands | None:
-        """Return what readings of its machine are made with; None: the agents alone say how it is."""
+        """Return the commands for reading its machine; None: only the agents report its state."""
         return None
 
     def rest(self, resting: bool) -> None:
-        """Let polling threads sleep while nothing is measured, or not; others have nothing to do."""
+        """Let polling threads sleep while nothing is measured, or let them poll; others have nothing to do."""
         return

@@ -1,4 +1,4 @@
-"""The project's flavors in Nova's words: one file for lab, cloud and descriptors."""
+"""The project's flavors in Nova's terms: one file for lab, cloud and descriptors."""
 
 from nfvbed.spec.flavor import Flavor
 
@@ -16,9 +16,8 @@ def extra_specs(flavor: Flavor, *, shared_pages: bool = True) -> dict[str, str]:
     """Return Nova's extra specs of a flavor (Nova 26, `nova.api.validation.extra_specs.hw`).
 
     Args:
-        flavor: the project's.
-        shared_pages: whether the memory is from hugepages whatever the flavor says: ports that are vhost-user sockets
-            need memory that the switch shares, and a guest in any other has no working port.
+        shared_pages: whether memory is hugepages whatever the flavor says: a vhost-user port works only in memory that
+            the switch shares.
     """
     specs: dict[str, str] = {"hw:cpu_policy": flavor.cpu_policy}
     if flavor.hugepages or shared_pages:

@@ -1,4 +1,4 @@
-"""Which data planes there are, each a room of its own, and where the ceilings of a kind of ports are.
+"""Which data planes there are, each in a package (a room) of its own; and where the ceilings of a kind of ports are.
 
 A room is a package. Its module `options` has the model of a variant's options, named by its `dataplane`; its module
 `adapter` has the class that deploys it, named by its `kind`. Options are read where the data plane and its libraries
@@ -60,7 +60,7 @@ class Catalogue:
 
     @cached_property
     def options(self) -> tuple[type[DataPlaneOptions], ...]:
-        """The models of all data planes' options, by name.
+        """Return the models of all data planes' options, by name.
 
         Raises:
             InternalError: a room has none of its name.
@@ -69,22 +69,22 @@ class Catalogue:
 
     @cached_property
     def variant_model(self) -> type[Variant]:
-        """The model of variants of these data planes."""
+        """Return the model of variants of these data planes."""
         return variant_model(self.options, Variant)
 
     @cached_property
     def variant_file_model(self) -> type[VariantFile]:
-        """The model of their files."""
+        """Return the model of these data planes' variant files."""
         return variant_model(self.options, VariantFile)
 
     @cached_property
     def drop_counters(self) -> Meanings:
-        """What drop counters mean: those that are of no data plane, and `TABLE` of the rooms' modules `drops`."""
+        """Return what drop counters mean: those of no data plane, and `TABLE` of each room's module `drops`."""
         return Meanings(module.TABLE for module in self.modules("drops").values())
 
     @cached_property
     def kolla(self) -> Mapping[str, KollaPlane]:
-        """The records for Kolla of the data planes that have one, by name.
+        """Return the records for Kolla of the data planes that have one, by name.
 
         Raises:
             InternalError: a room's is of another.
@@ -96,7 +96,7 @@ class Catalogue:
         return MappingProxyType(found)
 
     def kolla_plane(self, name: str) -> KollaPlane:
-        """Return a data plane's record for Kolla; of one that has none a record with which no release can be."""
+        """Return a data plane's record for Kolla; where it has none, one that no release supports."""
         return self.kolla.get(name) or KollaPlane(name=name)
 
     def project(self, root: Path | None = None) -> Project:
@@ -106,7 +106,7 @@ class Catalogue:
     def data_plane(
         self, variant: Variant, role: CellRole = CellRole.SUBJECT, vnf: VnfChoice | None = None
     ) -> "DataPlane":
-        """Return the adapter of a variant, or of the ceiling of its ports; a VNF's own, of those of the VNF.
+        """Return the adapter of a variant, or of a ceiling: one of its ports, or a VNF's own.
 
         Raises:
             UnsupportedError: there is none.
@@ -131,7 +131,7 @@ class Catalogue:
         return found
 
     def modules(self, name: str) -> dict[str, ModuleType]:
-        """Return a module of the rooms that have one of this name, by data plane."""
+        """Return the modules of this name, by data plane; rooms without one are left out."""
         names = {plane: f"{room}.{name}" for plane, room in self._rooms.items()}
         return {plane: import_module(one) for plane, one in names.items() if find_spec(one) is not None}
 
@@ -143,7 +143,7 @@ class Catalogue:
         raise InternalError(f"a room has no options whose dataplane is {name!r}", where=module.__name__)
 
     def _subject(self, variant: Variant) -> "DataPlane":
-        """Find it in the room that has its name, among the classes that have it as their `kind`."""
+        """Find the class in the room of that name: the one that has it as its `kind`."""
         name = variant.options.dataplane
         module_name = f"{self._rooms[name]}.adapter" if name in self._rooms else f"{__package__}.{name}"
         if name not in self._rooms or find_spec(module_name) is None:
@@ -161,8 +161,7 @@ def ceilings(kind: PortKind, variant: Variant) -> "Mapping[CellRole, type[DataPl
     """Return what can be deployed on ports of a kind without a switch: `CEILINGS` of `ports/<kind>_ceilings.py`.
 
     Args:
-        kind: of the ports; none where there is no such module.
-        variant: for whose ports it is asked.
+        kind: of the ports; the result is empty where there is no such module.
 
     Raises:
         PrerequisiteError: a library that they need is missing.

@@ -22,7 +22,9 @@ class ChainControl(ABC):
 
     @abstractmethod
     def apply(self, order: tuple[int, ...]) -> None:
-        """Let frames pass the VNFs in another order; all of it is in force when this returns, or nothing of it.
+        """Let frames pass the VNFs in another order. When this returns, all of it is in force.
+
+        An order that is refused changes nothing.
 
         Args:
             order: the VNFs from outside end 0 to outside end 1, by their numbers from 0.
@@ -37,8 +39,8 @@ class FixedChain(ChainControl):
     """A path whose order cannot be changed while it runs.
 
     Args:
-        fixed: why.
-        where: the variant or the site.
+        fixed: why it cannot be changed, for the message.
+        where: the variant or the site, for the message.
         fix: what can be done instead.
     """
 
@@ -48,11 +50,11 @@ class FixedChain(ChainControl):
         self._fix = fix
 
     def cables(self) -> tuple[ChainCable, ...]:
-        """Return no cables: it has none."""
+        """Return no cables: the order is fixed, and there is nothing to read."""
         return ()
 
     def apply(self, order: tuple[int, ...]) -> None:
-        """Refuse."""
+        """Refuse every order."""
         raise UnsupportedError(
             "the order of VNFs cannot be changed here while they run",
             where=self._where,

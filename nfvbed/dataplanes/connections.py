@@ -1,4 +1,4 @@
-"""What a switch's connection tracking has: entries and their states, and what the datapath does with frames of them."""
+"""A switch's connection tracking: entries and their states, and what the datapath does with frames of them."""
 
 from abc import ABC, abstractmethod
 
@@ -33,11 +33,11 @@ class Connections(Record):
 
 
 class ConnectionTracker(ABC):
-    """Looks into the connection tracking of a deployment's switches."""
+    """Reads the connection tracking of a deployment's switches."""
 
     @abstractmethod
     def look(self) -> tuple[Connections, ...]:
-        """Read that of each switch, in the order of the path.
+        """Read the connection tracking of each switch, in the order of the path.
 
         Raises:
             DeployError: one does not answer.

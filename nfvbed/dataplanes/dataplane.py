@@ -27,8 +27,8 @@ PORT_TO_PORT = "p2p"
 class Peers(Protocol):
     """Whoever is on the other sides of the ports: VNFs and generator.
 
-    A data plane whose ports are sockets that those listen on starts them before itself: they come up side by side, and
-    it finds somebody at each of its ports at once, where it would try again only a second later.
+    A data plane whose ports are sockets that those listen on starts them before itself: then it finds
+    somebody at each of its ports at once. One that finds nobody tries again only a second later.
     """
 
     def start(self, foreseen: Deployment) -> None:
@@ -75,7 +75,7 @@ class DataPlane(ABC):
 
     @abstractmethod
     def probe(self, variant: Variant) -> Fitness:
-        """Find out, by trying and not by guessing, how this host can run it.
+        """Find out, by trying and not by guessing, how this host can run the data plane.
 
         Raises:
             UnsupportedError, PrerequisiteError, DeployError: it cannot; the site makes its answer of it.
@@ -83,7 +83,7 @@ class DataPlane(ABC):
 
     @abstractmethod
     def deploy(self, request: DeployRequest) -> Deployment:
-        """Set it up: the switch, all ports of the layout, and the cables between them.
+        """Deploy the switch, all ports of the layout, and the cables between them.
 
         Raises:
             UnsupportedError, DeployError, PrerequisiteError: the caller then undoes the workspace's ledger.
@@ -91,7 +91,7 @@ class DataPlane(ABC):
 
     @abstractmethod
     def verify(self, deployment: Deployment) -> None:
-        """Check that it still lives.
+        """Check that the switch still lives.
 
         Raises:
             SwitchDiedError: with its exit status and the last lines of its log.
@@ -99,7 +99,7 @@ class DataPlane(ABC):
 
     @abstractmethod
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Read its own counters, cumulative."""
+        """Read the switch's own counters, cumulative."""
 
     @abstractmethod
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
@@ -109,12 +109,11 @@ class DataPlane(ABC):
         """
 
     def wait_until_joined(self, deployment: Deployment, ports: Collection[str]) -> None:
-        """Wait until the switch forwards to ports whose other sides are open: they may know it earlier than the switch.
+        """Wait until the switch forwards to ports whose other sides are open: they may be ready before it is.
 
-        Most switches need no wait: they live, and that is checked.
+        Most switches need no wait: only that they live is checked.
 
         Args:
-            deployment: an existing one.
             ports: names of vhost-user ports (`p0`, `v1a`).
 
         Raises:
@@ -126,7 +125,7 @@ class DataPlane(ABC):
         """Take away what a deployment put where its workspace does not reach, before that is undone; idempotent."""
 
     def reset(self, deployment: Deployment) -> ResetReport:
-        """Break the switch off and bring it back as it was configured; its ports' other sides live on.
+        """Kill or disconnect the switch, and bring it back as it was configured; the other sides of its ports live on.
 
         Called in the main thread while frames flow. It returns when the switch is configured again.
 
@@ -142,7 +141,7 @@ class DataPlane(ABC):
         )
 
     def chain(self, deployment: Deployment) -> ChainControl:
-        """Open the path for the order of its VNFs; it is fixed, unless a data plane's class says how it is changed."""
+        """Open the path for the order of its VNFs; the order is fixed unless a data plane's class can change it."""
         return FixedChain(
             f"{self.kind} joins the ports of VNFs once, when it is deployed; nfvbed steers Open vSwitch alone",
             f"variant {deployment.variant}",
@@ -173,20 +172,15 @@ class DataPlane(ABC):
         return self._learning_table(deployment, variant)
 
     def _learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
-        """Open it for `learning_table`, between two ports."""
+        """Open the table for `learning_table`, between two ports."""
         raise TableNotApplicable(f"{variant.name} learns no addresses")
 
     def switch_reader(self, deployment: Deployment, duration_s: float) -> CounterReader | None:
-        """Return what reads the switch's own counters around a trial; None: it has no more than its ports'.
-
-        Args:
-            deployment: whose switch.
-            duration_s: of the trial, in seconds.
-        """
+        """Return a reader of the switch's own counters around a trial; None: it has only those of its ports."""
         return None
 
     def connections(self, deployment: Deployment) -> ConnectionTracker | None:
-        """Open its connection tracking; None where it tracks none."""
+        """Open the switch's connection tracking; None where it tracks no connections."""
         return None
 
     @abstractmethod
@@ -195,7 +189,7 @@ class DataPlane(ABC):
 
 
 class Ceiling(DataPlane):
-    """What is measured on a variant's ports without its switch: it is deployed where the variant was probed."""
+    """What is measured on a variant's ports without its switch; it is deployed where the variant was probed."""
 
     def probe(self, variant: Variant) -> Fitness:
         """Return what is lacking; by default nothing beyond what the variant's ports need."""

@@ -18,7 +18,7 @@ _MODULE = "compute"
 
 @cache
 def computes() -> dict[str, Callable[[DevCloud], Compute]]:
-    """Return the classes of computes, by the name of the data plane that they have as their `dataplane`."""
+    """Return the classes of computes, by the name that they have as their `dataplane`."""
     found: dict[str, Any] = {
         name: thing
         for name, module in CATALOGUE.modules(_MODULE).items()
@@ -29,7 +29,7 @@ def computes() -> dict[str, Callable[[DevCloud], Compute]]:
 
 
 def kinds() -> tuple[ComputeKind, ...]:
-    """Return what computes beside the controller are."""
+    """Return the kinds of computes beside the controller."""
     return tuple(found for one in computes().values() if (found := getattr(one, "kind", None)) is not None)
 
 

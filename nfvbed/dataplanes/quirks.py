@@ -1,4 +1,4 @@
-"""What a data plane does otherwise than most, declared in its room: module `quirks`, value `QUIRKS`.
+"""How a data plane differs from most, declared in its room: module `quirks`, value `QUIRKS`.
 
 The tests that hold for every data plane read it (`tests/functional/test_data_planes_conform.py`). A room without the
 module has no quirk: the kernel is its switch, its cycles are its own, and it can be reset whatever its ports are.
@@ -21,7 +21,7 @@ def _no_options() -> MappingProxyType[str, object]:
 
 @dataclass(frozen=True)
 class Quirks:
-    """What one data plane does otherwise than the others, whatever its variant."""
+    """How one data plane differs from the others, whatever its variant."""
 
     process: str = ""
     """Name, in its workspace, of the process that is the switch: with it the switch ends, and a reset renews it.

@@ -1,4 +1,4 @@
-"""The interface of what reads own counters, of a switch or a VNF, around a trial."""
+"""The interface of a reader of a switch's or a VNF's own counters around a trial."""
 
 from typing import Protocol
 
@@ -12,7 +12,7 @@ class CounterReader(Protocol):
         """Take the first reading."""
 
     def stop(self) -> None:
-        """Take the second one."""
+        """Take the second reading."""
 
     def rows(self) -> tuple[MeasuredRow, ...]:
-        """Return what was counted in between."""
+        """Return what was counted between the two readings."""

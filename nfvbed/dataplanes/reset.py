@@ -1,10 +1,10 @@
-"""A reset of a switch under traffic: what is done to it, and how long it takes until it is configured again."""
+"""A reset of a switch under traffic: what is done to it, and how long its configuration then takes."""
 
 from nfvbed.records import Record
 
 
 class ResetReport(Record):
-    """What a reset was."""
+    """What a reset did."""
 
     kind: str
     """What was done to the switch: results of different kinds are not the same test (RFC 6201 section 4)."""
@@ -13,5 +13,5 @@ class ResetReport(Record):
 
     @property
     def duration_ns(self) -> int:
-        """From the blow until everything that was configured before is so again; frames may flow sooner or later."""
+        """Time from the reset's start until the former configuration is complete; frames may flow sooner or later."""
         return sum(duration for _, duration in self.steps)

@@ -11,7 +11,7 @@ from nfvbed.traffic.generator import PLAIN, Addressing
 
 
 class TableNotApplicable(Exception):
-    """What is deployed has no such table; the text says why. This is no failure: there is nothing to be measured."""
+    """What is deployed has no such table; the text says why. This is no failure: there is nothing to measure."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Filling:
 
 
 class ForwardingTable(ABC):
-    """A table of entries that frames are looked up in. One thread uses it; `close` is idempotent."""
+    """A table of entries in which frames are looked up. One thread uses it; `close` is idempotent."""
 
     entry: str
     """What an entry is, in the plural: `OpenFlow entries`, `routes`."""
@@ -40,11 +40,11 @@ class ForwardingTable(ABC):
 
     @abstractmethod
     def fill(self, entries: int, directions: int) -> Filling:
-        """Put exactly so many entries in, in place of those that were there; every direction has its share.
+        """Replace the entries by this number of entries; every direction has its share.
 
         Args:
-            entries: how many; where they are fewer than the directions, each has one all the same.
-            directions: in which frames are sent.
+            entries: how many; at least one for each direction is written.
+            directions: the number of directions in which frames are sent.
 
         Raises:
             DeployError: the table does not take them; the message says how many it took.
@@ -52,7 +52,7 @@ class ForwardingTable(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Bring back what was there before."""
+        """Restore what was there before."""
 
 
 class LearningTable(ABC):
@@ -66,7 +66,7 @@ class LearningTable(ABC):
 
     @abstractmethod
     def forget(self) -> None:
-        """Remove every learnt address."""
+        """Remove all learnt addresses."""
 
     @abstractmethod
     def learnt(self) -> int | None:
@@ -74,7 +74,7 @@ class LearningTable(ABC):
 
     @abstractmethod
     def flooded(self) -> int:
-        """Return the frames that the monitoring port was sent, cumulative: none of them was for it."""
+        """Return the frames that the monitoring port received, cumulative: none of them was for it."""
 
     @abstractmethod
     def close(self) -> None:
@@ -86,7 +86,7 @@ Table = TypeVar("Table", ForwardingTable, LearningTable)
 
 @contextlib.contextmanager
 def closing(table: Table) -> Iterator[Table]:
-    """Close a table at the end; where something failed before, that is reported, not that it cannot be closed."""
+    """Close a table at the end; where the block failed, its error is raised, not one of closing."""
     try:
         yield table
     except BaseException:

@@ -20,7 +20,7 @@ EMULATED_NICS = ("e1000", "rtl8139")
 
 
 def layout_of(deployment: Deployment) -> Layout:
-    """Return a deployment's topology laid out, its VNFs in the order in which they are now."""
+    """Return the layout of a deployment's topology, with its VNFs in their present order."""
     return layout(deployment.topology).in_order(deployment.order)
 
 
@@ -33,7 +33,7 @@ def port_numbers(plan: Layout) -> dict[str, int]:
 
 
 def end_of(number: int) -> End:
-    """Return the end of the path at which a port is, by its OpenFlow number: what `port_numbers` counted."""
+    """Return the end of the path of a port, given its OpenFlow number by `port_numbers`."""
     return End(None, number - 1) if number < _FIRST_OF_VNFS else End(*divmod(number - _FIRST_OF_VNFS, 2))
 
 
@@ -84,7 +84,7 @@ def end_mac(end: End) -> str:
 
 
 def vnf_port_kind(variant: Variant, choice: VnfChoice) -> PortKind:
-    """Decide how a VNF's ports attach to a variant's switch.
+    """Return how a VNF's ports attach to a variant's switch.
 
     Raises:
         UnsupportedError: this VNF cannot be attached to this switch; with the reason.
@@ -93,7 +93,7 @@ def vnf_port_kind(variant: Variant, choice: VnfChoice) -> PortKind:
 
 
 def on_path(plan: Layout, choice: VnfChoice) -> VnfChoice:
-    """Return a VNF as it runs on a path: its ends send and receive as testpmd does, whatever they could forward."""
+    """Return a VNF as it runs on a path: its ends send and receive as testpmd does, however they could forward."""
     return choice.model_copy(update={"forwarding": "io"}) if plan.one_way else choice
 
 
@@ -114,9 +114,9 @@ def require_topology(variant: Variant, topology: str) -> None:
 
 
 def _require_core(topology: str, choice: VnfChoice) -> None:
-    """Refuse a mobile core elsewhere than between S1-U and SGi, and anything else there.
+    """Refuse a mobile core anywhere but between S1-U and SGi, and any other VNF there.
 
-    What another virtual machine does there is its image's.
+    What another virtual machine does there depends on its image.
     """
     is_gateway, is_image = choice.forwarding in GATEWAYS, choice.kind is VnfKind.VM
     if is_gateway != (topology == VEPC) and (is_gateway or not is_image):
@@ -129,7 +129,7 @@ def _require_core(topology: str, choice: VnfChoice) -> None:
 
 
 def require_path(variant: Variant, topology: str, choice: VnfChoice | None) -> None:
-    """Check what can be known without a host: the variant has the topology, and such VNFs can be attached to it.
+    """Check what can be known without a host: the variant has the topology, and the VNFs can be attached to it.
 
     Raises:
         UnsupportedError: with the reason.

@@ -1,1 +1,1 @@
-"""This machine: what it has and can do, what nfvbed takes of it and gives back; and another one over SSH."""
+"""This machine: what it has and can do, what nfvbed takes of it and gives back; and other hosts over SSH."""

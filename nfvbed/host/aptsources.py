@@ -1,4 +1,4 @@
-"""Which mirrors have a suite of Debian: the machine's own, whatever Debian it is; a suite lies beside the others."""
+"""Which mirrors have a suite of Debian: the machine's own, whatever Debian it is; suites are side by side there."""
 
 from pathlib import Path
 from typing import Final
@@ -9,15 +9,15 @@ FORMAT: Final = "$(REPO_URI)|$(RELEASE)|$(CODENAME)"
 
 
 def mirrors_of(suite: str, targets: str, os_release: Path = OS_RELEASE) -> set[tuple[str, str]]:
-    """Return addresses with their releases: of the suite and of what belongs to it, as updates and security.
+    """Return the mirrors of a suite as addresses with their releases, with those of its updates and security.
 
-    None where apt knows no mirror: a system that is only like Debian has another archive, and needs an entry of
-    Debian's.
+    The set is empty where apt knows no mirror: a system that is only like Debian has another archive, and needs an
+    entry of Debian's.
 
     Args:
-        suite: a suite's code name, as `bookworm`.
-        targets: what apt-get prints in `FORMAT`, a line each.
-        os_release: says what the machine is.
+        suite: its code name, as `bookworm`.
+        targets: output of apt-get in `FORMAT`, a line for each target.
+        os_release: the file that says which system this is.
     """
     rows = {(row[0], row[2] or row[1]) for line in targets.splitlines() if len(row := line.split("|")) == 3}
     if there := {(address, name) for address, name in rows if name.startswith(suite)}:

@@ -10,7 +10,7 @@ def unified_mount(mounts: str | None = None) -> Path:
     """Find the mount of cgroup version 2.
 
     Args:
-        mounts: the text of /proc/mounts; None reads it.
+        mounts: the text of /proc/mounts; None: read it.
 
     Raises:
         PrerequisiteError: there is none.

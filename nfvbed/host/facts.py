@@ -36,9 +36,9 @@ _BOOT_PARAMETERS = (
 
 
 def host_facts(topology: CpuTopology, root: Path = Path("/")) -> dict[str, Any]:
-    """CPU, kernel, mitigations, governor, isolation and memory, from /proc and /sys.
+    """Return CPU, kernel, mitigations, governor, isolation and memory, from /proc and /sys.
 
-    `told` says which warnings about a trial this host can raise at all; what it cannot tell is no warning.
+    `told` says which warnings about a trial this host can raise at all.
     """
     return {
         **lasting(root),
@@ -50,7 +50,7 @@ def host_facts(topology: CpuTopology, root: Path = Path("/")) -> dict[str, Any]:
 
 
 def lasting(root: Path) -> dict[str, Any]:
-    """Return what files alone say: CPU, mitigations, governor, memory, and how the kernel was started.
+    """Return what is in files alone: CPU, mitigations, governor, memory, and the kernel's start parameters.
 
     Args:
         root: of the machine's files, or of a copy of them.
@@ -84,7 +84,7 @@ def _text(path: Path) -> str | None:
 
 
 def _cpu(root: Path) -> dict[str, str]:
-    """The first CPU's identity; its present frequency is left out: it changes."""
+    """Return the first CPU's identity, without its present frequency, which changes."""
     wanted = {"vendor_id", "model name", "cpu family", "model", "stepping", "microcode", "CPU implementer", "CPU part"}
     found: dict[str, str] = {}
     for line in (_text(root / "proc/cpuinfo") or "").splitlines():
@@ -102,13 +102,13 @@ def _mitigations(root: Path) -> dict[str, str | None]:
 
 
 def _governors(root: Path) -> list[str]:
-    """The governors in use; empty where the machine does not let its frequency be governed (virtual machines)."""
+    """Return the governors in use; empty where the machine has no governed frequency (virtual machines)."""
     paths = (root / "sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
     return sorted({text for path in paths if (text := _text(path))})
 
 
 def _memory_gib(root: Path) -> int | None:
-    """Rounded: the kernel's own share of it changes by a few MiB from boot to boot."""
+    """Return memory in GiB, rounded: the kernel's own share changes by a few MiB from boot to boot."""
     for line in (_text(root / "proc/meminfo") or "").splitlines():
         if line.startswith("MemTotal:"):
             return round(int(line.split()[1]) / _GIB_KIB)

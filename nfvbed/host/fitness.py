@@ -1,4 +1,4 @@
-"""What probes find of what a host can run; and the answer that a site makes of it."""
+"""What probes find of what a host can run, and the answer that a site makes of it."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from nfvbed.records import Readiness, Record, Support
 
 
 class Fitness(Record):
-    """What a probe found of something that this host can run; where it cannot, the probe raises."""
+    """What a probe found of something that this host can run; for what it cannot run, the probe raises."""
 
     limited: bool = False
     """Whether it runs with less than it asks for: the reason says how, the fix what to do."""
@@ -16,7 +16,7 @@ class Fitness(Record):
 
 
 def support_of(name: str, probe: Callable[[], Fitness]) -> Support:
-    """Run a probe, for a site; whatever it raises says why the thing cannot run there, and what to do."""
+    """Run a probe for a site; whatever it raises becomes the reason and the fix."""
     try:
         found = probe()
     except NfvbedError as failure:
@@ -26,6 +26,6 @@ def support_of(name: str, probe: Callable[[], Fitness]) -> Support:
 
 
 def refused(name: str, failure: NfvbedError) -> Support:
-    """Say that something cannot run on a site, with the reason and the fix of a failure."""
+    """Return that something cannot run on a site, with a failure's reason and fix."""
     reason = f"{failure.what}: {failure.observed}" if failure.observed else failure.what
     return Support(variant=name, readiness=Readiness.UNSUPPORTED, reason=reason, fix=failure.fix)

@@ -1,8 +1,8 @@
-"""What a host lacks and how it comes to it, in words that hold on hosts of every kind; used by all who say it.
+"""How a host gets what it lacks, in words that hold on hosts of every kind; used for all messages about it.
 
-A host may be another distribution's, a virtual machine, a container, one with several NUMA nodes, one whose default
-hugepages are of 1 GiB, one with secure boot, and one that others work on. So a fix names the kernel's option beside the
-module, the program beside one distribution's package, and says what it takes from others.
+A host may be another distribution's, a virtual machine or a container. It may have several NUMA nodes, default
+hugepages of 1 GiB, secure boot, or other users. So a fix names the kernel's option beside the module, the program
+beside one distribution's package, and says what it takes from others.
 """
 
 from typing import Final
@@ -27,11 +27,11 @@ IOMMU_ON: Final = (
 
 
 def load(*modules: str, option: str = "") -> str:
-    """Say how a kernel comes to modules.
+    """Return the advice by which a kernel gets modules.
 
     Args:
         modules: their names, in the order in which they are loaded.
-        option: the kernel's option where the name does not tell it.
+        option: the kernel's build option, where the module's name does not tell it.
     """
     options = option or ", ".join(_OPTIONS[name] for name in modules)
     names = modules[0] if len(modules) == 1 else f"-a {' '.join(modules)}"
@@ -39,11 +39,11 @@ def load(*modules: str, option: str = "") -> str:
 
 
 def install(what: str, package: str) -> str:
-    """Say how a host comes to a program or a library.
+    """Return the advice by which a host gets a program or a library.
 
     Args:
         what: its own name.
-        package: of Debian's.
+        package: Debian's package.
     """
     return f"install {what} (Debian's package {package})"
 

@@ -26,10 +26,9 @@ class GeneratorStarter:
     """Starts generators in one workspace; their hugepages are reserved once.
 
     Args:
-        workspace: where they run.
-        arrangement: where they sit.
-        hugepages_mib: what is reserved for them, where they use any.
-        root: where `native/build` is.
+        workspace: where the generators run.
+        hugepages_mib: reserved for them, where they use any.
+        root: the project folder with `native/build`.
     """
 
     def __init__(self, workspace: Workspace, arrangement: Arrangement, hugepages_mib: int, root: Path) -> None:
@@ -52,7 +51,7 @@ class GeneratorStarter:
         return generator
 
     def launch(self, deployment: Deployment) -> Generator:
-        """Start one; its `wait_until_ready` is to be called before anything is asked of it.
+        """Start a generator; call its `wait_until_ready` before asking it anything.
 
         Raises:
             PrerequisiteError: it is not built, or there is too little hugepage memory.
@@ -89,12 +88,12 @@ class GeneratorStarter:
         return NfvgenClient(options, spawn, wait=False)
 
     def _shares_core(self, deployment: Deployment) -> bool:
-        """Whether a VNF polls on the generator's core: then both must yield."""
+        """Return whether a VNF polls on the generator's core: then both must yield."""
         return bool(deployment.vnf_ports) and self.arrangement.generator_core in self.arrangement.vnf_cores
 
 
 def destination_macs(deployment: Deployment) -> tuple[str, str] | None:
-    """Return the destinations of frames from port 0 and port 1 where a switch or a VNF at an end asks for some."""
+    """Return the destinations of frames from ports 0 and 1, where a switch or a VNF at an end asks for some."""
     wanted = PlaneState.of(deployment).destination_macs
     if wanted:
         first_mac, last_mac = wanted
@@ -106,7 +105,7 @@ def destination_macs(deployment: Deployment) -> tuple[str, str] | None:
 
 
 def both_ports(deployment: Deployment) -> tuple[GeneratorPort, GeneratorPort]:
-    """Return the generator's two ports: its port 0 at outside end 0 and its port 1 at outside end 1.
+    """Return the generator's two ports: port 0 at outside end 0, port 1 at outside end 1.
 
     Where one of the ends is a VNF, the generator's port there leads nowhere (`PlaneState.idle_port`).
 

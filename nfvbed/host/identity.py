@@ -1,4 +1,4 @@
-"""How an nfvbed that runs inside a guest node knows it: by the parameters that its kernel was started with."""
+"""How an nfvbed inside a guest node knows which node it is: by parameters of the kernel's command line."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ class NodeIdentity:
 
 
 def parameters(site: str, accelerator: Accelerator, qemu: str) -> tuple[str, ...]:
-    """Return the kernel's parameters that carry the identity; kernels ignore those with a dot that they do not know."""
+    """Return the kernel's parameters that carry the identity; kernels ignore unknown ones with a dot."""
     return f"{_NAME}={site}", f"{_ACCELERATOR}={accelerator.value}", f"{_QEMU}={qemu}"
 
 

@@ -9,7 +9,7 @@ _LONGEST_BYTES = 65536
 
 
 def listens(path: Path) -> bool:
-    """Return whether somebody answers on a socket; its file is there a moment before."""
+    """Return whether anybody answers on a socket; its file is there a moment earlier."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
             connection.connect(str(path))
@@ -19,15 +19,12 @@ def listens(path: Path) -> bool:
 
 
 def ask(path: Path, line: str, patience_s: float) -> dict[str, Any]:
-    """Ask a program.
+    """Ask a program one question.
 
     Args:
-        path: of its socket.
-        line: the question, without its end; empty: connecting is the question.
+        path: of the program's socket.
+        line: the question, without its newline; empty: connecting is the question.
         patience_s: how long each step may take.
-
-    Returns:
-        Its answer.
 
     Raises:
         OSError: nobody listens, or nobody answers in time.

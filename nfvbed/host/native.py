@@ -1,4 +1,4 @@
-"""Where the programs of `native/` are."""
+"""Where the programs of `native/` are built."""
 
 import functools
 import os
@@ -26,9 +26,9 @@ _REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def build_directory(root: Path | None = None) -> Path:
-    """Where they are built: NFVBED_NATIVE_DIR, or `native/build` below the root (default: this checkout).
+    """Return the build folder: NFVBED_NATIVE_DIR, or `native/build` below the root (default: this checkout).
 
-    In a guest node `.nfvbed/node-native`: an emulated processor has not all that the host's own build makes use of.
+    In a guest node it is `.nfvbed/node-native`: an emulated processor lacks instructions that the host's build uses.
     """
     override = os.environ.get("NFVBED_NATIVE_DIR")
     if override:
@@ -37,7 +37,7 @@ def build_directory(root: Path | None = None) -> Path:
 
 
 def native_binary(name: str, root: Path | None = None) -> Path:
-    """Find one.
+    """Find a program.
 
     Raises:
         PrerequisiteError: it is not built.
@@ -51,6 +51,6 @@ def native_binary(name: str, root: Path | None = None) -> Path:
 
 @functools.cache
 def version_of(program: Path) -> str:
-    """Ask a program for its version, once: every visit to a cell writes it down."""
+    """Return a program's version, asked for once: every visit to a cell writes it down."""
     argv = [str(program), "--version"]
     return subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False).stdout.strip()

@@ -13,11 +13,11 @@ class Steps:
 
     @property
     def done(self) -> tuple[tuple[str, int], ...]:
-        """(step, duration in ns)."""
+        """Name and duration in ns of each step."""
         return tuple(self._done)
 
     def add(self, steps: Iterable[tuple[str, int]]) -> None:
-        """Append steps that somebody else has timed."""
+        """Append steps that were timed elsewhere."""
         self._done += steps
 
     @contextmanager

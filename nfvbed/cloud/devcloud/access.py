@@ -32,13 +32,13 @@ _READY = "ready"
 
 
 def relay_runs(entries: Sequence[object], node: str = "") -> bool:
-    """Whether one of a ledger's entries is a relay that runs: this machine's, or that of a compute node."""
+    """Return whether one of a ledger's entries is a relay that runs: this machine's, or that of a compute node."""
     name = _relay_name(node)
     return any(isinstance(e, ProcessEntry) and e.name == name and is_alive(e.pid, e.start_time) for e in entries)
 
 
 def start_relay(controller: Node, ledger: Ledger) -> None:
-    """Start the relay from this machine's loopback into the controller.
+    """Start the relay from this machine's loopback to the controller.
 
     Raises:
         DeployError: it does not listen, as when a port is in use.
@@ -47,7 +47,7 @@ def start_relay(controller: Node, ledger: Ledger) -> None:
 
 
 def start_relay_from(node: Node, controller: Node, ledger: Ledger) -> None:
-    """Start the relay from a compute node's loopback into the controller: no link leads from one to the other.
+    """Start the relay from a compute node's loopback to the controller: no link joins the two.
 
     Raises:
         DeployError: it does not listen.
@@ -56,7 +56,7 @@ def start_relay_from(node: Node, controller: Node, ledger: Ledger) -> None:
 
 
 def start_relay_to_dashboard(controller: Node, ledger: Ledger) -> None:
-    """Start the relay from a socket of the controller, Horizon's alone, to nfvbed's dashboard on this machine.
+    """Start the relay from a socket of the controller, only Horizon's, to nfvbed's dashboard on this machine.
 
     The dashboard need not run: Horizon's panel says so then.
 
@@ -81,10 +81,8 @@ def _run(name: str, argv: list[str], log: Path, kept: tuple[Ledger, str]) -> Non
     """Start a relay and wait until it listens.
 
     Args:
-        name: of its process.
-        argv: its command line.
-        log: where it writes.
-        kept: the ledger that undoes it, and what to do where it ends.
+        log: the file for its output.
+        kept: the ledger that undoes it, and the advice where it ends.
     """
     ledger, fix = kept
     log.unlink(missing_ok=True)
@@ -108,7 +106,7 @@ def _relay_name(node: str) -> str:
 
 
 def clouds_yaml(password: str) -> str:
-    """Return `clouds.yaml` of the administrator."""
+    """Return the administrator's `clouds.yaml`."""
     auth = {
         "auth_url": f"http://{LOOPBACK}:{PORTS['keystone']}/v3",
         "username": "admin",

@@ -1,4 +1,4 @@
-"""What the stages of a start do in the controller: from an empty node to services that answer."""
+"""The work of a start's stages in the controller: from an empty node to services that answer."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -44,7 +44,7 @@ class BringUp:
         return f"{self._processes.configure(self._settings)} files"
 
     def infrastructure(self) -> str:
-        """Start databases, messages, cache, switch and libvirt."""
+        """Start databases, message queue, cache, switch and libvirt."""
         for service in INFRASTRUCTURE:
             if service is not openvswitch.SERVICE:
                 self._processes.start(service.processes)
@@ -62,7 +62,7 @@ class BringUp:
             self._channel.check(Command(("/usr/sbin/ip", *words)))
 
     def databases(self) -> str:
-        """Make and migrate all databases; nothing to do above a seed."""
+        """Make and migrate all databases; nothing to do on top of a seed."""
         if self._seeded:
             return "from the seed"
         users = {name: service.name for service in OPENSTACK for name in service.databases}
@@ -130,7 +130,7 @@ class BringUp:
         self._channel.write("/etc/openstack/clouds.yaml", text, 0o600)
 
     def check_all_alive(self) -> None:
-        """Make sure that every process of every service runs.
+        """Check that every process of every service runs.
 
         Raises:
             DeployError: one has ended; with the last lines of its log.

@@ -39,13 +39,12 @@ GUESTS_MIB = HUGEPAGES_MIB - SWITCH_MIB
 
 
 class DevCloud:
-    """The cloud of a project; it outlives the commands that work on it.
+    """A project's cloud, which outlives the commands that work on it.
 
     Args:
-        project_root: of the project.
-        kinds: of the compute nodes that it can have.
-        flavors: that it is filled with.
-        hugepages_mib: that it is started with.
+        kinds: those of the compute nodes that it can have.
+        flavors: those that it gets when it is started.
+        hugepages_mib: hugepage memory for a start.
     """
 
     def __init__(
@@ -68,7 +67,7 @@ class DevCloud:
 
     @property
     def guests_mib(self) -> int:
-        """Hugepage memory that the controller has for guests; of one that does not run: what it is started with."""
+        """The controller's hugepage memory for guests, in MiB; of a stopped cloud: what it is started with."""
         pages = self.places.run / _GUEST_PAGES
         if pages.is_file() and self.find_node() is not None:
             return int(pages.read_text()) * _PAGE_MIB
@@ -85,7 +84,7 @@ class DevCloud:
         return None if ledger is None else Node.find(self.places.node(host), ledger.entries)
 
     def computes(self) -> tuple[str, ...]:
-        """Name the compute nodes that were started beside the controller, whether they run or not."""
+        """Return the names of the compute nodes beside the controller, whether they run or not."""
         ledger = self._open_ledger()
         return () if ledger is None else tuple(name for name in names_of(ledger.entries) if name != CONTROLLER)
 
@@ -93,9 +92,8 @@ class DevCloud:
         """Start a compute node beside the controller, or what has ended of it; return the seconds of each stage.
 
         Args:
-            host: of one of its kinds.
-            progress: shows the stages.
-            guests_mib: hugepage memory for its guests; of one that runs it stays as it is.
+            host: one of its kinds.
+            guests_mib: hugepage memory for its guests, in MiB; a running node keeps what it has.
 
         Raises:
             BusyError: another nfvbed is starting or stopping the cloud.
@@ -106,7 +104,7 @@ class DevCloud:
             return run_stages(self._compute(host).stages(guests_mib), self.record, progress, self.places.durations)
 
     def start(self, progress: Progress) -> dict[str, float]:
-        """Start it, or go on with a start that failed; return the seconds of each stage that was run.
+        """Start the cloud, or continue a failed start; return the seconds of each stage that ran.
 
         Raises:
             PrerequisiteError: the machine has too little of something; nothing was changed.
@@ -124,7 +122,7 @@ class DevCloud:
             return taken
 
     def foresee(self) -> tuple[str, ...]:
-        """Return lines that say what a start would do; nothing is changed."""
+        """Return lines about what a start would do; nothing is changed."""
         done = self.record.done() if self.find_node() is not None else {}
         stages = self._stages()
         for host in self.computes() if self.find_node() is not None else ():
@@ -133,12 +131,12 @@ class DevCloud:
         return tuple(f"{stage.name:21} {state:13} {stage.summary}" for stage, state in states)
 
     def find_outside(self, host: str) -> ManagedProcess | None:
-        """Return the switch that is no service of a compute node, if there is such a one and it runs."""
+        """Return the running switch of a compute node that is no service of it; None: there is none."""
         switch, ledger, node = self.kinds[host].outside, self._open_ledger(), self.find_compute(host)
         return None if switch is None or ledger is None or node is None else switch.find(node, ledger.entries)
 
     def require_compute(self, host: str) -> tuple[Node, Ledger]:
-        """Return a compute node, and where that is written down which is started beside it.
+        """Return a compute node, and the ledger of what is started beside it.
 
         Raises:
             DeployError: it does not run.
@@ -149,18 +147,18 @@ class DevCloud:
         return node, ledger
 
     def relay_runs(self, host: str = "") -> bool:
-        """Whether the APIs are relayed to this machine's loopback, or to that of a compute node."""
+        """Return whether the APIs are relayed to this machine's loopback, or a compute node's."""
         ledger = self._open_ledger()
         return ledger is not None and access.relay_runs(ledger.entries, host)
 
     def hugepages_mib(self) -> int:
-        """Return how much hugepage memory was added to this machine's pool for it."""
+        """Return how much hugepage memory the cloud has added to this machine's pool, in MiB."""
         ledger = self._open_ledger()
         entries = () if ledger is None else ledger.entries
         return sum((e.granted or 0) * _PAGE_MIB for e in entries if isinstance(e, HugepagesEntry))
 
     def stop(self) -> bool:
-        """Take it down with all that it has written but packages, seed and logs; return whether there was one.
+        """Stop the cloud and remove what it has written, except packages, seed and logs; return whether there was one.
 
         Raises:
             DeployError: something could not be removed.
@@ -250,7 +248,7 @@ class DevCloud:
         return ComputeNode(self.kinds[host], self.places, ledger, controller)
 
     def _relay(self) -> str:
-        """Start the relays, where none run: from here to the APIs, and from Horizon to nfvbed's dashboard."""
+        """Start the relays that do not run: from here to the APIs, and from Horizon to nfvbed's dashboard."""
         ledger, node = self._open_ledger(), self.find_node()
         if ledger is None or node is None:
             raise DeployError("the controller is gone", where=str(self.places.run), fix="nfvbed devcloud start")

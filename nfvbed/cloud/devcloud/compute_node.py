@@ -1,4 +1,4 @@
-"""Starts a compute node beside the controller: its namespaces, links, services, and that Nova and Neutron see it."""
+"""Starts a compute node beside the controller: namespaces, links, services; and waits until Nova and Neutron see it."""
 
 import shutil
 from collections.abc import Callable
@@ -41,11 +41,11 @@ class ComputeNode:
         return Node.find(self._places, self._ledger.entries)
 
     def stages(self, guests_mib: int | None = None) -> list[Stage]:
-        """Return what a start does; all of it can be done again.
+        """Return the stages of a start; each can be repeated.
 
         Args:
-            guests_mib: hugepage memory for its guests; of a node that runs it stays as it is. None: as it was when the
-                node was started before.
+            guests_mib: hugepage memory for its guests, in MiB; a running node keeps what it has. None: as at the last
+                start.
         """
         host, outside = self.kind.host, self.kind.outside
 
@@ -77,7 +77,7 @@ class ComputeNode:
         return f"{pages * _PAGE_MIB} MiB for guests"
 
     def _guest_pages(self) -> int:
-        """Return how many pages were added to the machine's pool for its guests; a node that has ended keeps them."""
+        """Return how many pages the machine's pool has for its guests; a node that has ended keeps them."""
         path = self._places.exchange / _GUEST_PAGES
         return int(path.read_text()) if path.exists() else 0
 

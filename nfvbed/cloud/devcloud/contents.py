@@ -1,4 +1,4 @@
-"""What a cloud holds when it is handed over: networks, flavors, an image, and Tacker's way to it."""
+"""The first contents of a cloud: networks, flavors, an image, and Tacker's access to the cloud."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _MARK = "made by nfvbed devcloud"
 
 @dataclass(frozen=True)
 class Network:
-    """A network; a flat one is on the physical network of its name, a local one is within each host alone."""
+    """A network: a flat one is on the physical network of its name, a local one within each host alone."""
 
     name: str
     cidr: str
@@ -51,7 +51,6 @@ def fill(api: CloudApi, root: Path, wanted: Sequence[Flavor], password: str) -> 
     Args:
         api: the administrator's.
         root: the private root.
-        wanted: flavors.
         password: the administrator's, for Tacker.
     """
     for network in NETWORKS:
@@ -98,7 +97,7 @@ def _flavor(api: CloudApi, flavor: Flavor) -> None:
 
 
 def flavor_request(flavor: Flavor) -> dict[str, object]:
-    """Return the request that makes a flavor; its extra specs are set after it."""
+    """Return the request for a flavor; its extra specs are set after it."""
     return {
         "name": PREFIX + flavor.name,
         "vcpus": flavor.vcpus,
@@ -114,7 +113,7 @@ def _image(api: CloudApi, path: Path) -> None:
 
 
 def _vim(api: CloudApi, password: str) -> None:
-    """Register this very cloud. Without Mistral it stays PENDING; onboarding works all the same."""
+    """Register this cloud. Without Mistral it stays PENDING; onboarding works nevertheless."""
     credentials = {"username": "admin", "password": password, "user_domain_name": "Default", "cert_verify": "False"}
     body = {
         "name": VIM,

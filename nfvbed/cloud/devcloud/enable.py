@@ -1,7 +1,7 @@
 """Which compute node gets new instances: Nova's compute services of all others are disabled.
 
-A service that an operator has disabled is left as it is: those that this disables have a reason that begins with
-`nfvbed:`, and only such are enabled again.
+A service that an operator has disabled is left as it is. Those that this module disables have a reason that begins
+with `nfvbed:`, and it enables only these again.
 """
 
 from typing import Any
@@ -37,12 +37,12 @@ def only(api: CloudApi, host: str) -> None:
 
 
 def release(api: CloudApi) -> None:
-    """Enable the controller's compute again, as it is when nothing is deployed; those started on demand rest."""
+    """Enable only the controller's compute, as when nothing is deployed; computes started on demand are disabled."""
     only(api, CONTROLLER)
 
 
 def rest(api: CloudApi, host: str, reason: str) -> None:
-    """Disable a compute; the reason is shown by `openstack compute service list --long`."""
+    """Disable a compute; `openstack compute service list --long` shows the reason."""
     body = {"host": host, "binary": _BINARY, "disabled_reason": f"{PREFIX} {reason}"}
     api.put("nova", "/v2.1/os-services/disable-log-reason", body)
 

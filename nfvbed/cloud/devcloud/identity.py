@@ -1,4 +1,4 @@
-"""What Keystone must know before other services start: their users, their addresses, Heat's domain."""
+"""What Keystone must know before other services start: their users, their endpoints, Heat's domain."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,7 +13,7 @@ _CONFLICT = 409
 
 
 def register(api: CloudApi, secret: Secrets) -> None:
-    """Make all of it; what is there already is left as it is."""
+    """Register users, endpoints and Heat's domain; what is there already is left as it is."""
     project = _make(api, "project", {"name": "service", "domain_id": "default"})
     roles = {one["name"]: one["id"] for one in api.get("keystone", "/v3/roles")["roles"]}
     for name in ("heat_stack_owner", "heat_stack_user", "service"):
@@ -45,7 +45,7 @@ def _user(api: CloudApi, service: Service, project: str, roles: dict[str, str], 
 
 
 def _endpoint(api: CloudApi, service: str | tuple[str, str], endpoint: Endpoint, interfaces: list[str]) -> None:
-    """Make a service's endpoints; the service too, where it is named and not known by its id."""
+    """Make a service's endpoints; and the service, where it is given by name and not by id."""
     if isinstance(service, tuple):
         service = _make(api, "service", {"name": service[0], "type": service[1]})
     url = f"http://{LOOPBACK}:{endpoint.port}{endpoint.path}"
@@ -63,7 +63,7 @@ def _stack_domain(api: CloudApi, admin_role: str, secret: Secrets) -> None:
 
 
 def _make(api: CloudApi, kind: str, body: dict[str, str]) -> str:
-    """Make one thing and return its id; the id of the one that is there already, where there is."""
+    """Make one thing and return its id; where it is there already, return the id of that."""
     try:
         created: str = api.post("keystone", f"/v3/{kind}s", {kind: body})[kind]["id"]
         return created

@@ -1,4 +1,4 @@
-"""Lines of a start's stages, on standard error."""
+"""Lines for the stages of a start, on standard error."""
 
 import sys
 import threading
@@ -8,10 +8,10 @@ from nfvbed.cloud.devcloud.stages import Stage
 
 
 class StageLines:
-    """A line for each stage; on a terminal its seconds are counted while it goes on.
+    """A line for each stage; on a terminal its seconds are counted while it runs.
 
     Args:
-        skipped: whether stages that are done already get one.
+        skipped: whether stages that are already done get a line too.
     """
 
     def __init__(self, *, skipped: bool = False) -> None:
@@ -21,7 +21,7 @@ class StageLines:
         self._line = ""
 
     def begin(self, number: int, total: int, stage: Stage) -> None:
-        """Say which one begins."""
+        """Write which stage begins."""
         self._line = f"[{number:2}/{total}] {stage.name:15} {stage.summary} ... "
         print(self._line, end="", file=sys.stderr, flush=True)
         if sys.stderr.isatty():
@@ -30,16 +30,16 @@ class StageLines:
             self._counter.start()
 
     def end(self, stage: Stage, seconds: float, outcome: str) -> None:
-        """Say how long it took."""
+        """Write how long it took."""
         self._close(f"{seconds:.0f} s" + (f" ({outcome})" if outcome else ""))
 
     def skip(self, number: int, total: int, stage: Stage) -> None:
-        """Say, where that is wanted, that it is done already."""
+        """Write, where that is wanted, that it is already done."""
         if self._skipped:
             print(f"[{number:2}/{total}] {stage.name:15} done already", file=sys.stderr, flush=True)
 
     def fail(self, stage: Stage, seconds: float) -> None:
-        """Say so; the error follows."""
+        """Write that it failed; the error follows."""
         self._close(f"failed after {seconds:.0f} s")
 
     def _count(self, started: float) -> None:

@@ -1,7 +1,7 @@
-"""The links of a compute node: pairs whose outer ends a generator enters, and one that leads to the management network.
+"""The links of a compute node: pairs whose outer ends are the generator's, and one to the management network.
 
-They live as long as the node does, as its agent wants the physical interfaces when it starts. The generator's ends are
-in a network namespace of their own, which the cloud's ledger holds: no deployment makes or removes any of it.
+They live as long as the node, whose agent needs the physical interfaces when it starts. The generator's ends are in a
+network namespace of their own, which the cloud's ledger holds: no deployment makes or removes it.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ _DIGITS = 8
 
 
 def generator_space(places: NodePlaces) -> str:
-    """Return the path of the network namespace with the generator's ends; another one for each cloud of a machine."""
+    """Return the path of the network namespace of the generator's ends; each cloud of a machine has another one."""
     mark = hashlib.sha256(str(places.cloud.directory).encode()).hexdigest()[:_DIGITS]
     return str(namespaces.NETNS_DIRECTORY / f"nfvbed-cloud-{mark}-{places.name}")
 
@@ -37,7 +37,7 @@ def space(node: Node) -> str:
 
 
 def lay(node: Node, controller: Node, ledger: Ledger) -> None:
-    """Make what is missing of them, all up."""
+    """Make the links that are missing, all up."""
     outer = _make_space(node.places, ledger)
     present = inside(space(node), links.all_counters)
     for name, far, switch in zip(DATA, GENERATOR_LINKS, SWITCH_LINKS, strict=True):
@@ -74,7 +74,7 @@ def _make_space(places: NodePlaces, ledger: Ledger) -> str:
 
 
 def _is_entered(path: str) -> bool:
-    """Whether there is a network namespace at a path; a file that was never mounted upon is none."""
+    """Return whether there is a network namespace at a path; a file without a mount on it is none."""
     try:
         inside(path, lambda: None)
     except OSError:
@@ -83,14 +83,14 @@ def _is_entered(path: str) -> bool:
 
 
 def _make_pair(near_space: str, name: str, far: tuple[str, str], macs: tuple[str, str]) -> None:
-    """Make a pair; a far end that a node left which has ended is removed before."""
+    """Make a pair; first remove a far end that an ended node has left."""
     far_space, far_name = far
     inside(far_space, lambda: links.remove([far_name]))
     inside(near_space, lambda: links.add_veth(name, far_name, macs, far_space))
 
 
 def _finish_mgmt(name: str) -> None:
-    """Bring an end up without offloads: Open vSwitch of user space takes frames as they are, with their checksums."""
+    """Set an end up without offloads: userspace Open vSwitch takes frames as they are, with their checksums."""
     links.silence_ipv6((name,))
     with IPRoute() as route:
         route.link("set", index=route.link_lookup(ifname=name)[0], mtu=_MTU)

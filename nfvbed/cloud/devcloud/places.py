@@ -1,4 +1,4 @@
-"""Where a cloud keeps its things: below the project's private folder, and nowhere else."""
+"""Where a cloud keeps its files: below the project's private folder, and nowhere else."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ class CloudPlaces:
         return cls((project_root / PRIVATE_DIRECTORY).resolve())
 
     def make(self) -> None:
-        """Make its folder, which its owner alone may enter, also where another nfvbed made it: it has passwords."""
+        """Make its folder for the owner alone, also where another nfvbed made it: it holds passwords."""
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.directory.chmod(0o700)
 
@@ -33,17 +33,17 @@ class CloudPlaces:
 
     @property
     def stamp(self) -> Path:
-        """What the private root was built from; written last."""
+        """The record of what the private root was built from; written last."""
         return self.directory / "root.json"
 
     @property
     def build(self) -> Path:
-        """A root that is being built, with the tools' logs."""
+        """A root that is being built, with the logs of the tools."""
         return self.directory / "build"
 
     @property
     def archives(self) -> Path:
-        """Downloaded packages; a second build takes them from here."""
+        """Downloaded packages, which a second build uses."""
         return self.directory / "archives"
 
     @property
@@ -53,7 +53,7 @@ class CloudPlaces:
 
     @property
     def seed(self) -> Path:
-        """The layer of a start with empty databases, taken when they were migrated."""
+        """The layer of a start with empty databases, taken after their migration."""
         return self.directory / "seed"
 
     @property
@@ -68,7 +68,7 @@ class CloudPlaces:
 
     @property
     def durations(self) -> Path:
-        """How long each stage took, start by start."""
+        """The durations of stages, start by start."""
         return self.directory / "durations.jsonl"
 
     @property
@@ -95,7 +95,7 @@ class NodePlaces:
 
     @property
     def work(self) -> Path:
-        """The overlay's own folder, beside it."""
+        """The overlay file system's own folder, beside the layer."""
         return self.cloud.directory / "nodes" / self.name / "work"
 
     @property
@@ -105,17 +105,17 @@ class NodePlaces:
 
     @property
     def exchange(self) -> Path:
-        """Seen by the node as `/run/nfvbed`: the socket of its first process."""
+        """The folder that the node sees as `/run/nfvbed`: the socket of its first process."""
         return self.cloud.run / self.name
 
     @property
     def merged(self) -> Path:
-        """Where the node mounts its root; on this machine an empty folder."""
+        """The folder on which the node mounts its root; on this machine it is empty."""
         return self.exchange / "root"
 
     @property
     def socket(self) -> Path:
-        """Where its first process listens."""
+        """The socket of its first process."""
         return self.exchange / "socket"
 
 

@@ -1,4 +1,4 @@
-"""The processes of a node's services: their files written, they themselves started, waited for and checked."""
+"""The processes of a node's services: their files are written, they are started, waited for and checked."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ _LAST_LINES = 12
 
 
 class NodeProcesses:
-    """What runs on one node."""
+    """The processes of one node."""
 
     def __init__(self, node: Node, services: Sequence[Service]) -> None:
         self._node = node
@@ -39,7 +39,7 @@ class NodeProcesses:
         return count
 
     def start(self, processes: Sequence[Process]) -> None:
-        """Start those that do not run."""
+        """Start those processes that do not run."""
         for process in processes:
             self._channel.start(process.name, process.argv, process.user, dict(process.environment))
 
@@ -57,7 +57,7 @@ class NodeProcesses:
         wait_until(what, missing, timeout_s)
 
     def check_all_alive(self) -> None:
-        """Make sure that every process of every service runs.
+        """Check that every process of every service runs.
 
         Raises:
             DeployError: one has ended; with the last lines of its log.
@@ -67,7 +67,7 @@ class NodeProcesses:
                 self.check_alive(process.name)
 
     def check_alive(self, name: str) -> None:
-        """Make sure that a process runs.
+        """Check that a process runs.
 
         Raises:
             DeployError: it has ended; with the last lines of its log.

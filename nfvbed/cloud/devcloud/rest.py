@@ -1,4 +1,4 @@
-"""The cloud's APIs, asked over HTTP as the administrator: what bringing it up takes, and no more."""
+"""The cloud's APIs over HTTP, as the administrator: only what starting the cloud needs."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ class ApiError(DeployError):
 
 
 class CloudApi:
-    """Requests of one project's user; threads may share it."""
+    """Requests as the user of one project; threads may share it."""
 
     def __init__(self, password: str, user: str = "admin", project: str = "admin") -> None:
         self._session = _session(
@@ -41,10 +41,10 @@ class CloudApi:
 
     @property
     def project_id(self) -> str:
-        """Of the user's project, as Keystone says it.
+        """The id of the user's project, from Keystone.
 
         Raises:
-            ApiError: it does not let the user in, or does not answer.
+            ApiError: Keystone rejects the user, or does not answer.
         """
         with _told("GET", _url("keystone", "/v3")):
             return str(self._session.get_project_id())
@@ -58,7 +58,7 @@ class CloudApi:
         return self.ask("POST", service, path, body)
 
     def put(self, service: str, path: str, body: object = None) -> Any:
-        """Set something; return the answer."""
+        """Put something; return the answer."""
         return self.ask("PUT", service, path, body)
 
     def delete(self, service: str, path: str) -> Any:
@@ -80,7 +80,7 @@ class CloudApi:
 
 
 def answers(service: str, path: str = "/") -> bool:
-    """Whether a service answers at all, with whatever status but an internal error."""
+    """Return whether a service answers, with any status but an internal error."""
     try:
         _send(_session(), "GET", _url(service, path), {})
     except ApiError as failure:
@@ -102,7 +102,7 @@ def _url(service: str, path: str) -> str:
 
 
 def _send(session: Session, method: str, url: str, headers: Mapping[str, str], **content: Any) -> Any:
-    """Return what is answered: parsed where it is JSON, else its bytes."""
+    """Return the answer: parsed where it is JSON, else its bytes."""
     with _told(method, url):
         # Bodies have passwords of services: nothing is logged.
         answer = session.request(
@@ -116,7 +116,7 @@ def _send(session: Session, method: str, url: str, headers: Mapping[str, str], *
 
 @contextmanager
 def _told(method: str, url: str) -> Iterator[None]:
-    """Tell in nfvbed's words what goes wrong on the way, which includes getting a token."""
+    """Turn errors of requests, and of getting a token, into nfvbed's own."""
     try:
         yield
     except exceptions.HttpError as failure:

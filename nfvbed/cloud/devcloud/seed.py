@@ -1,7 +1,7 @@
-"""The seed: databases as they are after the first start's migrations, kept as a layer below later nodes.
+"""The seed: databases as they are after the first start's migrations, kept as a layer for later nodes.
 
-Nothing is copied back: a node with a seed has it between the private root and its own layer. Its users have the
-passwords that the databases were made with: where a seed goes, they go.
+Nothing is copied back: a node with a seed has it between the private root and its own layer. Its database users have
+the passwords from when it was made, so these are copied with a seed.
 """
 
 import hashlib
@@ -24,11 +24,10 @@ _MAKERS = ("bringup.py", "identity.py")
 
 
 class Seed:
-    """The seed of a cloud.
+    """A cloud's seed.
 
     Args:
-        places: of the cloud.
-        shared: where a seed of the same root and services may be, made in another clone.
+        shared: where another clone's seed may be, of the same root and services.
     """
 
     def __init__(self, places: CloudPlaces, shared: SharedCache | None = None) -> None:
@@ -37,11 +36,11 @@ class Seed:
 
     @property
     def layer(self) -> Path:
-        """Its files."""
+        """The folder of its files."""
         return self._places.seed / "layer"
 
     def usable(self) -> bool:
-        """Whether there is one, of this very root, these services and these passwords."""
+        """Return whether there is one for exactly this root, these services and these passwords."""
         try:
             found = json.loads((self._places.seed / _KEY).read_text())
         except (OSError, ValueError):
@@ -49,13 +48,13 @@ class Seed:
         return bool(found == self._key()) and self.layer.is_dir()
 
     def take(self) -> bool:
-        """Take the one of another clone, with its passwords, where this cloud has none yet; return whether it did."""
+        """Copy another clone's seed, with its passwords, where this cloud has none yet; return whether it did."""
         if self._shared is None or self._places.secrets.exists():
             return False
         return self._shared.take(_KIND, self._made_of(), self._places.directory) and self.usable()
 
     def save(self, node: NodePlaces) -> None:
-        """Take it from a node whose databases are shut down.
+        """Take the seed from a node whose databases are shut down.
 
         Raises:
             DeployError: it cannot be copied.

@@ -1,4 +1,4 @@
-"""Named stages, one after the other: their times are recorded, and a start that failed goes on where it failed."""
+"""Named stages, run one after the other: their times are recorded, and a failed start goes on where it failed."""
 
 import json
 import time
@@ -24,13 +24,13 @@ class Stage:
 
 
 class Progress(Protocol):
-    """Shows stages while they go on."""
+    """Shows stages while they run."""
 
     def begin(self, number: int, total: int, stage: Stage) -> None:
-        """One begins."""
+        """Show that a stage begins."""
 
     def end(self, stage: Stage, seconds: float, outcome: str) -> None:
-        """Show that it has ended well."""
+        """Show that it has succeeded."""
 
     def skip(self, number: int, total: int, stage: Stage) -> None:
         """Show that an earlier start did it."""
@@ -40,29 +40,29 @@ class Progress(Protocol):
 
 
 class SilentProgress:
-    """Shows nothing: for a start within something else that shows its own steps."""
+    """Shows nothing, for a start within something that shows its own steps."""
 
     def begin(self, number: int, total: int, stage: Stage) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
     def end(self, stage: Stage, seconds: float, outcome: str) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
     def skip(self, number: int, total: int, stage: Stage) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
     def fail(self, stage: Stage, seconds: float) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
 
 class StageRecord:
-    """Which stages are done, with their times; a file beside the ledger, so that it ends with the nodes."""
+    """Which stages are done, with their times; a file beside the ledger, so it ends with the nodes."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def done(self) -> dict[str, float]:
-        """Return the stages that are done with their seconds."""
+        """Return the seconds of each stage that is done."""
         try:
             found: dict[str, float] = json.loads(self._path.read_text())
         except FileNotFoundError:
@@ -70,21 +70,15 @@ class StageRecord:
         return found
 
     def mark(self, stage: str, seconds: float) -> None:
-        """Write down that one is done."""
+        """Record that a stage is done."""
         write_whole(self._path, json.dumps({**self.done(), stage: round(seconds, 2)}))
 
 
 def run_stages(stages: Sequence[Stage], record: StageRecord, progress: Progress, durations: Path) -> dict[str, float]:
-    """Run those that are not done.
+    """Run the stages that are not done; return the seconds of each that ran.
 
     Args:
-        stages: in their order.
-        record: of this cloud.
-        progress: shows them.
-        durations: where each start adds a line.
-
-    Returns:
-        The seconds of each stage that was run.
+        durations: the file to which each start adds a line.
     """
     taken: dict[str, float] = {}
     failed = ""

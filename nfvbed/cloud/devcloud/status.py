@@ -1,4 +1,4 @@
-"""What a cloud is like now: its processes, what they take, and how long its start took."""
+"""The state of a cloud: its processes, the memory they take, and how long its start took."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ _MIB = 1024
 
 @dataclass(frozen=True)
 class CloudStatus:
-    """One look at a cloud."""
+    """A cloud's state at one moment."""
 
     running: bool
     """Whether its controller runs."""
@@ -38,7 +38,7 @@ class CloudStatus:
 
 
 def look(cloud: DevCloud) -> CloudStatus:
-    """Look at a cloud."""
+    """Read a cloud's state."""
     node = cloud.find_node()
     differences = cloud.root.differences() if cloud.root.ready() else ()
     if node is None:
@@ -68,7 +68,7 @@ def _nodes(cloud: DevCloud, controller: Node) -> list[Node]:
 
 
 def _look_at(cloud: DevCloud, host: str) -> tuple[tuple[ServiceState, ...], tuple[str, ...]]:
-    """Return the processes of a compute node and what is missing of it, each with the node's name before its own."""
+    """Return a compute node's processes and what is missing of them, each prefixed by the node's name."""
     node = cloud.find_compute(host)
     if node is None:
         return (), (f"{host}/node",)
@@ -100,5 +100,5 @@ def memory_mib(node: Node) -> int:
 
 
 def pss_kib(text: str) -> int:
-    """Return the proportional set size that a `smaps_rollup` names, in KiB."""
+    """Return the proportional set size in a `smaps_rollup`, in KiB."""
     return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")), 0)

@@ -9,11 +9,9 @@ from nfvbed.cloud.devcloud.waiting import wait_until
 
 
 def start_switch(channel: Channel, processes: NodeProcesses, settings: Mapping[str, str]) -> None:
-    """Start it, or what has ended of it.
+    """Start the switch, or what has ended of it.
 
     Args:
-        channel: to the node.
-        processes: of the node.
         settings: with which the daemon starts (`other_config`).
 
     Raises:

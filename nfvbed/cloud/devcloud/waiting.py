@@ -1,4 +1,4 @@
-"""Waiting for something to become true, with what was last seen in the error."""
+"""Waiting until something is true; an error says what was last seen."""
 
 import time
 from collections.abc import Callable
@@ -10,12 +10,12 @@ _PAUSE_S = 0.2
 
 
 def wait_until(what: str, missing: Callable[[], str], timeout_s: float) -> None:
-    """Ask again and again until nothing is missing.
+    """Ask repeatedly until nothing is missing.
 
     Args:
-        what: is waited for, as `Keystone answers`.
-        missing: returns what is missing still; empty: nothing. An error that it raises ends the waiting.
-        timeout_s: at most, stretched by NFVBED_PATIENCE.
+        what: the awaited state, as `Keystone answers`.
+        missing: returns what is still missing; empty: nothing. An error that it raises ends the waiting.
+        timeout_s: the limit, stretched by NFVBED_PATIENCE.
 
     Raises:
         DeployError: it took too long.

@@ -1,1 +1,1 @@
-"""What kolla-ansible deploys on a machine, and what the record of a data plane says about it; none is named here."""
+"""What kolla-ansible deploys on a machine, and what a data plane's record says of that; none is named here."""

@@ -1,4 +1,4 @@
-"""Neutron's agents of switches: kolla-ansible deploys one kind of them on all machines of a cloud."""
+"""Neutron's agents of switches: kolla-ansible deploys the same kind on all machines of a cloud."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ ServiceOptions = Mapping[str, Mapping[str, str | tuple[str, ...]]]
 
 @dataclass(frozen=True)
 class SwitchAgent:
-    """A kind of agent. A cloud has one, controllers and their DHCP and routers too."""
+    """A kind of agent; a cloud has one, also for its controllers with their DHCP and routers."""
 
     plugin: str
     """Value of Kolla's `neutron_plugin_agent`."""
@@ -23,7 +23,7 @@ class SwitchAgent:
 
 
 def _bridges(release: KollaReleaseSpec, links: tuple[Uplink, ...]) -> ServiceOptions:
-    """Kolla maps physnet1, physnet2, ... to the bridges, where the agent reads the server's file."""
+    """Return the mapping of physnet1, physnet2, ... to bridges, where the agent reads the server's file."""
     if release.ovs_agent_file == "ml2_conf.ini":
         return {"ovs": {"bridge_mappings": bridge_mappings(links)}}
     return {}

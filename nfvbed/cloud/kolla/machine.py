@@ -1,4 +1,4 @@
-"""A machine of Kolla's, as the record of a data plane is asked about it."""
+"""A machine of Kolla's, in the form that a data plane's record gets it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class KollaMachine:
     """Names of the data planes of all computes, each once."""
 
     def is_everywhere(self, plane: str) -> bool:
-        """Whether all computes have a data plane."""
+        """Return whether all computes have this data plane."""
         return self.planes == (plane,)
 
 

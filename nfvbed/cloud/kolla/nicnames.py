@@ -1,10 +1,11 @@
-"""Names of network devices, which Kolla takes, by what does not change: a kernel or firmware may name a NIC otherwise
-from one start to the next.
+"""The names of network devices that Kolla needs, from what does not change.
 
-Where Ansible has its facts in a variable, what is rendered is an expression that looks a NIC's PCI or MAC address up in
-the facts of the machine when Ansible runs. A NIC that is not there is an error of Ansible's, and no other is taken in
-its place. Ansible 2.3, which deploys Ocata, cannot look anything up from another machine's variables: there each NIC
-gets a name of nfvbed's from systemd, by a file that has to be on the machine before (systemd.link(5)).
+A kernel or firmware may name a NIC otherwise from one start to the next.
+
+Where Ansible has its facts in a variable, an expression is rendered that finds a NIC by its PCI or MAC address in the
+machine's facts when Ansible runs. A missing NIC is an error of Ansible's, and no other NIC takes its place. Ansible
+2.3, which deploys Ocata, cannot look anything up from another machine's variables. There systemd gives each NIC a name
+of nfvbed's, by a file that must be on the machine before (systemd.link(5)).
 """
 
 from typing import Literal
@@ -21,32 +22,31 @@ def variable(nic: RackNicSpec) -> str:
 
 
 def device(nic: RackNicSpec) -> str:
-    """Return the reference to that variable."""
+    """Return the reference to a NIC's variable."""
     return f"{{{{ {variable(nic)} }}}}"
 
 
 def variables(host: RackHostSpec, facts: Facts, taken: tuple[RackNicSpec, ...] = ()) -> dict[str, str]:
-    """Return the variables of all NICs of a machine: each a look-up, or a name that is given to it.
+    """Return the variables of all NICs of a machine: each is a look-up, or a given name.
 
     Args:
-        host: the machine.
-        facts: where they are looked up; `none`: a link file gives each its name.
-        taken: NICs whose devices the kernel no longer has once DPDK has them: what is given is the name of their port.
+        facts: where NICs are looked up; `none`: a link file gives each its name.
+        taken: NICs without a kernel device once DPDK has them; their variables hold the names of their ports.
     """
     given = host.nics if facts == "none" else taken
     return {variable(nic): given_name(nic) if nic in given else look_up(nic, host) for nic in host.nics}
 
 
 def given_name(nic: RackNicSpec) -> str:
-    """Return the name that nfvbed gives a NIC: letters and digits, as Ansible's facts have it too."""
+    """Return nfvbed's name for a NIC: letters and digits, as Ansible's facts have it too."""
     return f"{nic.role[:2]}{nic.network or 'mgmt'}"
 
 
 def link_files(name: str, host: RackHostSpec) -> dict[str, str]:
     """Return systemd's files that name a machine's NICs, by path.
 
-    The first one that fits counts. Both ports of a ConnectX-3 are one PCI device, and fit its file: the one that is
-    found by its MAC address has to have its name before.
+    The first file that fits counts. Both ports of a ConnectX-3 are one PCI device and fit its file, so the file of the
+    port that is found by its MAC address comes first.
     """
     found = {}
     for nic in host.nics:
@@ -60,9 +60,8 @@ def look_up(nic: RackNicSpec, host: RackHostSpec, attribute: str = "device") -> 
     """Return the expression that finds a NIC in the machine's facts.
 
     Args:
-        nic: by PCI or MAC address.
-        host: the machine.
-        attribute: of its device: the name, or `pciid`.
+        nic: given by its PCI or MAC address.
+        attribute: of the device: its name, or `pciid`.
     """
     key, value = ("pciid", nic.pci) if nic.pci else ("macaddress", nic.mac)
     # A VLAN's device has the MAC address of its NIC, and no driver.

@@ -1,7 +1,8 @@
-"""Which cores and hugepages of a machine are the switch's, and which the guests'.
+"""Which cores and hugepages of a machine are the switch's, and which are the guests'.
 
-Kolla's role for a switch on DPDK has one mask for all machines (0x2 for polling threads, 0x1 for all others), whatever
-NUMA node the NIC is on, and whether or not the kernel schedules there. Here they come of what the site's file says.
+Kolla's role for a switch on DPDK has one mask for all machines (0x2 for polling threads, 0x1 for all others). That is
+whatever NUMA node the NIC is on, and whether or not the kernel schedules there. Here the masks come from the site's
+file.
 """
 
 from collections.abc import Iterable
@@ -15,7 +16,7 @@ KIB_PER_MIB = 1024
 
 @dataclass(frozen=True)
 class ReservedPages:
-    """Hugepages of one node that are the switch's."""
+    """The switch's hugepages on one node."""
 
     node: int
     page_kib: int
@@ -23,13 +24,13 @@ class ReservedPages:
 
     @property
     def memory_mib(self) -> int:
-        """Their memory."""
+        """The size of the pages together."""
         return self.page_kib * self.count // KIB_PER_MIB
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Who has which core of a machine; cores in rising order."""
+    """The owner of each core of a machine; cores in rising order."""
 
     dedicated: tuple[int, ...]
     """Of guests that have cores of their own."""
@@ -45,7 +46,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class Polling:
-    """What a switch that polls asks of a machine."""
+    """What a polling switch needs of a machine."""
 
     threads: int
     """Number of polling threads, for each NUMA node that has a NIC of role dpdk."""
@@ -54,7 +55,7 @@ class Polling:
 
 
 def place_without_polling(host: RackHostSpec) -> Placement:
-    """Place guests on a machine whose switch polls nothing: it is the kernel's."""
+    """Place guests on a machine whose switch is the kernel's, which polls nothing."""
     isolated = _cores(node.isolated_cores for node in host.numa)
     return Placement(isolated, tuple(sorted(set(_cores(node.all_cores for node in host.numa)) - set(isolated))))
 
@@ -64,8 +65,6 @@ def place_with_polling(name: str, host: RackHostSpec, wanted: Polling) -> Placem
 
     Args:
         name: of the machine, for messages.
-        host: as the site's file has it.
-        wanted: by the switch.
 
     Raises:
         ConfigurationError: a node has too few isolated cores or hugepages, or no core is left for other threads.

@@ -1,7 +1,7 @@
-"""A data plane's record for Kolla: all that a rendering, its checks and its measurements have to know of one.
+"""A data plane's record for Kolla: all that rendering, checks and measurements need to know of it.
 
-Each room has its own in a module `kolla`, as `KOLLA`; `nfvbed/dataplanes/catalogue.py` finds it there. What a record
-leaves out is as with Open vSwitch of the kernel, for which Kolla is made.
+Each room has a record in its module `kolla`, as `KOLLA`; `nfvbed/dataplanes/catalogue.py` finds it there. What a record
+leaves out is as for Open vSwitch of the kernel, Kolla's default.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ def _no_variables(_: KollaMachine) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class NicUse:
-    """NICs of a compute."""
+    """The NICs of a compute, by use."""
 
     role: NicRole | None = None
     """Role of the NIC without which a compute cannot have the data plane."""
@@ -58,7 +58,7 @@ class NicUse:
 
 @dataclass(frozen=True, kw_only=True)
 class NeutronParts:
-    """What Neutron has of it."""
+    """What Neutron runs for it."""
 
     agent: SwitchAgent = OPEN_VSWITCH
     """Agent of all machines' switches."""
@@ -81,7 +81,7 @@ class NeutronParts:
 
 @dataclass(frozen=True, kw_only=True)
 class SwitchParts:
-    """The switch of a compute."""
+    """The switch on a compute."""
 
     datapath: Literal["system", "netdev"] = "system"
     """Type of Open vSwitch's datapath."""
@@ -97,7 +97,7 @@ class SwitchParts:
 
 @dataclass(frozen=True, kw_only=True)
 class Variables:
-    """Variables of Ansible's, in the order in which a machine's file has them."""
+    """Variables of Ansible's, in the order of a machine's file."""
 
     enabled_by: str = ""
     """Kolla's key that is true on computes with it, and false on all other machines."""
@@ -135,7 +135,7 @@ class KollaPlane:
     """Reason why there is no chain of VNFs; empty: there is."""
 
     def on(self, release: KollaReleaseSpec) -> ReleaseSupport | None:
-        """Return what becomes of it with a release; None: nothing is said."""
+        """Return its support by a release; None: nothing is said."""
         return self.releases.get(release.name) or self.releases.get(release.planes_as or "")
 
     @property

@@ -1,4 +1,4 @@
-"""What becomes of a data plane with a release of OpenStack."""
+"""The support of a data plane by a release of OpenStack."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -31,5 +31,5 @@ class ReleaseSupport:
 
 
 def unsupported(reason: str, *, possible_on: str = "") -> ReleaseSupport:
-    """Return that of a release with which a data plane cannot be."""
+    """Return the support of a release with which a data plane cannot be deployed."""
     return ReleaseSupport("nobody", reason=reason, possible_on=possible_on)

@@ -1,4 +1,4 @@
-"""NICs that a machine's switch has: each on a bridge of its physical network."""
+"""The NICs of a machine's switch, each on a bridge of its physical network."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from nfvbed.spec.rack import RackNicSpec
 
 @dataclass(frozen=True)
 class Uplink:
-    """A NIC of a switch, and its bridge."""
+    """A NIC of a switch, and the NIC's bridge."""
 
     nic: RackNicSpec
     network: str
@@ -19,5 +19,5 @@ class Uplink:
 
 
 def bridge_mappings(links: tuple[Uplink, ...]) -> str:
-    """Return Neutron's list: physical network, bridge."""
+    """Return Neutron's list of pairs of physical network and bridge."""
     return ",".join(f"{link.network}:{link.bridge}" for link in links)

@@ -1,1 +1,1 @@
-"""Onboarding on an OpenStack: Tacker's legacy and SOL APIs, what caused a failure, and what is left of ours."""
+"""Onboarding on an OpenStack: Tacker's legacy and SOL APIs, causes of failures, and what is left of ours."""

@@ -1,4 +1,4 @@
-"""What both APIs work with: the clients, the journal, and the steps of one onboarding with their times."""
+"""What both APIs use: the clients, the journal, and the steps of one onboarding with their times."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ class Account:
 
     @property
     def cloud(self) -> str:
-        """Which cloud and project it is, for the journal."""
+        """The cloud and project, for the journal."""
         if not self._cloud:
             with asking("Keystone's token"):
                 self._cloud = identity(self.connection)
@@ -41,11 +41,11 @@ class Account:
             return str(self.connection.current_project_id)
 
     def ours(self, tag: Tag | None, owner: str) -> bool:
-        """Whether a tag is of an owner of this project."""
+        """Return whether a tag's owner is of this project."""
         return tag is not None and (tag.owner, tag.project) == (owner, self.project)
 
     def note(self, kind: str, identifier: str, tag: Tag) -> Note:
-        """Write down the id of something that was asked for."""
+        """Record the id of something that was requested."""
         since = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         note = Note(kind, identifier, tag.owner, tag.name, self.cloud, since)
         self.journal.write(note)
@@ -55,7 +55,7 @@ class Account:
         """Wait until all servers of a stack are ACTIVE; return where they are.
 
         Raises:
-            OnboardError: one is not, or there is none.
+            OnboardError: a server is not ACTIVE, or there is none.
         """
         states: dict[str, str] = {}
 
@@ -72,12 +72,13 @@ class Account:
             return stacks.instances(self.connection, stack, path)
 
     def await_scaled(self, stack: str, before: int, delta: int, what: str) -> None:
-        """Wait until a stack has as many more or fewer servers as steps were asked for, at least, and Heat is done.
+        """Wait until a stack has at least as many more or fewer servers as scaling steps, and Heat has finished.
 
-        Tacker 8 may say that it has scaled before Heat begins, and also where Heat does not, as at the largest size.
+        Tacker 8 may report that it has scaled before Heat begins, and even if Heat does nothing, as at the
+        largest size.
 
         Raises:
-            OnboardError: the number of servers stays, or Heat has failed.
+            OnboardError: the number of servers does not change, or Heat has failed.
         """
         seen: dict[str, Any] = {}
 
@@ -99,7 +100,7 @@ class Account:
 
 
 class Steps(timing.Steps):
-    """Steps of an onboarding, with their times; each says what begins."""
+    """Steps of an onboarding, with their times; each is reported when it begins."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         super().__init__()
@@ -107,7 +108,7 @@ class Steps(timing.Steps):
 
     @contextmanager
     def step(self, name: str, sentence: str) -> Iterator[None]:
-        """Time what is done within."""
+        """Time the block."""
         self._tell(sentence)
         with self.timed(name):
             yield

@@ -1,4 +1,4 @@
-"""The interface of onboarding: one VNF in, its instances out; the legacy and the SOL API of Tacker are behind it."""
+"""The interface of onboarding a VNF, which Tacker's legacy and SOL APIs implement."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class OnboardRequest:
-    """One VNF that is wanted."""
+    """A request for one VNF."""
 
     name: str
     """Unique for its owner."""
@@ -35,7 +35,7 @@ class OnboardRequest:
 
 @dataclass(frozen=True)
 class TackerVnf:
-    """One VNF that Tacker has."""
+    """A VNF in Tacker."""
 
     api: str
     """`legacy` or `sol`."""
@@ -59,18 +59,18 @@ class OnboardingApi(ABC):
     def onboard(self, request: OnboardRequest, tell: Tell) -> TackerVnf:
         """Onboard a VNF and wait until all its instances are ACTIVE; idempotent.
 
-        One of the same owner, name and descriptor that is healthy is taken as it is (its one step is `found`). Another
-        one of that name, or one that is half made, is removed first.
+        A healthy VNF of the same owner, name and descriptor is taken as it is (its one step is `found`). Another VNF of
+        that name, or one that is not complete, is removed first.
 
         Raises:
             OnboardError: it failed; the chain of causes is in `observed`, and what was made is removed.
-            UnsupportedError: these credentials are not enough, or the API cannot do it; with the role.
+            UnsupportedError: these credentials are not enough (with the role), or the API cannot do it.
             UsageError: the request is not one for this API.
         """
 
     @abstractmethod
     def scale(self, vnf: TackerVnf, delta: int) -> TackerVnf:
-        """Have more (delta > 0) or fewer scaling steps of it.
+        """Scale the VNF by more (delta > 0) or fewer steps.
 
         Raises:
             OnboardError: it failed; with the chain of causes. The VNF stays.
@@ -79,7 +79,7 @@ class OnboardingApi(ABC):
 
     @abstractmethod
     def heal(self, vnf: TackerVnf, tell: Tell) -> TackerVnf:
-        """Make its instances again.
+        """Make the VNF's instances again.
 
         Raises:
             OnboardError: it failed; with the chain of causes.
@@ -87,7 +87,7 @@ class OnboardingApi(ABC):
 
     @abstractmethod
     def remove(self, vnf: TackerVnf) -> None:
-        """Terminate and delete it with its descriptor, and all that Tacker leaves of it; idempotent.
+        """Terminate and delete the VNF with its descriptor, and all that Tacker leaves of it; idempotent.
 
         Raises:
             OnboardError: something is still there; it is listed.

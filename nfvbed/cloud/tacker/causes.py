@@ -21,9 +21,8 @@ def told(failure: NfvbedError, chain: tuple[str, ...], stays: bool = False) -> N
     """Return an error with its chain of causes.
 
     Args:
-        failure: what went wrong.
         chain: its causes, from Tacker downwards.
-        stays: whether the VNF is still there; else what was made of it is removed.
+        stays: whether the VNF is still there; otherwise what was made of it is removed.
     """
     observed = "; ".join(dict.fromkeys(text for text in (failure.observed, *chain) if text))
     state = "the VNF is as the failure left it: heal or remove it" if stays else "what was made of it is removed"
@@ -35,7 +34,7 @@ def told(failure: NfvbedError, chain: tuple[str, ...], stays: bool = False) -> N
 def of_stack(connection: openstack.connection.Connection, stack: str) -> tuple[str, ...]:
     """Return the causes below Tacker: Heat's failed leaf resources, Nova's faults, ports that were not bound, consoles.
 
-    What cannot be asked is said in the chain: a cause must not be hidden by an error on the way to it.
+    The chain also says what cannot be asked: an error on the way to a cause must not hide it.
     """
     if not stack:
         return ()
@@ -51,7 +50,7 @@ def of_stack(connection: openstack.connection.Connection, stack: str) -> tuple[s
 
 
 def _zones(connection: openstack.connection.Connection) -> Iterator[str]:
-    """Say which availability zones there are, where Nova tells."""
+    """Yield words about the availability zones, where Nova lists them."""
     with suppress(sdk.SDKException, keystone.ClientException):
         compute: Any = connection.compute
         zones = [zone.name for zone in compute.availability_zones() if (zone.state or {}).get("available", True)]
@@ -59,7 +58,7 @@ def _zones(connection: openstack.connection.Connection) -> Iterator[str]:
 
 
 def _heat(found: list[stacks.StackResource]) -> Iterator[str]:
-    """Say which leaf resources failed; outer ones only repeat what theirs say."""
+    """Yield words about failed leaf resources; outer resources only repeat what these say."""
     failed = [one for one in found if one.status.endswith(_FAILED)]
     leaves = [one for one in failed if not one.nested] or failed
     for one in leaves:

@@ -37,7 +37,7 @@ _TRACE = re.compile(r" (Traceback \(most recent|File /\S+, line \d+)")
 
 
 def connect(cloud: str, clouds_file: Path) -> openstack.connection.Connection:
-    """Return a connection of a cloud that a `clouds.yaml` names. Nothing is asked yet; every request has a time-out.
+    """Return a connection to a cloud that a `clouds.yaml` names, with a time-out for each request; nothing is sent yet.
 
     Raises:
         ConfigurationError: there is no such file, or no such cloud in it.
@@ -48,11 +48,11 @@ def connect(cloud: str, clouds_file: Path) -> openstack.connection.Connection:
 
 
 def connect_as_named(cloud: str, region: str | None) -> openstack.connection.Connection:
-    """Return a connection of a cloud of the user's own `clouds.yaml`, found as every OpenStack client finds it.
+    """Return a connection to a cloud in the user's own `clouds.yaml`, found as every OpenStack client finds it.
 
     Args:
-        cloud: its name in there.
-        region: of it; None: the one that `clouds.yaml` names.
+        cloud: its name in that file.
+        region: of the cloud; None: the one that `clouds.yaml` names.
 
     Raises:
         ConfigurationError: there is no `clouds.yaml`, no such cloud in it, or it is not complete.
@@ -85,14 +85,14 @@ def connect_as_named(cloud: str, region: str | None) -> openstack.connection.Con
 
 
 def _require_bounds(named: str, usual: Sequence[str]) -> None:
-    """Refuse a file that openstacksdk would read whatever it is, and however much it unfolds into.
+    """Refuse a file that is too long or unfolds too far: openstacksdk would read any file.
 
     Args:
-        named: the user's choice; empty: none.
-        usual: where else it is looked for.
+        named: the user's choice of file; empty: none.
+        usual: where the file is looked for otherwise.
 
     Raises:
-        ConfigurationError: the one that would be read is no file, too long, or passes the bounds of YAML.
+        ConfigurationError: the file that would be read is none, is too long, or passes the bounds of YAML.
     """
     for path in filter(os.path.exists, filter(None, (named, *usual))):
         if not os.access(path, os.R_OK):
@@ -135,13 +135,13 @@ def _connection(config: OpenStackConfig, cloud: str, region: str | None) -> open
 
 
 def _written(config: OpenStackConfig, cloud: str) -> dict[str, Any]:
-    """Return what `clouds.yaml` has of a cloud; nothing where that is no mapping."""
+    """Return a cloud's entry in `clouds.yaml`; empty where that is no mapping."""
     found = config.cloud_config["clouds"].get(cloud)
     return found if isinstance(found, dict) else {}
 
 
 def _require_shape(config: OpenStackConfig, cloud: str) -> None:
-    """Refuse parts that are no mapping, list or text where openstacksdk takes them for one."""
+    """Refuse parts that are no mapping, list or text where openstacksdk expects one."""
     if cloud not in config.cloud_config["clouds"]:
         return
     written = config.cloud_config["clouds"][cloud]
@@ -167,7 +167,7 @@ def _require_shape(config: OpenStackConfig, cloud: str) -> None:
 
 
 def _require_region(config: OpenStackConfig, cloud: str, region: str | None) -> None:
-    """Refuse a cloud of several regions of which none is chosen: openstacksdk takes the first one."""
+    """Refuse a cloud of several regions without a choice: openstacksdk would take the first one."""
     written = _written(config, cloud)
     regions = [one["name"] if isinstance(one, dict) else one for one in written.get("regions") or ()]
     if len(regions) > 1 and region is None and not written.get("region_name"):
@@ -180,7 +180,7 @@ def _require_region(config: OpenStackConfig, cloud: str, region: str | None) -> 
 
 
 def _foreign_keys(written: Mapping[str, Any]) -> list[str]:
-    """Return the keys below a cloud's `auth` that its kind of authentication does not take, as `verify`."""
+    """Return the keys below a cloud's `auth` that its kind of authentication does not know, as `verify`."""
     auth = written.get("auth")
     try:
         options = loading.get_plugin_loader(written.get("auth_type") or "password").get_options()
@@ -207,22 +207,22 @@ def identity(connection: openstack.connection.Connection) -> str:
 
 
 def auth(connection: openstack.connection.Connection) -> dict[str, Any]:
-    """Return what authenticates; it has a password: for requests alone."""
+    """Return what authenticates requests. It has a password, so use it only for requests."""
     found: dict[str, Any] = connection.config.config["auth"]
     return found
 
 
 @contextmanager
 def asking(what: str, role: str = "", hidden: tuple[str, ...] = ()) -> Iterator[None]:
-    """Let errors of the three clients be ours.
+    """Turn errors of the three clients into nfvbed's own.
 
     Args:
-        what: is asked for: `the VNFD`; it begins the message.
-        role: that is needed for it, and what for, where an ordinary member's is not enough.
-        hidden: words that no message may have.
+        what: the thing that is asked for, as `the VNFD`; the message begins with it.
+        role: the role that is needed, and what for, where an ordinary member's is not enough.
+        hidden: words that must be in no message.
 
     Raises:
-        UnsupportedError: it was refused to these credentials.
+        UnsupportedError: the cloud refused it to these credentials.
         OnboardError: it failed, or nobody answered.
     """
     try:
@@ -238,7 +238,7 @@ def asking(what: str, role: str = "", hidden: tuple[str, ...] = ()) -> Iterator[
 
 
 def status(failure: Exception) -> int:
-    """Return the HTTP status that an error of a client came with; 0: there was no answer."""
+    """Return the HTTP status of a client's error; 0: there was no answer."""
     for name in ("status_code", "http_status"):
         found = getattr(failure, name, None)
         if isinstance(found, int):
@@ -247,12 +247,12 @@ def status(failure: Exception) -> int:
 
 
 def is_missing(failure: Exception) -> bool:
-    """Whether an error says that something is not there."""
+    """Return whether an error says that something does not exist."""
     return status(failure) == 404 or isinstance(failure, (sdk.NotFoundException, tacker.NotFound))
 
 
 def said(failure: Exception) -> str:
-    """Return what an error of a client says, in one line."""
+    """Return the message of a client's error, in one line."""
     answer = getattr(failure, "details", None) or getattr(failure, "message", None) or failure
     code = status(failure)
     text = _TRACE.split(" ".join(str(answer).split()), maxsplit=1)[0][:_ANSWER]

@@ -1,4 +1,4 @@
-"""What instances have printed: Nova says ACTIVE of a guest that never boots, and its console shows it."""
+"""Output of instances: Nova says ACTIVE of a guest that never boots, and its console shows that."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from openstack import exceptions as sdk
 
 
 def last_lines(connection: openstack.connection.Connection, server: str, count: int) -> list[str]:
-    """Return the last lines of an instance's console that have something in them; none before it is on a host."""
+    """Return the last lines of an instance's console that are not empty; none before it is on a host."""
     try:
         answer: Any = connection.compute.get_server_console_output(server, length=count)
     except sdk.SDKException:

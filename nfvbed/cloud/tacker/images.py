@@ -1,4 +1,4 @@
-"""Images that Tacker makes of a package's for each instance, and leaves when its instantiation fails."""
+"""The images that Tacker makes of a package's for each instance, and leaves when instantiation fails."""
 
 from typing import Any
 
@@ -11,8 +11,8 @@ _KIND = "image-name"
 def left(account: Account, owner: str, name: str, names: tuple[str, ...] = ()) -> list[Any]:
     """Return the images that are left of a VNF.
 
-    They have none of our tags. Ours are those that have a name of its package's, are private and this project's, are
-    not older than our request, and are no instance's.
+    They have none of our tags. Ours have a name from the VNF's package, are private and this project's, are not older
+    than our request, and are no instance's.
     """
     notes = [one for one in account.journal.read(account.cloud, owner) if one.kind == _KIND and one.name == name]
     wanted = {one.id: one.since for one in reversed(notes) if not names or one.id in names}

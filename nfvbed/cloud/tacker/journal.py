@@ -1,7 +1,7 @@
-"""A file of ids: what was asked for, written before the request where the id is known before, and at once where not.
+"""A file of ids that were requested: written before the request where the id is known before, else at once after it.
 
-Tags find what still has a description. Stacks of VNFs that Tacker has lost and images that it has made have none of
-ours: they are found by the ids in here.
+Tags find what still has a description. Stacks of VNFs that Tacker has lost, and images that it has made, have none of
+our tags: the ids in this file find them.
 """
 
 import json
@@ -15,7 +15,7 @@ _NAME = "onboarded.jsonl"
 
 @dataclass(frozen=True)
 class Note:
-    """One line."""
+    """One line of the journal."""
 
     kind: str
     """`vnf`, `vnfd`, `package`, `instance`, `image-name`, `vim`."""
@@ -29,22 +29,22 @@ class Note:
 
 
 class Journal:
-    """The journal of one project folder; lines are appended, and dropped when what they name is gone."""
+    """The journal of one project folder; lines are appended, and removed when what they name is gone."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def write(self, note: Note) -> None:
-        """Append a line; it is on the disk when this returns."""
+        """Append a line, which is on the disk when this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         append_whole(self.path, json.dumps(asdict(note)).encode() + b"\n")
 
     def read(self, cloud: str, owner: str) -> tuple[Note, ...]:
-        """Return an owner's lines for one cloud; a line that was cut off by a kill is left out."""
+        """Return an owner's lines for one cloud, without a line that a kill cut off."""
         return tuple(note for note in self._all() if (note.cloud, note.owner) == (cloud, owner))
 
     def drop(self, cloud: str, owner: str, name: str = "") -> None:
-        """Forget an owner's lines for one cloud, or those of one VNF."""
+        """Remove an owner's lines for one cloud, or those of one VNF."""
         kept = [n for n in self._all() if (n.cloud, n.owner) != (cloud, owner) or (name and n.name != name)]
         if not kept:
             self.path.unlink(missing_ok=True)
@@ -66,5 +66,5 @@ class Journal:
 
 
 def of(folder: Path) -> Journal:
-    """Return the journal of the cloud whose state is in this folder."""
+    """Return the journal of a cloud, given the folder of the cloud's state."""
     return Journal(folder / _NAME)

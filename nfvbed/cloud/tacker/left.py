@@ -26,7 +26,7 @@ _IN_A_STACK = {
 
 @dataclass(frozen=True)
 class LeftoverResource:
-    """One thing."""
+    """One thing that is left."""
 
     kind: str
     """`vnf`, `vnfd`, `vnf instance`, `vnf package`, `stack`, `server`, `port`, `network`, `flavor`, `image`."""
@@ -38,10 +38,10 @@ class LeftoverResource:
 
 
 def survey(connection: openstack.connection.Connection, journal: Journal, owner: str) -> tuple[LeftoverResource, ...]:
-    """Return all that there is of an owner's VNFs, healthy or not; empty: nothing.
+    """Return everything of an owner's VNFs, healthy or not; empty: nothing.
 
-    Tacker's objects have our tag; stacks have a name that only an attempt of ours was given, or the id of an instance
-    of ours; servers, ports, networks and flavors are in such stacks; images are those of `images.left`.
+    Tacker's objects have our tag. Stacks have a name that only an attempt of ours was given, or the id of an instance
+    of ours. Servers, ports, networks and flavors are in such stacks. Images are those of `images.left`.
     """
     account = Account(connection, journal)
     found = [*_tacker(account, owner), *_heat(account, owner)]
@@ -58,7 +58,7 @@ def remove(
     """Remove all of an owner's VNFs, whatever state they are in; return what there was.
 
     Raises:
-        OnboardError: something is still there; it is listed with what kept it.
+        OnboardError: something is still there; it is listed with the reason.
     """
     account = Account(connection, journal)
     before = survey(connection, journal, owner)

@@ -23,14 +23,14 @@ _FORCE_ROLE = "a VNF that Tacker lost sight of is deleted by force, which takes 
 
 
 class LegacyApi(TackerApi[Mapping[str, Any]]):
-    """VNFs through VNFDs."""
+    """VNFs from VNFDs."""
 
     api = "legacy"
     kind = "VNF"
     description = "description"
 
     def scale(self, vnf: TackerVnf, delta: int) -> TackerVnf:
-        """Signal the template's scaling policy, step by step."""
+        """Signal the template's scaling policy, once for each step."""
         with asking(f"VNF {vnf.name}"):
             policy = _scaling_policy(self._tacker.show_vnfd(vnf.descriptor_id)["vnfd"])
         if not policy:
@@ -52,9 +52,9 @@ class LegacyApi(TackerApi[Mapping[str, Any]]):
         return self._looked_at(vnf)
 
     def heal(self, vnf: TackerVnf, tell: Tell) -> TackerVnf:
-        """Delete it and create it again from the template that Tacker has.
+        """Delete the VNF, and create it again from Tacker's template.
 
-        Tacker heals legacy VNFs by monitoring policies alone, from within: there is no request for it.
+        Tacker itself heals legacy VNFs only by monitoring policies: there is no request for it.
         """
         with asking(f"VNFD of {vnf.name}"):
             descriptor = _template(self._tacker.show_vnfd(vnf.descriptor_id)["vnfd"])
@@ -111,7 +111,7 @@ class LegacyApi(TackerApi[Mapping[str, Any]]):
         return seen
 
     def clear(self, tag: Tag, tell: Tell) -> None:
-        """Remove what there is of an owner and name."""
+        """Remove all VNFs of an owner and name."""
         for vnf in self._of(tag):
             tell(f"removing VNF {vnf['id']} ({vnf['status']})")
             self._delete_vnf(vnf["id"])
@@ -123,7 +123,7 @@ class LegacyApi(TackerApi[Mapping[str, Any]]):
         self._account.journal.drop(self._account.cloud, tag.owner, tag.name)
 
     def _delete_vnf(self, vnf: str) -> None:
-        """Delete a VNF with its stack; by force where Tacker has lost sight of it."""
+        """Delete a VNF with its stack; by force where Tacker has lost the stack."""
         with asking(f"deleting VNF {vnf}"):
             try:
                 shown = self._show(vnf)
@@ -164,7 +164,7 @@ class LegacyApi(TackerApi[Mapping[str, Any]]):
                     raise
 
     def _state(self, vnf: str) -> str:
-        """Return a VNF's status; empty: Tacker has it no longer."""
+        """Return a VNF's status; empty: Tacker does not have it any more."""
         try:
             return str(self._show(vnf)["status"])
         except tacker_errors.TackerException as failure:
@@ -189,7 +189,7 @@ class LegacyApi(TackerApi[Mapping[str, Any]]):
 
 
 def require_admin(connection: openstack.connection.Connection) -> None:
-    """Refuse credentials with which Tacker would make a VNF that they cannot see, and so not remove.
+    """Refuse credentials with which Tacker would make a VNF that they cannot see, and so cannot remove.
 
     Raises:
         UnsupportedError: they are not an administrator's.

@@ -1,4 +1,4 @@
-"""What onboarding through either of Tacker's APIs has in common: found again, made, or removed with its causes said."""
+"""Onboarding, as far as it is the same with both of Tacker's APIs."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ Descriptor = TypeVar("Descriptor", Mapping[str, Any], bytes)
 
 
 class TackerApi(OnboardingApi, Generic[Descriptor]):
-    """VNFs of one of Tacker's APIs, known by the tags in their descriptions."""
+    """VNFs of one of Tacker's APIs; the tags in their descriptions identify them."""
 
     api: ClassVar[str]
     """As tags name it."""
@@ -36,7 +36,7 @@ class TackerApi(OnboardingApi, Generic[Descriptor]):
         self._tacker: Any = self._account.tacker
 
     def onboard(self, request: OnboardRequest, tell: Tell) -> TackerVnf:
-        """Take the healthy one of this descriptor; make it where there is none."""
+        """Return the healthy VNF of this descriptor; make it where there is none."""
         descriptor = self._descriptor(request)
         tag = Tag(self.api, request.owner, request.name, digest_of(descriptor), request.networks, self._account.project)
         steps = Steps(tell)
@@ -62,11 +62,11 @@ class TackerApi(OnboardingApi, Generic[Descriptor]):
 
     @abstractmethod
     def clear(self, tag: Tag, tell: Tell) -> None:
-        """Remove what there is of an owner and name."""
+        """Remove all VNFs of an owner and name."""
 
     @abstractmethod
     def _descriptor(self, request: OnboardRequest) -> Descriptor:
-        """Return the request's descriptor, when it is one for this API and these credentials are enough.
+        """Return the request's descriptor, if it is one for this API and these credentials suffice.
 
         Raises:
             UsageError: it is the other API's.
@@ -79,41 +79,41 @@ class TackerApi(OnboardingApi, Generic[Descriptor]):
 
     @abstractmethod
     def _listed(self) -> list[Shown]:
-        """Return all that Tacker lists to these credentials."""
+        """Return all VNFs that Tacker lists to these credentials."""
 
     @abstractmethod
     def _show(self, vnf: str) -> Shown:
-        """Return one."""
+        """Return one VNF."""
 
     @abstractmethod
     def _is_made(self, shown: Shown) -> bool:
-        """Whether Tacker holds it for complete."""
+        """Return whether Tacker considers the VNF complete."""
 
     @abstractmethod
     def _stack(self, shown: Mapping[str, Any]) -> str:
-        """Return the id of its stack, also where Tacker does not know it yet; empty: it has none."""
+        """Return the id of its stack, even where Tacker does not know that yet; empty: it has none."""
 
     @abstractmethod
     def _descriptor_id(self, shown: Shown, tag: Tag) -> str:
         """Return the id of its VNFD or VNF package."""
 
     def _make_room(self, tag: Tag, tell: Tell) -> None:
-        """Remove what is in the way of a new one."""
+        """Remove whatever conflicts with a new VNF."""
         self.clear(tag, tell)
 
     def _tagged(self) -> list[tuple[Shown, Tag]]:
-        """Return those of ours, of whatever owner."""
+        """Return our VNFs, of any owner."""
         with asking(f"the list of {self.kind}s"):
             listed = self._listed()
         tagged = [(one, Tag.read(one.get(self.description))) for one in listed]
         return [(one, tag) for one, tag in tagged if tag is not None and tag.api == self.api]
 
     def _of(self, tag: Tag) -> list[Shown]:
-        """Return those of an owner and name, of whatever descriptor."""
+        """Return the VNFs of an owner and name, of any descriptor."""
         return [one for one, found in self._tagged() if tag.same_vnf(found)]
 
     def _healthy(self, tag: Tag) -> Shown | None:
-        """Return the one of this very tag, if it is made and its servers are ACTIVE."""
+        """Return the VNF of exactly this tag, if it is complete and its servers are ACTIVE."""
         for shown, found in self._tagged():
             if found == tag and self._is_made(shown):
                 with asking(f"the servers of {tag.label}"):
@@ -123,7 +123,7 @@ class TackerApi(OnboardingApi, Generic[Descriptor]):
         return None
 
     def _failed(self, tag: Tag, failure: NfvbedError, tell: Tell) -> NfvbedError:
-        """Return the error with the chain of causes, when what was made is removed."""
+        """Remove what was made, and return the error with its chain of causes."""
         chain: tuple[str, ...] = ()
         try:
             with asking("the causes"):
@@ -139,7 +139,7 @@ class TackerApi(OnboardingApi, Generic[Descriptor]):
         return causes.told(failure, chain)
 
     def _looked_at(self, vnf: TackerVnf) -> TackerVnf:
-        """Return it as it is now, when all its servers are ACTIVE."""
+        """Return the VNF in its present state, if all its servers are ACTIVE."""
         with asking(f"{self.kind} {vnf.name}"):
             shown = self._show(vnf.id)
         # Somebody may have changed its description.

@@ -1,4 +1,4 @@
-"""Whether a VNF has come up, by what its instances print: Nova says ACTIVE of a guest long before its functions run."""
+"""Whether a VNF is ready, by its instances' output: Nova says ACTIVE of a guest long before its functions run."""
 
 import time
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _PAUSE_S = 1.0
 
 @dataclass(frozen=True)
 class ReadinessLines:
-    """The lines that a VNF is ready by."""
+    """The lines that show that a VNF is ready."""
 
     said: tuple[str, ...]
     """Lines, in the order of the steps."""
@@ -28,12 +28,7 @@ class ReadinessLines:
 
 
 class Consoles:
-    """The consoles of one VNF's instances.
-
-    Args:
-        connection: to the cloud.
-        instances: the VNF's.
-    """
+    """The consoles of one VNF's instances."""
 
     def __init__(self, connection: openstack.connection.Connection, instances: Sequence[PlacedInstance]) -> None:
         self._connection = connection
@@ -43,9 +38,9 @@ class Consoles:
         """Wait until every line has come, in the order of the steps.
 
         Args:
-            wanted: the lines, and how long they may take.
-            name: of the VNF.
-            tell: is called with each line that came.
+            wanted: the lines, and the limit of the time for them.
+            name: of the VNF, for messages.
+            tell: called with each line that has come.
 
         Raises:
             OnboardError: an instance says why it will not be ready, or a line does not come in time; with the last

@@ -1,4 +1,4 @@
-"""Operations of a VNF instance's life cycle (SOL003): asked for, waited for, ended where Tacker lost one."""
+"""Operations in the life cycle of a VNF instance (SOL003): requested, awaited, and ended where Tacker lost one."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,19 +23,19 @@ class Operations:
         self._instance = instance
 
     def all(self) -> list[dict[str, Any]]:
-        """Return what Tacker has of them, the oldest first."""
+        """Return Tacker's operations, the oldest first."""
         listed: list[dict[str, Any]] = self._tacker.list_vnf_lcm_op_occs(filter=f"(eq,vnfInstanceId,{self._instance})")
         return sorted(listed, key=lambda one: str(one["startTime"]))
 
     def run(self, name: str, request: Callable[[], object]) -> None:
-        """Ask for one and wait until it is done.
+        """Request an operation and wait until it is done.
 
         Args:
-            name: as limits of time know it: `instantiate`, `scale`, `heal`, `terminate`.
-            request: asks for it.
+            name: the operation's name in time limits: `instantiate`, `scale`, `heal`, `terminate`.
+            request: makes the request.
 
         Raises:
-            OnboardError: it failed, with Tacker's error; or it took too long, with the state it is in.
+            OnboardError: the operation failed, with Tacker's error; or it took too long, with its state.
         """
         what = f"{name} of VNF instance {self._instance}"
         seen: dict[str, Any] = {}
@@ -58,9 +58,9 @@ class Operations:
             raise OnboardError(f"{what} ended as {state}", where=where, observed=f"Tacker: {error(shown)}")
 
     def end(self) -> None:
-        """End what goes on and fail what has failed, so that the instance can be terminated or deleted.
+        """End running operations and fail failed ones, so that the instance can be terminated or deleted.
 
-        Tacker cancels what is PROCESSING when a minute has passed; what is STARTING it cannot end.
+        Tacker cancels a PROCESSING operation after a minute; it cannot end one that is STARTING.
         """
         with asking(f"the operations of VNF instance {self._instance}"):
             wait("settle", lambda: not self._in(*_GOING_ON))
@@ -69,7 +69,7 @@ class Operations:
             self.fail()
 
     def fail(self) -> None:
-        """Fail what has failed for the time being: an instance with such an operation is not deleted."""
+        """Fail those operations that are FAILED_TEMP: Tacker does not delete an instance with one."""
         for failed in self._in(_FAILED_TEMP):
             self._tacker.fail_vnf_instance(failed["id"])
 
@@ -77,7 +77,7 @@ class Operations:
         return [one for one in self.all() if one["operationState"] in states]
 
     def _cancelled(self, identifier: str) -> bool:
-        """Cancel one; return whether it is no longer going on."""
+        """Cancel an operation; return whether it no longer runs."""
         if identifier not in {one["id"] for one in self._in(*_GOING_ON)}:
             return True
         try:

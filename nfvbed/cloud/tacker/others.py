@@ -1,7 +1,7 @@
-"""What is on a cloud that nfvbed has not made: instances, ports, stacks and volumes, by project.
+"""What is on a cloud that nfvbed did not make: instances, ports, stacks and volumes, by project.
 
-What is nfvbed's own is known by the owners that are written down beside the cloud: tags in Tacker, ids in the journal,
-and what is in the stacks of these. Everything else is somebody's, whatever its name.
+nfvbed's own things are those of the owners recorded beside the cloud: tags in Tacker, ids in the journal, and what is
+in their stacks. Everything else is somebody else's, whatever its name.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class ForeignResource:
-    """One thing of somebody's."""
+    """A thing on the cloud that is somebody else's."""
 
     project: str
     """Name, or id where that is not known."""
@@ -40,12 +40,12 @@ class ForeignResource:
 def survey(
     connection: openstack.connection.Connection, journal: Journal, owners: Iterable[str]
 ) -> tuple[ForeignResource, ...]:
-    """Return all that nfvbed has not made, in the order of projects; nothing is changed.
+    """Return all that nfvbed did not make, in the order of projects; nothing is changed.
 
     Args:
         connection: an administrator's.
-        journal: of what was onboarded there.
-        owners: of deployments and VNFs of nfvbed's there.
+        journal: what was onboarded there.
+        owners: those of nfvbed's deployments and VNFs there.
 
     Raises:
         OnboardError, UnsupportedError: the cloud cannot be asked.
@@ -76,16 +76,16 @@ def require_none(
     journal: Journal,
     owners: Sequence[str],
 ) -> None:
-    """Refuse to take a cloud down on which there is something that nfvbed has not made, or may be.
+    """Refuse to take down a cloud with things that nfvbed did not make, or that cannot be asked.
 
     Args:
-        site: the cloud's, for messages.
+        site: the cloud's name, for messages.
         connect: returns an administrator's connection.
-        journal: of what was onboarded there.
-        owners: of deployments and VNFs of nfvbed's there.
+        journal: what was onboarded there.
+        owners: those of nfvbed's deployments and VNFs there.
 
     Raises:
-        BusyError: there is something, or the cloud cannot be asked.
+        BusyError: there are such things, or the cloud cannot be asked.
     """
     try:
         found = survey(connect(), journal, owners)
@@ -106,7 +106,7 @@ def require_none(
 
 
 def listed(found: Sequence[ForeignResource]) -> tuple[str, ...]:
-    """Return lines that list what there is, by project."""
+    """Return lines that list the things, by project."""
     lines = [f"project {one.project}: {one}" for one in found[:_SHOWN]]
     return (*lines, *([f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []))
 
@@ -117,7 +117,7 @@ def _named(kind: str, listed_: Iterable[Any]) -> Iterator[tuple[str, str, str, s
 
 
 def _ports(connection: openstack.connection.Connection, theirs: set[str], mine: set[str]) -> Iterator[Any]:
-    """Yield ports of nobody's instance; those of an instance go with it, and Neutron's own are no one's."""
+    """Yield ports of no instance: an instance's ports are removed with it, and Neutron's own belong to nobody."""
     for port in connection.network.ports():
         device = str(port.device_id or "")
         if device not in theirs | mine and not str(port.device_owner or "").startswith(_OF_NEUTRON):
@@ -125,9 +125,9 @@ def _ports(connection: openstack.connection.Connection, theirs: set[str], mine: 
 
 
 def _stacks(connection: openstack.connection.Connection) -> Iterator[tuple[str, str, str, str]]:
-    """Yield stacks of all projects, where Heat's policy shows them (`stacks:global_index`); else of the own one.
+    """Yield stacks of all projects, where Heat's policy allows that (`stacks:global_index`); else of the own project.
 
-    What is in stacks of others is listed all the same: it is instances and ports.
+    What is in others' stacks is listed nevertheless: as instances and ports.
     """
     answer = connection.orchestration.get("/stacks", params={"global_tenant": "True"})
     if answer.status_code == _OK:

@@ -1,4 +1,4 @@
-"""VNF packages (SOL005): uploaded, taken again where the same one is there, disabled and deleted."""
+"""VNF packages (SOL005): uploaded, reused where the same one is there, disabled and deleted."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ class Packages:
         return [(package, tag) for package, tag in tagged if tag and self._account.ours(tag, owner)]
 
     def _shown(self, identifier: str) -> dict[str, Any] | None:
-        """Return a package; None: it is gone. Tacker lists one for a moment after it is deleted."""
+        """Return a package; None: it is gone. For a moment Tacker still lists a deleted one."""
         try:
             return dict(self._tacker.show_vnf_package(identifier))
         except tacker_errors.TackerException as failure:
@@ -41,7 +41,7 @@ class Packages:
             raise
 
     def upload(self, content: bytes, tag: Tag) -> dict[str, Any]:
-        """Return the onboarded package of a tag: the same one that is there already, or a new one.
+        """Return the onboarded package of a tag: the same one that is already there, or a new one.
 
         Raises:
             OnboardError: Tacker did not take it.

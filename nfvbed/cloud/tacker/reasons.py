@@ -1,7 +1,7 @@
-"""What is to be done about what a service says: one advice for each cause, found by the service's own words.
+"""Advice on what a service says: one advice for each cause, which the service's own words identify.
 
 The words are those of Nova 15 to 33, Neutron 10 to 28, Heat 8 to 26, Keystone, oslo.policy, QEMU and libvirt
-(tests/unit/cloud/tacker/recorded/said.yml). A lacking role is told of refusals alone: status 403, a policy.
+(tests/unit/cloud/tacker/recorded/said.yml). Only a refusal (status 403, a policy) means a lacking role.
 """
 
 import re
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Cause(StrEnum):
-    """What an answer of a service tells."""
+    """What a service's answer means."""
 
     PASSWORD = "password"
     QUOTA = "quota"
@@ -32,9 +32,10 @@ class _Reason:
     """One cause.
 
     Args:
-        said: words of a service by which it is known.
-        advice: what is to be looked at, or changed.
-        instances: whether it is also known by what Nova says of an instance, whose own credentials may be meant.
+        said: a service's words that identify it.
+        advice: what to look at or change.
+        instances: whether Nova's words about an instance also identify it; these may be about the instance's
+            credentials.
     """
 
     said: re.Pattern[str]
@@ -124,10 +125,10 @@ _REASONS = {
 
 
 def causes_in(texts: Iterable[str]) -> tuple[Cause, ...]:
-    """Return the causes that services name, the most certain ones first; what a guest printed on its console is none.
+    """Return the causes that services name, the most certain first; a guest's console output is no cause.
 
     Args:
-        texts: what each said.
+        texts: one for each service that said something.
     """
     said = [text for text in texts if not text.startswith(_CONSOLE)]
     of_others = [text for text in said if not text.startswith(_OF_INSTANCE)]
@@ -141,7 +142,7 @@ def causes_in(texts: Iterable[str]) -> tuple[Cause, ...]:
 
 
 def advice_on(texts: Iterable[str]) -> str:
-    """Return what is to be done about what services say; empty: no cause is known."""
+    """Return advice on what services say; empty: no cause is known."""
     said = tuple(texts)
     advice = "; ".join(_REASONS[cause].advice for cause in causes_in(said))
     return advice.replace(POLICY_NEEDS, FLAVORS_NEED) if any(FLAVOR in text for text in said) else advice

@@ -27,7 +27,7 @@ _PROTOCOL = {"cpProtocolData": [{"layerProtocol": "IP_OVER_ETHERNET"}]}
 
 
 class SolApi(TackerApi[bytes]):
-    """VNF instances through VNF packages."""
+    """VNF instances from VNF packages."""
 
     api = "sol"
     kind = "VNF instance"
@@ -59,7 +59,7 @@ class SolApi(TackerApi[bytes]):
         return self._operate(vnf, "scale", lambda: self._tacker.scale_vnf_instance(vnf.id, body), delta)
 
     def heal(self, vnf: TackerVnf, tell: Tell) -> TackerVnf:
-        """Let Tacker make the instance's stack again."""
+        """Ask Tacker to make the instance's stack again."""
         tell(f"healing {vnf.name}")
         body = {"cause": "asked for by nfvbed"}
         return self._operate(vnf, "heal", lambda: self._tacker.heal_vnf_instance(vnf.id, body))
@@ -111,7 +111,7 @@ class SolApi(TackerApi[bytes]):
             return made
 
     def _links(self, tag: Tag) -> list[dict[str, Any]]:
-        """Return what connects the connection points to networks that are there already."""
+        """Return the connections of the connection points to networks that are already there."""
         by_network: dict[str, list[str]] = {}
         for point, network in tag.networks:
             by_network.setdefault(network, []).append(point)
@@ -140,15 +140,15 @@ class SolApi(TackerApi[bytes]):
             raise causes.told(failure, causes.of_stack(self._connection, vnf.stack_id), stays=True) from None
 
     def _make_room(self, tag: Tag, tell: Tell) -> None:
-        """Remove all but the very package that is wanted."""
+        """Remove all but exactly the package that is wanted."""
         self._clear(tag, tell, keep=tag.digest)
 
     def clear(self, tag: Tag, tell: Tell) -> None:
-        """Remove what there is of an owner and name."""
+        """Remove everything of an owner and name."""
         self._clear(tag, tell)
 
     def _clear(self, tag: Tag, tell: Tell, keep: str = "") -> None:
-        """Remove what there is but a package of the digest `keep`."""
+        """Remove everything but a package of the digest `keep`."""
         for instance in self._of(tag):
             tell(f"removing VNF instance {instance['id']} ({instance['instantiationState']})")
             self._delete_instance(instance["id"])
@@ -187,7 +187,7 @@ class SolApi(TackerApi[bytes]):
     def _deleted(self, instance: str, operations: Operations) -> bool:
         """Delete an instance's record; return whether it is gone.
 
-        A conductor that was at work all the same may fail what was cancelled: that is failed again.
+        A conductor that was still at work may make a cancelled operation fail for the time being: that is failed again.
         """
         operations.fail()
         try:

@@ -1,4 +1,4 @@
-"""Heat's stacks: their resources through all levels, and the instances that they are about."""
+"""Heat's stacks: their resources on all levels, and the instances in them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class StackResource:
 
 
 def find(connection: openstack.connection.Connection, name: str) -> str:
-    """Return the id of the stack of a name or id; empty: there is none."""
+    """Return the id of a stack, given its name or id; empty: there is none."""
     try:
         found = connection.orchestration.find_stack(name, ignore_missing=True)
     except sdk.NotFoundException:
@@ -38,7 +38,7 @@ def find(connection: openstack.connection.Connection, name: str) -> str:
 
 
 def resources(connection: openstack.connection.Connection, stack: str, depth: int = _DEPTH) -> Iterator[StackResource]:
-    """Iterate over the resources of a stack and of all that are nested in it, outer ones first."""
+    """Yield the resources of a stack and of all stacks nested in it, outer ones first."""
     try:
         listed = list(connection.orchestration.resources(stack))
     except sdk.NotFoundException:
@@ -58,7 +58,7 @@ def resources(connection: openstack.connection.Connection, stack: str, depth: in
 
 
 def servers(connection: openstack.connection.Connection, stack: str) -> list[Any]:
-    """Return Nova's servers of a stack, by name."""
+    """Return Nova's servers in a stack, by name."""
     ids = [one.id for one in resources(connection, stack) if one.kind == SERVER and one.id] if stack else []
     found = [connection.compute.find_server(one, ignore_missing=True) for one in ids]
     return sorted((one for one in found if one is not None), key=lambda one: (str(one.name), str(one.created_at)))
@@ -70,9 +70,9 @@ def instances(
     """Return where a stack's servers are, with their ports.
 
     Args:
-        connection: of the stack's project.
-        stack: its id.
-        path: networks in the order of the path; ports of others come last, by name.
+        connection: to the stack's project.
+        stack: the stack's id.
+        path: networks in the order of the path; ports on others come last, by name.
     """
     names = {str(one.id): str(one.name) for one in connection.network.networks()}
     return tuple(_placed(connection, server, names, path) for server in servers(connection, stack))
@@ -94,6 +94,6 @@ def _placed(
 
 
 def delete(connection: openstack.connection.Connection, stack: str) -> WaitOutcome:
-    """Delete a stack with all that is in it and wait until it is gone."""
+    """Delete a stack with all that is in it, and wait until it is gone."""
     connection.orchestration.delete_stack(stack, ignore_missing=True)
     return wait("stack", lambda: not find(connection, stack))

@@ -1,4 +1,4 @@
-"""How what nfvbed makes is known again: a line of text in whatever has a description, and a name that begins alike."""
+"""How nfvbed recognises what it has made: a line in each description, and a common beginning of names."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ _MARK = "made by nfvbed:"
 
 @dataclass(frozen=True)
 class Tag:
-    """What the description of a thing of ours says."""
+    """What the description of one of our things says."""
 
     api: str
     """`legacy` or `sol`: Tacker lists VNFs of the one among those of the other."""
@@ -39,15 +39,15 @@ class Tag:
 
     @property
     def label(self) -> str:
-        """How the names of things of it begin in the cloud."""
+        """The beginning of the names of its things in the cloud."""
         return f"nfvbed-{self.owner}_{self.name}"
 
     def unique(self) -> str:
-        """Return a name for one attempt: Tacker takes a name once, also while it cannot delete who has it."""
+        """Return a name for one attempt: Tacker refuses a used name, even one of a VNF that it cannot delete."""
         return f"{self.label}-{secrets.token_hex(3)}"
 
     def same_vnf(self, other: "Tag | None") -> bool:
-        """Whether another tag is of the same VNF, of whatever descriptor."""
+        """Return whether another tag is of the same VNF, of any descriptor."""
         if other is None:
             return False
         mine, theirs = ((one.api, one.owner, one.name, one.project) for one in (self, other))
@@ -55,12 +55,12 @@ class Tag:
 
     @property
     def text(self) -> str:
-        """The line that is in descriptions."""
+        """The line for descriptions."""
         return f"{_MARK} {json.dumps(asdict(self))}"
 
     @classmethod
     def read(cls, text: str | None) -> "Tag | None":
-        """Return what a description says; None: it is not ours."""
+        """Parse a description; None: it is not ours."""
         if not text or not text.startswith(_MARK):
             return None
         try:
@@ -73,7 +73,7 @@ class Tag:
 
 
 def is_name_of(owner: str, name: str) -> bool:
-    """Whether a name in the cloud is one that an attempt of an owner was given; Heat's has Tacker's id after it."""
+    """Return whether an attempt of an owner was given a name; Heat adds Tacker's id to it in the cloud."""
     return re.fullmatch(rf"nfvbed-{re.escape(owner)}_[a-z0-9.-]+-[0-9a-f]{{6}}(_[0-9a-f-]{{36}})?", name) is not None
 
 

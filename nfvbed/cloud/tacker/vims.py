@@ -1,4 +1,4 @@
-"""Tacker's way to the cloud it is in: a VIM for each project, registered when there is none."""
+"""Tacker's access to its own cloud: a VIM for each project, registered where there is none."""
 
 import re
 from collections.abc import Mapping
@@ -19,11 +19,11 @@ _ROLE = "Tacker makes stacks with the credentials of its VIM: they need to be a 
 
 
 def find_or_register(connection: openstack.connection.Connection, tacker: Any, note: Note, journal: Journal) -> str:
-    """Return the id of the VIM of this project; registered where there is none.
+    """Return the id of this project's VIM, after registering it where there is none.
 
     Raises:
         OnboardError: Tacker does not take it, or it is not reachable with its credentials.
-        UnsupportedError: these credentials may not.
+        UnsupportedError: these credentials may not do it.
     """
     mine = auth(connection)
     project = str(mine.get("project_name", ""))
@@ -64,7 +64,7 @@ def find_or_register(connection: openstack.connection.Connection, tacker: Any, n
 
 
 def connection_info(vim: str) -> list[dict[str, str]]:
-    """Return how a SOL request names a VIM: by id, so that no password is in it."""
+    """Return the VIM as a SOL request names it: by id, so that it has no password."""
     return [{"id": NAME.format("vim"), "vimId": vim, "vimType": _KIND}]
 
 
@@ -81,7 +81,7 @@ def _require_password(mine: Mapping[str, Any]) -> None:
 
 
 def _check(vim: dict[str, Any]) -> None:
-    """Refuse one that Tacker has found to be out of reach. PENDING it stays where there is no Mistral."""
+    """Refuse a VIM that Tacker has found to be unreachable. Without Mistral a VIM stays PENDING."""
     if vim.get("status") in ("UNREACHABLE", "ERROR"):
         raise OnboardError(
             f"Tacker does not reach its VIM {vim['name']}",

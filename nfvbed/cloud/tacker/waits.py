@@ -1,4 +1,4 @@
-"""How long onboarding waits: what each step took when it was measured, times a stated factor."""
+"""How long onboarding waits: the measured time of each step, times a stated factor."""
 
 import time
 from collections.abc import Callable
@@ -27,7 +27,7 @@ _PAUSE_S = 0.5
 
 
 def limit_s(step: str) -> float:
-    """Return how long a step may take on this machine."""
+    """Return the time limit of a step on this machine, in s."""
     return patient(MEASURED_S[step] * FACTOR)
 
 
@@ -41,12 +41,12 @@ class WaitOutcome:
 
     @property
     def too_long(self) -> str:
-        """Say that it took too long."""
+        """Return words that say that it took too long."""
         return f"after {self.limit_s:g} s, {FACTOR:g} times what it took when it was measured, it was not done"
 
 
 def wait(step: str, done: Callable[[], bool]) -> WaitOutcome:
-    """Ask again and again until something is done, or its step's time is over."""
+    """Ask repeatedly until something is done, or the step's time limit is reached."""
     started = time.monotonic()
     limit = limit_s(step)
     while not (found := done()):

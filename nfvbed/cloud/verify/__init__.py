@@ -1,1 +1,1 @@
-"""What is read of a cloud and of its machines, and pure checks of it."""
+"""Readings of a cloud and of its machines, and pure checks of these."""

@@ -1,4 +1,4 @@
-"""Pure checks: what was read beside what a variant says. One finding a topic, with all that is wrong in it."""
+"""Pure checks of readings against what a variant says: one finding for each topic, with all that is wrong."""
 
 from collections.abc import Iterable, Mapping
 
@@ -33,7 +33,7 @@ class ExpectedMachine(Record):
 
 
 def check_cloud(read: CloudReading, expected: Iterable[ExpectedMachine]) -> tuple[Finding, ...]:
-    """Check agents, services and instances' ports."""
+    """Check the agents, services and instances' ports."""
     machines = tuple(expected)
     agents = {(one.host, one.binary): one for one in read.agents}
     services = {(one.host, one.binary): one for one in read.services}
@@ -101,14 +101,13 @@ def _check_pages(pages: Mapping[int, Mapping[int, tuple[int, int]]], host: str) 
 
 
 def judged(topic: str, wrong: list[str], holds: str, probed: str, fix: str) -> Finding:
-    """Return what was found of a topic.
+    """Return the finding of a topic.
 
     Args:
-        topic: what was looked at.
-        wrong: all that is; empty: nothing.
-        holds: what is said where nothing is wrong.
+        wrong: all that is wrong; empty: nothing.
+        holds: the text where nothing is wrong.
         probed: how it was found out.
-        fix: for what is wrong.
+        fix: what to do about what is wrong.
     """
     return Finding(
         topic=topic,

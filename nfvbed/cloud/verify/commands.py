@@ -1,4 +1,4 @@
-"""How readings get at a machine of a cloud: in a namespace of this machine, or over SSH into a container."""
+"""How readings reach a machine of a cloud: in a namespace of this machine, or over SSH into a container."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from nfvbed.errors import DeployError
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command gave."""
+    """The result of a command."""
 
     status: int
     out: str
@@ -18,10 +18,10 @@ class Answer:
 
 
 class MachineCommands(ABC):
-    """Commands on one machine of a cloud; those that readings give change nothing.
+    """Commands on one machine of a cloud; those for readings change nothing.
 
     Args:
-        host: its name, in Nova and Neutron.
+        host: its name in Nova and Neutron.
     """
 
     def __init__(self, host: str) -> None:
@@ -44,7 +44,7 @@ class MachineCommands(ABC):
         """
 
     def appctl(self, *words: str) -> str:
-        """Ask the switch's daemon.
+        """Return the answer of the switch's daemon.
 
         Raises:
             DeployError: it does not answer.
@@ -52,7 +52,7 @@ class MachineCommands(ABC):
         return self.asked(("ovs-appctl", "--timeout=20", *words))
 
     def vsctl(self, *words: str) -> str:
-        """Ask the switch's database; it answers in JSON.
+        """Return the answer of the switch's database, in JSON.
 
         Raises:
             DeployError: it does not answer.
@@ -60,7 +60,7 @@ class MachineCommands(ABC):
         return self.asked(("ovs-vsctl", "--timeout=20", "--format=json", *words))
 
     def asked(self, argv: Sequence[str]) -> str:
-        """Return what a command by the switch printed.
+        """Return the output of a command that runs by the switch.
 
         Raises:
             DeployError: it failed.

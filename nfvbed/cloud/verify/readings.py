@@ -1,4 +1,4 @@
-"""What is read of a machine and of the cloud: the forms of sysfs and of the APIs' answers are known here."""
+"""Readings of a machine and of the cloud: the forms of sysfs and of the APIs' answers are known here."""
 
 import re
 from typing import Any
@@ -32,7 +32,7 @@ class MachineReading(Record):
 
 
 class AgentReading(Record):
-    """An agent of Neutron's, or a service of Nova's."""
+    """A Neutron agent, or a Nova service."""
 
     host: str
     binary: str
@@ -41,7 +41,7 @@ class AgentReading(Record):
 
 
 class PortReading(Record):
-    """A port of Neutron's that an instance has."""
+    """A Neutron port of an instance."""
 
     id: str
     host: str
@@ -63,7 +63,7 @@ def read_machine(commands: MachineCommands) -> MachineReading:
 
 
 def machine_of(text: str) -> MachineReading:
-    """Read what `grep -H` found of these files."""
+    """Parse the output of `grep -H` on these files."""
     found: dict[int, dict[int, dict[str, int]]] = {}
     for node, size, which, count in _PAGES.findall(text):
         found.setdefault(int(node), {}).setdefault(int(size), {"nr": 0, "free": 0})[which] = int(count)
@@ -75,7 +75,7 @@ def machine_of(text: str) -> MachineReading:
 
 
 def read_cloud(connection: Connection) -> CloudReading:
-    """Ask Neutron and Nova.
+    """Read Neutron's and Nova's state.
 
     Raises:
         DeployError: they do not answer, or refuse.

@@ -13,7 +13,7 @@ _VCPU = re.compile(r"^CPU \d+/(TCG|KVM)$")
 
 
 def guest_processes(node: Node, instances: Sequence[PlacedInstance]) -> dict[str, NodeProcess]:
-    """Return QEMU's process of each instance, by Nova's id; one that has ended is missing."""
+    """Return QEMU's process of each instance, by Nova's id; one that has ended is left out."""
     found: dict[str, NodeProcess] = {}
     for process in processes(node):
         if process.name.startswith("qemu-system") and "-uuid" in process.argv:

@@ -1,4 +1,4 @@
-"""What computes whose switch is the kernel's share: the cores of their links and taps, and the kernel's counters."""
+"""What computes share whose switch is the kernel's: the cores of their links and taps, and the kernel's counters."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ from nfvbed.spec.variant import Variant
 
 
 class KernelNotes(Notes):
-    """With who does the receive work."""
+    """Notes that also say which threads do the receive work."""
 
     core_use: CoreUse
 
 
 class KernelCompute(LinkedCompute):
-    """Its switch is the kernel's, and the guests' taps are ports of it."""
+    """A compute whose switch is the kernel's; the guests' taps are ports of it."""
 
     noted = KernelNotes
     tap: str
@@ -63,10 +63,10 @@ class KernelCompute(LinkedCompute):
 
     @abstractmethod
     def device(self, port: InstancePort) -> str:
-        """Name the device of a port of an instance."""
+        """Return the name of the device of an instance's port."""
 
     def counters(self) -> SwitchCounters:
-        """Read what came into its ports. Its cycles are not separable from those of the guests' QEMU."""
+        """Read what came into the switch's ports. Its cycles cannot be separated from those of the guests' QEMU."""
         found = {name: counted for name, counted in self._read().items() if name in DATA or name.startswith(self.tap)}
         core_use = self._notes(KernelNotes).core_use
         return SwitchCounters(

@@ -1,4 +1,4 @@
-"""What computes share whose generator is at the ends of links: these, and what was set up on them."""
+"""What computes share whose generator is at the ends of links: the links, and what was set up on them."""
 
 import platform
 from abc import abstractmethod
@@ -25,7 +25,7 @@ _NOTES = "applied.json"
 
 
 class Notes(Record):
-    """What `apply` has done on a node; written beside the node's socket, and gone with the node."""
+    """What `apply` has done on a node; the file lies beside the node's socket, and ends with the node."""
 
     switch_core: int
     tsc_hz: int
@@ -39,8 +39,8 @@ _Notes = TypeVar("_Notes", bound=Notes)
 class LinkedCompute(OwnNodeCompute):
     """A compute node with links to the generator.
 
-    These are there as long as the node is: its agent wants them when it starts, and so nothing that a
-    killed nfvbed leaves is in the way of the next one.
+    The links last as long as the node, whose agent needs them when it starts. So a killed nfvbed leaves nothing that is
+    in the way of the next one.
     """
 
     called: str
@@ -54,7 +54,7 @@ class LinkedCompute(OwnNodeCompute):
         return generator_space(self._cloud.places.node(self.host))
 
     def attach(self, workspace: Workspace, variant: Variant) -> tuple[GeneratorPort, GeneratorPort]:
-        """Give the links' outer ends, which are up."""
+        """Return the links' outer ends, which are up."""
         veth.wait_until_up(self._outer, GENERATOR_LINKS)
         return veth.generator_ports(self._outer)
 
@@ -78,7 +78,7 @@ class LinkedCompute(OwnNodeCompute):
 
     @abstractmethod
     def own_hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
-        """Read what lies between the generator's links, in the order of the path."""
+        """Read the hops between the generator's links, in the order of the path."""
 
     def verify(self) -> None:
         """Check that the node, its links and the NAPI threads live."""
@@ -87,7 +87,7 @@ class LinkedCompute(OwnNodeCompute):
         kernel_checks.require_threads(self._notes(self.noted).threads, f"the {self.called}")
 
     def _release_cores(self) -> None:
-        """Take the receive work from threads and cores; what is left of threads ends with the links' being up."""
+        """Take the receive work from threads and cores. Threads that remain end when the links go down."""
         sides = ((self._outer, GENERATOR_LINKS), (space(self._node), DATA))
         for netns, names in sides:
             veth.prepare(netns, names)  # a link that is down has no receive work that could be said something about

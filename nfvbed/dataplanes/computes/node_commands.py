@@ -1,4 +1,4 @@
-"""Commands in a node of this machine, for readings of it."""
+"""Commands in a node of this machine, for readings of that node."""
 
 from collections.abc import Sequence
 
@@ -11,21 +11,21 @@ COMPUTE_SERVICE = "nova-compute"
 
 
 class NodeCommands(MachineCommands):
-    """Those of a node; its switch runs beside everything else."""
+    """Commands of one node; its switch runs in the node beside everything else."""
 
     def __init__(self, node: Node) -> None:
         super().__init__(node.name)
         self._node = node
 
     def on_machine(self, argv: Sequence[str]) -> Answer:
-        """Let the node's first process run it."""
+        """Run a command through the node's first process."""
         done = self._node.channel.run(Command(("/usr/bin/env", *argv)))
         return Answer(done.status, done.stdout, done.stderr)
 
     def by_switch(self, argv: Sequence[str]) -> Answer:
-        """As on the node."""
+        """Run a command as `on_machine` does."""
         return self.on_machine(argv)
 
     def appctl(self, *words: str) -> str:
-        """Ask the daemon, whose socket is named after its own program."""
+        """Ask the switch's daemon, whose socket is named after its own program."""
         return self.asked(("ovs-appctl", "--timeout=20", f"--target={control_socket(self._node)}", *words))

@@ -42,24 +42,24 @@ class OwnNodeCompute(Compute):
 
     @abstractmethod
     def try_host(self, variant: Variant) -> None:
-        """Try what this machine has to have.
+        """Check that this machine has what the compute needs.
 
         Raises:
             UnsupportedError, PrerequisiteError: it has not.
         """
 
     def expected(self, variant: Variant, arrangement: Arrangement) -> ExpectedMachine:
-        """Its agent and Nova's service, and hugepages for its guests."""
+        """Return the node's agent and compute service, and hugepages for its guests."""
         return ExpectedMachine(
             host=self.host, agents=(self.kind.agent,), services=(COMPUTE_SERVICE,), takes_hugepages=True
         )
 
     def reading(self) -> MachineCommands | None:
-        """Return the node's."""
+        """Return commands in the node."""
         return NodeCommands(self._node)
 
     def probe(self, variant: Variant) -> Fitness:
-        """Try what this machine has to have; the node need not run."""
+        """Check that this machine has what the compute needs; the node need not run."""
         self.check(variant, layout("pvp"))
         self.try_host(variant)
         return Fitness()

@@ -13,7 +13,6 @@ def versions(places: CloudPlaces, own: Mapping[str, str]) -> dict[str, str]:
     """Return the versions of Debian's packages.
 
     Args:
-        places: of the cloud whose root it is.
         own: the switch's packages, by the names under which they are reported.
 
     Raises:

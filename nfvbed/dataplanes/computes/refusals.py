@@ -21,10 +21,8 @@ def refuse(variant: Variant, key: str, fits: object, why: str) -> None:
     """Refuse an option unless it has the value that it has in the cloud anyhow.
 
     Args:
-        variant: whose option it is.
-        key: of the option.
-        fits: the value; a tuple: one of these.
-        why: it cannot be another.
+        fits: the only value, or a tuple of those that fit.
+        why: the reason why it cannot have another value.
 
     Raises:
         UnsupportedError: with the key, its value and what it would have to be.

@@ -1,4 +1,4 @@
-"""The data plane of a cloud that exists already is nowhere to be set up: each verb of an adapter says so."""
+"""The data plane of a cloud that exists already: nfvbed cannot deploy it, and every method raises that."""
 
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.errors import UnsupportedError
@@ -8,7 +8,7 @@ from nfvbed.spec.variant import Variant
 
 
 class ExistingPlane(DataPlane):
-    """Somebody else's."""
+    """A data plane that somebody else runs."""
 
     kind = "existing"
 
@@ -21,19 +21,19 @@ class ExistingPlane(DataPlane):
         raise _elsewhere(request.variant.name)
 
     def verify(self, deployment: Deployment) -> None:
-        """Nothing of it is deployed here."""
+        """Raise: nothing of it is deployed here."""
         raise _elsewhere(deployment.variant)
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Nothing of it is seen."""
+        """Raise: nfvbed cannot read it."""
         raise _elsewhere(deployment.variant)
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """Nothing of it is seen."""
+        """Raise: nfvbed cannot read it."""
         raise _elsewhere(deployment.variant)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """Nothing of it is seen."""
+        """Raise: nfvbed cannot read it."""
         raise _elsewhere(deployment.variant)
 
 

@@ -27,7 +27,7 @@ class ExistingOptions(DataPlaneOptions):
         return False
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """Neutron decides it.
+        """Return the kind of a port that Neutron chooses.
 
         Raises:
             UnsupportedError: the VNF is no instance of a cloud.

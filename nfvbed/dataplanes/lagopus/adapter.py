@@ -39,21 +39,21 @@ _PIPELINE = ("main_loop_io", "worker_", "ioworker_")
 
 
 class LagopusState(State):
-    """What is written down of a Lagopus, with either kind of ports."""
+    """What is recorded of a Lagopus, with either kind of ports."""
 
     lagopus: Annotated[LagopusSpec, NESTED]
     """What it was started with."""
 
 
 class SocketState(PlaneState, LagopusState):
-    """With sockets."""
+    """What is recorded of a Lagopus with vhost-user sockets."""
 
     netns: str
     """Path of the network namespace that it runs in."""
 
 
 class LagopusRaw(LinkSwitch):
-    """Frames leave the kernel by packet sockets, and come back in by them."""
+    """Lagopus on veth ports: frames leave the kernel through packet sockets, and come back in through them."""
 
     kind = "lagopus-raw"
     works_in = "its own threads"
@@ -66,7 +66,7 @@ class LagopusRaw(LinkSwitch):
         return Fitness()
 
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
-        """Write its configuration and start it; its rules are in when this returns."""
+        """Write the configuration and start Lagopus; when this returns its rules are in."""
         numbers = port_numbers(request.layout)
         interfaces = {numbers[end.name]: raw_socket(plan.port(end)) for end in plan.ends}
         cables = rules_of(request.layout)
@@ -81,7 +81,7 @@ class LagopusRaw(LinkSwitch):
         check_alive(self.lagopus(deployment).process, DIED)
 
     def own_counters(self, deployment: Deployment) -> Mapping[str, Mapping[str, int]]:
-        """The statistics of its interfaces."""
+        """Return the statistics of its interfaces."""
         plan = BridgePlan.of(deployment)
         numbers = port_numbers(plan.layout)
         datastore = self.lagopus(deployment).datastore
@@ -92,19 +92,19 @@ class LagopusRaw(LinkSwitch):
             raise
 
     def busy(self, deployment: Deployment) -> tuple[Separable, str, Mapping[str, int]]:
-        """Leave it to the CPU time of its threads and of those that receive for its sockets."""
+        """Return that the cycles are not separable: Lagopus has only its threads' CPU time."""
         return NOT_SEPARABLE, "statistics of the links", {}
 
     def versions(self) -> dict[str, str]:
-        """The kernel's and its own."""
+        """Return the kernel's version and Lagopus's own."""
         return super().versions() | {"lagopus": process.version()}
 
     def reset(self, deployment: Deployment) -> ResetReport:
-        """Kill it, and start it again."""
+        """Kill Lagopus, and start it again."""
         return _restarted(self.lagopus(deployment))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """Its own threads, and the NAPI threads of both sides."""
+        """Return its own threads, and the NAPI threads of both sides."""
         return (*super().work_threads(deployment), *self.lagopus(deployment).threads())
 
     def lagopus(self, deployment: Deployment) -> Lagopus:
@@ -119,7 +119,7 @@ def rules_of(plan: Layout) -> tuple[tuple[int, int], ...]:
 
 
 class LagopusDpdk(DataPlane):
-    """Its ports are clients of vhost-user sockets, which generator and VNFs serve, as Open vSwitch's are."""
+    """Lagopus with DPDK. As with Open vSwitch, its ports are clients of sockets that generator and VNFs serve."""
 
     kind = "lagopus"
 
@@ -132,7 +132,7 @@ class LagopusDpdk(DataPlane):
         return Fitness()
 
     def deploy(self, request: DeployRequest) -> Deployment:
-        """Write its configuration and start it."""
+        """Write the configuration and start Lagopus."""
         plan, workspace, options = request.layout, request.workspace, options_of(request.variant, LagopusOptions)
         require_vnf(plan, request.vnf, request.variant)
         numbers = port_numbers(plan)
@@ -176,14 +176,14 @@ class LagopusDpdk(DataPlane):
         check_alive(self._lagopus(deployment).process, DIED)
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """The statistics of its interfaces; what it is busy with, it does not tell."""
+        """Return the statistics of its interfaces; Lagopus does not report how busy it is."""
         found = self._statistics(deployment)
         packets = sum(counts["rx_packets"] for counts in found.values())
         source = "Lagopus tells no cycles, and its threads poll"
         return SwitchCounters(packets=packets, busy_cycles=NOT_SEPARABLE, source=source, raw=dict(found))
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """Its ports, in the order of the path."""
+        """Return its ports, in the order of the path."""
         ends = {end.name: end for end in layout(deployment.topology).switch_ends}
         return tuple(
             Hop(
@@ -200,11 +200,11 @@ class LagopusDpdk(DataPlane):
         )
 
     def reset(self, deployment: Deployment) -> ResetReport:
-        """Kill it, and start it again; generator and VNFs serve their sockets on."""
+        """Kill Lagopus, and start it again; generator and VNFs keep serving their sockets."""
         return _restarted(self._lagopus(deployment))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The threads of its pipeline."""
+        """Return the threads of its pipeline."""
         return self._polling(self._lagopus(deployment))
 
     def _polling(self, lagopus: Lagopus) -> tuple[WorkThread, ...]:

@@ -8,7 +8,7 @@ BRIDGE = "bridge01"
 
 
 class Interface(Record):
-    """What a port of the bridge lies on."""
+    """What a port of the bridge is attached to."""
 
     type: str
     """`ethernet-rawsock` or `ethernet-dpdk-phy`."""
@@ -22,19 +22,22 @@ def raw_socket(device: str) -> Interface:
 
 
 def vhost_client(number: int, socket_path: str) -> Interface:
-    """Return one that connects to a vhost-user socket whose server is at the other end (DPDK 16.07 or later)."""
+    """Return an interface that is the client of a vhost-user socket, whose server is at the other end.
+
+    DPDK has it since 16.07.
+    """
     return Interface(type="ethernet-dpdk-phy", device=f"eth_vhost{number},iface={socket_path},client=1")
 
 
 def interface_name(port: int) -> str:
-    """Name the interface of a port, by its OpenFlow number."""
+    """Return the name of a port's interface, given its OpenFlow number."""
     return f"interface{port}"
 
 
 def configuration(interfaces: Mapping[int, Interface], cables: Iterable[tuple[int, int]]) -> str:
-    """Write one bridge with all ports, and a pair of rules for each cable.
+    """Return the configuration of one bridge with all ports, and a pair of rules for each cable.
 
-    It wants a controller; nobody listens at that address in its namespace, and its rules are its own.
+    Lagopus needs the address of a controller. Nobody listens there in its namespace: its rules are in this file.
 
     Args:
         interfaces: by the OpenFlow numbers of their ports.

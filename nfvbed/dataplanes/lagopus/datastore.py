@@ -17,14 +17,14 @@ class Datastore:
     """The datastore of the Lagopus in one network namespace.
 
     Args:
-        netns: path of the namespace, whose own 127.0.0.1 it listens at.
+        netns: path of the namespace; the datastore listens at its 127.0.0.1.
     """
 
     def __init__(self, netns: str) -> None:
         self._netns = netns
 
     def listens(self) -> bool:
-        """Return whether it can be reached."""
+        """Return whether the datastore can be reached."""
         try:
             self._connect().close()
         except OSError:
@@ -32,7 +32,7 @@ class Datastore:
         return True
 
     def flows(self) -> int:
-        """Count the rules of the bridge.
+        """Return how many rules the bridge has.
 
         Raises:
             DeployError: it does not answer, or refuses.

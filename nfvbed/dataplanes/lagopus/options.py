@@ -28,15 +28,15 @@ class LagopusRawOptions(CoreUseOptions):
     dataplane: Literal["lagopus-raw"]
 
     def io_path(self, kind: PortKind) -> str:
-        """Packet sockets."""
+        """Return the path by packet sockets."""
         return AF_PACKET
 
     def frame_limits(self, kind: PortKind, plan: Layout) -> tuple[FrameLimit, ...]:
-        """Its own."""
+        """Return the limit of Lagopus's own buffers."""
         return (_ORDINARY,)
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """Every VNF gets a veth."""
+        """Return veth for every VNF."""
         why = "its raw sockets complete no checksum that a guest left to its NIC"
         return veth_for_processes(choice, "lagopus-raw", why)
 
@@ -54,25 +54,25 @@ class LagopusOptions(DataPlaneOptions):
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:
-        """Sockets."""
+        """vhost-user sockets alone."""
         return (PortKind.VHOST_USER,)
 
     @property
     def switch_cores(self) -> int:
-        """Those of its pipeline."""
+        """The cores of its pipeline."""
         return self.io_and_worker_cores
 
     @property
     def ring_size(self) -> int:
-        """As asked for."""
+        """`queue_size`."""
         return self.queue_size
 
     def frame_limits(self, kind: PortKind, plan: Layout) -> tuple[FrameLimit, ...]:
-        """Its own."""
+        """Return the limit of Lagopus's own buffers."""
         return (_ORDINARY,)
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """All of its ports are vhost-user sockets."""
+        """Return vhost-user for every VNF."""
         if choice.kind is VnfKind.EXISTING:
             raise refuse_existing()
         kernel = choice.kind is not VnfKind.VM and choice.forwarding in KERNEL_FORWARDING

@@ -28,7 +28,7 @@ _TIMEOUT_S = 10.0
 
 
 class LagopusSpec(Record):
-    """What a Lagopus is started with; kept with its deployment, so that it can be started again."""
+    """How a Lagopus is started; kept with its deployment, so that it can be started again."""
 
     netns: str
     """Path of its network namespace."""
@@ -81,7 +81,7 @@ class Lagopus:
 
     @property
     def datastore(self) -> Datastore:
-        """What it is asked over."""
+        """Its datastore."""
         return Datastore(self.spec.netns)
 
     @property
@@ -116,7 +116,7 @@ class Lagopus:
             return False  # It listens before it has read its configuration.
 
     def threads(self) -> tuple[WorkThread, ...]:
-        """Return all threads of the process: which of them forward, it does not tell."""
+        """Return all threads of the process; Lagopus does not report which of them forward."""
         process, found = self.process, []
         for task in sorted(Path(f"/proc/{process.pid}/task").glob("*"), key=lambda path: int(path.name)):
             try:

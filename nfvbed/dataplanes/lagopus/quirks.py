@@ -1,4 +1,4 @@
-"""What Lagopus does otherwise: it is a process, which does not say how much of its time frames take."""
+"""What is different with Lagopus: it is a process, which does not report how much of its time frames take."""
 
 from nfvbed.dataplanes.lagopus.process import NAME
 from nfvbed.dataplanes.quirks import Quirks

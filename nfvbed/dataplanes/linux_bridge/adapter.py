@@ -44,7 +44,7 @@ _NETFILTER_SETTINGS = Path("/proc/sys/net/bridge")
 
 
 class BridgeState(State):
-    """What is written down of a bridge, beside its links."""
+    """What is recorded of a bridge, beside its links."""
 
     bridge: Words
     """Names of the bridges; one, where there are no VNFs."""
@@ -53,7 +53,9 @@ class BridgeState(State):
 
 
 class LinuxBridge(LinkSwitch):
-    """One bridge for every cable, in one namespace; the other ends of their ports in the generator's and the VNFs'.
+    """One bridge for each cable, in one namespace; the other ends of its ports are in other namespaces.
+
+    Those of the generator and of the VNFs.
 
     Core use: `kernel_cores.py`.
     """
@@ -85,33 +87,33 @@ class LinuxBridge(LinkSwitch):
         inside(spaces.switch, lambda: _make_bridges(plan, options_of(request.variant, LinuxBridgeOptions)))
 
     def offloads(self, request: DeployRequest) -> tuple[bool, bool]:
-        """As the variant and the VNF have them."""
+        """Return what the variant and the VNF ask for."""
         options = options_of(request.variant, LinuxBridgeOptions)
         return options.offloads, request.vnf is None or request.vnf.offloads
 
     def guests(self, request: DeployRequest) -> GuestSide:
-        """As the variant has them."""
+        """Return what the variant asks for."""
         options = options_of(request.variant, LinuxBridgeOptions)
         return GuestSide(options.guest_nic, options.offloads, vhost_of(options.vhost))
 
     def always_up(self, plan: BridgePlan) -> tuple[str, ...]:
-        """Bridges that have more than taps, and the veth pairs."""
+        """Return the bridges that have more than taps, and the veth pairs."""
         return plan.always_up
 
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
-        """Write down what joins the ports already."""
+        """Record what joins the ports already: `lay` has made the bridges."""
         options = options_of(request.variant, LinuxBridgeOptions)
         return BridgeState(bridge=tuple(plan.bridges), options=options, switch_core=request.arrangement.switch_cores[0])
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
-        """None: it has the addresses that it learns."""
+        """Raise: a bridge has only the addresses that it learns."""
         raise TableNotApplicable(
             "a bridge forwards by the addresses it learns: address-caching measures those; routes need a VNF that"
             " routes (topology pvp, forwarding: router)"
         )
 
     def _learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
-        """The bridge's."""
+        """Return the first bridge's table of learnt addresses."""
         options = options_of(variant, LinuxBridgeOptions)
         if not options.learning:
             raise TableNotApplicable("this bridge does not learn (learning: false): it floods every frame")
@@ -123,7 +125,7 @@ class LinuxBridge(LinkSwitch):
         veth.read(LinkState.of(deployment).switch_netns, BridgeState.of(deployment).bridge)
 
     def own_hops(self, deployment: Deployment, plan: BridgePlan) -> tuple[Hop, ...]:
-        """s0, br0, s1; with VNFs the ports of every bridge, v1a, v1b, ... among them."""
+        """Return s0, br0, s1; with VNFs the ports of every bridge, v1a, v1b, ... among them."""
         within = veth.read(LinkState.of(deployment).switch_netns, (*plan.ports, *plan.bridges))
         path: list[Hop] = []
         for end, name, bridge in kernel_links.walk(plan):
@@ -136,7 +138,7 @@ class LinuxBridge(LinkSwitch):
         return tuple(path)
 
     def reset(self, deployment: Deployment) -> ResetReport:
-        """Remove the bridges and make them again; the links that were their ports stay, as do their threads."""
+        """Remove the bridges and make them again; the links that were their ports stay, with their threads."""
         plan, options = BridgePlan.of(deployment), BridgeState.of(deployment).options
         netns = LinkState.of(deployment).switch_netns
         steps = Steps()

@@ -54,7 +54,7 @@ class LinuxBridgeCompute(KernelCompute):
             raise UnsupportedError("the kernel has no br_netfilter", fix=fixes.BRIDGE_NETFILTER)
 
     def check(self, variant: Variant, plan: Layout) -> None:
-        """Refuse what Nova decides, and paths that are no chain."""
+        """Refuse options that Nova decides, and paths that are no chain."""
         options_of(variant, LinuxBridgeOptions)
         refusals.refuse_all(variant, _OTHERS)
         refusals.require_chain(plan, refusals.LONGEST, refusals.JOINED)
@@ -66,7 +66,7 @@ class LinuxBridgeCompute(KernelCompute):
         inside(space(self._node), partial(_call_iptables, calls))
 
     def adopt(self, variant: Variant, instances: Sequence[PlacedInstance]) -> None:
-        """Steer the taps, and set up the bridges that Neutron has made, as the lab makes its own."""
+        """Steer the taps' receive work, and configure Neutron's bridges as the lab configures its own."""
         super().adopt(variant, instances)
         options = options_of(variant, LinuxBridgeOptions)
         netns = space(self._node)
@@ -81,7 +81,7 @@ class LinuxBridgeCompute(KernelCompute):
                 inside(netns, partial(_check_limit, bridge, options.fdb_max_learned))
 
     def own_hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
-        """data0, its bridge, the first tap; the last tap, its bridge, data1; between VNFs tap, bridge, tap."""
+        """Return data0, its bridge, the first tap; the last tap, its bridge, data1; between VNFs tap, bridge, tap."""
         netns = space(self._node)
         masters = inside(netns, links.masters)
         walk = tuple(_walk([self.device(port) for instance in instances for port in instance.ports[:2]]))
@@ -97,7 +97,7 @@ class LinuxBridgeCompute(KernelCompute):
         return tuple(path)
 
     def device(self, port: InstancePort) -> str:
-        """Name its tap."""
+        """Return the name of the port's tap."""
         return f"tap{port.id[:_ID]}"
 
 

@@ -12,12 +12,11 @@ _MONITOR_MACS = ("02:4e:46:56:02:00", "02:4e:46:56:02:01")
 
 
 class BridgeLearning(LearningTable):
-    """One bridge in its namespace. The monitoring port is a veth whose peer nobody listens to.
+    """One bridge in its namespace. The monitoring port is a veth with nobody at its peer.
 
     Args:
         netns: path of the bridge's namespace.
-        bridge: its name.
-        limit: its `fdb_max_learned`.
+        limit: its `fdb_max_learned`, as the variant has it.
     """
 
     def __init__(self, netns: str, bridge: str, limit: int | None) -> None:
@@ -37,21 +36,21 @@ class BridgeLearning(LearningTable):
             route.brport("set", index=port, learning=0)
 
     def forget(self) -> None:
-        """Remove what was learnt; static entries stay."""
+        """Remove the learnt addresses; static entries stay."""
         inside(self._netns, lambda: links.forget_learnt(self._bridge))
 
     def learnt(self) -> int | None:
-        """What the kernel counts (6.7 or later)."""
+        """Return how many addresses the kernel says that the bridge has learnt (6.7 or later)."""
         return inside(self._netns, lambda: links.learnt_addresses(self._bridge)[0])
 
     def flooded(self) -> int:
-        """Frames that the bridge sent, or wanted to send, to the monitoring port."""
+        """Return the frames that the bridge sent, or wanted to send, to the monitoring port."""
         counted = inside(self._netns, lambda: links.counters(MONITOR))
         if counted is None:
             raise SwitchDiedError("the monitoring port is gone", where=self._netns, fix="see who removed it")
         return counted.tx_packets + counted.tx_dropped
 
     def close(self) -> None:
-        """Remove the port, whose peer goes with it."""
+        """Remove the monitoring port, whose peer goes with it."""
         inside(self._netns, lambda: links.remove([MONITOR]))
         self.forget()

@@ -1,4 +1,4 @@
-"""Linux bridge in a cloud that kolla-ansible deploys: of releases that had Neutron's agent for it."""
+"""Linux bridge in a cloud that kolla-ansible deploys: only releases whose Neutron has the agent for it."""
 
 from nfvbed.cloud.kolla.agent import ServiceOptions, SwitchAgent
 from nfvbed.cloud.kolla.nicnames import device
@@ -9,7 +9,7 @@ from nfvbed.spec.kollarelease import KollaReleaseSpec
 
 
 def _interfaces(_: KollaReleaseSpec, links: tuple[Uplink, ...]) -> ServiceOptions:
-    """Kolla gives one network, physnet1, all NICs."""
+    """Return the mapping of Kolla's one network, physnet1, to all NICs."""
     pairs = ",".join(f"{link.network}:{device(link.nic)}" for link in links)
     return {"linux_bridge": {"physical_interface_mappings": pairs}}
 

@@ -28,11 +28,11 @@ class LinuxBridgeOptions(OffloadOptions):
 
     @property
     def gives_emulated_nics(self) -> bool:
-        """Where the variant is about one."""
+        """Whether the variant asks for an emulated NIC."""
         return self.guest_nic in ("e1000", "rtl8139")
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """A virtual machine gets a tap, everything else a veth."""
+        """Return tap for a virtual machine, veth for all others."""
         fitting = ("any", "tap") if self.guest_nic == "virtio" else ("any", self.guest_nic)
         require_nic(self.guest_nic, choice, fitting, self.dataplane)
         return kernel_port_kind(choice, self.dataplane)

@@ -1,4 +1,4 @@
-"""What the Linux bridge does otherwise: a guest's writes to its tap are part of its work."""
+"""What is different with the Linux bridge: a guest's writes to its tap are part of the bridge's work."""
 
 from nfvbed.dataplanes.quirks import Quirks
 from nfvbed.records import PortKind

@@ -41,7 +41,7 @@ from nfvbed.spec.variant import Variant, options_of
 
 
 class MacvtapState(PlaneState):
-    """What is written down of it."""
+    """What is recorded of the links and devices."""
 
     switch_netns: str
     generator_netns: str
@@ -58,7 +58,7 @@ class Macvtap(DataPlane):
     kind = "macvtap"
 
     def probe(self, variant: Variant) -> Fitness:
-        """Make a device of either kind in the variant's mode on a link in a namespace, and remove it all."""
+        """Make a device of either kind in the variant's mode on a link in a namespace, and remove all of it."""
         options = options_of(variant, MacvtapOptions)
         probe_veth(variant)
         if options.vhost == "on":
@@ -103,7 +103,7 @@ class Macvtap(DataPlane):
         kernel_checks.require_threads(deployment.threads, "the lower links")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Frames that came from outside and from VNFs; who switched and who sent them cannot be distinguished."""
+        """Read the frames that came from outside and from VNFs; switching and sending cannot be told apart."""
         state = MacvtapState.of(deployment)
         outer = veth.read(state.switch_netns, tuple(f"s{port}" for port in layout(deployment.topology).outside))
         inner = _devices(deployment)
@@ -117,7 +117,7 @@ class Macvtap(DataPlane):
         )
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """g0, s0, the VNFs' devices in the order of the path, s1, g1; each as the switch sees it."""
+        """Return g0, s0, the VNFs' devices in the order of the path, s1, g1; each as the switch sees it."""
         plan, state = _plan_of(deployment), MacvtapState.of(deployment)
         within = veth.read(state.switch_netns, (*plan.lowers, *plan.relays))
         outside = veth.read(state.generator_netns, plan.generator_links)
@@ -138,7 +138,7 @@ class Macvtap(DataPlane):
         return (*first, *path, *last[::-1])
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The NAPI threads of the lower links and of the generator's ends."""
+        """Return the NAPI threads of the lower links and of the generator's ends."""
         return napi.still_there(deployment.threads)
 
 
@@ -210,7 +210,7 @@ def _space_of(port: VnfPort) -> str:
 
 
 def _device_hop(end: End, lower: str, counted: links.LinkCounters) -> Hop:
-    """A VNF's device, as a switch's port: what the VNF sends is received here."""
+    """Return a VNF's device as a switch's port: what the VNF sends is received here."""
     return Hop(
         name=f"{lower} port {end.name}",
         kind=HopKind.SWITCH_PORT,

@@ -76,7 +76,7 @@ class MacvtapCompute(KernelCompute):
         refusals.require_chain(plan, 1, _NO_CHAIN)
 
     def adopt(self, variant: Variant, instances: Sequence[PlacedInstance]) -> None:
-        """Check the devices' mode. What guests send is switched in their own system calls, whatever the core use."""
+        """Check the devices' mode. Frames of guests are switched in their own system calls, whatever the core use."""
         netns = space(self._node)
         for instance in instances:
             for port in instance.ports[:2]:
@@ -88,7 +88,7 @@ class MacvtapCompute(KernelCompute):
                     )
 
     def own_hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
-        """data0, the device on it, the device on data1, and that."""
+        """Return data0, the device on it, the device on data1, and data1."""
         devices = [
             (End(place, number), self.device(port))
             for place, instance in enumerate(instances)
@@ -99,13 +99,13 @@ class MacvtapCompute(KernelCompute):
         return tuple(port_hop("macvtap", name, found[name], end) for end, name in walk)
 
     def destination_macs(self, instances: Sequence[PlacedInstance]) -> tuple[str, str] | None:
-        """Those of the first and the last port: the mode delivers frames that have a device's own address."""
+        """Return the addresses of the first and the last port: a device gets only frames with its own address."""
         if not instances:
             return None
         return instances[0].ports[0].mac, instances[-1].ports[1].mac
 
     def device(self, port: InstancePort) -> str:
-        """Find its device, which libvirt names, by its MAC address."""
+        """Return the name of a port's device, found by its MAC address: libvirt names it."""
         found = inside(space(self._node), macvlans.by_address)
         try:
             return found[port.mac.lower()]

@@ -47,7 +47,7 @@ class MacvtapOptions(OffloadOptions):
         return False
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """A virtual machine opens a macvtap; everything else has a macvlan, which is the same without that file."""
+        """Return macvtap: a virtual machine opens a macvtap, all others have a macvlan, the same without its file."""
         if choice.kind is VnfKind.EXISTING:
             raise refuse_existing()
         vnic = vnic_of(choice)

@@ -1,11 +1,11 @@
 """The links of a topology on macvtap: every cable is a lower link with the VNFs' devices on it.
 
 At an outside end n the lower link is `s<n>`, whose peer `g<n>` is the generator's. Between two VNFs it is `m<k>`, whose
-peer `w<k>` depends on the mode: in `bridge` it leads nowhere; in `vepa` it is the port of a bridge `h<k>` that sends
-frames back where they came from; in `passthru`, where a link has one device, the second VNF's device is on it.
+peer `w<k>` depends on the mode. In `bridge` it leads nowhere. In `vepa` it is the port of a bridge `h<k>` that sends
+frames back where they came from. In `passthru` a link has one device, and the second VNF's device is on the peer.
 
-A VNF's device is a macvtap `v1a`, `v1b`, ... beside its lower link where a virtual machine opens it, else a macvlan
-`eth1a`, `eth1b`, ... in a network namespace of the VNF.
+Where a virtual machine opens it, a VNF's device is a macvtap `v1a`, `v1b`, ... beside its lower link. Else it is a
+macvlan `eth1a`, `eth1b`, ... in a network namespace of the VNF.
 """
 
 from dataclasses import dataclass
@@ -93,30 +93,30 @@ class MacvtapPlan:
         return tuple(f"g{port}" for port in self.layout.outside)
 
     def behind(self, end: End) -> tuple[str, ...]:
-        """Name the links that lie behind a VNF's end towards the next VNF; none before a link that leads outside."""
+        """Return the links behind a VNF's end towards the next VNF; none before a link that leads outside."""
         segment = next((segment for segment in self._between if segment.ends[0] == end), None)
         if segment is None:
             return ()
         return tuple(name for name in (segment.lower, segment.relay, segment.peer) if name)
 
     def lower(self, end: End) -> str:
-        """Name the lower link that a VNF's device is on."""
+        """Return the name of the lower link of a VNF's device."""
         segment = next(segment for segment in self.segments if end in segment.ends)
         second = self.options.mode == "passthru" and end != segment.ends[0]
         return segment.peer if second else segment.lower
 
     def device(self, end: End) -> str:
-        """Name a VNF's device."""
+        """Return the name of a VNF's device."""
         if end.vnf is None:
             raise InternalError("an outside end has no macvtap")
         return end.name if self.taps else f"eth{end.vnf + 1}{'ab'[end.port]}"
 
     def address(self, end: End) -> str:
-        """Return the MAC address of a VNF's device; side by side the one that the generator gives its share."""
+        """Return the MAC address of a VNF's device; side by side, the one that the generator gives the VNF's share."""
         return share_mac(end.port, end.vnf or 0) if self.layout.ways > 1 else end_mac(end)
 
     def first_macs(self) -> tuple[str, str] | None:
-        """Return the destinations that frames from the generator's port 0 and port 1 need; None: none is needed."""
+        """Return the destinations that frames from the generator's ports 0 and 1 need; None: none is needed."""
         if self.options.mode == "passthru":
             return None
         return self.address(self.ends[0]), self.address(End((self.ends[-1].vnf or 0) - self.layout.ways + 1, 1))
@@ -132,7 +132,7 @@ class MacvtapSpaces:
     """One for each VNF that is no virtual machine."""
 
     def of(self, end: End) -> str:
-        """Return that of a VNF's device."""
+        """Return the namespace of a VNF's device."""
         return self.vnfs[end.vnf or 0] if self.vnfs else self.switch
 
 
@@ -172,7 +172,7 @@ def make_links(plan: MacvtapPlan, spaces: MacvtapSpaces) -> None:
 def prepare(plan: MacvtapPlan, spaces: MacvtapSpaces, vnf_offloads: bool) -> None:
     """Bring all links up and set their offloads.
 
-    A frame enters a macvlan device as it came into the lower link, so a VNF without offloads wants them off at the
+    A frame enters a macvlan device as it came into the lower link. So a VNF without offloads needs them off at the
     other end of that link: there the kernel completes what it left to hardware, before the VNF has the frame. A macvtap
     completes it for its virtual machine.
     """
@@ -194,7 +194,7 @@ def devices_by_space(plan: MacvtapPlan, spaces: MacvtapSpaces) -> dict[str, tupl
 
 
 def check_modes(plan: MacvtapPlan, spaces: MacvtapSpaces) -> dict[str, str]:
-    """Read back which mode every device is in: device and mode."""
+    """Read every device's mode; return it by the device's name."""
     found: dict[str, str] = {}
     for netns, names in devices_by_space(plan, spaces).items():
         for name in names:

@@ -1,4 +1,4 @@
-"""What macvtap does otherwise: it has no reset, and VNFs switch in their own system calls."""
+"""What is different with macvtap: it has no reset, and VNFs switch in their own system calls."""
 
 from nfvbed.dataplanes.quirks import Quirks
 from nfvbed.records import PortKind

@@ -1,4 +1,4 @@
-"""Keeps `/dev/tapN` of a node as the kernel has them: a macvtap is opened by a file that its /dev would not have.
+"""Keeps a node's `/dev/tapN` files as the kernel has the devices: a macvtap is opened by such a file.
 
 It runs on the Python of the private root, in the node, and imports nothing but the standard library. On this machine
 udev makes such files; a node has a /dev of its own, which shows nothing by itself.

@@ -1,7 +1,7 @@
 """Where Open vSwitch's programs are: unpacked privately by `make setup`, or the system's own.
 
-The private copy comes first, so that a distribution's Open vSwitch that is in use on the machine is neither needed
-nor touched: only its program files would be shared, never its daemons.
+The private copy comes first, so that a distribution's Open vSwitch is neither needed nor touched. Of the system's only
+the program files are used, never its daemons.
 """
 
 import os

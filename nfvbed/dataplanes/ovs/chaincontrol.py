@@ -1,4 +1,4 @@
-"""The order of VNFs behind an Open vSwitch: rules that are exchanged all at once."""
+"""The order of VNFs behind an Open vSwitch, changed by exchanging all rules at once."""
 
 from nfvbed.dataplanes.chaincontrol import ChainControl, FixedChain
 from nfvbed.dataplanes.ovs.steering.path import steering_path
@@ -11,13 +11,7 @@ STATIC = "deploy with steering: static, or a chain of the wanted order from the 
 
 
 class OvsChain(ChainControl):
-    """A path whose rules are nfvbed's own.
-
-    Args:
-        deployment: as it forwards now.
-        bridge: where.
-        writer: of the rules.
-    """
+    """A path whose rules nfvbed itself writes."""
 
     def __init__(self, deployment: Deployment, bridge: SteeredBridge, writer: Steering) -> None:
         self._deployment = deployment
@@ -26,7 +20,7 @@ class OvsChain(ChainControl):
         self.fixed = writer.fixed
 
     def cables(self) -> tuple[ChainCable, ...]:
-        """Read them, once the switch has brought their counters up to date."""
+        """Read the cables' rules, once the switch has brought their counters up to date."""
         path = steering_path(layout_of(self._deployment))
         check_forwarding(self._bridge, path)
         counted = self._writer.cables(self._bridge, path)

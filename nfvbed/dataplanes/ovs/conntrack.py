@@ -1,7 +1,7 @@
-"""What `dpctl/dump-conntrack` and `dpctl/dump-flows` say of connections on the userspace datapath.
+"""Parses `dpctl/dump-conntrack` and `dpctl/dump-flows`: connections on the userspace datapath.
 
 They are text, as Open vSwitch has no other form of it; checked against the outputs of 3.1, 3.5 and 4.0. For UDP no
-release shows a state (`status` is always 0); what shows it is how long an entry has left: an answered connection ends
+release shows a state (`status` is always 0). What shows it is how long an entry has left: an answered connection ends
 30 s after its last packet, any other 60 s (lib/conntrack-other.c). So it is read while packets come, or just after.
 """
 
@@ -33,7 +33,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class ConntrackReading:
-    """Flows of the datapath: their different masks, and the packets of those that ask for a connection's state."""
+    """Flows of the datapath: the number of different masks, and the packets of flows that match on connection state."""
 
     masks: int
     established: dict[str, int]
@@ -41,7 +41,7 @@ class ConntrackReading:
 
 
 def parse_connections(text: str) -> Entries:
-    """Read `dump-conntrack -s`; other protocols than UDP are left out.
+    """Parse `dump-conntrack -s`; other protocols than UDP are left out.
 
     Raises:
         InternalError: a line is not in the form that is known.
@@ -59,7 +59,7 @@ def parse_connections(text: str) -> Entries:
 
 
 def parse_flows(text: str) -> ConntrackReading:
-    """Read `dump-flows -m`.
+    """Parse `dump-flows -m`.
 
     Raises:
         InternalError: a flow's line is not in the form that is known.

@@ -28,12 +28,12 @@ class BridgeConnection:
     """Speaks OpenFlow 1.4 to one bridge. Requests are answered in order; one thread uses it at a time.
 
     Args:
-        connected: to the bridge; closed with the connection.
+        connected: a socket to the bridge; closed with this connection.
         where: what the bridge is called in messages.
     """
 
     def __init__(self, connected: socket.socket, where: str) -> None:
-        """Agree on the version.
+        """Agree with the bridge on the version of OpenFlow.
 
         Raises:
             DeployError: the other side does not answer in OpenFlow 1.4.
@@ -60,7 +60,7 @@ class BridgeConnection:
         self._socket.close()
 
     def datapath_id(self) -> int:
-        """Read the number that the bridge is known by to controllers."""
+        """Return the number by which controllers know the bridge."""
         return int.from_bytes(self._exchange(openflow.FEATURES_REQUEST, b"", openflow.FEATURES_REPLY)[:8], "big")
 
     def add_rules(self, rules: list[openflow.Rule]) -> None:
@@ -74,14 +74,14 @@ class BridgeConnection:
         self._confirm()
 
     def add_bundle(self, flow_mods: Iterable[bytes], patience_s: float = BUNDLE_PATIENCE_S) -> int:
-        """Set rules all at once: none is in force before the others, and none where one is refused.
+        """Set rules in one bundle: all come into force together, or none where one is refused.
 
         Args:
             flow_mods: bodies of FLOW_MOD messages.
             patience_s: how long the bridge may take to put them into force.
 
         Returns:
-            How many they are.
+            The number of rules.
 
         Raises:
             DeployError: the bridge refused one, or took longer.
@@ -105,7 +105,7 @@ class BridgeConnection:
         return count
 
     def _send_bundled(self, bodies: Sequence[bytes]) -> None:
-        """Send messages of a bundle in one piece; a refusal is read before the bundle is committed."""
+        """Send messages in one bundle; a refusal is read before the bundle is committed."""
         data = bytearray()
         for body in bodies:
             self._xid += 1
@@ -113,17 +113,17 @@ class BridgeConnection:
         self._transmit(data)
 
     def _discard_bundle(self) -> None:
-        """Give the open bundle up: another one may be opened."""
+        """Discard the open bundle, so that another one may be opened."""
         self._send(tablerules.BUNDLE_CONTROL, tablerules.bundle_control(1, tablerules.BUNDLE_DISCARD))
         with contextlib.suppress(RefusedError):  # One whose commit was refused is gone.
             self._confirm()
 
     def wait(self, seconds: float) -> None:
-        """Wait until the bridge sends something, at most so long; other threads may use the connection meanwhile."""
+        """Wait until the bridge sends something, or the time is over; other threads may use the connection then."""
         select.select([self._socket], [], [], seconds)
 
     def answer(self) -> None:
-        """Take in what the bridge has sent without being asked, and keep the connection alive.
+        """Read what the bridge has sent unasked, and keep the connection alive.
 
         Raises:
             DeployError: the connection has ended.
@@ -161,7 +161,7 @@ class BridgeConnection:
         return {number: up for body in bodies for number, up in openflow.parse_links(body).items()}
 
     def _confirm(self) -> None:
-        """Wait until the bridge has done all that it was sent; the answers to none of it are left for later.
+        """Wait until the bridge has done all that it was sent; other answers are left for later.
 
         Raises:
             RefusedError: the first that it refused.

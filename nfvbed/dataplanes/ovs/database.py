@@ -1,4 +1,4 @@
-"""The switch's database over OVSDB (RFC 7047): its settings, one bridge, its ports, and what it says of them."""
+"""The switch's database over OVSDB (RFC 7047): its settings, one bridge, its ports, and the state of each."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -56,13 +56,13 @@ class PortRequest:
 
 
 def asked_mtu(variant: Variant) -> int | None:
-    """Return the MTU to ask of the ports of a variant's path; None: the usual one, which Open vSwitch gives unasked."""
+    """Return the MTU for the ports of a variant's path; None: the usual one, which Open vSwitch sets by itself."""
     return None if variant.mtu == USUAL_MTU else variant.mtu
 
 
 @dataclass(frozen=True)
 class InterfaceState:
-    """What the switch says of an interface."""
+    """An interface's state, as the switch reports it."""
 
     name: str
     number: int | None
@@ -74,7 +74,7 @@ class InterfaceState:
 
 @dataclass(frozen=True)
 class SwitchState:
-    """What the switch says of itself."""
+    """The switch's state, as it reports it."""
 
     dpdk_version: str
     dpdk_initialized: bool
@@ -86,11 +86,11 @@ class SwitchDatabase:
     """A connection to one ovsdb-server; one thread uses it."""
 
     def __init__(self, socket: Path, binaries: OvsBinaries, check: Callable[[], None] = lambda: None) -> None:
-        """Connect.
+        """Connect to the server.
 
         Args:
             socket: the server's.
-            binaries: whose schema the database has.
+            binaries: the programs whose schema the database has.
             check: called while waiting; raises when waiting has become pointless.
 
         Raises:
@@ -117,7 +117,7 @@ class SwitchDatabase:
         self._idl.close()
 
     def initialise(self, other_config: Mapping[str, str]) -> None:
-        """Make the root row with its settings, before the switch runs (DPDK's are read once, at its start)."""
+        """Make the root row with its settings. Call it before the switch runs, which reads DPDK's only at its start."""
         transaction = idl.Transaction(self._idl)
         row = transaction.insert(self._idl.tables[ROOT])
         row.other_config = dict(other_config)
@@ -132,13 +132,12 @@ class SwitchDatabase:
     ) -> None:
         """Add a bridge with its ports, and wait until the switch has made them.
 
-        It is `secure`: nothing is forwarded but by its rules.
+        Its fail mode is `secure`: it forwards only by its rules.
 
         Args:
-            name: of the bridge.
-            ports: beside its own internal one.
+            ports: those beside the bridge's own internal port.
             other_config: settings of the bridge (ovs-vswitchd.conf.db(5)).
-            datapath: userspace's, or the kernel's.
+            datapath: `netdev` is userspace's, `system` the kernel's.
 
         Raises:
             DeployError: a port could not be opened; the message holds the switch's own words.
@@ -192,11 +191,10 @@ class SwitchDatabase:
         self._apply(transaction, f"the switch did not remove port {name}")
 
     def set_controller(self, bridge: str, target: str | None) -> None:
-        """Let a bridge connect to an OpenFlow controller, or to none; it forgets its rules when that changes.
+        """Set the OpenFlow controller of a bridge; it forgets its rules when that changes.
 
         Args:
-            bridge: its name.
-            target: `tcp:<address>:<port>`, as seen from the switch's network namespace.
+            target: `tcp:<address>:<port>`, as seen from the switch's network namespace; None: no controller.
 
         Raises:
             DeployError: there is no such bridge, or the switch did not take it.
@@ -215,7 +213,7 @@ class SwitchDatabase:
         self._apply(transaction, f"the switch did not take the controller of {bridge}")
 
     def controller_status(self, bridge: str) -> str:
-        """Say in the switch's words the state of the connection to a bridge's controller ("" when there is none)."""
+        """Return the state of the connection to a bridge's controller, in the switch's words; "" where it has none."""
         self._idl.run()
         rows = [row for row in self._idl.tables["Bridge"].rows.values() if row.name == bridge]
         for controller in (controller for row in rows for controller in row.controller):
@@ -223,7 +221,7 @@ class SwitchDatabase:
         return ""
 
     def switch(self) -> SwitchState:
-        """Read what the switch says of itself."""
+        """Read the switch's state."""
         root = self._root()
         return SwitchState(
             dpdk_version=_optional(root.dpdk_version),
@@ -232,13 +230,13 @@ class SwitchDatabase:
         )
 
     def wait_for_switch(self, *, dpdk: bool = True) -> SwitchState:
-        """Wait until the switch has read its settings and brought DPDK up (where it cannot, it ends).
+        """Wait until the switch has read its settings and started DPDK; one that cannot start DPDK ends.
 
         Args:
-            dpdk: whether it was asked to bring DPDK up.
+            dpdk: whether it was asked to start DPDK.
 
         Raises:
-            DeployError: nothing came in time.
+            DeployError: it was not ready in time.
         """
         if dpdk:
             self._wait(lambda: self.switch().dpdk_initialized, "the switch did not bring DPDK up")
@@ -247,7 +245,7 @@ class SwitchDatabase:
         return self.switch()
 
     def wait_until_configured(self) -> None:
-        """Wait until the switch, restarted, has made everything that the database has.
+        """Wait until the restarted switch has made everything that is in the database.
 
         Raises:
             DeployError: nothing came in time.
@@ -305,7 +303,7 @@ class SwitchDatabase:
         return rows[0]
 
     def _apply(self, transaction: Any, failure: str) -> None:
-        """Commit, and wait until the switch has done it."""
+        """Commit a transaction, and wait until the switch has carried it out."""
         self._root().increment("next_cfg")
         self._commit(transaction)
         target = transaction.get_increment_new_value()

@@ -24,13 +24,13 @@ _WHOLE_PORT = 0xFFFF
 
 
 class OvsEntries(ForwardingTable):
-    """Entries that match in_port, IPv4 source and UDP source port: the first crossing of the switch.
+    """Entries that match in_port, IPv4 source and UDP source port, where a frame first enters the switch.
 
-    What a port at the generator had as one rule is now so many; a frame that matches none of them is lost. Rules of
-    other ports stay.
+    They replace the one rule of a port at the generator; a frame that matches none of them is lost. Rules of other
+    ports stay.
 
     Args:
-        deployment: an ovs-dpdk, steered by static rules.
+        deployment: an ovs-dpdk that is steered by static rules.
     """
 
     entry = "OpenFlow entries"
@@ -47,7 +47,7 @@ class OvsEntries(ForwardingTable):
         self._outputs = [(port, outputs[port]) for port in OUTSIDE_PORTS if port in outputs]
 
     def fill(self, entries: int, directions: int) -> Filling:
-        """Replace the rules of the ports at the generator; the datapath's caches are emptied."""
+        """Replace the rules of the ports at the generator; this empties the datapath's caches."""
         shares = share_out(entries, directions)
         wanted = [
             Rule(
@@ -77,7 +77,7 @@ class OvsEntries(ForwardingTable):
         return Filling(entries=found, flows=min(shares), duration_ns=duration_ns)
 
     def close(self) -> None:
-        """Write the rules of the path again."""
+        """Restore the rules of the path."""
         self._replace(list(self._rules))
 
     def _replace(self, rules: list[Rule]) -> None:
@@ -88,7 +88,7 @@ class OvsEntries(ForwardingTable):
 
 
 def check_steering(kind: str, rules: tuple[Rule, ...]) -> None:
-    """Refuse what does not forward by one static rule for each port at the generator.
+    """Refuse a bridge that does not forward by one static rule for each port at the generator.
 
     Raises:
         TableNotApplicable: a learning switch, or flows shared out over VNFs.

@@ -21,12 +21,9 @@ _IN_TABLE = re.compile(r"MAC entries in the table: (\d+)/(\d+)")
 
 
 class OvsLearning(LearningTable):
-    """One bridge. The monitoring port is internal: a tap of the switch's, up, to which nobody listens.
+    """One bridge. The monitoring port is an internal port, up, to which nobody listens.
 
-    A vhost-user port without a peer would not do, as frames are flooded only to ports with a carrier.
-
-    Args:
-        state: of the switch.
+    A vhost-user port without a peer would not do: frames are flooded only to ports with a carrier.
     """
 
     def __init__(self, state: OvsState) -> None:
@@ -39,22 +36,22 @@ class OvsLearning(LearningTable):
         self.limit = self._in_table()[1]
 
     def forget(self) -> None:
-        """Remove what was learnt, and what the datapath has cached of it."""
+        """Remove the learnt addresses, and what the datapath has cached of them."""
         self._command("fdb/flush", self._bridge)
         self._command("revalidator/purge")
 
     def learnt(self) -> int | None:
-        """What the switch counts."""
+        """Return how many addresses the switch says that it has learnt."""
         return self._in_table()[0]
 
     def flooded(self) -> int:
-        """Frames that the bridge sent, or wanted to send, to the monitoring port."""
+        """Return the frames that the bridge sent, or wanted to send, to the monitoring port."""
         with BridgeController(Path(self._state.openflow)) as connection:
             port = connection.ports()[MONITOR_NUMBER]
         return (port.tx_packets or 0) + (port.tx_dropped or 0)
 
     def close(self) -> None:
-        """Remove the port."""
+        """Remove the monitoring port."""
         with self._database() as database:
             database.remove_port(self._bridge, MONITOR)
         self.forget()
@@ -73,7 +70,7 @@ def in_table(text: str) -> tuple[int, int]:
     """Read from `fdb/stats-show` how many addresses a bridge holds, and how many it can.
 
     Raises:
-        DeployError: it does not say.
+        DeployError: the switch does not say.
     """
     found = _IN_TABLE.search(text)
     if found is None:

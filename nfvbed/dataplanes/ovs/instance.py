@@ -27,7 +27,7 @@ _CONSOLE_ONLY = ("-vconsole:info", "-vsyslog:off", "-vfile:off")
 
 @dataclass(frozen=True)
 class DpdkSettings:
-    """What DPDK is given inside the switch."""
+    """DPDK's settings inside the switch."""
 
     socket_memory_mib: int
     hugepages: Path
@@ -40,7 +40,7 @@ class DpdkSettings:
 
     @property
     def memory_by_node(self) -> str:
-        """What `dpdk-socket-mem` says: a figure for each node, from node 0 on."""
+        """`dpdk-socket-mem`: a figure in MiB for each NUMA node, from node 0 on."""
         if not self.memory_nodes:
             return str(self.socket_memory_mib)
         nodes = range(self.memory_nodes[-1] + 1)
@@ -48,7 +48,7 @@ class DpdkSettings:
 
     @property
     def bus(self) -> str:
-        """The arguments of DPDK that say what it may take."""
+        """DPDK's arguments for the devices that it may take."""
         return " ".join(f"--allow={address}" for address in self.devices) or "--no-pci --iova-mode=va"
 
 
@@ -63,13 +63,11 @@ class OvsInstance:
         name: str = "",
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Name its places.
+        """Name the files and processes of the instance; nothing is started.
 
         Args:
-            workspace: of the deployment.
-            binaries: its programs.
-            control_cores: where its threads may run that do not poll.
-            name: distinguishes it from others in the workspace: its directory and a part of its processes' names.
+            control_cores: where the threads may run that do not poll.
+            name: distinguishes several instances in one workspace: it is part of the directory and the process names.
             environment: variables of ovs-vswitchd beside those that keep it private.
         """
         self._workspace = workspace
@@ -88,16 +86,16 @@ class OvsInstance:
 
     @property
     def database_socket(self) -> Path:
-        """Where ovsdb-server listens."""
+        """The socket of ovsdb-server."""
         return self._directory / "db.sock"
 
     @property
     def control_socket(self) -> Path:
-        """Where ovs-vswitchd takes commands."""
+        """The socket on which ovs-vswitchd takes commands."""
         return self._directory / "vswitchd.ctl"
 
     def management_socket(self, bridge: str) -> Path:
-        """Where a bridge speaks OpenFlow."""
+        """Return the socket on which a bridge speaks OpenFlow."""
         return self._directory / f"{bridge}.mgmt"
 
     def start_database(self) -> None:
@@ -126,13 +124,13 @@ class OvsInstance:
         return SwitchDatabase(self.database_socket, self._binaries, self.check)
 
     def start_switch(self, netns: str) -> ManagedProcess:
-        """Start ovs-vswitchd; it reads its settings from the database, so they must be there."""
+        """Start ovs-vswitchd. It reads its settings from the database, so they must be there."""
         argv = [str(self._binaries.vswitchd), f"unix:{self.database_socket}"]
         argv += [f"--pidfile={self._directory / 'ovs-vswitchd.pid'}", f"--unixctl={self.control_socket}"]
         return self._spawn(self.switch_name, [*argv, *_CONSOLE_ONLY], netns=netns, more=self._environment)
 
     def check(self) -> None:
-        """Make sure that what was started still runs.
+        """Check that what was started still runs.
 
         Raises:
             SwitchDiedError: one has ended; with its exit status and the last lines of its log.
@@ -167,13 +165,13 @@ def settings(dpdk: DpdkSettings, file_prefix: str) -> dict[str, str]:
 def thread_settings(pmd_cores: tuple[int, ...]) -> dict[str, str]:
     """Return the settings of the switch's threads.
 
-    One handler and one revalidator thread: there is one core for them, and the first frame of a flow is all they see.
+    One handler and one revalidator thread: they have one core, and see only the first frame of each flow.
     """
     return {"pmd-cpu-mask": core_mask(pmd_cores), "n-handler-threads": "1", "n-revalidator-threads": "1"}
 
 
 def core_mask(cores: tuple[int, ...]) -> str:
-    """Write cores as the hexadecimal mask that Open vSwitch reads."""
+    """Return cores as the hexadecimal mask that Open vSwitch reads."""
     return hex(sum(1 << core for core in cores))
 
 

@@ -1,8 +1,8 @@
-"""When what is at the other sides of a switch's vhost-user ports is joined to them, by the switch's own words.
+"""Waits until a switch has joined the other sides of its vhost-user ports, by the switch's own report.
 
-Whoever opens the other side has its link at once. The switch then sets the port up anew, in its main thread, which
-takes its poll-mode threads off the port meanwhile: frames to it are dropped (`datapath_drop_invalid_port`) until that
-is done. On a busy host it can take a second. The port has a link for OpenFlow only afterwards.
+Whoever opens the other side has its link at once. The switch then sets the port up anew in its main thread. Meanwhile
+no poll-mode thread has the port, and frames to it are dropped (`datapath_drop_invalid_port`). On a busy host this can
+take a second. Only afterwards does the port have a link for OpenFlow.
 """
 
 import time
@@ -22,8 +22,7 @@ def wait_for_links(view: BridgeView, ports: Mapping[str, int], check: Callable[[
     """Wait until the switch forwards to ports.
 
     Args:
-        view: of their bridge.
-        ports: names and OpenFlow numbers.
+        ports: OpenFlow numbers by port name.
         check: called while waiting; raises when waiting has become pointless.
 
     Raises:

@@ -35,7 +35,7 @@ _KEY = "pmd-rxq-affinity"
 
 
 def check_affinity(variant: Variant, name: str, host: RackHostSpec) -> None:
-    """Make sure that a machine has the ports that a variant names, and a thread that polls guests' ports.
+    """Check that a machine has the ports that a variant names, and leaves a thread to poll guests' ports.
 
     Raises:
         UnsupportedError: it names others, or leaves no thread of a node for guests.
@@ -71,7 +71,7 @@ def check_affinity(variant: Variant, name: str, host: RackHostSpec) -> None:
 
 
 def affinity_of(compute: KollaCompute, link: Uplink, options: OvsUserspaceOptions) -> str:
-    """Return the cores of a NIC's queues as Open vSwitch reads them (`0:2,1:3`); empty: it decides.
+    """Return the cores of a NIC's queues as Open vSwitch reads them (`0:2,1:3`); empty: Open vSwitch decides.
 
     `rxq_affinity` names NICs of role dpdk; those of other roles, as a controller's external one, have none.
     """

@@ -1,4 +1,4 @@
-"""Which options of Open vSwitch's userspace datapath reach a cloud's switch, and which its agent and Nova decide."""
+"""Which options of Open vSwitch's userspace datapath reach a cloud's switch, and which its agent or Nova decides."""
 
 from nfvbed.dataplanes.computes.refusals import Others, refuse_all
 from nfvbed.dataplanes.ovs import tuning
@@ -30,12 +30,10 @@ _RULES = ("normal", "Neutron's agent writes the rules, which learn addresses")
 
 
 def check(variant: Variant, options: OvsUserspaceOptions, own: Others) -> None:
-    """Refuse what does not reach the switch.
+    """Refuse options that do not reach the switch.
 
     Args:
-        variant: which one.
-        options: its own.
-        own: what does not reach this switch, beside what reaches none of a cloud.
+        own: options that do not reach this switch, beside those that reach no switch of a cloud.
 
     Raises:
         UnsupportedError: with the option's key, its value and what it would have to be.
@@ -46,10 +44,9 @@ def check(variant: Variant, options: OvsUserspaceOptions, own: Others) -> None:
 
 
 def settings(options: OvsUserspaceOptions, cores: tuple[int, ...]) -> dict[str, str]:
-    """Return the switch's settings (`other_config`) but the sleep of its threads, which is not a variant's alone.
+    """Return the switch's settings (`other_config`), but for its threads' sleep, which is not the variant's alone.
 
     Args:
-        options: of the variant.
         cores: of the polling threads.
     """
     found = tuning.userspace_settings(options)

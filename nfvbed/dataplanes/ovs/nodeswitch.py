@@ -39,7 +39,7 @@ class SwitchPort:
 
 
 class NodeSwitch:
-    """One that runs."""
+    """A switch that runs."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -72,7 +72,7 @@ class NodeSwitch:
         return {one["name"]: one["status"] for one in shown}
 
     def apply(self, wanted: Mapping[str, str]) -> None:
-        """Set what a variant decides (`other_config`); what it does not ask for is as Open vSwitch has it."""
+        """Set the options that a variant names (`other_config`); all others keep Open vSwitch's default."""
         words = ["set", "Open_vSwitch", ".", *(f'other_config:{key}="{value}"' for key, value in wanted.items())]
         for key in MANAGED:
             if key not in wanted:
@@ -80,11 +80,11 @@ class NodeSwitch:
         self.vsctl(*words)
 
     def rest(self, resting: bool, maxsleep_us: int) -> None:
-        """Let polling threads sleep while nothing is measured, and else as long as a variant wants it."""
+        """Let polling threads sleep while nothing is measured, else as long as the variant asks for."""
         self.vsctl("set", "Open_vSwitch", ".", f'other_config:pmd-maxsleep="{_RESTING_US if resting else maxsleep_us}"')
 
     def verify(self) -> None:
-        """Ask the node's first process whether the daemon runs.
+        """Check, by the node's first process, that the daemon runs.
 
         Raises:
             SwitchDiedError: with its exit status.
@@ -101,7 +101,7 @@ class NodeSwitch:
             )
 
     def hops(self, path: Sequence[SwitchPort]) -> tuple[Hop, ...]:
-        """Read the ports along the path; behind the first one what the datapath has dropped.
+        """Read the ports along the path; behind the first one comes what the datapath has dropped.
 
         Raises:
             DeployError: the switch does not have one of them.
@@ -114,7 +114,7 @@ class NodeSwitch:
         return first, Hop(name="datapath", drops=self._datapath_drops(), counted_by=CounterSource.OVS), *others
 
     def _require(self, missing: Sequence[str]) -> None:
-        """Say why the switch has no such ports: it takes one off again that it cannot set up, as without memory."""
+        """Raise with the reason why the switch lacks ports: it removes one that it cannot set up, as without memory."""
         if not missing:
             return
         said = [line for line in self._log().splitlines() if "|ERR|" in line][-_SAID:]
@@ -133,10 +133,10 @@ class NodeSwitch:
             return ""
 
     def counters(self, outside: Mapping[str, str], prefix: str) -> SwitchCounters:
-        """Read what came in by the measured ports, and the polling threads' cycles.
+        """Read the frames that the measured ports received, and the polling threads' cycles.
 
         Args:
-            outside: bridges of the ports that lead to the generator, by these ports' names.
+            outside: the bridge of each port that leads to the generator, by the port's name.
             prefix: how names of instances' ports begin.
         """
         inside = {name: INTEGRATION for name in self._numbers() if name.startswith(prefix)}
@@ -151,7 +151,7 @@ class NodeSwitch:
         )
 
     def _counted(self, bridges: Mapping[str, str]) -> dict[str, PortCounters]:
-        """Return the counters of ports by their names, given the bridge of each; numbers are unique on one alone."""
+        """Return the ports' counters by name, given each port's bridge: OpenFlow numbers are unique only within one."""
         numbers = self._numbers()
         found: dict[str, PortCounters] = {}
         for bridge in dict.fromkeys(bridges.values()):

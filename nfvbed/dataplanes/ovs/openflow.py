@@ -1,7 +1,7 @@
 """The few OpenFlow 1.4 messages that nfvbed needs, as bytes: rules, barrier, counters of rules and ports.
 
-Version 1.4 (ONF TS-012) because its port counters carry properties, in which Open vSwitch gives the reasons of its
-drops as they are now; the database shows the same numbers up to five seconds late.
+Version 1.4 (ONF TS-012), because its port counters carry properties: in them Open vSwitch gives the present reasons of
+its drops. The database shows the same numbers up to five seconds late.
 """
 
 import struct
@@ -64,7 +64,7 @@ _CUSTOM_STATISTICS = (0x0000AA01, 2)
 
 @dataclass(frozen=True)
 class UdpSource:
-    """UDP over one version of IP whose source port has certain bits: `port & mask == value`.
+    """UDP over one version of IP, whose source port matches certain bits: `port & mask == value`.
 
     OpenFlow 1.4 itself has no mask for it; Open vSwitch takes one (ovs-fields(7), `udp_src`: bitwise maskable).
     """
@@ -89,7 +89,7 @@ class Rule:
 
     @property
     def forwarding(self) -> "Forwarding":
-        """What it does, without what only counts or names it."""
+        """What the rule does, without its cookie and other fields that only count or name it."""
         return Forwarding(0, self.priority, frozenset(_fields(self)), (f"output:{self.output}",))
 
 
@@ -148,7 +148,7 @@ class Message:
 
 
 def message(kind: int, xid: int, body: bytes = b"") -> bytes:
-    """Put the header before a body."""
+    """Return a message: the header, then the body."""
     return HEADER.pack(VERSION, kind, HEADER.size + len(body), xid) + body
 
 
@@ -161,7 +161,7 @@ def add_rule(rule: Rule) -> bytes:
 
 
 def flow_mod_head(table: int, priority: int, cookie: int = 0) -> bytes:
-    """Return what comes before the match in a FLOW_MOD that adds a rule to a table."""
+    """Return the part of a FLOW_MOD before the match, for adding a rule to a table."""
     return _FLOW_MOD.pack(cookie, 0, table, 0, 0, 0, priority, NO_BUFFER, PORT_ANY, GROUP_ANY, 0, 0)
 
 
@@ -190,7 +190,7 @@ def aggregate_request() -> bytes:
 
 
 def parse_rule_count(body: bytes) -> int:
-    """Read how many rules there are."""
+    """Read the number of rules out of the reply."""
     count: int = _AGGREGATE.unpack_from(body, _MULTIPART.size)[2]
     return count
 
@@ -206,13 +206,13 @@ def description_request() -> bytes:
 
 
 def more_follows(body: bytes) -> bool:
-    """Return whether a multipart reply is continued in another one."""
+    """Return whether a multipart reply goes on in another message."""
     flags: int = _MULTIPART.unpack_from(body)[1]
     return bool(flags & MULTIPART_MORE)
 
 
 def parse_rules(body: bytes) -> list[RuleCounters]:
-    """Read one multipart reply with rules."""
+    """Parse one multipart reply with rules."""
     return [
         RuleCounters(cookie=values[9], packets=values[10], octets=values[11])
         for values in (_FLOW_ENTRY.unpack_from(entry) for entry in _entries(body, _FLOW_ENTRY.size))
@@ -220,7 +220,7 @@ def parse_rules(body: bytes) -> list[RuleCounters]:
 
 
 def parse_installed(body: bytes) -> list[InstalledRule]:
-    """Read one multipart reply with rules, with all that they match and do.
+    """Parse one multipart reply with rules: all that they match and do.
 
     Raises:
         DeployError: the reply is damaged.
@@ -229,12 +229,12 @@ def parse_installed(body: bytes) -> list[InstalledRule]:
 
 
 def parse_ports(body: bytes) -> list[PortCounters]:
-    """Read one multipart reply with ports."""
+    """Parse one multipart reply with ports."""
     return [_port(entry) for entry in _entries(body, _PORT_ENTRY.size)]
 
 
 def parse_links(body: bytes) -> dict[int, bool]:
-    """Read whether ports have a link, by number, in one multipart reply with their descriptions (section 7.2.1).
+    """Parse which ports have a link, by number, out of one multipart reply with descriptions (section 7.2.1).
 
     Raises:
         DeployError: the reply is damaged.
@@ -253,7 +253,7 @@ def error_text(body: bytes) -> str:
 
 
 def _fields(rule: Rule) -> list[tuple[int, str]]:
-    """List what a rule matches, each field after those that it needs."""
+    """Return the fields that a rule matches, each after the fields that it requires."""
     fields = []
     if rule.in_port is not None:
         fields.append((_oxm(_OXM_IN_PORT), struct.pack("!I", rule.in_port).hex()))
@@ -301,7 +301,7 @@ def _parse_match(data: bytes) -> Iterator[tuple[int, str]]:
 
 
 def _actions(data: bytes) -> Iterator[str]:
-    """Name what instructions do; of `apply actions` each action."""
+    """Yield the names of instructions; of `apply actions` those of each action."""
     for kind, instruction in _chunks(data):
         if kind != _INSTRUCTION_APPLY:
             yield f"instruction:{instruction.hex()}"
@@ -311,7 +311,7 @@ def _actions(data: bytes) -> Iterator[str]:
 
 
 def _chunks(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Cut instructions or actions apart: each begins with its type and its length, which counts both."""
+    """Yield instructions or actions one by one: each begins with its type and its length, which counts both."""
     offset = 0
     while offset < len(data):
         kind, length = _PROPERTY.unpack_from(data, offset)
@@ -324,7 +324,7 @@ def _chunks(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _entries(body: bytes, smallest: int, at: int = 0) -> Iterator[bytes]:
-    """Cut a multipart reply into its entries, each of which has its length `at` bytes from its begin."""
+    """Yield the entries of a multipart reply, each of which has its length `at` bytes from its start."""
     offset = _MULTIPART.size
     while offset < len(body):
         length = int.from_bytes(body[offset + at : offset + at + 2], "big")
@@ -351,7 +351,7 @@ def _port(entry: bytes) -> PortCounters:
 
 
 def _custom_statistics(properties: bytes) -> dict[str, int]:
-    """Find Open vSwitch's own counters among a port's properties."""
+    """Return Open vSwitch's own counters, found among a port's properties."""
     offset = 0
     while offset + _PROPERTY.size <= len(properties):
         kind, length = _PROPERTY.unpack_from(properties, offset)
@@ -366,7 +366,7 @@ def _custom_statistics(properties: bytes) -> dict[str, int]:
 
 
 def _named_values(data: bytes, count: int) -> dict[str, int]:
-    """Read (length u8, name, value u64) tuples that follow each other without padding."""
+    """Parse (length u8, name, value u64) tuples that follow each other without padding."""
     values: dict[str, int] = {}
     offset = 0
     for _ in range(count):

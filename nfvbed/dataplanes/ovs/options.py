@@ -1,4 +1,4 @@
-"""Options that Open vSwitch has whatever its datapath."""
+"""Options of every Open vSwitch, whatever its datapath."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from nfvbed.spec.options import DataPlaneOptions
 
 
 class OvsOptions(DataPlaneOptions):
-    """How its bridge forwards, and what its datapath may keep of that."""
+    """How Open vSwitch's bridge forwards, and how much of that its datapath may cache."""
 
     flows: Literal["port-to-port", "normal"] = "port-to-port"
     """Flow rules. `port-to-port`: one OpenFlow rule per direction; `normal`: a learning switch (p2p alone)."""

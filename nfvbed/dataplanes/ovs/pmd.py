@@ -1,9 +1,9 @@
-"""What `dpif-netdev/pmd-stats-show` and `pmd-perf-show` say: text, as Open vSwitch has no other form of it.
+"""Parses `dpif-netdev/pmd-stats-show` and `pmd-perf-show`, which are text: Open vSwitch has no other form of them.
 
-Read as 2.15, 3.1, 3.5 and 4.0 write it. A line that is not known is kept out of the way, a number that is missing is an
-error: a silent zero would be taken for a measurement. Open vSwitch 4.0 has no `pmd-stats-show` any more (the name gives
-`pmd-perf-show`), and so no exact busy cycles: it gives their share of all cycles to 0.1 %, and those of a packet as a
-whole number. Source: `lib/dpif-netdev-perf.c` of Open vSwitch, `pmd_perf_format_overall_stats`.
+Read as 2.15, 3.1, 3.5 and 4.0 write it. An unknown line is set aside; a missing number is an error, as a silent zero
+would be taken for a measurement. Open vSwitch 4.0 has no `pmd-stats-show` any more (the name gives `pmd-perf-show`),
+and so no exact busy cycles. It gives their share of all cycles to 0.1 %, and those of a packet as a whole number.
+Source: `lib/dpif-netdev-perf.c` of Open vSwitch, `pmd_perf_format_overall_stats`.
 """
 
 import re
@@ -67,13 +67,13 @@ _PER_PACKET = re.compile(r"^\s+Rx packets:.*, (?P<cycles>\d+) cycles/pkt\)")
 
 @dataclass(frozen=True)
 class _Counts:
-    """What one thread has counted since its start, or since it was cleared."""
+    """What one thread has counted since it started, or since its counters were cleared."""
 
     core: int
     numa: int
 
     def since(self, first: Self) -> Self:
-        """Return what was counted after another reading; where the thread is stays, and roundings add up."""
+        """Return what was counted after another reading; the thread's place stays, and roundings add up."""
         signs = {"core": 0, "numa": 0, "rounding_cycles": 1}
         before, now = vars(first), {name: value for name, value in vars(self).items() if value is not None}
         return type(self)(**{name: value + signs.get(name, -1) * before[name] for name, value in now.items()})
@@ -112,7 +112,7 @@ class PmdPerformance(_Counts):
 
 
 def read_statistics(socket: Path) -> tuple[PmdStatistics, ...]:
-    """Ask a switch what its poll-mode threads have counted: exactly where it has a command for that.
+    """Read what a switch's poll-mode threads have counted: exactly, where it has a command for that.
 
     Raises:
         DeployError: it does not answer.
@@ -124,7 +124,7 @@ def read_statistics(socket: Path) -> tuple[PmdStatistics, ...]:
 
 
 def read_performance(socket: Path) -> tuple[PmdPerformance, ...]:
-    """Ask a switch how its poll-mode threads' loops ran.
+    """Read how a switch's poll-mode threads' loops ran.
 
     Raises:
         DeployError: it does not answer.
@@ -134,7 +134,7 @@ def read_performance(socket: Path) -> tuple[PmdPerformance, ...]:
 
 
 def _performance(socket: Path) -> str:
-    """Ask until every thread has counted for a millisecond: before, `pmd-perf-show` writes its name alone."""
+    """Ask until every thread has counted for a millisecond: before that, `pmd-perf-show` writes only its name."""
     text = unixctl.command(socket, PERFORMANCE)
     for _ in range(_TRIES):
         if all(block.lines for block in _blocks(text)):
@@ -145,23 +145,23 @@ def _performance(socket: Path) -> str:
 
 
 def commands_of(text: str) -> frozenset[str]:
-    """Return the commands that `list-commands` names; an alias that it does not document is none."""
+    """Return the commands that `list-commands` names, without aliases that it does not document."""
     return frozenset(line.split()[0] for line in text.splitlines() if line[:1].isspace() and line.strip())
 
 
 def source_of(threads: Iterable[PmdStatistics]) -> str:
-    """Say where busy cycles are from."""
+    """Return the name of the source of busy cycles."""
     return SOURCE if all(thread.rounding_cycles is None for thread in threads) else ROUNDED_SOURCE
 
 
 def rounding_of(threads: Sequence[PmdStatistics]) -> int | None:
-    """Return to how many the busy cycles of all threads are known; None: exactly."""
+    """Return to how many cycles the busy cycles of all threads are known; None: exactly."""
     known = [thread.rounding_cycles for thread in threads if thread.rounding_cycles is not None]
     return sum(known) if known else None
 
 
 def parse_statistics(text: str) -> tuple[PmdStatistics, ...]:
-    """Read `pmd-stats-show`: one entry a poll-mode thread, the main thread left out.
+    """Parse `pmd-stats-show`: one entry for each poll-mode thread, without the main thread.
 
     Raises:
         InternalError: a thread lacks a count, so this version of Open vSwitch writes something else.
@@ -173,7 +173,7 @@ def parse_statistics(text: str) -> tuple[PmdStatistics, ...]:
 
 
 def parse_performance(text: str) -> tuple[PmdPerformance, ...]:
-    """Read `pmd-perf-show`: one entry a poll-mode thread, the main thread left out.
+    """Parse `pmd-perf-show`: one entry for each poll-mode thread, without the main thread.
 
     Raises:
         InternalError: a thread lacks a count, so this version of Open vSwitch writes something else.
@@ -185,7 +185,7 @@ def parse_performance(text: str) -> tuple[PmdPerformance, ...]:
 
 
 def statistics_of_performance(text: str) -> tuple[PmdStatistics, ...]:
-    """Read out of `pmd-perf-show` what `pmd-stats-show` would say; packets, hits and upcalls are exact there too.
+    """Return what `pmd-stats-show` would say, from `pmd-perf-show`; packets, hits and upcalls are exact there too.
 
     Raises:
         InternalError: a thread lacks a count, so this version of Open vSwitch writes something else.
@@ -218,7 +218,7 @@ class _Block:
         return values
 
     def figure(self, form: re.Pattern[str]) -> re.Match[str]:
-        """Return the one line of this form.
+        """Return the match of the one line of this form.
 
         Raises:
             InternalError: there is none.
@@ -229,7 +229,7 @@ class _Block:
         raise self.unknown(f"has no line of the form {form.pattern}", PERFORMANCE)
 
     def unknown(self, what: str, command: str) -> InternalError:
-        """Say that it is written otherwise."""
+        """Return an error that says that Open vSwitch writes another form."""
         return InternalError(
             f"{command} {what}",
             where=f"PMD thread on core {self.core}",
@@ -257,7 +257,7 @@ def _statistics(block: _Block) -> PmdStatistics:
 
 
 def _busy_cycles(block: _Block, loop: Mapping[str, int]) -> tuple[int, int]:
-    """Return the least and the most that a thread's busy cycles can be, by all that is written of them.
+    """Return the least and the most that a thread's busy cycles can be, from all that is written of them.
 
     Raises:
         InternalError: there are none that fit all of it.
@@ -279,7 +279,7 @@ def _busy_cycles(block: _Block, loop: Mapping[str, int]) -> tuple[int, int]:
 
 
 def _blocks(text: str) -> list[_Block]:
-    """Cut the text into the poll-mode threads' parts; an unindented line ends one, as the main thread's does."""
+    """Split the text into the poll-mode threads' parts; an unindented line, as the main thread's, ends one."""
     blocks: list[_Block] = []
     lines: list[str] | None = None
     for line in text.splitlines():

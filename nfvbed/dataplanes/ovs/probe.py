@@ -1,4 +1,4 @@
-"""Whether this host can run Open vSwitch with DPDK: found by running it and asking for its memory."""
+"""Whether this host can run Open vSwitch with DPDK: the program is run, and its memory reserved, to find out."""
 
 import os
 import subprocess
@@ -18,13 +18,12 @@ _TIMEOUT_S = patient(10.0)
 
 
 def try_open_vswitch(variant: Variant, least_mib: int) -> Fitness:
-    """Run the switch's program, and reserve its hugepages and release them.
+    """Run the switch's program, reserve its hugepages, and release them.
 
-    A CPU that DPDK was not built for ends the program before it writes its version, so that is tried as well.
+    On a CPU that DPDK was not built for, the program ends before it writes its version, so this finds that too.
 
     Args:
-        variant: as declared.
-        least_mib: of hugepages, with which it still works.
+        least_mib: the least hugepage memory with which it still works.
 
     Raises:
         PrerequisiteError: this host cannot.
@@ -37,7 +36,7 @@ def try_open_vswitch(variant: Variant, least_mib: int) -> Fitness:
 
 
 def run_version(program: str) -> None:
-    """Run Open vSwitch's program with DPDK for its version.
+    """Run Open vSwitch's program with DPDK, asking for its version.
 
     Raises:
         PrerequisiteError: it does not run, or is built without DPDK.

@@ -1,4 +1,4 @@
-"""What a running switch tells of itself, put into nfvbed's records."""
+"""What a running switch reports of itself, as nfvbed's records."""
 
 import dataclasses
 import re
@@ -26,7 +26,7 @@ _DATAPATH_DROP = re.compile(r"^(datapath_drop|drop_action)_|_drops?$")
 
 @dataclass(frozen=True)
 class BridgeView:
-    """Where a bridge is looked into."""
+    """How a bridge is read."""
 
     name: str
     unixctl: Path
@@ -44,8 +44,7 @@ def counters(view: BridgeView, ports: Mapping[str, int]) -> SwitchCounters:
     """Read the counters of the ports and of the PMD threads.
 
     Args:
-        view: of the bridge.
-        ports: names and OpenFlow numbers of the measured ports.
+        ports: OpenFlow numbers of the measured ports, by name.
     """
     with BridgeController(view.openflow) as bridge:
         counted = bridge.ports()
@@ -63,7 +62,7 @@ def counters(view: BridgeView, ports: Mapping[str, int]) -> SwitchCounters:
 
 
 def version(control_socket: Path) -> str:
-    """Read the switch's version ("3.1.0")."""
+    """Return the switch's version ("3.1.0")."""
     text = unixctl.command(control_socket, "version")
     match = _VERSION.search(text)
     return match.group() if match else text.strip()
@@ -73,8 +72,7 @@ def hops(view: BridgeView, ports: Mapping[str, int]) -> tuple[Hop, ...]:
     """Read the counters along the path: the first port, the datapath, the other ports.
 
     Args:
-        view: of the bridge.
-        ports: names and OpenFlow numbers, in the order of the path.
+        ports: OpenFlow numbers by name, in the order of the path.
     """
     with BridgeController(view.openflow) as bridge:
         counted = bridge.ports()
@@ -88,7 +86,7 @@ def hops(view: BridgeView, ports: Mapping[str, int]) -> tuple[Hop, ...]:
 
 
 def datapath_drops(coverage: str) -> dict[str, int]:
-    """Return the counters of dropped frames among those of `coverage/show`; what is 0 is not among them."""
+    """Return the counters of dropped frames in the output of `coverage/show`, which leaves out those that are 0."""
     counted = {match["name"]: int(match["count"]) for match in _COVERAGE.finditer(coverage)}
     return {name: count for name, count in counted.items() if _DATAPATH_DROP.search(name)}
 
@@ -110,7 +108,7 @@ def pmd_threads(pid: int) -> tuple[WorkThread, ...]:
 
 
 def port_hop(name: str, port: PortCounters, end: End | None = None) -> Hop:
-    """Put one port's counters into a hop; one at no end of the path is within the switch."""
+    """Return one port's counters as a hop; a port at no end of the path is within the switch."""
     return Hop(
         name=name,
         kind=HopKind.INSIDE if end is None else HopKind.SWITCH_PORT,
@@ -125,7 +123,7 @@ def port_hop(name: str, port: PortCounters, end: End | None = None) -> Hop:
 
 
 def _drops(port: PortCounters) -> dict[str, int]:
-    """Return a port's drops: the reasons that the switch names, and of the totals what none of them explains."""
+    """Return a port's drops: each reason that the switch names, and the part of the totals that none explains."""
     named = {name: count for name, count in port.reasons.items() if USUAL.is_drop(name)}
     totals = {key: getattr(port, key) or 0 for key in ("rx_dropped", "tx_dropped", "rx_errors", "tx_errors")}
     found = {name: count for name, count in named.items() if name not in totals}

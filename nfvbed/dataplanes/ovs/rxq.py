@@ -1,8 +1,8 @@
-"""What `dpif-netdev/pmd-rxq-show` says: which receive queue is polled by which thread, and what load it is.
+"""Parses `dpif-netdev/pmd-rxq-show`: which thread polls which receive queue, and with what load.
 
 It is text, as Open vSwitch has no other form of it (no JSON either, up to 4.0). Read as 2.15, 3.1, 3.5 and 4.0 write
-it, and in the forms of 2.6 to 2.8 (all queues of a port in a line, no load) and 2.9 to 2.11 (no "(enabled)"). Source:
-`lib/dpif-netdev.c` of these releases.
+it. Also read are the forms of 2.6 to 2.8 (all queues of a port in a line, no load) and of 2.9 to 2.11 (no "(enabled)").
+Source: `lib/dpif-netdev.c` of these releases.
 """
 
 import re
@@ -49,7 +49,7 @@ class QueueLoads:
 
 
 def read_loads(socket: Path, seconds: int) -> QueueLoads:
-    """Ask a switch for the loads over the last seconds, in full intervals; one before 3.1 always gives a minute.
+    """Read the loads over the last seconds, in full intervals; before 3.1 Open vSwitch always gives a minute.
 
     Raises:
         DeployError: it does not answer.
@@ -64,7 +64,7 @@ def read_loads(socket: Path, seconds: int) -> QueueLoads:
 
 
 def parse_loads(text: str) -> QueueLoads:
-    """Read the text.
+    """Parse the text.
 
     Raises:
         InternalError: a queue's line is not in the form that is known.

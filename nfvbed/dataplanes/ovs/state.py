@@ -1,10 +1,10 @@
-"""What is written down of a running Open vSwitch."""
+"""What is recorded of a running Open vSwitch."""
 
 from nfvbed.records.state import Cores, State
 
 
 class OvsState(State):
-    """The bridge and the ways to its instance."""
+    """The bridge, and the paths of its instance's sockets."""
 
     database: str
     """Socket of ovsdb-server."""

@@ -1,4 +1,4 @@
-"""What all of Open vSwitch's data planes share: one bridge in an instance of its own, cables as OpenFlow rules."""
+"""What all of Open vSwitch's data planes share: one bridge in its own instance, cables as OpenFlow rules."""
 
 from abc import abstractmethod
 from collections.abc import Collection, Mapping
@@ -43,7 +43,7 @@ NORMAL = "normal"
 
 @dataclass(frozen=True)
 class StartedSwitch:
-    """A switch that runs with its bridge and all ports; no rules yet."""
+    """A running switch with its bridge and all ports; no rules yet."""
 
     instance: OvsInstance
     netns: str
@@ -64,7 +64,8 @@ class StartedSwitch:
 class OvsSwitch(DataPlane):
     """`br0` with the ports p0 and p1 to the generator, v1a and v1b to the first VNF, and so on.
 
-    A data plane says by `start` how the switch and its ports come up; rules, counters, hops and reset are the same.
+    A data plane implements `start`, which brings up the switch and its ports; rules, counters, hops and reset are the
+    same.
     """
 
     def __init__(self) -> None:
@@ -73,14 +74,14 @@ class OvsSwitch(DataPlane):
 
     @abstractmethod
     def options(self, request: DeployRequest) -> OvsOptions:
-        """Return the variant's options; refuse what cannot be."""
+        """Return the variant's options; refuse those that are impossible."""
 
     @abstractmethod
     def start(self, request: DeployRequest, steps: Steps) -> StartedSwitch:
         """Start database and switch, make the bridge and all ports of the layout."""
 
     def deploy(self, request: DeployRequest) -> Deployment:
-        """Start database and switch, add the bridge with all its ports, bring the cables in."""
+        """Start database and switch, add the bridge with all its ports, write the cables' rules."""
         variant, plan, workspace = request.variant, request.layout, request.workspace
         options = self.options(request)
         require_vnf(plan, request.vnf, variant)
@@ -105,7 +106,7 @@ class OvsSwitch(DataPlane):
         return deployment.model_copy(update={"steps": steps.done})
 
     def _join(self, request: DeployRequest, deployment: Deployment, steps: Steps) -> None:
-        """Bring the cables into the bridge."""
+        """Write the cables' rules into the bridge."""
         bridge = self._bridge(deployment)
         kind = OvsState.of(deployment).steering
         if kind == NORMAL:
@@ -116,17 +117,17 @@ class OvsSwitch(DataPlane):
         steps.add(writer.set_up(bridge, steering_path(request.layout)).steps)
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
-        """Its OpenFlow rules."""
+        """Return the bridge's OpenFlow rules."""
         return OvsEntries(deployment)
 
     def _learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
-        """What the action NORMAL learns."""
+        """Return the addresses that the action NORMAL learns."""
         if options_of(variant, OvsOptions).flows != NORMAL:
             raise TableNotApplicable("static rules forward from port to port, whatever the addresses (flows: normal)")
         return OvsLearning(OvsState.of(deployment))
 
     def switch_reader(self, deployment: Deployment, duration_s: float) -> CounterReader | None:
-        """Its poll-mode threads and their receive queues; None where none polls."""
+        """Return a reader of its poll-mode threads and their receive queues; None where no thread polls."""
         polls = any(thread.polling for thread in deployment.threads if thread.role is Role.SWITCH)
         return OvsReader(Path(OvsState.of(deployment).unixctl), duration_s) if polls else None
 
@@ -138,16 +139,16 @@ class OvsSwitch(DataPlane):
             writer.verify(self._bridge(deployment))
 
     def wait_until_joined(self, deployment: Deployment, ports: Collection[str]) -> None:
-        """Wait until the switch has set them up for their other sides."""
+        """Wait until the switch has set up its ports for their other sides."""
         numbers = port_numbers(layout_of(deployment))
         view, wanted = BridgeView.of(OvsState.of(deployment)), {name: numbers[name] for name in ports}
         joining.wait_for_links(view, wanted, lambda: self.verify(deployment))
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Frames that all ports received, the PMD threads' cycles and caches, the ports' drops.
+        """Read the frames that all ports received, the PMD threads' cycles and caches, the ports' drops.
 
-        The ports' counts are those of the cables too, hop by hop. The rules' own are left out: the switch brings them
-        up to date every half second, and to wait for that twice a trial took longer than the trials.
+        The ports' counts are those of the cables too, hop by hop. The rules' own are left out: the switch updates them
+        only every half second, and waiting for that twice a trial took longer than the trials.
         """
         try:
             return reading.counters(BridgeView.of(OvsState.of(deployment)), port_numbers(layout_of(deployment)))
@@ -156,7 +157,7 @@ class OvsSwitch(DataPlane):
             raise
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """p0, the datapath, the ports of the VNFs, p1; their counters and reasons of drops as they are now."""
+        """Return p0, the datapath, the ports of the VNFs, p1; with their present counters and reasons of drops."""
         try:
             return reading.hops(BridgeView.of(OvsState.of(deployment)), port_numbers(layout_of(deployment)))
         except DeployError:
@@ -164,11 +165,11 @@ class OvsSwitch(DataPlane):
             raise
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The PMD threads."""
+        """Return the PMD threads."""
         return reading.pmd_threads(self._workspace(deployment).process(SWITCH).pid)
 
     def reset(self, deployment: Deployment) -> ResetReport:
-        """Kill ovs-vswitchd and start it again on its database, then bring the rules in that died with it.
+        """Kill ovs-vswitchd, start it again on its database, and write the rules that ended with it.
 
         The database lives on, and so do the other sides of the ports, which wait for the switch. A controller writes
         its rules by itself once the switch has found it again.
@@ -197,13 +198,13 @@ class OvsSwitch(DataPlane):
             wait_for_forwarding(bridge, path)
 
     def release(self, deployment: Deployment) -> None:
-        """Take an ONOS's rules away: it is not ours, and would keep them."""
+        """Remove the rules from an ONOS, which is not ours and would keep them."""
         writer = self._steerings.pop(deployment.id, None)
         if writer is not None and writer.kind == "onos":
             writer.tear_down(self._bridge(deployment))
 
     def chain(self, deployment: Deployment) -> ChainControl:
-        """Its rules, where they are nfvbed's own; a learning switch has no path, and an ONOS keeps its own."""
+        """Return the order of VNFs where the rules are nfvbed's; a learning switch has no path, an ONOS its own."""
         kind, writer = OvsState.of(deployment).steering, self._steering(deployment)
         if writer is None:
             fixed = "a learning switch has no path" if kind == NORMAL else "its rules are ONOS's"
@@ -211,7 +212,7 @@ class OvsSwitch(DataPlane):
         return OvsChain(deployment, self._bridge(deployment), writer)
 
     def _steering(self, deployment: Deployment) -> Steering | None:
-        """Return the writer of the rules; None where there is none, and of an ONOS that another process knows."""
+        """Return the writer of the rules; None where there is none, or for an ONOS that another process knows."""
         kind = OvsState.of(deployment).steering
         if deployment.id not in self._steerings and kind not in (NORMAL, "onos"):
             self._steerings[deployment.id] = steering(kind)
@@ -230,7 +231,7 @@ class OvsSwitch(DataPlane):
         )
 
     def _workspace(self, deployment: Deployment) -> Workspace:
-        """Return the workspace that was deployed into, which knows exit statuses, or open it as another process can."""
+        """Return the workspace of the deployment, which knows exit statuses; else open it as another process can."""
         if deployment.id not in self._workspaces:
             self._workspaces[deployment.id] = Workspace.attach(Path(deployment.run_directory))
         return self._workspaces[deployment.id]

@@ -1,4 +1,4 @@
-"""Pure checks of the Open vSwitch of a machine of a cloud: what was read beside what a variant says."""
+"""Pure checks of the Open vSwitch on a cloud's machine: what was read, beside what a variant says."""
 
 from nfvbed.cloud.verify.checks import ExpectedMachine, judged
 from nfvbed.dataplanes.ovs.switchreading import SwitchReading
@@ -123,7 +123,7 @@ def _check_queues(read: SwitchReading, expected: ExpectedMachine) -> Finding:
 
 
 def _far_queues(read: SwitchReading) -> list[str]:
-    """Name the ports whose NIC, or whose guest's memory, is on another NUMA node than a thread that polls them."""
+    """Return the ports whose NIC, or whose guest's memory, is on another NUMA node than a thread that polls them."""
     nodes = {one.name: one.numa_node for one in read.interfaces}
     apart = {
         (queue.port, nodes[queue.port], queue.numa, queue.core)
@@ -137,7 +137,7 @@ def _far_queues(read: SwitchReading) -> list[str]:
 
 
 def _unused_queues(read: SwitchReading) -> list[str]:
-    """Name the queues that the other side of a port does not use; a port without any was not opened yet."""
+    """Return the queues that a port's other side does not use; a port without any was not opened yet."""
     found = []
     for port in dict.fromkeys(queue.port for queue in read.queues):
         queues = [queue for queue in read.queues if queue.port == port]

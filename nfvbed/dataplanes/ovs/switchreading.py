@@ -1,4 +1,4 @@
-"""What is read of the Open vSwitch of a machine of a cloud: the forms of its database and tables are known here."""
+"""Readings of the Open vSwitch on a cloud's machine: the forms of its database and tables are known here."""
 
 import json
 import re
@@ -20,7 +20,7 @@ class InterfaceReading(Record):
 
     @property
     def numa_node(self) -> int | None:
-        """NUMA node of its NIC, or of the memory of the guest behind it; None: the switch does not say, or says -1."""
+        """NUMA node of its NIC, or of its guest's memory; None: the switch does not say, or says -1."""
         said = self.status.get("numa_id", self.status.get("numa", ""))
         return int(said) if said.isdigit() else None
 
@@ -41,7 +41,7 @@ class SwitchReading(Record):
 
 
 def read_switch(commands: MachineCommands) -> SwitchReading:
-    """Ask a machine's Open vSwitch.
+    """Read a machine's Open vSwitch.
 
     Raises:
         DeployError: it does not answer.
@@ -67,7 +67,7 @@ def read_switch(commands: MachineCommands) -> SwitchReading:
 
 
 def _queues(shown: str) -> tuple[tuple[QueueLoad, ...], str]:
-    """Return the queues, or why they cannot be read: what else a switch says is checked all the same."""
+    """Return the queues, or why they cannot be read: all else is checked nevertheless."""
     try:
         return parse_loads(shown).queues, ""
     except InternalError as failure:
@@ -81,7 +81,7 @@ def rows(text: str) -> list[dict[str, Any]]:
 
 
 def _value(value: Any) -> Any:
-    """Return a map as one, a set of one value or none as that, and all others as they are."""
+    """Return a map as a dict, a set of one value or none as that value or None, and others unchanged."""
     if isinstance(value, list) and value[:1] == ["map"]:
         return {str(key): _value(one) for key, one in value[1]}
     if isinstance(value, list) and value[:1] == ["set"]:

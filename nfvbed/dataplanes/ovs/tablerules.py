@@ -59,7 +59,7 @@ class Field:
 
 @dataclass(frozen=True)
 class TableRule:
-    """One rule of a table: what it matches, what it does, and the table that is looked at next."""
+    """One rule of a table: what it matches, what it does, and the next table."""
 
     table: int
     priority: int
@@ -70,24 +70,24 @@ class TableRule:
 
 
 def output(port: int) -> bytes:
-    """Send the frame out."""
+    """Return the action that sends the frame out."""
     return _OUTPUT.pack(0, _OUTPUT.size, port, 0)
 
 
 def set_field(name: str, value: int) -> bytes:
-    """Write a field of the frame, of its tunnel, or a register."""
+    """Return the action that writes a field of the frame, of its tunnel, or a register."""
     field = _oxm(Field(name, value))
     size = (4 + len(field) + 7) // 8 * 8
     return struct.pack("!HH", _SET_FIELD, size) + field.ljust(size - 4, b"\0")
 
 
 def track(zone: int, table: int) -> bytes:
-    """Look the connection up, and go on in a table with what was found (`ct(table=...,zone=...)`)."""
+    """Return the action that looks the connection up and goes on in a table (`ct(table=...,zone=...)`)."""
     return _ct(0, zone, table, b"")
 
 
 def commit(zone: int, mark: int) -> bytes:
-    """Remember the connection, with a mark: the action `ct` with `commit`, and a `set_field` of `ct_mark` within it."""
+    """Return the action that records the connection with a mark: `ct` with `commit`, and `set_field` of `ct_mark`."""
     return _ct(_CT_COMMIT, zone, _NO_TABLE, set_field("ct_mark", mark))
 
 

@@ -16,8 +16,8 @@ class OvsReader:
     """Reads a switch's threads before and after a trial, and its queues' loads after it.
 
     Args:
-        socket: its control socket.
-        duration_s: of the trial.
+        socket: the switch's control socket.
+        duration_s: of the trial, in s; it sets over how long the queues' loads are read.
     """
 
     def __init__(self, socket: Path, duration_s: float) -> None:
@@ -55,7 +55,7 @@ class OvsReader:
 
 
 def thread_row(statistics: PmdStatistics, performance: PmdPerformance) -> MeasuredRow:
-    """Say what a poll-mode thread did between two readings."""
+    """Return what a poll-mode thread did between two readings."""
     busy, rounding = statistics.busy_cycles, statistics.rounding_cycles
     cycles = busy + statistics.idle_cycles
     quantities = (
@@ -82,7 +82,7 @@ def thread_row(statistics: PmdStatistics, performance: PmdPerformance) -> Measur
 
 
 def _of_busy(name: str, unit: str, busy: int, rounding: int | None, shared_over: float) -> Quantity:
-    """Return busy cycles over something, with how far the switch's rounding leaves it open."""
+    """Return busy cycles per something, with the uncertainty of the switch's rounding."""
     if not shared_over:
         return Quantity(name=name, value=None, unit=unit)
     value = busy / shared_over
@@ -93,7 +93,7 @@ def _of_busy(name: str, unit: str, busy: int, rounding: int | None, shared_over:
 
 
 def queue_rows(loads: QueueLoads, duration_s: float) -> tuple[MeasuredRow, ...]:
-    """Say what load each receive queue was; the switch adds up in intervals, which may begin before a short trial."""
+    """Return the load of each receive queue; the switch's intervals may begin before a short trial."""
     window = loads.window_s
     known = window is not None and duration_s >= window + rxq.INTERVAL_S
     why = "" if known else "the switch's intervals reach back to before the trial: one of 10 s holds a whole one"

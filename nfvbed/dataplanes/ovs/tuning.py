@@ -1,4 +1,4 @@
-"""From a variant's options to Open vSwitch's settings (ovs-vswitchd.conf.db(5)): threads, queues, caches, flows."""
+"""Turns a variant's options into Open vSwitch's settings (ovs-vswitchd.conf.db(5)): threads, queues, caches, flows."""
 
 import re
 import subprocess
@@ -21,7 +21,7 @@ def bridge_settings(options: OvsOptions) -> dict[str, str]:
 
 
 def flow_settings(options: OvsOptions) -> dict[str, str]:
-    """Return what the datapath may keep; keys that are not asked for are left to Open vSwitch."""
+    """Return how many flows the datapath may keep, and how long; what is not given is left to Open vSwitch."""
     asked = {
         "flow-limit": options.flow_limit,
         "max-idle": options.max_idle_ms,
@@ -31,7 +31,7 @@ def flow_settings(options: OvsOptions) -> dict[str, str]:
 
 
 def userspace_settings(options: OvsUserspaceOptions) -> dict[str, str]:
-    """Return the settings of threads and caches, and those of flows; what is as by default is not written."""
+    """Return the settings of threads, caches and flows; defaults are not written."""
     found = flow_settings(options)
     found |= {"smc-enable": "true"} if options.smc else {}
     found |= {} if options.emc else {"emc-insert-inv-prob": "0"}
@@ -52,9 +52,7 @@ def interface_settings(name: str, options: OvsUserspaceOptions, cores: Sequence[
     """Return an interface's settings (`other_config` of its row).
 
     Args:
-        name: of the port.
-        options: of the variant.
-        cores: of the polling threads, in their order.
+        cores: those of the polling threads, in the order of the threads.
     """
     threads = options.rxq_affinity.get(name, ())
     pairs = ",".join(f"{queue}:{cores[thread]}" for queue, thread in enumerate(threads))
@@ -62,7 +60,7 @@ def interface_settings(name: str, options: OvsUserspaceOptions, cores: Sequence[
 
 
 def check_affinity(variant: Variant) -> None:
-    """Make sure that a variant's affinity is possible on one of its topologies at least.
+    """Check that a variant's affinity is possible on at least one of its topologies.
 
     Raises:
         UnsupportedError: on none; with what is wrong on the first.
@@ -73,7 +71,7 @@ def check_affinity(variant: Variant) -> None:
 
 
 def check_version(options: OvsUserspaceOptions, program: Path) -> None:
-    """Make sure that this Open vSwitch has what is asked for; one that lacks a setting takes it without a word.
+    """Check that this Open vSwitch has what is asked for; one that lacks a setting accepts it silently.
 
     Raises:
         UnsupportedError: it is older, or too new.
@@ -100,7 +98,7 @@ def _written(version: tuple[int, int]) -> str:
 
 
 def version(program: Path) -> tuple[int, int]:
-    """Ask ovs-vswitchd for its version.
+    """Return ovs-vswitchd's version.
 
     Raises:
         PrerequisiteError: it does not run, or does not say.

@@ -19,7 +19,7 @@ MOST_SLEEP_US = 10_000
 
 @dataclass(frozen=True)
 class VersionNeed:
-    """A setting that is asked for, and the versions of Open vSwitch that have it: others take it without a word."""
+    """A setting that is asked for, and the versions of Open vSwitch that have it: others accept it silently."""
 
     setting: str
     """As in the variant's file."""
@@ -33,7 +33,7 @@ class VersionNeed:
 
 
 class AutoLoadBalance(SpecModel):
-    """When receive queues are moved between polling threads by themselves (`pmd-auto-lb`)."""
+    """When receive queues are moved between polling threads automatically (`pmd-auto-lb`)."""
 
     interval_min: int = Field(1, ge=1, le=20_000)
     """Time between two looks (`pmd-auto-lb-rebal-interval`)."""
@@ -90,21 +90,21 @@ class OvsUserspaceOptions(OvsOptions):
 
     @property
     def switch_cores(self) -> int:
-        """Its PMD threads'."""
+        """The cores of its PMD threads."""
         return self.pmd_cores
 
     @property
     def ring_size(self) -> int:
-        """That of its ports."""
+        """`rx_queue_size`."""
         return self.rx_queue_size
 
     @property
     def ring_memory_mib(self) -> int:
-        """Its own."""
+        """`socket_memory_mib`."""
         return self.socket_memory_mib
 
     def check_layout(self, plan: Layout) -> None:
-        """Make sure that the affinity is of ports that there are, and that somebody polls the queues it does not name.
+        """Check that the affinity names only ports that exist, and leaves a thread for the queues it does not name.
 
         Raises:
             UnsupportedError: it names another port, or leaves queues without a thread.
@@ -146,7 +146,7 @@ class OvsUserspaceOptions(OvsOptions):
 
 
 def refuse_unless_vhost_user(choice: VnfChoice, where: str) -> None:
-    """Make sure that a VNF can be attached to vhost-user sockets.
+    """Check that a VNF can be attached to vhost-user sockets.
 
     Raises:
         UnsupportedError: it cannot.

@@ -1,4 +1,4 @@
-"""What is looked at on every switch of the kernel: its links, its NAPI threads, and the time that these ran."""
+"""Checks of every switch of the kernel: its links, its NAPI threads, and the time that these threads ran."""
 
 from collections.abc import Iterable, Mapping
 
@@ -15,8 +15,7 @@ def require_up(found: Mapping[str, LinkCounters], what: str) -> None:
     """Check that links are up.
 
     Args:
-        found: what was read of them, by name.
-        what: they are, in the plural; it begins the message.
+        what: what the links are, in the plural; the message begins with it.
 
     Raises:
         SwitchDiedError: some are down; with their names.
@@ -30,7 +29,6 @@ def require_threads(threads: Iterable[WorkThread], whose: str) -> None:
     """Check that NAPI threads live.
 
     Args:
-        threads: those of a deployment.
         whose: what they are the threads of, for the message.
 
     Raises:
@@ -44,7 +42,7 @@ def require_threads(threads: Iterable[WorkThread], whose: str) -> None:
 
 
 def busy_ns(threads: Iterable[WorkThread]) -> int | None:
-    """Return how long the switch's NAPI threads ran so far, in ns; None: it has none, or one is gone."""
+    """Return how long the switch's NAPI threads have run, in ns; None: it has none, or one is gone."""
     times = [napi.run_time_ns(thread.tid) for thread in threads if thread.role is Role.SWITCH]
     known = [time for time in times if time is not None]
     return sum(known) if known and len(known) == len(times) else None

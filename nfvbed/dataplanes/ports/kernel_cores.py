@@ -1,8 +1,8 @@
 """Which core does the work of bridges, and of the generator's ends of their ports.
 
 `threaded-napi` puts the receive work of the bridges' ports, and with it the bridges, into kernel threads on the
-switch's core, that of the generator's ports into threads on the generator's. `rps` hands the frames of the bridges'
-ports to the switch's core after their receive work on the sender's; the generator's ends as before. `inline` leaves all
+switch's core. The generator's ports receive in threads on the generator's core. `rps` hands the frames of the bridges'
+ports to the switch's core, after receive work on the sender's; the generator's ends are as before. `inline` leaves all
 of it to the sender's softirq. The VNFs' ends are their drivers' business, whatever the core use.
 
 A tap has no receive work: a guest's frames enter the bridge in the system call with which QEMU writes them. RPS hands
@@ -21,7 +21,7 @@ from nfvbed.spec.options import CoreUse
 def place(
     plan: BridgePlan, spaces: BridgeSpaces, core_use: CoreUse, arrangement: Arrangement
 ) -> tuple[WorkThread, ...]:
-    """Put the work where it belongs, and return the kernel threads that do it.
+    """Place the receive work on its cores, and return the kernel threads that do it.
 
     Raises:
         UnsupportedError: the kernel has no threaded NAPI or no RPS.
@@ -40,12 +40,12 @@ def place(
 
 
 def place_generator(names: Iterable[str], netns: str | None, arrangement: Arrangement) -> tuple[WorkThread, ...]:
-    """Thread the receive work of the generator's ends onto its core, before its sender.
+    """Run the receive work of the generator's ends in threads on the generator's core, before its sender.
 
-    A sender never sleeps, so what drains rings on its core must come before it (`put_first`): the sinks, and, as their
-    drivers see to, the VNFs that have no core of their own. Frames move from the sender through the VNFs to the sinks,
-    and whoever is nearer to the end comes first, so that no ring before it overflows: the sinks before the VNFs, the
-    VNFs before the sender, which then sends as much as they let it.
+    A sender never sleeps, so what drains rings on its core must run before it (`put_first`). That is the sinks, and the
+    VNFs that have no core of their own, by their drivers. Whoever is nearer to the end of the path runs first, so that
+    no ring before it overflows: the sinks before the VNFs, the VNFs before the sender, which then sends as much as they
+    let it.
     """
     if netns is None:
         return ()
@@ -55,7 +55,7 @@ def place_generator(names: Iterable[str], netns: str | None, arrangement: Arrang
 
 
 def place_links(netns: str, names: Iterable[str], core: int, role: Role) -> tuple[WorkThread, ...]:
-    """Thread the receive work of some links onto a core."""
+    """Run the receive work of some links in threads on a core."""
     before = list(napi.napi_threads())
     wanted = tuple(names)
     napi.make_threaded(netns, wanted)

@@ -1,10 +1,10 @@
-"""The links of a topology on kernel bridges: every cable is a bridge of its own, as every Neutron network is.
+"""The links of a topology on kernel bridges: each cable is a bridge of its own, as each Neutron network is.
 
-Cables that share the flows of one end out are one bridge; how it steers them is in `shares.py`.
+Cables that share the flows of one end are one bridge; how it steers them is in `shares.py`.
 
 At an outside end n the bridge has the port `s<n>`, whose peer `g<n>` is the generator's. At a VNF's end it has the port
-`v1a`, `v1b`, `v2a`, ...: a veth pair whose peer `eth1a`, ... lies in a namespace of that VNF, or a tap device that a
-virtual machine opens.
+`v1a`, `v1b`, `v2a`, ...: a tap device that a virtual machine opens, or a veth pair whose peer `eth1a`, ... lies in a
+namespace of that VNF.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ class BridgePlan:
 
     @classmethod
     def of(cls, deployment: Deployment) -> Self:
-        """Return the ports of a deployment."""
+        """Return the plan of a deployment."""
         kinds = {port.kind for ports in deployment.vnf_ports for port in ports}
         return cls(layout(deployment.topology), next(iter(kinds), None))
 
@@ -65,7 +65,7 @@ class BridgePlan:
 
     @property
     def outside(self) -> tuple[End, ...]:
-        """Those at the generator."""
+        """The ends at the generator."""
         return tuple(end for end in self.ends if end.vnf is None)
 
     @property
@@ -90,7 +90,7 @@ class BridgePlan:
 
     @property
     def always_up(self) -> tuple[str, ...]:
-        """Links that have a carrier whether VNFs run or not: a tap has one only while its guest lives."""
+        """Links that have a carrier even without running VNFs: a tap has one only while its guest lives."""
         bridges = [name for name, ends in self.bridges.items() if not all(self.is_tap(end) for end in ends)]
         return (*bridges, *self.veths)
 
@@ -99,7 +99,7 @@ class BridgePlan:
         return tuple(self.peer(end) for end in self.ends if end.vnf == vnf and not self.is_tap(end))
 
     def address(self, end: End) -> str:
-        """Return the MAC address of a VNF's port; the share's own where it needs that."""
+        """Return the MAC address of a VNF's port; side by side, the one of its share."""
         shares = self.addressed and end.vnf is not None and self.layout.ways > 1
         return share_mac(end.port, end.vnf or 0) if shares else end_mac(end)
 
@@ -108,11 +108,11 @@ class BridgePlan:
         return end.vnf is not None and self.vnf_kind is PortKind.TAP
 
     def port(self, end: End) -> str:
-        """Name the bridge's port at an end."""
+        """Return the name of the bridge's port at an end."""
         return f"s{end.port}" if end.vnf is None else end.name
 
     def peer(self, end: End) -> str:
-        """Name the other side of a veth pair: the generator's or the VNF's."""
+        """Return the name of a veth pair's other side: the generator's or the VNF's."""
         return f"g{end.port}" if end.vnf is None else f"eth{end.vnf + 1}{'ab'[end.port]}"
 
 
@@ -150,7 +150,7 @@ def make_links(plan: BridgePlan, spaces: BridgeSpaces, veth_queues: int = 1) -> 
 
 
 def make_idle(plan: BridgePlan, generator: str) -> None:
-    """Make the pair that leads nowhere, where the generator has one real port."""
+    """Make the pair that leads nowhere, for a generator that has one real port."""
     if len(plan.outside) == 1:
         inside(generator, lambda: links.add_veth(*IDLE_LINKS, ("02:4e:46:56:02:00", "02:4e:46:56:02:01")))
         veth.prepare(generator, IDLE_LINKS)
@@ -182,7 +182,7 @@ def generator_ports(plan: BridgePlan, spaces: BridgeSpaces) -> tuple[GeneratorPo
 
 @dataclass(frozen=True)
 class GuestSide:
-    """What a variant wants of the NICs that virtual machines have at its ports."""
+    """The NICs that a variant asks for in virtual machines at its ports."""
 
     nic: GuestNic = "any"
     offloads: bool = True
@@ -218,7 +218,7 @@ def ports_of_vnfs(
 
 
 def _macs(plan: BridgePlan, end: End) -> tuple[str, str]:
-    """Return the addresses of a pair: the bridge's side, the other one."""
+    """Return the addresses of a pair: first the bridge's side, then the other one."""
     if end.vnf is None:
         return MACS[f"s{end.port}"], MACS[f"g{end.port}"]
     return f"02:4e:46:56:{0x30 + end.vnf:02x}:{end.port:02x}", plan.address(end)
@@ -230,10 +230,9 @@ def bridge_names(plan: BridgePlan) -> Iterable[tuple[str, tuple[str, ...]]]:
 
 
 def between_generators(plan: BridgePlan, found: Mapping[str, LinkCounters], path: Sequence[Hop]) -> tuple[Hop, ...]:
-    """Put the generator's links around a switch's hops: an outside end 0 comes before the switch, an end 1 behind it.
+    """Put the generator's links around a switch's hops: outside end 0 before the switch, end 1 after it.
 
     Args:
-        plan: of the ports.
         found: what the generator's links counted, by name.
         path: the switch's own hops.
     """
@@ -244,10 +243,10 @@ def between_generators(plan: BridgePlan, found: Mapping[str, LinkCounters], path
 
 
 def walk(plan: BridgePlan) -> Iterable[tuple[End | None, str, str]]:
-    """Yield the bridges and ports that frames pass, in the order of the path: its end, its name, the bridge's name.
+    """Yield the bridges and ports that frames pass, in the order of the path: end, name, the bridge's name.
 
-    A bridge has no end. It comes behind its first port; one that brings VNFs side by side together again, before its
-    last.
+    For a bridge the end is None. A bridge comes after its first port; one that joins VNFs side by side again
+    comes before its last.
     """
     bridge_of = {end: (name, ends) for name, ends in plan.bridges.items() for end in ends}
     for end in plan.ends:

@@ -1,6 +1,6 @@
-"""What options of switches of the kernel share: core use, offloads, guests' NICs, and how VNFs attach.
+"""Options that switches of the kernel share: core use, offloads, guests' NICs, and how VNFs attach.
 
-By a veth, and where they are virtual machines by a tap.
+VNFs attach by a veth, virtual machines by a tap.
 """
 
 from typing import Literal
@@ -18,7 +18,7 @@ it can."""
 
 
 class CoreUseOptions(DataPlaneOptions):
-    """Options of a switch between veth ports whose receive work has a place."""
+    """Options of a switch between veth ports that places their receive work."""
 
     core_use: CoreUse = "threaded-napi"
     """Core that receives for the switch, and so does its work where that is the kernel's: a NAPI thread or RPS on the
@@ -26,33 +26,32 @@ class CoreUseOptions(DataPlaneOptions):
 
     @property
     def veth_core_use(self) -> CoreUse:
-        """As its own."""
+        """`core_use`."""
         return self.core_use
 
 
 class OffloadOptions(CoreUseOptions):
-    """Options of one whose links may have offloads."""
+    """Options of a switch whose links may have offloads."""
 
     offloads: bool = True
     """Checksum, segmentation and receive offloads of the links, the VNFs' ends of them among these."""
 
     @property
     def veth_offloads(self) -> bool:
-        """As its own."""
+        """`offloads`."""
         return self.offloads
 
     def leaves_checksums_out(self, choice: VnfChoice) -> bool:
-        """True for a process on a veth whose offloads are on."""
+        """Return True for a process on a veth whose offloads are on."""
         if not (self.offloads and choice.offloads and choice.is_raw) or choice.kind is VnfKind.VM:
             return False
         return self.vnf_port_kind(choice) is PortKind.VETH
 
 
 def kernel_port_kind(choice: VnfChoice, switch: str) -> PortKind:
-    """Decide how a VNF attaches.
+    """Return how a VNF attaches.
 
     Args:
-        choice: the VNF.
         switch: the data plane's name, for messages.
 
     Raises:
@@ -86,16 +85,15 @@ def kernel_port_kind(choice: VnfChoice, switch: str) -> PortKind:
 
 
 def vhost_of(wanted: Vhost) -> bool | None:
-    """Return it as a port says it; None: as the host can."""
+    """Return whether a port uses vhost-net; None: where the host can."""
     return None if wanted == "auto" else wanted == "on"
 
 
 def require_nic(nic: GuestNic, choice: VnfChoice, fitting: tuple[str, ...], where: str) -> None:
-    """Refuse VNFs that do not have the NIC that a variant is about.
+    """Refuse VNFs without the NIC that a variant is about.
 
     Args:
-        nic: of the variant; any: it is about none.
-        choice: the VNF.
+        nic: the variant's; any: it is about none.
         fitting: kinds of `vnic` that become this NIC.
         where: the variant's data plane.
 

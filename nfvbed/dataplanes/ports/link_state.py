@@ -1,4 +1,4 @@
-"""What is written down of a switch between the kernel's links."""
+"""What is recorded of a switch between the kernel's links."""
 
 from typing import TypedDict
 
@@ -8,7 +8,7 @@ from nfvbed.records.state import PlaneState
 
 
 class LinkState(PlaneState):
-    """Its links' namespace, and what the time of their threads is turned into cycles by."""
+    """Its links' namespace, and the rate that turns its threads' time into cycles."""
 
     switch_netns: str
     core_use: str
@@ -17,7 +17,7 @@ class LinkState(PlaneState):
 
 
 class GeneratorEndOptions(TypedDict):
-    """The fields for the generator's ends, among those that every data plane may have."""
+    """The options of the generator's ends, among those that every data plane may have."""
 
     generator_netns: str | None
     idle_port: str | None
@@ -26,7 +26,7 @@ class GeneratorEndOptions(TypedDict):
 
 
 def outside(plan: BridgePlan, spaces: BridgeSpaces) -> GeneratorEndOptions:
-    """Return what is outside of the switch: shares of flows go by the address that the generator sends to."""
+    """Return the options of the switch's outside; shares of flows go by the address that the generator sends to."""
     macs = shares.first_macs(plan.layout)
     return GeneratorEndOptions(
         generator_netns=spaces.generator,

@@ -1,4 +1,4 @@
-"""What switches between the kernel's links share: the links, cores, counters, hops and the checks of them.
+"""What switches between the kernel's links share: the links, their cores, counters, hops and checks.
 
 Ports and their peers: `kernel_links.py`; the use of cores: `kernel_cores.py`.
 """
@@ -33,7 +33,7 @@ from nfvbed.records.state import State
 
 
 class LinkSwitch(DataPlane):
-    """Links of a layout, and what a class of its own joins them by."""
+    """The links of a layout; subclasses join them."""
 
     called: ClassVar[str] = "switch"
     """What messages call it."""
@@ -55,38 +55,39 @@ class LinkSwitch(DataPlane):
         return BridgePlan(request.layout, kind, request.is_addressed)
 
     def lay(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> None:
-        """Make links, which are down."""
+        """Make the links, which are down."""
         inside(spaces.switch, lambda: kernel_links.make_links(plan, spaces))
 
     def offloads(self, request: DeployRequest) -> tuple[bool, bool]:
-        """Return whether its own links have offloads, and whether those of VNFs do.
+        """Return whether the switch's own links have offloads, and whether those of VNFs have.
 
-        Past the kernel's stack a frame has no note that its checksum is still to be made: so it is made before.
+        By default they have none: a frame that bypasses the kernel's stack has no mark that its checksum is still to
+        be made.
         """
         return False, False
 
     def guests(self, request: DeployRequest) -> GuestSide:
-        """Return what is wanted of the NICs of virtual machines."""
+        """Return the NICs that virtual machines get."""
         return GuestSide()
 
     def always_up(self, plan: BridgePlan) -> tuple[str, ...]:
-        """Return the links that have a carrier whether VNFs run or not."""
+        """Return the links that have a carrier even without running VNFs."""
         return plan.veths
 
     @abstractmethod
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
-        """Join the ports, which are up; return what is to be written down of what joins them."""
+        """Join the ports, which are up; return the record of what joins them."""
 
     @abstractmethod
     def check(self, deployment: Deployment) -> None:
-        """Check that what joins the ports lives.
+        """Check that whatever joins the ports lives.
 
         Raises:
             SwitchDiedError: it does not.
         """
 
     def own_counters(self, deployment: Deployment) -> Mapping[str, Mapping[str, int]]:
-        """Read what it counts itself beside its links, by the names of the ports."""
+        """Read what the switch itself counts beside its links, by the names of the ports."""
         return {}
 
     def versions(self) -> dict[str, str]:
@@ -141,7 +142,7 @@ class LinkSwitch(DataPlane):
         kernel_checks.require_threads(deployment.threads, f"the {self.called}")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Frames that the ports received, what the switch counts itself, and the cycles of its threads."""
+        """Read the ports' received frames, what the switch itself counts, and the cycles of its threads."""
         found = veth.read(LinkState.of(deployment).switch_netns, BridgePlan.of(deployment).ports)
         raw: dict[str, Any] = {name: counted.model_dump() for name, counted in found.items()}
         raw.update({f"{name} switch": dict(counts) for name, counts in self.own_counters(deployment).items()})
@@ -150,7 +151,7 @@ class LinkSwitch(DataPlane):
         return SwitchCounters(packets=packets, busy_cycles=busy_cycles, source=source, raw={**raw, **more})
 
     def busy(self, deployment: Deployment) -> tuple[Separable, str, Mapping[str, int]]:
-        """Return the cycles of its NAPI threads, where they are from, and what they were made of."""
+        """Return the cycles of its NAPI threads, their source, and the raw values behind them."""
         busy_ns, state = kernel_checks.busy_ns(deployment.threads), LinkState.of(deployment)
         taps = BridgePlan.of(deployment).taps
         if taps or busy_ns is None:
@@ -160,7 +161,7 @@ class LinkSwitch(DataPlane):
         return cycles, kernel_checks.BUSY_SOURCE, {"napi_run_time_ns": busy_ns}
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """g0, the switch's own, g1."""
+        """Return g0, the switch's own hops, g1."""
         plan = BridgePlan.of(deployment)
         path = self.own_hops(deployment, plan)
         if not plan.outside:
@@ -169,7 +170,7 @@ class LinkSwitch(DataPlane):
         return kernel_links.between_generators(plan, outer, path)
 
     def own_hops(self, deployment: Deployment, plan: BridgePlan) -> tuple[Hop, ...]:
-        """s0, the VNFs' ports, s1; what the switch itself dropped is among a port's drops."""
+        """Return s0, the VNFs' ports, s1; what the switch itself dropped is among a port's drops."""
         within = veth.read(LinkState.of(deployment).switch_netns, plan.ports)
         own = self.own_counters(deployment)
         path = []
@@ -182,11 +183,11 @@ class LinkSwitch(DataPlane):
         return tuple(path)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The NAPI threads: of the switch's ports, of the generator's."""
+        """Return the NAPI threads: of the switch's ports, and of the generator's."""
         return napi.still_there(deployment.threads)
 
     def workspace(self, deployment: Deployment) -> Workspace:
-        """Return the workspace that was deployed into, or open it as another process can."""
+        """Return the workspace of the deployment, or open it as another process can."""
         if deployment.id not in self._workspaces:
             self._workspaces[deployment.id] = Workspace.attach(Path(deployment.run_directory))
         return self._workspaces[deployment.id]

@@ -1,4 +1,4 @@
-"""The ceilings of memif ports: as those of vhost-user ports, over memif."""
+"""The ceilings of memif ports: those of vhost-user ports, over memif."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from nfvbed.spec.layout import End
 
 
 class LoopbackMemif(LoopbackVhost):
-    """Both ends of one memif in the generator: its thread also does the switch's part of the copying."""
+    """Both ends of one memif in the generator, whose thread also does the switch's part of the copying."""
 
     kind = "loopback-memif"
 

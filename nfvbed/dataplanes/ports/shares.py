@@ -1,10 +1,10 @@
-"""Shares of the flows on kernel bridges: VNFs side by side, each reached by a destination address of its own.
+"""Shares of the flows on kernel bridges: VNFs side by side, each reached by its own destination address.
 
 A bridge cannot match flows. So the generator sends its flows in turn to as many addresses as there are VNFs
-(`destination_mac_count`), and one bridge at either outside end has a static entry for each: address i leads to VNF i.
-All that VNFs send leads to the outside, whether they leave addresses as they are, swap them, or address frames to the
+(`destination_mac_count`). One bridge at either outside end has a static entry for each: address i leads to VNF i. All
+that VNFs send leads to the outside, whether they leave addresses as they are, swap them, or address frames to the
 generator's port as a router does. Nothing is learnt and nothing flooded, and the VNFs' ports are isolated from each
-other: a frame of no known address goes nowhere, and no loop can arise.
+other. A frame of no known address goes nowhere, and no loop can arise.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ def first_macs(plan: Layout) -> tuple[str, str] | None:
 
 
 def entries(plan: Layout, ends: Iterable[End]) -> Mapping[End, tuple[str, ...]]:
-    """Return the addresses behind each port of one bridge: a VNF's share's, the outside's all that VNFs may send to.
+    """Return the addresses behind each port of a bridge: a VNF's own share, and outside all that VNFs may send to.
 
     Args:
         plan: a layout with shares.

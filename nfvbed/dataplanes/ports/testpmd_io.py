@@ -1,6 +1,6 @@
 """The reference on vhost-user ports: testpmd `io` in the switch's place, on its core, with its memory settings.
 
-It moves frames from one port to the other without looking at them, so it is what the ports themselves cost; what a
+It moves frames from one port to the other without looking at them: that is the cost of the ports themselves. What a
 switch needs beyond it is the switching overhead.
 """
 
@@ -41,7 +41,7 @@ POLLING_LOOKS = 3
 
 @dataclass(frozen=True)
 class ReferencePorts:
-    """What testpmd's two ports are, and what it is given."""
+    """What testpmd's two ports are, and how they are opened."""
 
     vdevs: tuple[str, str]
     ports: tuple[GeneratorPort, ...]
@@ -58,7 +58,7 @@ class ReferencePorts:
 
 
 class TestpmdState(State):
-    """What is written down of a testpmd in the switch's place."""
+    """What is recorded of a testpmd in the switch's place."""
 
     __test__ = False
     telemetry: str
@@ -119,7 +119,7 @@ class TestpmdIo(Ceiling):
         )
 
     def _wire(self, request: DeployRequest) -> ReferencePorts:
-        """Make what is on both sides of testpmd's ports."""
+        """Make both sides of testpmd's ports."""
         variant, workspace = request.variant, request.workspace
         options = variant.options
         sockets = tuple(vhost_user.sockets(workspace.directory).values())
@@ -145,7 +145,7 @@ class TestpmdIo(Ceiling):
         check_alive(self._process(deployment))
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Frames that its ports received. Its loop is busy all the time, so there are no busy cycles to give."""
+        """Read the frames that its ports received. Its loop is always busy, so it has no busy cycles."""
         ports = self._ports(deployment)
         return SwitchCounters(
             packets=sum(_plain(port)["ipackets"] for port in ports),
@@ -155,12 +155,12 @@ class TestpmdIo(Ceiling):
         )
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """Its two ports."""
+        """Return its two ports."""
         counted = zip(_PORTS, self._ports(deployment), strict=True)
         return tuple(_hop(number, port, self.counted_by) for number, port in counted)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """Its forwarding thread."""
+        """Return its forwarding thread."""
         core = TestpmdState.of(deployment).switch_core
         return forwarding_threads(self._process(deployment).pid, (core,), Role.SWITCH)
 
@@ -220,5 +220,5 @@ def _hop(number: int, port: dict[str, object], counted_by: CounterSource) -> Hop
 
 
 def _plain(port: dict[str, object]) -> dict[str, int]:
-    """Leave the per-queue lists out."""
+    """Return the values that are no per-queue lists."""
     return {name: value for name, value in port.items() if isinstance(value, int)}

@@ -1,8 +1,8 @@
 """The ceilings of veth ports: the generator looped back, a VNF alone, and testpmd in the bridge's place.
 
-testpmd `io` works over AF_XDP sockets, on the bridge's core. The bridge works inside the kernel; testpmd gets every
-frame copied out of it and back in. So it is no floor of what the ports cost, and a bridge may exceed it: it is what a
-switch in user space can do on the same ports.
+testpmd `io` works over AF_XDP sockets, on the bridge's core. The bridge works inside the kernel, while every frame is
+copied out of it to testpmd and back. So testpmd is no floor of what the ports cost, and a bridge may exceed it: it
+shows what a switch in user space can do on the same ports.
 """
 
 import platform
@@ -31,14 +31,14 @@ DESCRIPTORS = 1024
 
 
 class SwitchlessState(PlaneState):
-    """What is written down of links that no switch joins."""
+    """What is recorded of links that no switch joins."""
 
     generator_netns: str
     core_use: str
 
 
 class SwitchlessVeth(Ceiling):
-    """Veth pairs of which the generator has an end, arranged as beside the bridge."""
+    """Veth pairs, of which the generator has one end, arranged as beside the bridge."""
 
     links_are: ClassVar[str]
     """What its links are, for the message when they are down."""
@@ -49,24 +49,24 @@ class SwitchlessVeth(Ceiling):
         require_up(found, self.links_are)
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """There is no switch."""
+        """Return None: there is no switch."""
         return None
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """g0, g1; what is between them a VNF counts, where there is one."""
+        """Return g0, g1; what is between them is counted by a VNF, where there is one."""
         found = veth.read(SwitchlessState.of(deployment).generator_netns, GENERATOR_LINKS)
         return tuple(veth.generator_hop(n, i, found[n]) for i, n in enumerate(GENERATOR_LINKS))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The sinks' NAPI threads."""
+        """Return the sinks' NAPI threads."""
         return napi.still_there(deployment.threads)
 
 
 class LoopbackVeth(SwitchlessVeth):
     """One pair g0-g1.
 
-    Where the bridge has threads of its own on the switch's core, the sink's threads are there; with `rps` they are on
-    the generator's, as beside the bridge; `inline` has everything in the sender's softirq.
+    Where the bridge has threads of its own on the switch's core, the sink's threads are there. With `rps` they are on
+    the generator's core, as beside the bridge. `inline` has everything in the sender's softirq.
     """
 
     kind = "loopback-veth"
@@ -109,7 +109,7 @@ class LoopbackVeth(SwitchlessVeth):
 
 
 class BareVeth(SwitchlessVeth):
-    """Two pairs, g0-eth1a and g1-eth1b. Threads are where they are beside the bridge."""
+    """Two pairs, g0-eth1a and g1-eth1b. Threads are placed as beside the bridge."""
 
     kind = "bare-veth"
     links_are = "links to the VNF"
@@ -205,7 +205,7 @@ class TestpmdVeth(TestpmdIo):
         )
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """Its forwarding thread, and the NAPI threads of both sides."""
+        """Return its forwarding thread, and the NAPI threads of both sides."""
         of_kernel = [thread for thread in deployment.threads if not thread.polling]
         return (*napi.still_there(of_kernel), *super().work_threads(deployment))
 

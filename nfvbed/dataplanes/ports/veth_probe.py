@@ -1,4 +1,4 @@
-"""Whether this host has veth ports that the generator can use, and what a data plane makes of them: found by trying."""
+"""Whether this host has veth ports for the generator and a data plane: they are made and used to find out."""
 
 import os
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from nfvbed.spec.variant import Variant
 
 @dataclass(frozen=True)
 class Attempt:
-    """What is tried, and how its failure reads."""
+    """What is tried, and the words for its failure."""
 
     make: Callable[[Workspace], None]
     """Makes it in a workspace, which is closed afterwards."""
@@ -33,7 +33,7 @@ class Attempt:
 
 
 def probe_veth(variant: Variant) -> Fitness:
-    """Make a pair in a namespace, place its receive work as the variant wants it, and remove it all.
+    """Make a pair in a namespace, place its receive work as the variant wants it, and remove all of it.
 
     Raises:
         UnsupportedError, PrerequisiteError, DeployError: this host cannot.
@@ -44,10 +44,10 @@ def probe_veth(variant: Variant) -> Fitness:
 
 
 def require_sender(privilege: str = "links and namespaces can only be made by root") -> None:
-    """Check what a generator on kernel ports needs.
+    """Check that the generator can send on kernel ports.
 
     Args:
-        privilege: why it needs root.
+        privilege: what root is needed for, for the message.
 
     Raises:
         PrerequisiteError: nfvbed is not run by root.
@@ -61,7 +61,7 @@ def require_sender(privilege: str = "links and namespaces can only be made by ro
 
 
 def try_out(attempt: Attempt) -> Fitness:
-    """Make it in a workspace of its own, and remove it all.
+    """Make the attempt in a workspace of its own, and remove all of it.
 
     Raises:
         UnsupportedError: the kernel refuses.
@@ -81,7 +81,7 @@ def try_out(attempt: Attempt) -> Fitness:
 
 
 def receive_by(netns: str, core_use: CoreUse) -> None:
-    """Have the link `s0` of a trial receive as a variant wants it.
+    """Let the link `s0` of an attempt receive as a variant wants it.
 
     Raises:
         UnsupportedError: the kernel cannot.

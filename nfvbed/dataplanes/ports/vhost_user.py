@@ -1,7 +1,7 @@
 """vhost-user ports as the generator opens them, the same for the switch and its ceilings.
 
-The generator is the virtio side and the *server* of the socket: a switch that is the client connects again by itself
-when the generator is restarted, which a generator on the client's side would not.
+The generator is the virtio side and the *server* of the socket: a switch as the client connects again by itself when
+the generator is restarted. A generator as the client would not.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ MAX_SOCKET_PATH_BYTES = 107
 
 
 def sockets(directory: Path, names: Iterable[str] = ("p0", "p1")) -> dict[str, Path]:
-    """Return the sockets' paths in a run directory, by the names of their ports.
+    """Return the paths of the sockets in a run directory, by the names of their ports.
 
     Raises:
         DeployError: something is there already, or a path is too long for a Unix socket.
@@ -40,7 +40,7 @@ def sockets(directory: Path, names: Iterable[str] = ("p0", "p1")) -> dict[str, P
 
 
 def refuse_busy(path: Path) -> None:
-    """Make sure that nobody holds a vhost-user socket's path.
+    """Check that nothing is at a vhost-user socket's path.
 
     Raises:
         DeployError: something is there.
@@ -67,7 +67,7 @@ def server_ports(paths: Sequence[Path], queue_size: int) -> tuple[GeneratorPort,
 
 
 def vnf_port(end: End, path: Path, queue_size: int, queues: int = 1) -> VnfPort:
-    """Return a VNF's port, whose socket the VNF makes and serves; the switch takes as many queues as the VNF has."""
+    """Return a VNF's port. The VNF makes and serves its socket; the switch uses as many queues as the VNF has."""
     if end.vnf is None:
         raise InternalError("an outside end is no VNF's port", where=str(path))
     return VnfPort(

@@ -2,11 +2,11 @@
 
 Looped back, port 0 is the virtio side (the server) and port 1 the vhost side (the client) of one socket. So the
 generator's one thread also does what is the switch's part in a real trial: it copies every frame out of and into the
-ring. What it reaches is therefore a *lower bound* of what the generator can do beside a switch that does the copying on
-its own core; a switch may well exceed it. The ceiling in the switch's own arrangement is the reference.
+ring. Its rate is therefore a *lower bound* of what the generator can do beside a switch that copies on its own core; a
+switch may well exceed it. The ceiling in the switch's own arrangement is the reference.
 
 To a VNF alone the generator is the vhost side of its sockets, and copies as well. Where the VNF shares the generator's
-core, what it reaches is a lower bound of what it could pass on beside a switch that copies on a core of its own.
+core, its rate is a lower bound of what it could pass on beside a switch that copies on its own core.
 """
 
 from pathlib import Path
@@ -23,7 +23,7 @@ from nfvbed.spec.layout import End
 
 
 class SwitchlessVhostUser(Ceiling):
-    """Vhost-user sockets in a run directory; the programs at both ends are not the deployment's."""
+    """Vhost-user sockets in a run directory; the programs at both ends are not part of the deployment."""
 
     directory_is: ClassVar[str]
     """What its run directory is, for the message when it is gone."""
@@ -34,26 +34,26 @@ class SwitchlessVhostUser(Ceiling):
             raise SwitchDiedError(f"{self.directory_is} is gone", where=deployment.run_directory, fix="deploy again")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """There is no switch."""
+        """Return None: there is no switch."""
         return None
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """There is nothing between the two ends."""
+        """Return no hops: nothing is between the two ends."""
         return ()
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """There is no switch."""
+        """Return no threads: there is no switch."""
         return ()
 
 
 class LoopbackVhost(SwitchlessVhostUser):
-    """Nothing but a place for the generator's socket: no switch, no core but the generator's."""
+    """Only a place for the generator's socket: no switch, no core but the generator's."""
 
     kind = "loopback-vhost"
     directory_is = "the loopback's run directory"
 
     def deploy(self, request: DeployRequest) -> Deployment:
-        """Name the socket that the generator's ports share."""
+        """Choose the path of the socket that the generator's two ports share."""
         variant, workspace = request.variant, request.workspace
         options = variant.options
         steps = Steps()
@@ -80,13 +80,13 @@ class LoopbackVhost(SwitchlessVhostUser):
 
 
 class BareVhost(SwitchlessVhostUser):
-    """Nothing but places for the VNF's two sockets."""
+    """Only places for the VNF's two sockets."""
 
     kind = "bare-vhost"
     directory_is = "the run directory"
 
     def deploy(self, request: DeployRequest) -> Deployment:
-        """Name the sockets; the VNF makes them."""
+        """Choose the paths of the sockets, which the VNF makes."""
         plan, directory = request.layout, request.workspace.directory
         refuse_many_vnfs(plan)
         options = request.variant.options
@@ -106,7 +106,14 @@ class BareVhost(SwitchlessVhostUser):
         )
 
     def ports(self, paths: tuple[Path, ...], size: int) -> tuple[GeneratorPort, ...]:
-        """Return the generator's ports, the vhost side of the VNF's sockets; `size`: of rings that it makes."""
+        """Return the generator's ports, the vhost side of the VNF's sockets.
+
+        Args:
+            size: descriptors of each ring, where the generator decides that.
+
+        Args:
+            size: of the rings that the VNF makes.
+        """
         specs = [f"net_vhost{index},iface={path},client=1,queues=1" for index, path in enumerate(paths)]
         return tuple(GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.VHOST_USER) for spec in specs)
 

@@ -60,7 +60,7 @@ class Sriov(DataPlane):
         return Fitness(reason=reason)
 
     def deploy(self, request: DeployRequest) -> Deployment:
-        """Create the functions, lay their settings down, give them drivers, and take them to who uses them."""
+        """Create the functions, apply their settings, bind their drivers, and hand them to their users."""
         options = options_of(request.variant, SriovOptions)
         require_vnf(request.layout, request.vnf, request.variant)
         plans = plan_functions(request.layout, options, request.vnf)
@@ -123,7 +123,7 @@ class Sriov(DataPlane):
                 raise SwitchDiedError("a virtual function is down", where=f"{record.name} ({record.netdev})")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """What functions with network devices received; the switch itself is in the NIC, and no CPU works for it."""
+        """Read what functions with network devices received; the switch is in the NIC, and no CPU works for it."""
         counted = _counted(deployment)
         if not counted:
             return None
@@ -135,7 +135,7 @@ class Sriov(DataPlane):
         )
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """The functions in the order of the path; one that DPDK or a guest has, only its user can count."""
+        """Return the functions in the order of the path; those of DPDK or a guest are counted by their users alone."""
         counted = _counted(deployment)
         return tuple(counted.get(name, _hop(record)) for name, record in _records(deployment).items())
 
@@ -148,7 +148,7 @@ class Sriov(DataPlane):
         return reset.execute(interface, records, NetlinkVfLink(interface), ledger)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """None: the NIC switches."""
+        """Return no threads: the NIC switches."""
         return ()
 
 

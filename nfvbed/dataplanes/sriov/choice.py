@@ -1,8 +1,8 @@
-"""Which port of which NIC a variant's options mean, and what a ConnectX-3 cannot do of them.
+"""Which port of which NIC a variant's options mean, and which of them a ConnectX-3 does not support.
 
 A ConnectX-3 (mlx4_core) has its functions from the moment its driver is loaded, by the options `num_vfs`,
-`port_type_array` and `probe_vf`; it has both ports at one PCI address; and its driver knows no trust. Later ones
-(mlx5_core) are configured as others are.
+`port_type_array` and `probe_vf`. Both of its ports are at one PCI address, and its driver does not know trust. Later
+ones (mlx5_core) are configured as others are.
 Source: mlx4_core's and mlx5_core's own descriptions of options (modinfo).
 """
 
@@ -61,7 +61,7 @@ def _asked(options: SriovOptions) -> str:
 
 
 class Mlx4Options(Record):
-    """The options that mlx4_core was loaded with; empty: not given, or not shown."""
+    """The options that mlx4_core was loaded with; empty: not given, or not readable."""
 
     num_vfs: str = ""
     port_type_array: str = ""
@@ -69,7 +69,7 @@ class Mlx4Options(Record):
 
 
 def is_connectx3(function: PhysicalFunction) -> bool:
-    """Whether its functions come from module options."""
+    """Return whether its functions come from module options."""
     return function.driver == _CONNECTX3_DRIVER
 
 
@@ -81,7 +81,7 @@ def read_module_options(sysfs: Path = SYSFS) -> Mlx4Options:
 
 
 def module_file(functions: int, ports: int) -> str:
-    """Return the content of a file in /etc/modprobe.d that makes so many functions on all ports, both of type Ethernet.
+    """Return a file for /etc/modprobe.d that makes this number of functions on all ports, both of type Ethernet.
 
     `num_vfs=a,b,c` is functions on port 1 alone, on port 2 alone, on both; a NIC with one port takes one number.
     """
@@ -90,7 +90,7 @@ def module_file(functions: int, ports: int) -> str:
 
 
 def check(options: SriovOptions, chosen: PfPort, needed: int, sysfs: Path = SYSFS) -> None:
-    """Refuse what a ConnectX-3 cannot do, or not before its driver is loaded again.
+    """Refuse what a ConnectX-3 cannot do, or cannot do before its driver is loaded again.
 
     Raises:
         UnsupportedError: with the exact content of the file that fixes it, where one does.

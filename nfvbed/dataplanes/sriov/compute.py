@@ -1,7 +1,7 @@
-"""What a compute with virtual functions is configured with, and why this machine has none.
+"""How a compute with virtual functions is configured, and why this machine has none.
 
-The files are rendered and checked from the NICs that a machine has; a node that is given such NICs is not started by
-nfvbed yet, so the variant is not supported by a devcloud, and says why.
+The files are rendered from the NICs that a machine has, and checked. nfvbed does not yet start a node with such NICs,
+so a devcloud does not support the variant, and says why.
 """
 
 import json
@@ -32,7 +32,7 @@ FILES = (
 
 @dataclass(frozen=True)
 class PhysicalNic:
-    """A port of a NIC whose virtual functions are given to instances."""
+    """A port of a NIC, whose virtual functions are given to instances."""
 
     network: str
     """Neutron's name of the physical network that it leads to."""
@@ -44,23 +44,23 @@ class PhysicalNic:
 
     @property
     def mapping(self) -> str:
-        """As Neutron's SR-IOV agent reads it."""
+        """The mapping as Neutron's SR-IOV agent reads it."""
         return f"{self.network}:{self.interface}"
 
     @property
     def device_spec(self) -> str:
-        """As Nova's compute service reads it: which functions it may give away, and where they lead to."""
+        """The device specification of Nova's compute service: functions it may give away, and their network."""
         return json.dumps({"devname": self.interface, "physical_network": self.network})
 
     @property
     def alias(self) -> str:
-        """As Nova's API reads it: a name for such functions that flavors can ask for."""
+        """The alias of Nova's API: a name by which flavors can ask for such functions."""
         ids = {"vendor_id": f"{self.vendor:04x}", "product_id": f"{self.product:04x}"}
         return json.dumps({"name": f"vf-{self.vendor:04x}-{self.product:04x}", "device_type": "type-VF", **ids})
 
 
 def no_compute(variant: Variant, sysfs: Path = SYSFS) -> UnsupportedError:
-    """Return why there is no compute with virtual functions here: what this machine lacks, or what a devcloud does."""
+    """Return why there is no compute with virtual functions: what this machine, or a devcloud, lacks."""
     try:
         _require_functions(choice.choose(options_of(variant, SriovOptions), pf.discover(sysfs)))
     except UnsupportedError as failure:
@@ -80,7 +80,7 @@ def nics(ports: Sequence[PfPort], product: int) -> tuple[PhysicalNic, ...]:
         product: PCI id of their virtual functions.
 
     Raises:
-        ConfigurationError: they are not two different ones.
+        ConfigurationError: the ports are not those of two NICs.
         UnsupportedError: one has no virtual functions.
     """
     names = [one.port.name for one in ports]
@@ -100,10 +100,9 @@ def nics(ports: Sequence[PfPort], product: int) -> tuple[PhysicalNic, ...]:
 
 
 def configuration(settings: CloudSettings, given: Sequence[PhysicalNic]) -> dict[str, str]:
-    """Return the files of such a node that others do not have, by path.
+    """Return the files that only a node with such NICs has, by path.
 
     Args:
-        settings: of the cloud.
         given: the NICs whose functions instances get.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Brings the functions of a deployment up, step by step, and takes their devices to who uses them."""
+"""Brings up the functions of a deployment, step by step, and hands their devices to their users."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from nfvbed.records.state import NESTED, PlaneState
 
 
 class FunctionRecord(Record):
-    """A function as it was set up; kept with the deployment."""
+    """A function as it was set up; recorded with the deployment."""
 
     name: str
     vnf: int | None = None
@@ -42,7 +42,7 @@ class FunctionRecord(Record):
 
 @dataclass(frozen=True)
 class SriovNic:
-    """What the steps work on."""
+    """The NIC that the steps work on."""
 
     chosen: PfPort
     ledger: Ledger
@@ -56,12 +56,12 @@ class SriovNic:
 
 
 def nic(chosen: PfPort, ledger: Ledger) -> SriovNic:
-    """Return the NIC with its settings over netlink."""
+    """Return the NIC, with its settings over netlink."""
     return SriovNic(chosen, ledger, NetlinkVfLink(chosen.port.name))
 
 
 def create(on: SriovNic, wanted: int, needed: int) -> tuple[VirtualFunction, ...]:
-    """Make sure of the functions, none of which has a driver when this returns.
+    """Make the functions, where they are not there yet; none has a driver when this returns.
 
     Raises:
         UnsupportedError: functions that are there already are in use.
@@ -92,7 +92,7 @@ def _is_up(folder: Path) -> bool:
 
 
 def lay_down(on: SriovNic, plans: tuple[FunctionPlan, ...]) -> dict[int, VfState]:
-    """Lay all settings down; the former ones of functions that were there are in the ledger."""
+    """Apply all settings; the ledger has the former ones of functions that were there before."""
     ledger = None if on.is_fresh else on.ledger
     if any(one.settings.min_rate_mbps or one.settings.max_rate_mbps for one in plans):
         netdevs.wait_for_speed(on.chosen.port.name)
@@ -120,16 +120,14 @@ def take_netdevs(
     found: tuple[VirtualFunction, ...],
     space_of: Callable[[str], str],
 ) -> dict[int, str]:
-    """Move the network devices of those that the kernel drives into their users' namespaces.
+    """Move network devices into their users' namespaces: those of functions that the kernel drives.
 
     Args:
-        on: the NIC.
-        plans: the functions.
-        found: their PCI devices.
-        space_of: gives a namespace's path by its name, and makes it.
+        found: the PCI devices of the functions.
+        space_of: makes a namespace, given its name, and returns its path.
 
     Returns:
-        The namespace's path of each, by index.
+        The path of each device's namespace, by the function's index.
 
     Raises:
         DeployError: a device has not taken the address that was laid down for it.
@@ -155,7 +153,11 @@ def take_netdevs(
 def record(
     plan: FunctionPlan, address: str, driver: str, spaces: Mapping[int, str], laid_down: VfState
 ) -> FunctionRecord:
-    """Return a function's record; its namespace is among those by index, if it has a network device."""
+    """Return a function's record.
+
+    Args:
+        spaces: paths of the namespaces by index, of functions with a network device.
+    """
     return FunctionRecord(
         name=plan.name,
         vnf=plan.end.vnf,
@@ -172,7 +174,7 @@ def record(
 
 
 class FunctionState(PlaneState):
-    """What is written down of the functions of one NIC."""
+    """What is recorded of the functions of one NIC."""
 
     pf_interface: str
     pf_address: str

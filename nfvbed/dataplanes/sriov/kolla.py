@@ -1,4 +1,4 @@
-"""Virtual functions in a cloud that kolla-ansible deploys: a role of nfvbed's makes them, Nova gives them away."""
+"""Virtual functions in a cloud that kolla-ansible deploys: a role of nfvbed's makes them, Nova assigns them."""
 
 import json
 from typing import Any
@@ -17,13 +17,13 @@ _MAKES_FUNCTIONS = "nfvbed_sriov"
 
 
 def _passed_through(host: RackHostSpec) -> tuple[str, ...]:
-    """Return Nova's descriptions of a machine's functions: those of a physical function whose address it has."""
+    """Return Nova's descriptions of a machine's functions, by the address of their physical function."""
     described = [{"address": nic.pci, "physical_network": nic.network} for nic in host.function_nics]
     return tuple(json.dumps(one) for one in described)
 
 
 def _of_rack(machine: KollaMachine) -> dict[str, Any]:
-    """The controller's server and switch serve networks of functions; computes of other variants have no agent."""
+    """Return the controller's settings for networks of functions; computes of other variants have no agent."""
     has_functions = machine.plane == _NAME
     enabled = {} if machine.is_everywhere(_NAME) else {_ENABLED: machine.host.is_controller or has_functions}
     # Kolla's own is a network `sriovnet1` on the interface of tunnels, for whoever says nothing.

@@ -41,7 +41,7 @@ class VfSettings(SpecModel):
         return self
 
     def over(self, general: "VfSettings") -> "VfSettings":
-        """Return these settings where they say something, else the general ones."""
+        """Return these settings, and the general ones where these are not given."""
         return VfSettings.model_validate(general.model_dump() | self.model_dump(exclude_none=True))
 
 
@@ -85,15 +85,15 @@ class SriovOptions(DataPlaneOptions):
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:
-        """Virtual functions."""
+        """Virtual functions alone."""
         return (PortKind.VF,)
 
     def settings_of(self, port: str) -> VfSettings:
-        """Return what is asked for a port's function."""
+        """Return the settings of a port's function."""
         return self.ports.get(port, VfSettings()).over(self.settings)
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """Every VNF gets a virtual function, if it writes destination addresses itself."""
+        """Return virtual functions for every VNF that itself writes destination addresses."""
         vnic = vnic_of(choice)
         if choice.kind is VnfKind.EXISTING:
             raise refuse_existing()

@@ -1,4 +1,4 @@
-"""Which virtual function is which port, how it is used, and what is laid down for it; nothing touches the host."""
+"""Which virtual function is which port, how it is used, and with which settings; nothing touches the host."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -27,17 +27,17 @@ class FunctionPlan:
 
     @property
     def name(self) -> str:
-        """The port that it is: p0, v1a, v1b, ..., p1."""
+        """The port's name: p0, v1a, v1b, ..., p1."""
         return self.end.name
 
     @property
     def mac(self) -> str:
-        """Its address."""
+        """Its MAC address."""
         return self.settings.mac or ""
 
     @property
     def netdev(self) -> str:
-        """Its network device in the namespace of who uses it."""
+        """Its network device in the namespace of its user."""
         return f"g{self.end.port}" if self.end.vnf is None else f"eth{self.end.vnf + 1}{'ab'[self.end.port]}"
 
     @property

@@ -40,7 +40,7 @@ def check_mode(chosen: PfPort, wanted: str) -> None:
 
 
 def enter_mode(chosen: PfPort, wanted: str, ledger: Ledger) -> None:
-    """Give the switch the wanted mode; what it had is in the ledger."""
+    """Set the mode of the switch; the ledger has the former one."""
     check_mode(chosen, wanted)
     address, now = chosen.function.address, devlink.mode(chosen.function.address)
     if now is not None and now != wanted:

@@ -12,7 +12,7 @@ RESET = "physical function set down and up; its functions, their settings and dr
 
 
 def check(records: tuple[FunctionRecord, ...]) -> None:
-    """Refuse where who drives a function would not notice.
+    """Refuse a reset that a function's user would not notice.
 
     Raises:
         UnsupportedError: DPDK or a guest has one.
@@ -29,13 +29,10 @@ def check(records: tuple[FunctionRecord, ...]) -> None:
 
 
 def execute(interface: str, records: tuple[FunctionRecord, ...], link: VfLink, ledger: Ledger) -> ResetReport:
-    """Set the physical function down and up, and see that all is as it was.
+    """Set the physical function down and up, and check that all is as it was.
 
     Args:
-        interface: of the physical function.
-        records: the functions.
-        link: their settings.
-        ledger: of the deployment.
+        interface: network device of the physical function.
 
     Raises:
         DeployError: no carrier, or a setting is another afterwards.

@@ -1,4 +1,7 @@
-"""What a physical function lays down for its virtual ones, over rtnetlink (IFLA_VFINFO_LIST; `ip link set ... vf`)."""
+"""The settings of virtual functions, made at their physical function over rtnetlink (IFLA_VFINFO_LIST).
+
+The command for them is `ip link set ... vf`.
+"""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -38,7 +41,7 @@ class VfLink(ABC):
 
     @abstractmethod
     def set(self, index: int, attributes: dict[str, Any]) -> None:
-        """Change one setting of a function, in the words of pyroute2.
+        """Set one setting of a function, with pyroute2's names.
 
         Raises:
             NetlinkError: the driver refuses.
@@ -46,7 +49,7 @@ class VfLink(ABC):
 
 
 class NetlinkVfLink(VfLink):
-    """Those of a network device in this network namespace."""
+    """The virtual functions of a network device in this network namespace."""
 
     def __init__(self, interface: str) -> None:
         self._interface = interface
@@ -60,7 +63,7 @@ class NetlinkVfLink(VfLink):
         return dict(_state(info) for info in infos)
 
     def set(self, index: int, attributes: dict[str, Any]) -> None:
-        """One request for one setting, so that a refusal says which."""
+        """Set one setting in a request of its own, so that a refusal says which."""
         with IPRoute() as route:
             route.link("set", index=self._index(route), vf={"vf": index, **attributes})
 
@@ -72,14 +75,12 @@ class NetlinkVfLink(VfLink):
 
 
 def apply(link: VfLink, index: int, wanted: VfSettings, ledger: Ledger | None, interface: str) -> VfState:
-    """Lay settings down and read them back.
+    """Apply settings and read them back.
 
     Args:
-        link: of the physical function.
-        index: the virtual function's.
-        wanted: those that are None are left alone.
-        ledger: where its settings of before are written down; None for a function that was made just now, whose
-            settings go with it.
+        index: of the virtual function.
+        wanted: settings that are None are left alone.
+        ledger: records the former settings; None for a function that was made just now, whose settings go with it.
         interface: the physical function's network device, for the ledger and messages.
 
     Raises:
@@ -106,7 +107,7 @@ def apply(link: VfLink, index: int, wanted: VfSettings, ledger: Ledger | None, i
 
 
 def requests(wanted: VfSettings, now: VfState) -> list[dict[str, Any]]:
-    """Return the requests that lay settings down, one setting each."""
+    """Return the requests that apply settings, one setting each."""
     found: list[dict[str, Any]] = []
     if wanted.mac is not None:
         found.append({"mac": wanted.mac})
@@ -124,7 +125,7 @@ def requests(wanted: VfSettings, now: VfState) -> list[dict[str, Any]]:
 
 
 def requests_back(state: VfState) -> list[dict[str, Any]]:
-    """Return the requests that bring a function back to a state; what the driver did not tell is left out."""
+    """Return the requests that restore a function's state; what the driver did not tell is left out."""
     found: list[dict[str, Any]] = [{"mac": state.mac}, {"vlan": state.vlan}]
     found += [{"trust": int(state.trust)}] if state.trust is not None else []
     found += [{"spoofchk": int(state.spoof_check)}] if state.spoof_check is not None else []

@@ -31,7 +31,7 @@ def read_functions(pf_address: str, sysfs: Path = SYSFS) -> tuple[VirtualFunctio
 
 
 def check_number(function: PhysicalFunction, wanted: int) -> None:
-    """Refuse a number that this NIC cannot have, or not without taking functions from others.
+    """Refuse a number of functions that the NIC cannot have, or not without taking some from others.
 
     Raises:
         UnsupportedError: with the numbers.
@@ -53,7 +53,7 @@ def check_number(function: PhysicalFunction, wanted: int) -> None:
 
 
 def create(function: PhysicalFunction, wanted: int, ledger: Ledger, sysfs: Path = SYSFS) -> tuple[VirtualFunction, ...]:
-    """Make sure of so many functions; new ones are left without a driver until `allow_drivers`.
+    """Make this number of functions, if they are not there; new ones are left without a driver until `allow_drivers`.
 
     Raises:
         UnsupportedError: see `check_number`.
@@ -78,7 +78,7 @@ def create(function: PhysicalFunction, wanted: int, ledger: Ledger, sysfs: Path 
 
 
 def allow_drivers(function: PhysicalFunction, sysfs: Path = SYSFS) -> None:
-    """Let drivers take functions from now on; what was recorded by `create` undoes it."""
+    """Let drivers take functions from now on; the record of `create` undoes it."""
     autoprobe = device_folder(function.address, sysfs) / "sriov_drivers_autoprobe"
     if function.num_vfs == 0 and autoprobe.exists():
         _write(autoprobe, "1")

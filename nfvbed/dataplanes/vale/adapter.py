@@ -29,14 +29,14 @@ _NETMAP_VERSION = Path("/sys/module/netmap/version")
 
 
 class ValeState(State):
-    """What is written down of it, beside its links."""
+    """What is recorded beside the links."""
 
     vale_prefix: str
     """Of its switches' names."""
 
 
 class Vale(LinkSwitch):
-    """A learning switch for each cable; an interface that is attached has left the kernel's stack."""
+    """A learning switch for each cable; an attached interface leaves the kernel's stack."""
 
     kind = "vale"
     works_in = "the sender's softirq"
@@ -79,14 +79,14 @@ class Vale(LinkSwitch):
             )
 
     def versions(self) -> dict[str, str]:
-        """The kernel's, and netmap's where its module says one."""
+        """Return the kernel's version, and netmap's where its module has one."""
         found = super().versions()
         with contextlib.suppress(OSError):
             found["netmap"] = _NETMAP_VERSION.read_text().strip()
         return found
 
     def release(self, deployment: Deployment) -> None:
-        """Detach the ports before their links are removed: netmap holds on to an interface that it has."""
+        """Detach the ports before their links are removed: netmap holds an attached interface."""
         with contextlib.suppress(NfvbedError, OSError):
             control = ValeControl(LinkState.of(deployment).switch_netns)
             for port in _ports_of(deployment) & set(control.ports()):

@@ -1,4 +1,4 @@
-"""vale-ctl(4): ports are attached to switches, detached and listed; nfvbed neither brings nor builds netmap."""
+"""vale-ctl(4): attaches ports to switches, detaches and lists them. nfvbed neither ships nor builds netmap."""
 
 import os
 import re
@@ -23,7 +23,7 @@ _PORT = re.compile(r"^(vale\w+:\S+) bridge_idx \d+ port_idx \d+$")
 
 
 def locate() -> Path:
-    """Find vale-ctl: $NFVBED_VALE_CTL alone if it is set, else on the PATH; and netmap itself.
+    """Find vale-ctl: only $NFVBED_VALE_CTL if it is set, else on the PATH; and netmap itself.
 
     Raises:
         UnsupportedError: the kernel has no netmap.
@@ -40,7 +40,7 @@ def locate() -> Path:
 
 
 def most_switches() -> int:
-    """Return how many switches there can be at a time."""
+    """Return how many switches can exist at a time."""
     try:
         return int(_MOST_SWITCHES.read_text())
     except (OSError, ValueError):
@@ -48,10 +48,10 @@ def most_switches() -> int:
 
 
 class ValeControl:
-    """Calls vale-ctl in a network namespace: netmap knows an interface by its name in the caller's.
+    """Calls vale-ctl in a network namespace: netmap looks an interface up by name in the caller's namespace.
 
     Args:
-        netns: path of the namespace that the ports are in.
+        netns: path of the ports' network namespace.
         tool: the program; None: it is looked for.
     """
 
@@ -60,7 +60,7 @@ class ValeControl:
         self._tool = tool or locate()
 
     def attach(self, port: str) -> None:
-        """Attach an interface (`valenfv0:s0`), and take it from the kernel's stack.
+        """Attach an interface (`valenfv0:s0`), which leaves the kernel's stack.
 
         Raises:
             DeployError: netmap refuses.
@@ -68,7 +68,7 @@ class ValeControl:
         self._change("-a", port)
 
     def detach(self, port: str) -> None:
-        """Detach it.
+        """Detach an interface.
 
         Raises:
             DeployError: netmap refuses.
@@ -76,9 +76,9 @@ class ValeControl:
         self._change("-d", port)
 
     def ports(self) -> tuple[str, ...]:
-        """List the ports of all switches.
+        """Return the ports of all switches.
 
-        The tool's exit status is 1 whatever comes of a list; so what it writes to standard error tells of a failure.
+        The tool's exit status for a list is always 1, so its standard error shows a failure.
 
         Raises:
             DeployError: netmap does not answer.

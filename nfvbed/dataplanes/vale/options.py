@@ -21,14 +21,14 @@ class ValeOptions(CoreUseOptions):
     """Prefix of the switches' names: `vale<prefix>0`, `vale<prefix>1`, ..."""
 
     def io_path(self, kind: PortKind) -> str:
-        """netmap's adapter of a network device."""
+        """Return the path by netmap's adapter of a network device."""
         return "netmap"
 
     def frame_limits(self, kind: PortKind, plan: Layout) -> tuple[FrameLimit, ...]:
-        """That of netmap's buffers."""
+        """Return the limit of netmap's buffers."""
         why = "a frame has one of netmap's buffers, which have 2048 bytes"
         return (FrameLimit(USUAL_FRAME_BYTES, "VALE's ports", why, "linux-bridge"),)
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """Every VNF gets a veth."""
+        """Return veth for every VNF."""
         return veth_for_processes(choice, "vale", "a guest would need QEMU with netmap, or ptnetmap")

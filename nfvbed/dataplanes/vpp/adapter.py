@@ -58,7 +58,7 @@ class Vpp(DataPlane):
         self._connections: dict[str, Connection] = {}
 
     def probe(self, variant: Variant) -> Fitness:
-        """Look for the program, run it, and look for memory; nothing is started that polls."""
+        """Find the program, run it, and look for memory; nothing that polls is started."""
         if os.geteuid() != 0:
             raise PrerequisiteError("VPP needs root", fix="run it with sudo")
         program = binaries.locate()
@@ -121,18 +121,18 @@ class Vpp(DataPlane):
         return deployment.model_copy(update={"threads": (*ports.threads, *self._workers(deployment))})
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
-        """Routes, in place of joining the ports at layer 2."""
+        """Return the routes of the main table; while it is open they take the place of layer 2."""
         return VppRoutes(deployment, options_of(variant, VppOptions))
 
     def _learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
-        """A bridge domain's."""
+        """Return the learnt addresses of a bridge domain."""
         options = options_of(variant, VppOptions)
         if options.forwarding != "bridge-domain":
             raise TableNotApplicable("a cross-connect looks no address up (forwarding: bridge-domain learns them)")
         return VppLearning(deployment, options.mac_table_size)
 
     def switch_reader(self, deployment: Deployment, duration_s: float) -> CounterReader | None:
-        """Its graph nodes."""
+        """Return a reader of its graph nodes."""
         return VppReader(Path(VppState.of(deployment).statistics))
 
     def verify(self, deployment: Deployment) -> None:
@@ -141,28 +141,28 @@ class Vpp(DataPlane):
         self._connection(deployment).api.call("control_ping")
 
     def wait_until_joined(self, deployment: Deployment, ports: Collection[str]) -> None:
-        """Wait until VPP, which looks every three seconds, is joined to these sockets."""
+        """Wait until VPP has joined these sockets; it looks every three seconds."""
         numbers = VppState.of(deployment).interfaces
         wanted = {numbers[name]: name for name in ports}
         interfaces.wait_for_links(self._connection(deployment).api, wanted)
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Frames that all ports received, what the workers' graph took for them, the ports' drops."""
+        """Read the frames that all ports received, what the workers' graph took for them, the ports' drops."""
         self._wait_for_nics(deployment)
         return self._connection(deployment).counters(VppState.of(deployment).interfaces)
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """p0, the graph, the ports of the VNFs, p1; their counters and drops as they are now."""
+        """Return p0, the graph, the ports of the VNFs, p1; with their present counters and drops."""
         entries = self._connection(deployment).read(errors=True)
         return reading.hops(entries, VppState.of(deployment).interfaces, layout(deployment.topology))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The workers, and the kernel's threads that receive for the generator."""
+        """Return the workers, and the kernel's threads that receive for the generator."""
         of_kernel = [thread for thread in deployment.threads if thread.name.startswith("napi/")]
         return (*napi.still_there(tuple(of_kernel)), *self._workers(deployment))
 
     def reset(self, deployment: Deployment) -> ResetReport:
-        """Kill VPP and start it again on the same configuration, which it forgets, so it is given to it again.
+        """Kill VPP, start it again, and configure it again as before: it keeps nothing of its configuration.
 
         Raises:
             UnsupportedError: its ports are sockets, whose other sides do not restart with a VPP that has come back.
@@ -189,13 +189,13 @@ class Vpp(DataPlane):
         return ResetReport(kind=RESET, steps=steps.done)
 
     def release(self, deployment: Deployment) -> None:
-        """Let go of the API and the statistics."""
+        """Close the connections to the API and to the statistics."""
         connection = self._connections.pop(deployment.id, None)
         if connection is not None:
             connection.close()
 
     def _wait_for_nics(self, deployment: Deployment) -> None:
-        """Wait for the links of NICs: VPP looks at them every three seconds, and drops frames till then."""
+        """Wait for the links of NICs: VPP looks at them every three seconds, and drops frames until then."""
         numbers = VppState.of(deployment).interfaces
         nics = [one.name for one in self._graph(deployment).interfaces if one.kind is PortKind.PCI]
         if nics:
@@ -241,13 +241,13 @@ def buffer_mib(options: VppOptions) -> int:
 
 
 def _least_mib(variant: Variant) -> int:
-    """Return what it needs with the ports that the variant has outside, in MiB."""
+    """Return the hugepage memory that the variant's outside ports need at least, in MiB."""
     nics_mib = NICS_MIB if variant.port_kind is PortKind.PCI else 0
     return buffer_mib(options_of(variant, VppOptions)) + nics_mib
 
 
 def _reserve_hugepages(workspace: Workspace, variant: Variant, nodes: tuple[int, ...]) -> None:
-    """Make sure of its hugepages, on each of these NUMA nodes; without any, wherever there are some."""
+    """Reserve its hugepages on each of these NUMA nodes; with no nodes, anywhere."""
     least_mib = _least_mib(variant)
     for node in nodes or (None,):
         workspace.reserve_hugepages(max(variant.hugepages_mib, least_mib), least_mib=least_mib, node=node)

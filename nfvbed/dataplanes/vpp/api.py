@@ -21,10 +21,10 @@ _NAME = "nfvbed"
 
 
 class VppApi:
-    """One connection; a context manager, or `open` and `close`.
+    """One connection; use it as a context manager, or with `open` and `close`.
 
     Args:
-        socket: where VPP listens.
+        socket: the path on which VPP listens.
         check: raises when VPP has ended.
     """
 
@@ -40,7 +40,7 @@ class VppApi:
         self.close()
 
     def open(self) -> Self:
-        """Connect; wait until VPP listens.
+        """Connect to VPP, waiting until it listens.
 
         Raises:
             SwitchDiedError: VPP has ended.
@@ -61,7 +61,7 @@ class VppApi:
         return self
 
     def close(self) -> None:
-        """Disconnect; of a VPP that has ended, too. Idempotent."""
+        """Disconnect, also from a VPP that has ended. Idempotent."""
         client, self._client = self._client, None
         if client is not None:
             client.disconnect()
@@ -98,7 +98,7 @@ class VppApi:
         return reply
 
     def command(self, line: str) -> str:
-        """Run a command of VPP's console, for what the API lacks, and return its output."""
+        """Run a command of VPP's console, and return its output; for what the API lacks."""
         return str(self.call("cli_inband", cmd=line).reply)
 
     def version(self) -> str:

@@ -1,7 +1,7 @@
-"""Where VPP is: nfvbed neither brings nor builds it, so the user names it or has it on the PATH.
+"""Where VPP is: nfvbed neither ships nor builds it, so the user names it or has it on the PATH.
 
-The program finds its plug-ins by itself, beside the folder that it is in (`../lib/<architecture>/vpp_plugins`), and
-tells its API's definitions when it runs: nothing but the program has to be named.
+The program finds its plug-ins by itself, in `../lib/<architecture>/vpp_plugins` beside its own folder, and tells its
+API's definitions when it runs. So only the program has to be named.
 """
 
 import os
@@ -26,7 +26,7 @@ _VERSION = re.compile(r"\d+\.\d+[\w.~+-]*")
 
 
 def locate() -> Path:
-    """Find VPP's program: $VPP_BIN alone if it is set, else `vpp` on the PATH.
+    """Find VPP's program: only $VPP_BIN if it is set, else `vpp` on the PATH.
 
     Raises:
         PrerequisiteError: it is not there.
@@ -40,12 +40,12 @@ def locate() -> Path:
 
 
 def require_plugin(program: Path, name: str, package: str) -> None:
-    """Make sure that a plug-in is where this VPP looks for them.
+    """Check that a plug-in is where this VPP looks for its plug-ins.
 
     Args:
-        program: found by `locate`.
+        program: as `locate` found it.
         name: of the plug-in's file.
-        package: that it is in.
+        package: the package that has the plug-in, for the message.
 
     Raises:
         PrerequisiteError: it is not there.
@@ -62,7 +62,7 @@ def require_plugin(program: Path, name: str, package: str) -> None:
 
 
 def version(program: Path) -> str:
-    """Run the program for its version ("26.06-release"): one that lacks a library, or a CPU's feature, fails here.
+    """Return the program's version ("26.06-release"); one that lacks a library, or a CPU's feature, fails here.
 
     Raises:
         PrerequisiteError: it does not run.
@@ -81,7 +81,7 @@ def version(program: Path) -> str:
 
 
 def probe_vpp() -> VersionFinding:
-    """Look for VPP where VPP_BIN says, or on PATH. nfvbed does not bring it."""
+    """Find VPP where VPP_BIN says, or on PATH; nfvbed does not ship it."""
     try:
         path = str(locate())
     except PrerequisiteError as error:

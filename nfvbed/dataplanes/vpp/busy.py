@@ -1,7 +1,7 @@
 """What the workers of a VPP spent on packets.
 
-A node that polls has the clocks of the polls that found nothing among its own, and VPP does not distinguish them: on an
-idle port they are all there is. They are taken off here, at what such a poll costs while nothing is sent.
+A node that polls counts also the clocks of polls that found nothing, and VPP does not distinguish them: on an idle port
+there are no others. They are subtracted here, at what such a poll costs while nothing is sent.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ NO_PACKETS = frozenset({"unix-epoll-input"})
 
 
 class BusyMeter:
-    """Adds up over readings; thread 0 is the main thread, which forwards nothing."""
+    """Adds the spent clocks up over readings; thread 0 is the main thread, which forwards nothing."""
 
     def __init__(self) -> None:
         self.busy_cycles = 0

@@ -19,14 +19,14 @@ _MEMIF_MASTER = 0
 
 
 class Api(Protocol):
-    """What is asked of a connection to VPP."""
+    """The methods that are needed of a connection to VPP."""
 
     def call(self, message: str, **arguments: Any) -> Any:
         """Send a message and return its answer."""
 
 
 def create_vhost_user(api: Api, socket: str, tag: str) -> int:
-    """Be the client of a socket: VPP looks every three seconds whether somebody serves one that it is not joined to."""
+    """Connect to a socket as the client: every three seconds VPP looks whether anybody serves it."""
     return int(api.call("create_vhost_user_if_v2", is_server=False, sock_filename=socket, tag=tag).sw_if_index)
 
 
@@ -34,10 +34,9 @@ def create_memif(api: Api, socket: str, number: int, ring_size: int) -> int:
     """Serve a socket as the master of one memif.
 
     Args:
-        api: connection.
-        socket: its path.
-        number: VPP's of the socket, from 1.
-        ring_size: descriptors.
+        socket: path of the socket.
+        number: VPP's number of the socket, from 1.
+        ring_size: in descriptors.
     """
     api.call("memif_socket_filename_add_del_v2", is_add=True, socket_id=number, socket_filename=socket)
     reply = api.call(
@@ -56,8 +55,8 @@ def create_memif(api: Api, socket: str, number: int, ring_size: int) -> int:
 def open_device(api: Api, device: str) -> int:
     """Open a packet socket on a network device of VPP's namespace, without offloads.
 
-    The device's queue is not gone round (`flags`): when the other end of a veth pair has no room for a moment, what
-    goes round it is thrown away and counted nowhere (Linux 6.18).
+    The device's queue is not bypassed (`flags`). When the other end of a veth pair has no room for a moment, frames
+    that bypass the queue are dropped and counted nowhere (Linux 6.18).
     """
     reply = api.call(
         "af_packet_create_v3",
@@ -88,23 +87,23 @@ def find_interface(api: Api, name: str) -> int:
 
 
 def bring_up(api: Api, number: int) -> None:
-    """Let an interface take and send frames."""
+    """Set an interface up."""
     api.call("sw_interface_set_flags", sw_if_index=number, flags=ADMIN_UP)
 
 
 def set_rx_mode(api: Api, number: int, mode: str) -> None:
-    """Say how workers wait for an interface's frames: `polling`, `interrupt` or `adaptive`."""
+    """Set how workers wait for an interface's frames: `polling`, `interrupt` or `adaptive`."""
     api.call("sw_interface_set_rx_mode", sw_if_index=number, mode=RX_MODES[mode])
 
 
 def cross_connect(api: Api, first: int, second: int, *, enable: bool = True) -> None:
-    """Let whatever enters one interface leave the other, or no longer."""
+    """Let whatever enters one of two interfaces leave the other; or end that (`enable`)."""
     for receives, sends in ((first, second), (second, first)):
         api.call("sw_interface_set_l2_xconnect", rx_sw_if_index=receives, tx_sw_if_index=sends, enable=enable)
 
 
 def make_domain(api: Api, domain: int, members: Sequence[int], tag: str = "") -> None:
-    """Make a bridge domain that learns addresses and forgets none, with these interfaces."""
+    """Make a bridge domain of these interfaces, which learns addresses and forgets none."""
     api.call(
         "bridge_domain_add_del_v2",
         bd_id=domain,

@@ -56,7 +56,7 @@ class VppCompute(OwnNodeCompute):
         self._opened: Connection | None = None
 
     def try_host(self, variant: Variant) -> None:
-        """Run VPP for its version: one that lacks a library, or a CPU's feature, fails here."""
+        """Run VPP, asking for its version: one that lacks a library, or a CPU's feature, fails here."""
         binaries.version(binaries.locate())
 
     def check(self, variant: Variant, plan: Layout) -> None:
@@ -67,7 +67,7 @@ class VppCompute(OwnNodeCompute):
         binaries.locate()
 
     def apply(self, variant: Variant, arrangement: Arrangement) -> None:
-        """Let VPP run with the variant's options; where it is started again, the agent makes its interfaces again."""
+        """Restart VPP with the variant's options where it runs with others; the agent then makes its interfaces."""
         options = options_of(variant, VppOptions)
         cores = (arrangement.control_cores[0], arrangement.switch_cores)
         self._close()
@@ -86,7 +86,7 @@ class VppCompute(OwnNodeCompute):
             time.sleep(0.2)
 
     def rest(self, resting: bool) -> None:
-        """Let workers sleep until frames come, or poll; an interface that nobody is joined to has nothing to poll."""
+        """Let workers sleep until frames come, or poll; an interface without a peer has nothing to poll."""
         if self._cloud.find_outside(self.host) is None:
             return
         mode = "interrupt" if resting else "polling"
@@ -95,7 +95,7 @@ class VppCompute(OwnNodeCompute):
                 calls.set_rx_mode(self._connection.api, number, mode)
 
     def attach(self, workspace: Workspace, variant: Variant) -> tuple[GeneratorPort, GeneratorPort]:
-        """Name the sockets between generator and VPP; the generator serves those of vhost-user, VPP those of memif."""
+        """Return the ports between generator and VPP: the generator serves vhost-user sockets, VPP those of memif."""
         options = options_of(variant, VppOptions)
         # Through a link of the workspace: names of sockets are short, and folders of checkouts need not be.
         folder = workspace.directory / "node"
@@ -113,7 +113,7 @@ class VppCompute(OwnNodeCompute):
         self._path(instances)
 
     def detach(self) -> None:
-        """Let go of VPP; its interfaces stay, and wait for the next generator."""
+        """Close the connection to VPP; its interfaces stay, and wait for the next generator."""
         self._close()
 
     def versions(self) -> dict[str, str]:
@@ -126,12 +126,12 @@ class VppCompute(OwnNodeCompute):
         return (*workers, *guests.vcpu_threads(self._node, instances))
 
     def hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
-        """Read the generator's interface, the graph, the interfaces of each instance, the generator's other one."""
+        """Read the generator's first interface, the graph, each instance's interfaces, the generator's other one."""
         plan = layout(f"pv{len(instances)}p" if instances else "p2p")
         return reading.hops(self._connection.read(errors=True), self._path(instances), plan)
 
     def counters(self) -> SwitchCounters:
-        """Read what came in by its interfaces, and what its workers' graph took for it."""
+        """Read what came in through its interfaces, and what its workers' graph took for it."""
         measured = {tag: number for tag, number in self._numbers().items() if tag != f"{plumbing.UPLINK}{MGMT}"}
         return self._connection.counters(measured)
 
@@ -170,7 +170,7 @@ class VppCompute(OwnNodeCompute):
         return plumbing.interfaces(self._connection.api)
 
     def _path(self, instances: Sequence[PlacedInstance]) -> dict[str, int]:
-        """Return VPP's numbers of the interfaces along the path, by the names that ends of a path have."""
+        """Return VPP's numbers of the path's interfaces, by the names of the path's ends."""
         numbers = self._numbers()
         tags = {f"p{number}": f"{plumbing.UPLINK}{name}" for number, name in enumerate(DATA_NETWORKS)}
         for place, instance in enumerate(instances):

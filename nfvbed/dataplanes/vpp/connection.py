@@ -1,4 +1,4 @@
-"""What is kept open to a VPP between two looks at it: its API, its statistics, and what its workers spent."""
+"""What stays open to a VPP between two readings: its API, its statistics, and what its workers spent."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class Connection:
 
     @classmethod
     def open(cls, api: VppApi, statistics: Path, check: Callable[[], None]) -> "Connection":
-        """Connect.
+        """Connect to the API and to the statistics.
 
         Raises:
             SwitchDiedError: VPP has ended.
@@ -35,18 +35,18 @@ class Connection:
         return cls(api.open(), Statistics(statistics), check)
 
     def close(self) -> None:
-        """Let go of both."""
+        """Close both."""
         self.api.close()
         self.statistics.close()
 
     def read(self, *, errors: bool = False) -> Entries:
-        """Read the statistics of a VPP that lives: what a dead one has left in shared memory could still be read.
+        """Read the statistics of a VPP that lives: those of a dead one stay readable in shared memory.
 
         Args:
-            errors: as `Statistics.read`.
+            errors: as for `Statistics.read`.
 
         Raises:
-            SwitchDiedError: it has ended.
+            SwitchDiedError: VPP has ended.
             DeployError: they cannot be read.
         """
         try:
@@ -60,10 +60,10 @@ class Connection:
     def counters(self, numbers: Mapping[str, int]) -> SwitchCounters:
         """Return the frames that interfaces received, and what the workers' graph took for them.
 
-        The first of two readings ends what was counted before, the second shows what polling costs with nothing to do.
+        Two readings are taken: the first ends the count so far, the second shows what polling costs without frames.
 
         Args:
-            numbers: VPP's of the interfaces (`sw_if_index`), by name.
+            numbers: VPP's numbers of the interfaces (`sw_if_index`), by name.
         """
         for _ in range(2):
             entries = self.read()

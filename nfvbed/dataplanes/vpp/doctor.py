@@ -1,4 +1,4 @@
-"""What the doctor is told of VPP."""
+"""What the doctor reports of VPP."""
 
 from pathlib import Path
 
@@ -8,10 +8,9 @@ from nfvbed.records.findings import Finding
 
 
 def findings(host: Host, root: Path) -> dict[str, Finding]:
-    """Return what was found, by its name in the report.
+    """Return the findings, by their names in the report.
 
     Args:
-        host: that is looked at.
         root: the folder with nfvbed's data and what it has unpacked.
     """
     return {"vpp": probe_vpp()}

@@ -20,11 +20,11 @@ _IN_TABLE = re.compile(r"L2FIB total/learned entries: \d+/(\d+)")
 
 
 class VppLearning(LearningTable):
-    """The one domain of a VPP, port to port. The monitoring port is a packet socket on a veth that nobody listens to.
+    """The one bridge domain of a VPP, port to port. The monitoring port is a packet socket on a veth without a reader.
 
     Args:
         deployment: a vpp whose ports are joined by a bridge domain.
-        limit: of its variant (`mac_table_size`).
+        limit: of learnt addresses, as the variant has it (`mac_table_size`).
     """
 
     def __init__(self, deployment: Deployment, limit: int | None) -> None:
@@ -43,11 +43,11 @@ class VppLearning(LearningTable):
             raise
 
     def forget(self) -> None:
-        """Remove what was learnt."""
+        """Remove the learnt addresses."""
         self._api.call("l2fib_flush_bd", bd_id=FIRST_DOMAIN)
 
     def learnt(self) -> int | None:
-        """What VPP counts."""
+        """Return how many addresses VPP says that it has learnt."""
         text = self._api.command("show l2fib")
         found = _IN_TABLE.search(text)
         if found is None:
@@ -55,13 +55,13 @@ class VppLearning(LearningTable):
         return int(found[1])
 
     def flooded(self) -> int:
-        """Frames that the domain sent to the monitoring port."""
+        """Return the frames that the domain sent to the monitoring port."""
         self._instance.check()
         counted = interface_counters(self._statistics.read(), self._number)
         return counted.tx_packets + counted.drops.get("tx_error", 0)
 
     def close(self) -> None:
-        """Remove the port and its veth."""
+        """Remove the monitoring port and its veth."""
         try:
             interfaces.remove_kernel_port(self._api, MONITOR)
             self.forget()

@@ -18,8 +18,7 @@ class VppInstance:
     """One VPP.
 
     Args:
-        workspace: where it runs.
-        program: found by `binaries.locate`.
+        program: as `binaries.locate` found it.
     """
 
     def __init__(self, workspace: Workspace, program: Path) -> None:
@@ -29,26 +28,26 @@ class VppInstance:
 
     @classmethod
     def of(cls, deployment: Deployment) -> "VppInstance":
-        """Return the one that is deployed, from its record."""
+        """Return the deployed VPP, from its record."""
         workspace = Workspace.attach(Path(deployment.run_directory))
         return cls(workspace, Path(VppState.of(deployment).program))
 
     @property
     def directory(self) -> Path:
-        """Where its files are."""
+        """Its run directory."""
         return self._directory
 
     def configure(self, settings: StartupSettings) -> None:
-        """Write its configuration into the run directory, and into the ledger what it leaves when it is killed."""
+        """Write its configuration into the run directory; the ledger records what a killed VPP leaves."""
         self._workspace.ledger.record(SharedMemoryEntry(prefix=f"{settings.prefix}-"))
         (self._directory / FILE_NAME).write_text(render(settings))
 
     def start(self, netns: str, cores: Sequence[int]) -> ManagedProcess:
-        """Start it in the foreground, without the sockets that a killed one has left.
+        """Start VPP in the foreground, after removing the sockets that a killed one has left.
 
         Args:
-            netns: path of the network namespace in which it finds network devices.
-            cores: of its main thread and of its workers; it puts its threads onto them by itself.
+            netns: path of the network namespace whose devices VPP can open.
+            cores: of its main thread, then of its workers; VPP itself pins its threads to them.
         """
         for name in (API_SOCKET, CLI_SOCKET, STATISTICS_SOCKET):
             (self._directory / name).unlink(missing_ok=True)
@@ -56,11 +55,11 @@ class VppInstance:
         return self._workspace.spawn(SWITCH, argv, cores=cores, netns=netns)
 
     def connect(self) -> VppApi:
-        """Connect to its API; waits until it listens."""
+        """Connect to its API, waiting until it listens."""
         return VppApi(self._directory / API_SOCKET, self.check)
 
     def check(self) -> None:
-        """Make sure that it runs.
+        """Check that it runs.
 
         Raises:
             SwitchDiedError: it has ended.

@@ -1,6 +1,6 @@
-"""VPP's interfaces and how they are joined, over its API: vhost-user, memif, NICs' and kernel ports; cables.
+"""VPP's interfaces and their cables, over its API: vhost-user, memif, NICs' and kernel ports.
 
-The same list of interfaces in the same order gives the same numbers, so a VPP that was restarted is as the first.
+The same list of interfaces in the same order gives the same numbers, so a restarted VPP is like the first one.
 """
 
 import time
@@ -35,7 +35,7 @@ class Interface(Record):
 
 
 class Graph(Record):
-    """What a VPP is configured with; in a deployment's record as JSON, for whoever resets it."""
+    """The interfaces and cables of a VPP; recorded as JSON with a deployment, for a later reset."""
 
     interfaces: tuple[Interface, ...]
     cables: tuple[tuple[str, str], ...]
@@ -47,7 +47,7 @@ class Graph(Record):
 
 
 def configure(api: VppApi, graph: Graph) -> dict[str, int]:
-    """Make the interfaces, join them, and bring them up.
+    """Make the interfaces, join them, and set them up.
 
     Returns:
         VPP's number (`sw_if_index`) of each interface by its name.
@@ -84,7 +84,7 @@ def _create(api: VppApi, interface: Interface, place: int) -> int:
 
 
 def _nic(api: VppApi, interface: Interface) -> int:
-    """Find the port of a NIC, which VPP has made by itself as its configuration says."""
+    """Return the number of a NIC's port, which VPP has made by itself as its configuration says."""
     for found in api.call("sw_interface_dump"):
         if str(found.interface_name) == interface.name:
             return int(found.sw_if_index)
@@ -97,7 +97,7 @@ def _nic(api: VppApi, interface: Interface) -> int:
 
 
 def wait_for_links(api: VppApi, wanted: Mapping[int, str]) -> None:
-    """Wait until interfaces (their names by their numbers) have a link.
+    """Wait until interfaces, named by number, have a link.
 
     Raises:
         DeployError: some get none.
@@ -120,7 +120,7 @@ def wait_for_links(api: VppApi, wanted: Mapping[int, str]) -> None:
 
 
 def add_listener(api: VppApi, interface: Interface, domain: int) -> int:
-    """Add a network device to a bridge domain, in which nothing is learnt of what enters by it; it is up then.
+    """Add a network device to a bridge domain, up; frames that enter by it are not learnt from.
 
     Raises:
         DeployError: VPP refuses it.
@@ -133,5 +133,5 @@ def add_listener(api: VppApi, interface: Interface, domain: int) -> int:
 
 
 def remove_kernel_port(api: VppApi, device: str) -> None:
-    """Let go of a network device."""
+    """Remove a network device from VPP."""
     api.call("af_packet_delete", host_if_name=device)

@@ -1,4 +1,4 @@
-"""VPP in a cloud that kolla-ansible deploys: nfvbed's role starts it, beside Neutron's agent of nfvbed's for it."""
+"""VPP in a cloud that kolla-ansible deploys: nfvbed's role starts it, beside nfvbed's agent for Neutron."""
 
 import dataclasses
 from pathlib import Path
@@ -25,7 +25,7 @@ def _polling(variant: Variant) -> Polling:
 
 
 def _of_role(compute: KollaCompute) -> dict[str, Any]:
-    """Return what VPP is started with, and what Neutron's agent makes of it."""
+    """Return the settings that VPP is started with, and those of its agent."""
     host, place = compute.host, compute.placement
     options = options_of(compute.variant, VppOptions)
     nics = tuple(

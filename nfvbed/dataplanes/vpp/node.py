@@ -1,4 +1,4 @@
-"""The node with VPP as a value: nfvbed's own agent and mechanism driver of Neutron, and VPP beside its services."""
+"""The node with VPP, declared: nfvbed's own agent and mechanism driver of Neutron, and VPP beside its services."""
 
 from nfvbed.cloud.devcloud.services import library, libvirt, neutron, nova
 from nfvbed.cloud.devcloud.services.computes import ComputeKind

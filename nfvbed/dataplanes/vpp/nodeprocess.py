@@ -1,7 +1,7 @@
-"""The VPP of a compute node: the user's own program, on this machine's files, in the node's network namespace.
+"""The VPP of a compute node: the user's own program, with this machine's files, in the node's network namespace.
 
-A node has nothing of the machine's packages, and VPP's libraries are among these. Its sockets and those of the guests
-are in the folder that both see; VPP finds it through `/proc`, as names of sockets have to be short.
+A node does not have the machine's packages, and VPP's libraries are among these. VPP's sockets and those of guests are
+in the folder that both see; VPP finds it through `/proc`, as socket names must be short.
 """
 
 import json
@@ -37,7 +37,7 @@ _SETUP = "vpp-setup.json"
 
 @dataclass(frozen=True)
 class VppSetup:
-    """How it is started, and what its agent makes of it."""
+    """How VPP is started, and the settings of its agent."""
 
     main_core: int
     worker_cores: tuple[int, ...]
@@ -50,10 +50,9 @@ class VppSetup:
 
     @classmethod
     def of(cls, options: VppOptions, cores: tuple[int, tuple[int, ...]]) -> "VppSetup":
-        """Return that of a variant.
+        """Return the setup of a variant.
 
         Args:
-            options: of the variant.
             cores: of the main thread, and of the workers.
         """
         main_core, worker_cores = cores
@@ -72,7 +71,7 @@ class VppSetup:
 
     @classmethod
     def last(cls, node: Node) -> "VppSetup":
-        """Return how a node's VPP was started before; of one that never was, what a variant without options has."""
+        """Return how a node's VPP was last started; for a first start, what a variant without options has."""
         path = node.places.exchange / _SETUP
         if not path.exists():
             allowed = read_topology().allowed
@@ -82,31 +81,31 @@ class VppSetup:
         return cls(uplinks=uplinks, worker_cores=tuple(found.pop("worker_cores")), **found)
 
     def text(self) -> str:
-        """Write it as `last` reads it."""
+        """Return the setup as text that `last` reads."""
         return json.dumps(asdict(self))
 
     def agent(self, folder: Path) -> AgentSettings:
-        """Return what the agent is given; the folder of sockets as VPP sees it."""
+        """Return the agent's settings, with the folder of sockets as VPP sees it."""
         return AgentSettings(str(folder), self.uplinks, self.forwarding, self.mac_table_size)
 
 
 class NodeVpp(OutsideSwitch):
-    """VPP, for a node that starts."""
+    """VPP, as a node that starts needs it."""
 
     name = NAME
     title = "VPP"
 
     def find(self, node: Node, entries: Sequence[object]) -> ManagedProcess | None:
-        """Return the node's."""
+        """Return the node's VPP."""
         return find(node, entries)
 
     def start_again(self, node: Node, ledger: Ledger) -> None:
-        """Start it as it was."""
+        """Start VPP as it was last started."""
         start(node, ledger, VppSetup.last(node))
 
 
 def find(node: Node, entries: Sequence[object]) -> ManagedProcess | None:
-    """Return the VPP of a node from a ledger's entries, if it runs; one in another node's namespace is none."""
+    """Return a node's VPP, if it runs. A VPP in another node's namespace is left out."""
     for entry in reversed(entries):
         if isinstance(entry, ProcessEntry) and entry.name == _ENTRY:
             process = ManagedProcess(entry.name, entry.pid, entry.start_time, Path(entry.log))
@@ -115,7 +114,7 @@ def find(node: Node, entries: Sequence[object]) -> ManagedProcess | None:
 
 
 def start(node: Node, ledger: Ledger, setup: VppSetup) -> bool:
-    """Start it; one that runs otherwise than this is ended before. Return whether it had to be started.
+    """Start VPP, after ending one with another setup; return whether it had to be started.
 
     Raises:
         PrerequisiteError: it is not there, or there are too few hugepages.
@@ -169,12 +168,12 @@ def _startup(inside: Path, setup: VppSetup, prefix: str) -> StartupSettings:
 
 
 def _prefix(node: Node) -> str:
-    """Name its shared memory: another one for each cloud of a machine."""
+    """Return the prefix of its shared memory; each cloud of a machine has another one."""
     return Path(generator_space(node.places)).name
 
 
 def _is_in(pid: int, node: Node) -> bool:
-    """Whether a process is in a node's network namespace."""
+    """Return whether a process is in a node's network namespace."""
     try:
         return Path(f"/proc/{pid}/ns/net").readlink() == Path(space(node)).readlink()
     except OSError:

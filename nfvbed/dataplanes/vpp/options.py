@@ -47,7 +47,7 @@ class VppOptions(DataPlaneOptions):
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:
-        """Network devices where its VNFs have them, else sockets or NICs."""
+        """Network devices with `vnf_ports: kernel`, else sockets or NICs."""
         if self.vnf_ports == "kernel":
             return (PortKind.VETH,)
         return (PortKind(self.port_type),) if self.port_type else (PortKind.VHOST_USER, PortKind.MEMIF, PortKind.PCI)
@@ -59,21 +59,21 @@ class VppOptions(DataPlaneOptions):
         return self
 
     def io_path(self, kind: PortKind) -> str:
-        """Packet sockets on network devices."""
+        """Return the path by packet sockets for network devices."""
         return AF_PACKET if kind is PortKind.VETH else super().io_path(kind)
 
     @property
     def switch_cores(self) -> int:
-        """Its workers'."""
+        """The cores of its workers."""
         return self.workers
 
     @property
     def ring_size(self) -> int:
-        """As asked for."""
+        """`rx_queue_size`."""
         return self.rx_queue_size
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """Sockets for those that open them, network devices where `vnf_ports` says so."""
+        """Return vhost-user or memif for VNFs that open sockets, network devices with `vnf_ports: kernel`."""
         if choice.kind is VnfKind.EXISTING:
             raise refuse_existing()
         return self._kernel_kind(choice) if self.vnf_ports == "kernel" else self._socket_kind(choice)

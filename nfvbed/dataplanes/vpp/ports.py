@@ -1,4 +1,4 @@
-"""The ports of a VPP: sockets, NICs, or network devices, with both of their sides named."""
+"""The ports of a VPP: sockets, NICs or network devices, with the names of both sides."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ class VppPorts:
 
 
 def make(request: DeployRequest, options: VppOptions, vnf_kind: PortKind | None) -> VppPorts:
-    """Make them; of sockets the paths alone, as whoever serves one makes it.
+    """Make the ports; for sockets only the paths, as each is made by whoever serves it.
 
     Raises:
         DeployError: they cannot be made.
@@ -101,8 +101,7 @@ def _links(request: DeployRequest, vnf_kind: PortKind | None) -> VppPorts:
     """Make veth pairs and taps as a bridge has them, without bridges.
 
     Frames reach VPP's packet sockets in the sender's softirq: a kernel thread for that on VPP's core would wait for a
-    worker that never sleeps. What it sends waits in the links' queues while their other ends, on a busy core, have no
-    room for it.
+    worker that never sleeps. Frames that VPP sends wait in the links' queues while the other ends have no room.
     """
     plan = BridgePlan(request.layout, vnf_kind, request.is_addressed, queues_of(request.vnf))
     spaces = kernel_links.make_spaces(request, plan)
@@ -131,10 +130,10 @@ def _links(request: DeployRequest, vnf_kind: PortKind | None) -> VppPorts:
 
 
 def graph(request: DeployRequest, options: VppOptions, ports: VppPorts) -> Graph:
-    """Say how these ports are joined.
+    """Return how these ports are joined.
 
     Raises:
-        UnsupportedError: cables share the flows of one port out, which VPP's layer 2 does not.
+        UnsupportedError: cables share the flows of one port, and VPP's layer 2 cannot do that.
     """
     if request.layout.ways > 1:
         raise UnsupportedError(

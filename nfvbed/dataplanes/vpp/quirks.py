@@ -1,4 +1,4 @@
-"""What VPP does otherwise: it is a process, and peers of its sockets do not come back to one that was restarted."""
+"""What is different with VPP: it is a process, and peers of its sockets do not come back to a restarted one."""
 
 from nfvbed.dataplanes.quirks import Quirks
 from nfvbed.dataplanes.vpp.instance import SWITCH

@@ -1,4 +1,4 @@
-"""What a running VPP tells of itself, put into nfvbed's records."""
+"""What a running VPP reports of itself, as nfvbed's records."""
 
 import dataclasses
 import os
@@ -21,9 +21,8 @@ def counters(entries: Entries, numbers: Mapping[str, int], busy_cycles: int) -> 
     """Return the frames that all interfaces received, and the cycles of the workers.
 
     Args:
-        entries: of the statistics segment.
         numbers: of the measured interfaces, by name, in the order of the path.
-        busy_cycles: of the workers, as a meter added them up.
+        busy_cycles: of the workers, as `BusyMeter` added them up.
     """
     counted = {name: interface_counters(entries, number) for name, number in numbers.items()}
     nodes = runtime_of(entries).values()
@@ -50,7 +49,6 @@ def workers(pid: int, *, polling: bool) -> tuple[WorkThread, ...]:
     """Find the workers by their names; each is bound to one core.
 
     Args:
-        pid: of VPP.
         polling: whether they never sleep.
     """
     found = []

@@ -23,15 +23,14 @@ HEAP_BYTES_BESIDE = 96 << 20
 
 
 class VppRoutes(ForwardingTable):
-    """The main table of IPv4; while it is open the ports route, afterwards they are joined as before.
+    """The main table of IPv4. While it is open the ports route; afterwards they are joined as before.
 
     Args:
         deployment: a vpp, port to port.
-        options: its variant's.
 
     Raises:
-        TableNotApplicable: there are VNFs behind it.
-        DeployError: the ports do not become a router's.
+        TableNotApplicable: the path has VNFs.
+        DeployError: the ports cannot be made to route.
     """
 
     entry = "routes"
@@ -91,7 +90,7 @@ class VppRoutes(ForwardingTable):
             self._router.change("del", way, runs(way, share), PREFIX)
 
     def _check(self, entries: int) -> None:
-        """Refuse what VPP would die of: it ends itself where its heap is full."""
+        """Refuse a number of routes that would end VPP: it ends itself when its heap is full."""
         in_trie = min(entries, 2 * FLOWS_MOST) * HEAP_BYTES_A_FLOW
         needed = entries * HEAP_BYTES_A_ROUTE + in_trie + HEAP_BYTES_BESIDE
         if needed > self._heap_bytes:

@@ -29,12 +29,12 @@ class RouterPort:
 
 
 class Router:
-    """Two ports of a running VPP, taken out of layer 2 by `begin` and put back by `end`.
+    """Two ports of a running VPP, which `begin` takes out of layer 2 and `end` puts back.
 
     Args:
-        api: open.
-        numbers: of the two ports (`sw_if_index`).
-        forwarding: how they were joined.
+        api: an open connection.
+        numbers: those of the two ports (`sw_if_index`).
+        forwarding: how the ports were joined.
         directory: for a file of commands, which VPP reads.
     """
 
@@ -47,7 +47,7 @@ class Router:
 
     @property
     def macs(self) -> tuple[str, str]:
-        """What frames of the generator's ports bear: a frame to a port is sent to that port of VPP."""
+        """MAC addresses of the generator's ports: a frame that is sent to one of them enters VPP's port before it."""
         first, second = self.ports
         return second.mac, first.mac
 
@@ -70,13 +70,13 @@ class Router:
         self._layer2(True)
 
     def change(self, action: str, way: int, networks: Iterable[tuple[int, int]], prefix: int) -> None:
-        """Add or remove routes towards the neighbour at the other port.
+        """Add or remove routes to the neighbour at the other port.
 
         Args:
             action: `add` or `del`.
             way: 0 for frames that enter the first port, 1 for the other direction.
-            networks: runs of neighbouring networks: the first one's number, and how many.
-            prefix: of all of them.
+            networks: runs of adjacent networks: the first one's number, and how many.
+            prefix: the length of all of them.
 
         Raises:
             DeployError: VPP refuses a route.
@@ -92,7 +92,7 @@ class Router:
             raise DeployError("VPP refuses a route", observed=answer.strip()[:200], fix="see VPP's log")
 
     def routes(self, prefix: int) -> int:
-        """Count the routes with this prefix length."""
+        """Return how many routes have this prefix length."""
         for line in self._api.command("show ip fib summary").splitlines():
             columns = line.split()
             if len(columns) == 2 and columns[0] == str(prefix):

@@ -1,4 +1,4 @@
-"""What VPP counts of its graph nodes, as its statistics segment gives it.
+"""VPP's counters of its graph nodes, from its statistics segment.
 
 `/sys/node/names` has one name a node, `/sys/node/{calls,vectors,clocks}` for each thread one count a node; VPP makes
 `show runtime` of the same counters. Nothing here talks to VPP.
@@ -26,7 +26,7 @@ class NodeRuntime:
 
     @property
     def cycles_per_packet(self) -> float | None:
-        """Clocks of a packet; None without packets."""
+        """Clocks for each packet; None without packets."""
         return self.clocks / self.vectors if self.vectors else None
 
 
@@ -35,10 +35,10 @@ Runtime = Mapping[tuple[int, str], NodeRuntime]
 
 
 def runtime_of(statistics: Mapping[str, Sequence[object]]) -> Runtime:
-    """Read the counters of all threads.
+    """Parse the counters of all threads.
 
     Args:
-        statistics: the entries of the statistics segment by their names.
+        statistics: the entries of the statistics segment, by their names.
 
     Raises:
         InternalError: an entry is missing, or they are not of one length.
@@ -56,7 +56,7 @@ def runtime_of(statistics: Mapping[str, Sequence[object]]) -> Runtime:
 
 
 def between(before: Runtime, after: Runtime) -> tuple[NodeRuntime, ...]:
-    """Subtract two readings; nodes that were not called in between are left out."""
+    """Return the difference of two readings; nodes that were not called in between are left out."""
     found = []
     for key, last in after.items():
         first = before.get(key, NodeRuntime(last.thread, last.node, 0, 0, 0))

@@ -1,4 +1,4 @@
-"""The file that VPP is started with: everything inside the run directory, no plug-in but those that are used."""
+"""The file that VPP is started with: all paths inside the run directory, and only the plug-ins that are used."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ _HEAP_FOR_STATISTICS = 4
 
 @dataclass(frozen=True)
 class NicPort:
-    """A port of a NIC, as DPDK is to open it."""
+    """A port of a NIC, with DPDK's options for it."""
 
     name: str
     """The interface's: p0, p1."""
@@ -35,7 +35,7 @@ class NicPort:
 
 @dataclass(frozen=True)
 class StartupSettings:
-    """What a VPP is given."""
+    """The settings in VPP's configuration file."""
 
     directory: Path
     prefix: str
@@ -50,9 +50,9 @@ class StartupSettings:
 
 
 def render(settings: StartupSettings) -> str:
-    """Write the configuration.
+    """Return the configuration file.
 
-    `poll-sleep-usec` is not in it: workers that sleep between polls would be measured with their sleep.
+    It does not have `poll-sleep-usec`: workers that sleep between polls would be measured with their sleep.
     """
     inside = settings.directory
     plugins = (*PLUGINS, NIC_PLUGIN) if settings.nics else PLUGINS

@@ -1,4 +1,4 @@
-"""What is written down of a running VPP."""
+"""What is recorded of a running VPP."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from nfvbed.records.state import NESTED, Cores, State
 
 
 class VppState(State):
-    """Its program, its sockets, and what it is configured with."""
+    """Its program, its sockets, and its configuration."""
 
     program: str
     netns: str

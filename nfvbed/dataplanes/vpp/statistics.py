@@ -1,7 +1,7 @@
 """VPP's statistics segment: counters of interfaces and graph nodes in shared memory, by `vpp_papi`.
 
-Interfaces are counted there as frames pass. Graph nodes are counted by the threads for themselves; VPP's main thread
-copies that every `STATISTICS_INTERVAL_S` and adds one to a heartbeat, for which a reading waits.
+Interfaces' counters there change as frames pass. Each thread counts its graph nodes for itself; VPP's main thread
+copies these counters every `STATISTICS_INTERVAL_S` and adds one to a heartbeat, for which a reading waits.
 """
 
 import contextlib
@@ -47,10 +47,10 @@ class InterfaceCounters:
 
 
 class Statistics:
-    """A connection to the segment; what it maps outlives VPP, so whoever reads sees to it that VPP lives.
+    """A connection to the segment. Its mapping outlives VPP, so its reader must check that VPP lives.
 
     Args:
-        socket: where VPP gives the segment.
+        socket: the path on which VPP hands the segment out.
     """
 
     def __init__(self, socket: Path) -> None:
@@ -58,11 +58,11 @@ class Statistics:
         self._segment = VPPStats(str(socket))
 
     def read(self, *, errors: bool = False) -> Entries:
-        """Wait for the nodes' counters to be brought up to date, and read everything that is used here.
+        """Read everything that is used here, after waiting until the nodes' counters are up to date.
 
         Args:
-            errors: whether the nodes' error counters are read too, each of which takes as long as all of them: not
-                around trials.
+            errors: also read the nodes' error counters. Each takes as long as all other counters: do not do so around
+                trials.
 
         Raises:
             DeployError: the segment is not available, or VPP's main thread does not bring it up to date.
@@ -94,16 +94,15 @@ class Statistics:
             time.sleep(0.002)
 
     def close(self) -> None:
-        """Let go of the segment."""
+        """Close the mapping of the segment."""
         with contextlib.suppress(OSError):
             self._segment.disconnect()
 
 
 def interface_counters(entries: Entries, index: int) -> InterfaceCounters:
-    """Add an interface's counters up over all threads.
+    """Return an interface's counters, summed over all threads.
 
     Args:
-        entries: of the segment, by name.
         index: VPP's number of the interface (`sw_if_index`).
 
     Raises:
@@ -121,7 +120,7 @@ def interface_counters(entries: Entries, index: int) -> InterfaceCounters:
 
 
 def errors_of(entries: Entries) -> dict[str, int]:
-    """Return the error counters of graph nodes that are drops, by their texts, over all nodes and threads."""
+    """Return the error counters of graph nodes that are drops, by text, summed over all nodes and threads."""
     found: dict[str, int] = {}
     for name, threads in entries.items():
         text = _error_text(name)
@@ -131,7 +130,7 @@ def errors_of(entries: Entries) -> dict[str, int]:
 
 
 def _error_text(name: str) -> str:
-    """Return the text of a node's error counter (`/err/NODE/TEXT`); empty of any other entry."""
+    """Return the text of a node's error counter (`/err/NODE/TEXT`); empty for any other entry."""
     return name.rpartition("/")[2] if name.startswith(ERRORS) else ""
 
 

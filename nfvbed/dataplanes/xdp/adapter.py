@@ -30,14 +30,14 @@ RESET = "process of the programs killed (SIGKILL), programs loaded and attached 
 
 
 class XdpState(State):
-    """What is written down of it, beside its links."""
+    """What is recorded beside the links."""
 
     xdp_switch: Annotated[XdpSwitchSpec, NESTED]
     """What the switch was started with."""
 
 
 class Xdp(LinkSwitch):
-    """A process that holds the programs on the ports; they run where the ports receive."""
+    """A process that keeps the programs on the ports; they run where the ports receive."""
 
     kind = "xdp"
     works_in = "the sender's softirq"
@@ -51,7 +51,7 @@ class Xdp(LinkSwitch):
         return try_out(Attempt(lambda workspace: _try(options, workspace), refusal_fix="Linux 5.18 or later"))
 
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
-        """Start the process; its programs are on the ports when it answers."""
+        """Start the process; when it answers, its programs are on the ports."""
         core = request.arrangement.switch_cores[0]
         switch = XdpSwitch(request.workspace, _switch_spec(plan, spaces, options_of(request.variant, XdpOptions), core))
         switch.start()
@@ -62,7 +62,7 @@ class Xdp(LinkSwitch):
         check_alive(self.switch(deployment).process, DIED)
 
     def own_counters(self, deployment: Deployment) -> Mapping[str, Mapping[str, int]]:
-        """What the programs counted: `received`, and `no_way` of it."""
+        """Return what the programs counted: `received`, and `no_way` of it."""
         try:
             found = self.switch(deployment).client.counters()
         except DeployError:

@@ -1,4 +1,4 @@
-"""What can be asked of nfvbed-xdp-switch: one line over its Unix socket, one JSON document back."""
+"""Requests to nfvbed-xdp-switch: one line over its Unix socket, one JSON document back."""
 
 from pathlib import Path
 from typing import Any
@@ -33,17 +33,17 @@ class Floor(Record):
 
 
 class XdpSwitchClient:
-    """Asks one switch.
+    """Requests to one switch.
 
     Args:
-        path: of its socket.
+        path: the switch's control socket.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def listens(self) -> bool:
-        """Return whether it answers."""
+        """Return whether the switch answers."""
         return linesocket.listens(self._path)
 
     def counters(self) -> tuple[PortCounts, ...]:
@@ -55,7 +55,7 @@ class XdpSwitchClient:
         return tuple(PortCounts.model_validate(port) for port in self._ask("counters")["ports"])
 
     def program(self) -> str:
-        """Name the program that its ports run.
+        """Return the name of the program that its ports run.
 
         Raises:
             DeployError: it does not answer.
@@ -63,7 +63,7 @@ class XdpSwitchClient:
         return str(self._ask("counters")["program"])
 
     def use(self, program: str) -> None:
-        """Let all of its ports run another program, without a frame that meets none.
+        """Switch all of its ports to another program; every frame meets one of the two.
 
         Raises:
             DeployError: there is none of that name, or the kernel refuses it.
@@ -71,15 +71,14 @@ class XdpSwitchClient:
         self._ask(f"program {program}")
 
     def floor(self, program: str, repeat: int, frame_size_bytes: int) -> Floor:
-        """Run a program over and over on one frame, on the switch's core.
+        """Run a program repeatedly on one frame, on the switch's core.
 
         Args:
-            program: its name.
             repeat: how often.
             frame_size_bytes: with the FCS, which the frame in memory has not.
 
         Raises:
-            DeployError: the kernel refuses.
+            DeployError: the kernel refuses it.
         """
         return Floor.model_validate(self._ask(f"floor {program} {repeat} {frame_size_bytes - 4}"))
 

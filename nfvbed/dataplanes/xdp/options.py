@@ -21,7 +21,7 @@ class XdpOptions(CoreUseOptions):
     of them."""
 
     def io_path(self, kind: PortKind) -> str:
-        """Frames never leave the driver, or the kernel's buffers of them."""
+        """Return the path by XDP: frames stay in the driver, or in the kernel's buffers of them."""
         return "xdp-redirect" if self.mode == "native" else "xdp-generic"
 
     @model_validator(mode="after")
@@ -33,6 +33,6 @@ class XdpOptions(CoreUseOptions):
         return self
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """Every VNF gets a veth."""
+        """Return veth for every VNF."""
         why = "redirected frames take neither a tap's offloads nor its missing checksums along"
         return veth_for_processes(choice, "xdp", why)

@@ -1,4 +1,4 @@
-"""The process that holds the programs: started, waited for, watched. With it they leave their ports."""
+"""The process that holds the programs: started, waited for, watched. When it ends they leave their ports."""
 
 import time
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ DIED = f"{NAME} has ended, and its programs have left the ports"
 
 
 class XdpSwitchSpec(Record):
-    """What a switch is started with; kept with its deployment, so that it can be started again."""
+    """How a switch is started; kept with its deployment, so that it can be started again."""
 
     mode: Literal["native", "generic"]
     netns: str
@@ -46,12 +46,12 @@ class XdpSwitch:
 
     @property
     def client(self) -> XdpSwitchClient:
-        """What asks it."""
+        """A client of its socket."""
         return XdpSwitchClient(socket_of(self.workspace.directory))
 
     @property
     def process(self) -> ManagedProcess:
-        """Its process, the last one that was started."""
+        """Its process: the last one that was started."""
         return self.workspace.process(NAME)
 
     def start(self) -> None:
@@ -76,7 +76,7 @@ class XdpSwitch:
 
 
 def socket_of(directory: Path) -> Path:
-    """Return the socket that it is asked over."""
+    """Return the switch's control socket."""
     return directory / f"{NAME}.sock"
 
 

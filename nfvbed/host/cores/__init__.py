@@ -1,1 +1,1 @@
-"""Cores: which there are, who sits on which, their clocks, their CPU time, and what was stolen of it."""
+"""Cores: which there are, which core does what, their clocks, their CPU time, and the time stolen from them."""

@@ -1,4 +1,4 @@
-"""Who sits on which core: one object, used by every deployment and stored with every result."""
+"""Which core does what: one object, used by every deployment and stored with every result."""
 
 from nfvbed.errors import ConfigurationError, NfvbedError, UnsupportedError
 from nfvbed.host.cores.topology import CpuTopology
@@ -7,7 +7,7 @@ from nfvbed.spec.site import ArrangementSpec
 
 
 class Arrangement(Record):
-    """A fair arrangement: the switch has its cores, the generator its own; nothing else is pinned to either."""
+    """A fair arrangement: switch and generator each have their own cores, and nothing else is pinned to these."""
 
     switch_cores: tuple[int, ...]
     generator_core: int
@@ -25,19 +25,18 @@ class Arrangement(Record):
 def resolve(
     topology: CpuTopology, spec: ArrangementSpec, switch_cores: int = 1, vnfs: int = 0, near: int | None = None
 ) -> Arrangement:
-    """Decide who sits where.
+    """Decide which core does what.
 
-    Isolated cores first; switch and generator on one NUMA node and not on threads of one physical core, where the
-    machine has such. VNFs take the free cores of the switch's node in turn: whole physical cores first, never the
-    second thread of the switch's; where none is free, the generator's core. Control is on what is left, on the
-    generator's core where nothing is.
+    Isolated cores come first. Switch and generator are on one NUMA node and not on threads of one physical core,
+    where the machine has such cores. VNFs take the free cores of the switch's node in turn: whole physical cores
+    first, never the second thread of the switch's core; without free cores, the generator's. Control gets the rest,
+    or the generator's core where nothing is left.
 
     Args:
-        topology: the machine.
-        spec: what the site's file asks for.
-        switch_cores: how many the variant wants.
-        vnfs: how many VNFs the topology has.
-        near: the NUMA node that the switch's cores are taken from where it has enough: its NICs'.
+        spec: the arrangement in the site's file.
+        switch_cores: as many as the variant wants.
+        vnfs: as many as the topology has.
+        near: the NUMA node of its NICs, from which the switch's cores are taken where it has enough of them.
 
     Raises:
         ConfigurationError: the file names a core that is not there, or one twice.
@@ -106,12 +105,12 @@ def _as_named(cores: tuple[int, ...], wanted: int) -> tuple[int, ...]:
 
 
 def _preferred(topology: CpuTopology) -> list[int]:
-    """Isolated ones first, then by number."""
+    """Return the isolated cores first, then the others, each by number."""
     return sorted(topology.allowed, key=lambda core: (core not in topology.isolated, core))
 
 
 def _choose(topology: CpuTopology, wanted: int, generator: int | None, near: int | None) -> tuple[int, ...]:
-    """Take the switch's cores so that a core for the generator is left."""
+    """Choose the switch's cores so that a core for the generator is left."""
     left = [core for core in _preferred(topology) if core != generator]
     room = wanted + (1 if generator is None else 0)
     if len(left) < room:
@@ -123,7 +122,7 @@ def _choose(topology: CpuTopology, wanted: int, generator: int | None, near: int
 
 
 def _groups(topology: CpuTopology, cores: list[int], generator: int | None, near: int | None) -> list[list[int]]:
-    """Sets of cores to choose from, best first: one thread a physical core on one node, the same anywhere, one node."""
+    """Return sets of cores, best first: one thread of each physical core on one node, the same anywhere, one node."""
     taken = set() if generator is None else set(topology.siblings_of(generator))
     single: list[int] = []
     for core in cores:
@@ -138,7 +137,7 @@ def _groups(topology: CpuTopology, cores: list[int], generator: int | None, near
 
 
 def _node_rank(topology: CpuTopology, cores: list[int], node: int, generator: int | None) -> tuple[bool, int, int]:
-    """The generator's node first, then the one with most isolated cores, then by number."""
+    """Return a sort key: the generator's node first, then the most isolated cores, then the number."""
     isolated = sum(1 for c in cores if topology.node_of(c) == node and c in topology.isolated)
     return (generator is not None and topology.node_of(generator) != node, -isolated, node)
 

@@ -1,4 +1,4 @@
-"""The clocks of cores, and whether heat slowed them: what the kernel and the cores' own counters tell.
+"""The clocks of cores, and whether heat slowed them: by the kernel and by the cores' own counters.
 
 Sources: cpufreq and thermal_throttle in sysfs (Documentation/admin-guide/pm/cpufreq.rst, Documentation/ABI/testing/
 sysfs-devices-system-cpu), "cpu MHz" of /proc/cpuinfo, and IA32_APERF and IA32_MPERF (Intel SDM volume 3, 15.2; AMD has
@@ -20,7 +20,7 @@ NOT_KNOWN = "cannot be determined"
 
 @dataclass(frozen=True)
 class CoreReading:
-    """One core now; None: this host does not tell."""
+    """One core's reading now; None: this host does not tell."""
 
     hz: int | None = None
     """Its clock as it was last measured by the kernel; of an idle core it is the last one or a guess."""
@@ -33,10 +33,10 @@ class CoreReading:
 
 
 class CoreReader:
-    """Reads cores, by what this host has.
+    """Reads the clocks and throttling of cores, by the means that this host has.
 
     Args:
-        root: of the tree that is read; another one than `/` in tests.
+        root: of the file tree; other than `/` in tests.
     """
 
     def __init__(self, root: Path = Path("/")) -> None:
@@ -75,7 +75,7 @@ class CoreReader:
         return found
 
     def _register(self, core: int, number: int) -> int | None:
-        """Read a register of a core; None without the module msr, or where it may not be read."""
+        """Return a register's value on a core; None without the module msr, or without permission."""
         try:
             handle = os.open(self._root / f"dev/cpu/{core}/msr", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -89,9 +89,9 @@ class CoreReader:
 
 
 def what_is_reported(root: Path = Path("/")) -> dict[str, str]:
-    """Say by what this host tells clocks and throttling, or why it cannot.
+    """Return by what means this host tells clocks and throttling, or why it cannot.
 
-    Only what stays the same until the machine changes: whether the module msr is loaded is not in it.
+    It holds only what stays the same until the machine changes, so not whether the module msr is loaded.
     """
     scales = next((root / CPUS).glob("cpu[0-9]*/cpufreq/scaling_cur_freq"), None) is not None
     counts = COUNTS in _flags(root)

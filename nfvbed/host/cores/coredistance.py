@@ -19,14 +19,14 @@ _ATTEMPTS = 3 if patient(1) > 1 else 1
 
 
 class Distance(Record):
-    """What nfvbed-coredistance measured."""
+    """The measurement of nfvbed-coredistance."""
 
     one_way_ns: float
     tsc_hz: int
 
 
 def measure(cores: tuple[int, int], root: Path | None = None) -> Distance:
-    """Measure; about 1 ms of both cores' time, and 20 ms more for the first time where the processor hides its rate.
+    """Measure for about 1 ms of both cores' time; the first time 20 ms more, where the processor hides its rate.
 
     Raises:
         PrerequisiteError: the program is not built.
@@ -48,13 +48,9 @@ def measure(cores: tuple[int, int], root: Path | None = None) -> Distance:
 
 
 def pairs_of(arrangement: Arrangement, vnfs: Sequence[VnfHandle] = ()) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of cores that share the work: each of the switch's with the generator's and with each VNF's.
+    """Return the pairs of cores that share the work: each switch core with the generator's, and with each VNF's.
 
     A guest's cores are those that its vCPUs are pinned to, where they are.
-
-    Args:
-        arrangement: of the deployment.
-        vnfs: that run on it.
     """
     others = [arrangement.generator_core]
     for vnf in vnfs:

@@ -1,4 +1,4 @@
-"""CPU time of this machine's threads and cores, as exactly as its kernel has it."""
+"""CPU time of this machine's threads and cores, as exactly as its kernel counts it."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Which NUMA nodes the cores, the hugepages and the NICs of a deployment are on, and what lies apart.
+"""The NUMA nodes of a deployment's cores, hugepages and NICs, and which of these are apart.
 
 Sources: /proc/PID/numa_maps (numa_maps in proc(5)) and `numa_node` of PCI devices in sysfs.
 """
@@ -20,13 +20,12 @@ _PCI = re.compile(r"\b[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]\b")
 def what_lies_apart(
     topology: CpuTopology, threads: Sequence[WorkThread], ports: Iterable[GeneratorPort], root: Path = Path("/")
 ) -> tuple[str, ...]:
-    """Say which of working cores, their hugepages and NICs are on different nodes; nothing on a host with one node.
+    """Return what is on different nodes: working cores, their hugepages, NICs; nothing on a host with one node.
 
     Args:
-        topology: the machine's.
         threads: those that do the packet work, the generator's included.
         ports: the generator's.
-        root: of the tree that is read; another one than `/` in tests.
+        root: of the file tree; other than `/` in tests.
     """
     if len([node for node in topology.nodes if node]) < 2:
         return ()
@@ -48,7 +47,7 @@ def what_lies_apart(
 
 
 def hugepages_kib(pid: int, root: Path = Path("/")) -> dict[int, int]:
-    """Return how much of a process's hugepage memory is on each node; nothing where it is gone, or has none."""
+    """Return how much hugepage memory a process has on each node; nothing where it is gone, or has none."""
     try:
         text = (root / "proc" / str(pid) / "numa_maps").read_text()
     except OSError:

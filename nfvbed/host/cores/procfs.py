@@ -1,4 +1,4 @@
-"""CPU time as the kernel counts it, read from /proc: threads exactly (schedstat), kinds of time in ticks."""
+"""CPU time as the kernel counts it, read from /proc: of threads exactly (schedstat), of kinds of time in ticks."""
 
 import os
 import time

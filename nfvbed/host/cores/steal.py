@@ -1,8 +1,8 @@
-"""What the hypervisor took of each core, in ns: the kernel's own account, read by a BPF program.
+"""The time that the hypervisor stole of each core, in ns: the kernel's own account, read by a BPF program.
 
-/proc/stat has it in steps of 10 ms, of which a trial has to last a hundred to say how much was stolen within it.
-`nfvbed-steal` attaches the program and hands over its map, which this process then has in its memory: reading costs
-nothing, and the program goes with this process.
+/proc/stat counts in steps of 10 ms: only a trial of a hundred steps shows how much was stolen during it. `nfvbed-steal`
+attaches the program and hands over its map, which this process maps into its memory. Reading then costs nothing, and
+the program ends with this process.
 """
 
 import mmap
@@ -28,11 +28,11 @@ _TIMEOUT_S = patient(10.0)
 
 
 class StealAccount:
-    """The account of all cores, as long as the process has it.
+    """The account of all cores, as long as this process keeps it open.
 
     Args:
-        counts: a count of ns for each core, by number.
-        handed: file descriptors that keep it going.
+        counts: stolen time of each core in ns, by core number.
+        handed: file descriptors that keep the account going.
     """
 
     def __init__(self, counts: mmap.mmap, handed: tuple[int, ...]) -> None:
@@ -41,7 +41,7 @@ class StealAccount:
 
     @classmethod
     def open(cls, root: Path | None = None) -> "StealAccount":
-        """Have the kernel keep it.
+        """Start the kernel's account.
 
         Raises:
             PrerequisiteError: the program is not built.
@@ -72,20 +72,20 @@ class StealAccount:
         return cls(mmap.mmap(handed[0], _CORES * _COUNT.size, mmap.MAP_SHARED, mmap.PROT_READ), handed)
 
     def close(self) -> None:
-        """End it."""
+        """End the account."""
         self._counts.close()
         for descriptor in self._handed:
             os.close(descriptor)
 
     def read_ns(self, told_ns: Mapping[int, int], step_ns: int) -> dict[int, int]:
-        """Return the time that was stolen of each core since the host started, ns, of cores whose account is proved.
+        """Return the stolen time of each core since the host started, in ns, for cores whose account is proved.
 
-        It is where it agrees with what the kernel tells in steps; it does not yet on a core that has had no timer tick
-        since the program was attached.
+        It is proved where it agrees with what the kernel tells in steps. A core that has had no timer tick since the
+        program was attached does not agree yet.
 
         Args:
-            told_ns: the same of each core in steps, as /proc/stat has it.
-            step_ns: length of a step.
+            told_ns: the same time of each core in steps, from /proc/stat.
+            step_ns: length of a step, in ns.
         """
         exact = {core: _COUNT.unpack_from(self._counts, core * _COUNT.size)[0] for core in told_ns if core < _CORES}
         return {core: ns for core, ns in exact.items() if abs(ns - told_ns[core]) <= step_ns}
@@ -93,7 +93,7 @@ class StealAccount:
 
 @cache
 def account() -> StealAccount | str:
-    """Return the account of this machine, opened once in a process; or why there is none."""
+    """Return the account of this machine, opened once in a process; or the reason why there is none."""
     try:
         return StealAccount.open()
     except (PrerequisiteError, UnsupportedError) as failure:
@@ -101,6 +101,6 @@ def account() -> StealAccount | str:
 
 
 def exact_steal_ns(told_ns: Mapping[int, int], step_ns: int) -> dict[int, int]:
-    """Return what `StealAccount.read_ns` returns; nothing where there is no account."""
+    """Return what `StealAccount.read_ns` returns; empty where there is no account."""
     found = account()
     return {} if isinstance(found, str) else found.read_ns(told_ns, step_ns)

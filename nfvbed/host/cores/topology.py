@@ -1,4 +1,4 @@
-"""The CPUs of the machine as a value, so that arrangements can be resolved and tested without it."""
+"""The machine's CPUs as a value, so that arrangements can be resolved and tested without a machine."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ AFFINITY_AT_START = frozenset(os.sched_getaffinity(0))
 
 
 class CpuTopology(Record):
-    """Which CPUs there are for us and how they are related."""
+    """The CPUs that this process may use, and how they are related."""
 
     allowed: tuple[int, ...]
     """Those that we may run on, isolated ones included."""
@@ -24,16 +24,16 @@ class CpuTopology(Record):
     """CPUs that are threads of one physical core, for each of them."""
 
     def siblings_of(self, core: int) -> frozenset[int]:
-        """The threads of that CPU's physical core, itself included."""
+        """Return the threads of that CPU's physical core, itself included."""
         return next((frozenset(group) for group in self.siblings if core in group), frozenset({core}))
 
     def node_of(self, core: int) -> int:
-        """The NUMA node of a CPU; 0 where none is known."""
+        """Return the NUMA node of a CPU; 0 where none is known."""
         return next((number for number, cpus in enumerate(self.nodes) if core in cpus), 0)
 
 
 def read_topology(sysfs: Path = Path("/sys")) -> CpuTopology:
-    """Read the machine's."""
+    """Read this machine's topology."""
     cpus = sysfs / "devices/system/cpu"
     online = set(parse_cpu_list((cpus / "online").read_text()))
     isolated_file = cpus / "isolated"

@@ -1,1 +1,1 @@
-"""What was made on this host, by the ids of processes and things, so that any later nfvbed can undo it."""
+"""The record of what was made on this host, by ids of processes and things, so that any later nfvbed can undo it."""

@@ -1,4 +1,4 @@
-"""What a ledger holds: one record per kind of thing that can be left behind on a host."""
+"""The entries of a ledger: one model for each kind of thing that can be left behind on a host."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,7 +8,7 @@ from nfvbed.records import Record
 
 
 class DirectoryEntry(Record):
-    """A directory; removed with what is in it, unless it is shared with others."""
+    """A directory; undoing removes it with its content, unless others share it."""
 
     kind: Literal["directory"] = "directory"
     path: str
@@ -31,14 +31,14 @@ class MountEntry(Record):
 
 
 class CgroupEntry(Record):
-    """A cgroup (version 2); what runs in it is killed."""
+    """A cgroup (version 2); undoing kills what runs in it."""
 
     kind: Literal["cgroup"] = "cgroup"
     path: str
 
 
 class ProcessEntry(Record):
-    """A process, distinguished from a later one with the same id by its start time."""
+    """A process; its start time distinguishes it from a later one with the same id."""
 
     kind: Literal["process"] = "process"
     name: str
@@ -65,7 +65,7 @@ class HugepagesEntry(Record):
 
 
 class FileEntry(Record):
-    """A setting in /proc/sys or /sys that is given its old value back."""
+    """A setting in /proc/sys or /sys; undoing restores its old value."""
 
     kind: Literal["file"] = "file"
     path: str
@@ -73,7 +73,7 @@ class FileEntry(Record):
 
 
 class SharedMemoryEntry(Record):
-    """Files of POSIX shared memory that a program makes under names of ours, and leaves when it is killed."""
+    """Files of POSIX shared memory under names of ours, which a program leaves when it is killed."""
 
     kind: Literal["shared-memory"] = "shared-memory"
     prefix: str
@@ -132,7 +132,7 @@ class NetdevEntry(Record):
 
 
 class LinkStateEntry(Record):
-    """A link of the machine that was down and was brought up, or the other way round."""
+    """A link of the machine that was set up or set down."""
 
     kind: Literal["link-state"] = "link-state"
     name: str
@@ -168,7 +168,7 @@ Entry = Annotated[
 
 
 class Owner(Record):
-    """Who made the workspace; first line of its ledger."""
+    """The maker of the workspace; the first line of its ledger."""
 
     kind: Literal["owner"] = "owner"
     format: Literal[1] = 1
@@ -186,7 +186,7 @@ class Owner(Record):
 
 
 class Amended(Record):
-    """More is known of the entry at that place, which this one replaces."""
+    """An entry that replaces another one, because more is known now."""
 
     kind: Literal["amended"] = "amended"
     index: int
@@ -194,7 +194,7 @@ class Amended(Record):
 
 
 class Undone(Record):
-    """The entry at that place is gone from the host."""
+    """The mark that an entry is undone."""
 
     kind: Literal["undone"] = "undone"
     index: int

@@ -1,4 +1,4 @@
-"""One nfvbed at a time deploys and measures on a host."""
+"""The lock by which one nfvbed at a time deploys and measures on a host."""
 
 import contextlib
 import fcntl
@@ -15,7 +15,7 @@ from nfvbed.signals import signals_held
 
 
 class HostLock:
-    """An flock on a file that says who holds it. The kernel lets go of it when the holder ends, however that comes."""
+    """An flock on a file that names its holder. The kernel releases it when the holder ends, however it ends."""
 
     def __init__(self, directory: Path = RUN_DIRECTORY) -> None:
         self._path = directory / LOCK_NAME
@@ -27,7 +27,7 @@ class HostLock:
         return self._handle is not None
 
     def acquire(self) -> None:
-        """Take it; nothing to do when it is held already.
+        """Take the lock; nothing to do when it is held already.
 
         Raises:
             BusyError: another nfvbed holds it; with its pid, command and since when.
@@ -41,7 +41,7 @@ class HostLock:
             os.pwrite(self._handle, this_process().model_dump_json().encode(), 0)
 
     def release(self) -> None:
-        """Let go and remove the file, and the directory when nothing else is in it; idempotent."""
+        """Release the lock and remove the file, and the directory when nothing else is in it; idempotent."""
         if self._handle is None:
             return
         with signals_held():

@@ -1,4 +1,4 @@
-"""The ledger: what was made on the host, written down before it is made, so that any later nfvbed can undo it."""
+"""The ledger: things on the host are recorded before they are made, so that any later nfvbed can undo them."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -32,7 +32,7 @@ _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
 
 
 class Ledger:
-    """An append-only file of JSON lines: the owner, then what was made, what else became known of it, what was undone.
+    """An append-only file of JSON lines: first the owner, then what was made, learnt, and undone.
 
     A line is on the disk before the thing it names is made. After `kill -9` the ledger may name things that were never
     made, but nothing was made that it does not name.
@@ -54,7 +54,7 @@ class Ledger:
 
     @classmethod
     def open(cls, path: Path) -> "Ledger":
-        """Read a ledger; a last line that was cut off by a crash is left out: its thing was never made.
+        """Read a ledger; a last line that a crash cut off is left out: its thing was never made.
 
         Raises:
             InternalError: it has no owner.
@@ -79,7 +79,7 @@ class Ledger:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """What is still there, oldest first."""
+        """The entries of what is still there, oldest first."""
         return tuple(self._entries.values())
 
     @property
@@ -89,14 +89,14 @@ class Ledger:
 
     @property
     def this_boot(self) -> bool:
-        """Whether the machine has not been restarted since it was made."""
+        """Whether the machine has run without a restart since the ledger was made."""
         return self.owner.boot == boot_id()
 
     def record(self, entry: Entry) -> int:
-        """Write it down, on the disk when this returns. Call it before the thing is made (a process: right after).
+        """Record an entry, on the disk when this returns. Call it before making the thing (a process: right after).
 
         Returns:
-            Its place, for `amend`.
+            The entry's place, for `amend`.
         """
         with signals_held():
             self._append(entry)
@@ -105,13 +105,13 @@ class Ledger:
             return self._next - 1
 
     def amend(self, index: int, entry: Entry) -> None:
-        """Put this in place of what was recorded, now that more is known of it."""
+        """Replace a recorded entry, now that more is known of the thing."""
         with signals_held():
             self._append(Amended(index=index, entry=entry))
             self._entries[index] = entry
 
     def hand_over(self, entry: Entry, other: "Ledger") -> None:
-        """Let another ledger answer for what is deployed here; between two writes both do, so nothing is forgotten."""
+        """Let another ledger answer for what is deployed here. Between two writes both do, so nothing is forgotten."""
         with signals_held():
             index = next(place for place, mine in self._entries.items() if mine is entry)
             other.record(entry)
@@ -119,10 +119,10 @@ class Ledger:
             del self._entries[index]
 
     def undo_all(self) -> list[str]:
-        """Undo in reverse order, processes first (they hold the rest); goes on after errors.
+        """Undo in reverse order, processes first (they hold the rest), going on after errors; it can be called again.
 
         Returns:
-            What could not be removed and why; empty when all is gone. Can be called again.
+            What could not be removed and why; empty when all is gone.
         """
         problems: list[str] = []
         if not self.this_boot:

@@ -1,4 +1,4 @@
-"""Which process something on this host belongs to, and since when."""
+"""The process that something on this host belongs to, and when it started."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ from nfvbed.host.ledger.processes import start_time
 
 
 def this_process(persistent: bool = False) -> Owner:
-    """Describe the running nfvbed as an owner."""
+    """Return the running nfvbed as an owner."""
     started = start_time(os.getpid())
     if started is None:
         raise InternalError("/proc does not show this process", where="/proc", fix="mount /proc")
@@ -29,5 +29,5 @@ def this_process(persistent: bool = False) -> Owner:
 
 
 def boot_id() -> str:
-    """The id that the kernel drew at this boot."""
+    """Return the id that the kernel drew at this boot."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()

@@ -1,7 +1,9 @@
-"""One nfvbed at a time reads a pool of hugepages and writes what it makes of that; held for moments alone.
+"""The lock of a pool of hugepages: one nfvbed at a time reads it and writes a number from what it read.
 
-Pages that were given back while a program used them are surplus: they are among `nr_hugepages` until it ends, and then
-go. Whoever takes them for a part of the pool and writes a number on top of it keeps them for good.
+It is held for moments only.
+
+Pages that were given back while a program used them are surplus: `nr_hugepages` counts them until the program ends, and
+then they go. Whoever counts them as part of the pool and writes a number on top of that keeps them for good.
 """
 
 import contextlib
@@ -15,10 +17,10 @@ from nfvbed.host.ledger.places import POOL_LOCK
 
 @contextlib.contextmanager
 def pool_locked() -> Iterator[None]:
-    """Wait for the others; the kernel lets go when this process ends, however that comes.
+    """Hold the lock of the pools, waiting for others. The kernel releases it when this process ends, however it ends.
 
-    The lock is on a file that root alone can open: whoever may open what is locked, as all may open a pool's own files,
-    can let nfvbed wait for ever. Who may not make the file may write to no pool of the host.
+    The lock is on a file that only root can open. Everybody may open a pool's own files; on one of these anybody could
+    make nfvbed wait for ever. A process that may not make the file may not write to the host's pools either.
     """
     handle = _locked()
     try:
@@ -43,10 +45,10 @@ def _locked() -> int | None:
 
 
 def persistent_pages(path: Path) -> int:
-    """Return the pages of a pool without those that go when a program ends.
+    """Return the persistent pages of a pool: those that stay when programs end.
 
     Args:
-        path: the pool's file (`nr_hugepages`).
+        path: of the pool's file (`nr_hugepages`).
 
     Raises:
         FileNotFoundError: there is no such pool.
@@ -58,7 +60,7 @@ def persistent_pages(path: Path) -> int:
 
 
 def unused_pages(path: Path) -> int:
-    """Return the pages of a pool that nobody uses and nobody has been promised; 0 where there is no such pool.
+    """Return the pages of a pool that nobody uses and nobody is promised; 0 where there is no such pool.
 
     Args:
         path: the pool's file (`nr_hugepages`).
@@ -68,18 +70,18 @@ def unused_pages(path: Path) -> int:
 
 
 def lower_pool(path: Path, pages: int) -> bool:
-    """Let the pool have so many persistent pages; the caller holds its lock.
+    """Lower a pool to this number of persistent pages; the caller holds its lock.
 
-    Pages that a program gives back while the kernel lowers the pool may stay: the kernel takes for surplus what was
-    in use when it began, and nobody frees that any more (Linux 6.18: one time in ten where a switch was killed in the
-    half millisecond before). Such pages are made persistent, and so go with the next number that is written.
+    Pages that a program gives back while the kernel lowers the pool may stay: the kernel counts pages that were in use
+    as surplus, and then nobody frees them. On Linux 6.18 this happens one time in ten when a switch was killed half a
+    millisecond before. Such pages are made persistent, and so go with the next number that is written.
 
     Args:
         path: the pool's file (`nr_hugepages`).
-        pages: wanted.
+        pages: the wanted number.
 
     Returns:
-        Whether all others are gone; those that are in use go with the programs that use them.
+        Whether all other pages are gone; those in use go with the programs that use them.
     """
     path.write_text(str(pages))
     if _surplus(path) and unused_pages(path):

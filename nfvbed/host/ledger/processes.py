@@ -1,4 +1,4 @@
-"""Processes by id and start time, so that a reused id is never taken for the process that had it before."""
+"""Processes by id and start time, so that a reused id is never taken for the earlier process."""
 
 import os
 import select
@@ -27,37 +27,37 @@ def _stat(pid: int) -> list[str] | None:
 
 
 def start_time(pid: int) -> int | None:
-    """Clock ticks from boot to the start of the process; None when there is no such process."""
+    """Return clock ticks from boot to the start of the process; None when there is no such process."""
     fields = _stat(pid)
     return int(fields[_START_TIME]) if fields else None
 
 
 def is_alive(pid: int, started: int) -> bool:
-    """Whether that very process runs; a zombie does not."""
+    """Return whether exactly that process runs; a zombie does not."""
     fields = _stat(pid)
     return fields is not None and int(fields[_START_TIME]) == started and fields[_STATE] not in "ZX"
 
 
 def terminate(pid: int, started: int, timeout_s: float = 3.0) -> bool:
-    """End that very process: SIGTERM, and SIGKILL after the time-out; one that is stopped goes on, so that it can end.
+    """End exactly that process: SIGTERM, and SIGKILL after the time-out. A stopped process is continued to end.
 
     Returns:
-        Whether it is gone.
+        Whether the process is gone.
     """
     return _end(pid, started, ((signal.SIGTERM, 0), (signal.SIGCONT, timeout_s), (signal.SIGKILL, _KILL_WAIT_S)))
 
 
 def kill(pid: int, started: int) -> bool:
-    """End that very process by SIGKILL, as a crash would.
+    """Kill exactly that process with SIGKILL, as a crash would.
 
     Returns:
-        Whether it is gone.
+        Whether the process is gone.
     """
     return _end(pid, started, ((signal.SIGKILL, _KILL_WAIT_S),))
 
 
 def _end(pid: int, started: int, signals: Iterable[tuple[signal.Signals, float]]) -> bool:
-    """Send signals, one after the other, until it is gone; each has its time, in s."""
+    """Send signals, one after the other, until the process is gone; each has its own time, in s."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -110,14 +110,14 @@ class ManagedProcess:
         self._popen = popen
 
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Return whether the process runs."""
         if self._popen is not None:
             return self._popen.poll() is None
         return is_alive(self.pid, self.start_time)
 
     @property
     def exit_status(self) -> int | None:
-        """Exit status; negative: the signal that ended it; None: it runs, or nobody can know any more."""
+        """Exit status; negative: the signal that ended it; None: it runs, or nobody knows any more."""
         if self._popen is not None:
             return self._popen.poll()
         fields = _stat(self.pid)
@@ -126,7 +126,7 @@ class ManagedProcess:
         return os.waitstatus_to_exitcode(int(fields[_EXIT_CODE]))
 
     def log_tail(self, lines: int = 20) -> str:
-        """Return the last lines that it wrote."""
+        """Return its last lines of output."""
         return tail(self.log, lines)
 
     def stop(self, timeout_s: float = 3.0) -> None:
@@ -157,7 +157,7 @@ class ManagedProcess:
             )
 
     def wait(self, timeout_s: float) -> int | None:
-        """Wait for its end; the exit status, or None when it still runs."""
+        """Wait for its end; return its exit status, or None when it still runs."""
         deadline = time.monotonic() + timeout_s
         while self.alive() and time.monotonic() < deadline:
             time.sleep(0.005)
@@ -165,11 +165,11 @@ class ManagedProcess:
 
 
 def check_alive(process: ManagedProcess, what: str = "") -> None:
-    """Make sure that a process of the switch runs.
+    """Check that a process of the switch runs.
 
     Args:
-        process: of the switch, or of what is in its place or steers it.
-        what: what it means that it has ended; empty: that it has.
+        process: the switch's, or one that replaces or steers it.
+        what: what it means that the process has ended, for the message; empty: that it has ended.
 
     Raises:
         SwitchDiedError: it has ended; with its exit status and the last lines of its log.

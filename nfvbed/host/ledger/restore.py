@@ -1,4 +1,4 @@
-"""Gives a NIC back what a deployment changed; every function is idempotent, and fine with what is gone."""
+"""Restores what a deployment changed of a NIC. Every function is idempotent, and accepts what is gone."""
 
 import os
 import time
@@ -16,7 +16,7 @@ _LOOK_S = 0.05
 
 
 def driver(entry: DriverEntry, sysfs: Path = Path("/sys")) -> None:
-    """Give a PCI device its driver back, or none if it had none, and its network device the name that it had."""
+    """Restore the driver of a PCI device (none, if it had none), and the name of its network device."""
     if entry.previous is None:
         rebind.unbind(entry.address, entry.override, sysfs)
         return
@@ -29,9 +29,9 @@ def driver(entry: DriverEntry, sysfs: Path = Path("/sys")) -> None:
 
 
 def _give_back(entry: DriverEntry, folder: Path) -> None:
-    """Name a network device as it was and set it up if it was: without udev, the kernel counts them in a new order.
+    """Restore a network device's name, and set it up if it was: without udev, the kernel numbers them anew.
 
-    Where another device has the name by now, it keeps the one that the kernel gave.
+    Where another device has the name by now, the device keeps the name that the kernel gave it.
     """
     deadline = time.monotonic() + _APPEAR_S
     while not (found := rebind.netdevs(folder)) and time.monotonic() < deadline:
@@ -47,7 +47,7 @@ def _give_back(entry: DriverEntry, folder: Path) -> None:
 
 
 def vf_settings(entry: VfSettingsEntry) -> None:
-    """Lay the former settings down again."""
+    """Restore the former settings."""
     with IPRoute() as route:
         for index in route.link_lookup(ifname=entry.interface):
             for request in entry.requests:
@@ -55,7 +55,7 @@ def vf_settings(entry: VfSettingsEntry) -> None:
 
 
 def netdev(entry: NetdevEntry) -> None:
-    """Bring a device back from a namespace under its former name; one that is not there any more came back itself."""
+    """Bring a device back from a namespace under its former name; one that is no longer there came back by itself."""
     if not Path(entry.netns).exists():
         return
     handle = os.open(_OWN_NAMESPACE, os.O_RDONLY | os.O_CLOEXEC)
@@ -73,13 +73,13 @@ def netdev(entry: NetdevEntry) -> None:
 
 
 def link_state(entry: LinkStateEntry) -> None:
-    """Set a link down that was down, and up that was up."""
+    """Restore whether a link was up or down."""
     with IPRoute() as route:
         for index in route.link_lookup(ifname=entry.name):
             route.link("set", index=index, state="up" if entry.was_up else "down")
 
 
 def eswitch(entry: EswitchEntry) -> None:
-    """Give the embedded switch its former mode."""
+    """Restore the mode of the embedded switch."""
     if (Path("/sys/bus/pci/devices") / entry.address).is_dir():
         devlink.set_mode(entry.address, entry.previous)

@@ -1,4 +1,4 @@
-"""Starts processes that may outlive the command: each is recorded, and is ended with what it is for."""
+"""Starts processes that may outlive the command: each is recorded, and ends with what it is for."""
 
 import os
 import subprocess
@@ -17,14 +17,14 @@ def spawn(
     """Start a process in a session of its own, in the folder of its log, and record it.
 
     Args:
-        name: in the ledger and in errors.
+        name: in the ledger and in messages.
         argv: the program and its arguments; it must stay in the foreground.
-        log: gets its output.
-        ledger: ends it.
+        log: the file for its output.
+        ledger: undoing it ends the process.
         environment: variables on top of nfvbed's own.
 
     Raises:
-        DeployError: it is gone at once.
+        DeployError: the process ended at once.
     """
     with log.open("ab") as output:
         popen = subprocess.Popen(

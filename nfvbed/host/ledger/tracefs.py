@@ -1,4 +1,4 @@
-"""The kernel's tracing file system: how an instance of it, which outlives its maker, is taken away.
+"""The kernel's tracing file system: removes an instance of it, which outlives its maker.
 
 Source: Documentation/trace/ftrace.rst, section "Instances".
 """
@@ -15,14 +15,14 @@ _BUSY_WAIT_S = 2.0
 
 
 def instance_path(mount_point: Path, name: str) -> Path:
-    """Return where an instance of that name is, below a mounted tracefs."""
+    """Return the path of an instance, below a mounted tracefs."""
     return mount_point / "instances" / name
 
 
 def remove_instance(path: Path) -> None:
-    """Remove an instance; what it traces ends with it. Nothing to do where there is none.
+    """Remove an instance, which ends its tracing. Nothing to do where there is none.
 
-    An instance outlives the mount that it was made through: where that is gone, it is made again for the removal.
+    An instance outlives the mount through which it was made: where that is gone, it is mounted again for the removal.
 
     Raises:
         OSError: it is in use.

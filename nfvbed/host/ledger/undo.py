@@ -1,4 +1,4 @@
-"""Takes one recorded thing away from the host. Every function is idempotent: what is gone already is fine."""
+"""Removes one recorded thing from the host. Every function is idempotent: what is gone already is fine."""
 
 import contextlib
 import errno
@@ -41,7 +41,7 @@ _UNMOUNT_WAIT_S = patient(2.0)
 
 @singledispatch
 def undo(entry: object) -> None:
-    """Take it away.
+    """Remove a recorded thing.
 
     Raises:
         OSError, DeployError: it is still there.
@@ -104,7 +104,7 @@ def _(entry: CgroupEntry) -> None:
 
 
 def kill_cgroup(entry: CgroupEntry) -> None:
-    """Kill what runs in the group and wait until it is empty.
+    """Kill what runs in the group, and wait until it is empty.
 
     Raises:
         DeployError: something in it does not end.
@@ -143,10 +143,10 @@ def _(entry: HugepagesEntry) -> None:
 
 
 def settled(entry: Entry) -> Entry:
-    """Say of an entry what undoing it leaves, so that it can be undone twice.
+    """Return the entry after undoing, so that it can be undone twice.
 
-    Pages that were there before may have been of an nfvbed that is gone: where it is known how many are ours, those
-    are taken from what there is now.
+    Pages from before may have been those of an nfvbed that is gone. Where it is known how many are ours, that number
+    is taken from the present one.
     """
     if not isinstance(entry, HugepagesEntry) or entry.granted is None:
         return entry

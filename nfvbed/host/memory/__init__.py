@@ -1,1 +1,1 @@
-"""Hugepages: the pool, how it is enlarged, and what a host can do for more of them."""
+"""Hugepages: the pool, how it grows, and what a host can do for more of them."""

@@ -1,4 +1,4 @@
-"""The pool of hugepages: how many are free for us, and how it is enlarged."""
+"""The pool of hugepages: how many are free for us, and how it grows."""
 
 from pathlib import Path
 
@@ -30,25 +30,24 @@ class HugepagePool:
         return int(self._path.read_text())
 
     def how_to_have(self, pages: int) -> str:
-        """Say what can be done to have so many pages free here."""
+        """Return advice by which this many pages become free here."""
         advice = more_pages({self.node: max(1, pages - self.free)}, self._root)
         return f"{advice}; or {LOWER}"
 
     @property
     def free(self) -> int:
-        """Pages that nobody uses and nobody has been promised."""
+        """Pages that nobody uses and nobody is promised."""
         return unused_pages(self._path)
 
     def ensure_free(self, pages: int, ledger: Ledger, least: int | None = None) -> int:
-        """Enlarge the pool until so many pages are free.
+        """Enlarge the pool until this many pages are free.
 
         Args:
-            pages: wanted.
-            ledger: of who wants them.
-            least: with so many it works, if not as it was meant to; None: with all of them alone.
+            ledger: of whoever wants the pages; undoing it gives them back.
+            least: fewer pages that still will do; None: only all of them.
 
         Returns:
-            How many of them are free now.
+            How many of the wanted pages are free now.
 
         Raises:
             PrerequisiteError: the kernel finds too little contiguous memory, or the pool cannot be written. What was
@@ -73,10 +72,10 @@ class HugepagePool:
         return min(self.free, pages)
 
     def enlarge(self, pages: int, ledger: Ledger) -> int:
-        """Ask the kernel for so many pages more; the ledger's undoing gives them back.
+        """Ask the kernel for this many more pages; undoing the ledger gives them back.
 
         Returns:
-            How many it found; the rest of its memory is in use, or in pieces.
+            How many pages it found; the rest of its memory is in use or fragmented.
 
         Raises:
             PrerequisiteError: the pool cannot be written.

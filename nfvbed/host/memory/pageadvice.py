@@ -1,8 +1,8 @@
-"""What a host can do for more hugepages: by size and NUMA node, with the numbers that it has, and never fewer of any.
+"""Advice for more hugepages: by size and NUMA node, with the host's present numbers, and never fewer of any.
 
 `sysctl vm.nr_hugepages` is about pages of the default size, which `default_hugepagesz=1G` makes 1 GiB: nfvbed's 2 MiB
-then has to be named. So pools are written where the kernel keeps them by size
-(Documentation/admin-guide/mm/hugetlbpage.rst), and a number is what is there and what is lacking.
+then has to be named. So the advice names the kernel's files by size
+(Documentation/admin-guide/mm/hugetlbpage.rst), and a number is the sum of what is there and what is lacking.
 """
 
 import os
@@ -36,18 +36,18 @@ class Pool:
 
     @property
     def file(self) -> str:
-        """The file that its number is written into."""
+        """The file of its number of pages."""
         place = "kernel/mm" if self.node is None else f"devices/system/node/node{self.node}"
         return f"/sys/{place}/hugepages/hugepages-{self.size_kib}kB/nr_hugepages"
 
     @property
     def size(self) -> str:
-        """As users write it."""
+        """The size as users write it."""
         return f"{self.size_kib >> 20} GiB" if self.size_kib >= 1 << 20 else f"{self.size_kib >> 10} MiB"
 
 
 def read_pools(root: Path = Path("/"), node: int | None = None) -> tuple[Pool, ...]:
-    """Read the pools of a machine or of one node, by size; none where its kernel has no hugepages."""
+    """Read the pools of a machine or of one node, by size; none where the kernel has no hugepages."""
     place = "sys/kernel/mm" if node is None else f"sys/devices/system/node/node{node}"
     return tuple(
         sorted(
@@ -66,11 +66,11 @@ def read_pools(root: Path = Path("/"), node: int | None = None) -> tuple[Pool, .
 
 
 def more_pages(lacking: Mapping[int | None, int], root: Path = Path("/")) -> str:
-    """Say how a host comes to have more free pages of 2 MiB.
+    """Return advice by which a host gets more free pages of 2 MiB.
 
     Args:
-        lacking: how many lack, by NUMA node; None: of the whole machine, on any node.
-        root: of the tree that is read; another one than `/` in tests.
+        lacking: how many are lacking, by NUMA node; None: of the whole machine, on any node.
+        root: of the file tree; other than `/` in tests.
     """
     pools = {node: {pool.size_kib: pool for pool in read_pools(root, node)} for node in lacking}
     whole = read_pools(root)
@@ -96,7 +96,7 @@ def _written(wanted: Mapping[int | None, tuple[Pool, int]], root: Path) -> str:
 
 
 def _at_boot(wanted: Mapping[int | None, tuple[Pool, int]], root: Path) -> str:
-    """Give the kernel's parameters; by node all nodes are named, as those that are left out would have none."""
+    """Return the kernel's parameters; with nodes, all are named, as those left out would have none."""
     counts = {node: pool.total + pages for node, (pool, pages) in wanted.items()}
     by_node = ""
     if None not in counts:
@@ -119,7 +119,7 @@ def _totals_by_node(root: Path) -> dict[int | None, int]:
 
 
 def _words_of_size(root: Path) -> list[str]:
-    """Return the words of the kernel's command line that are about 2 MiB: a number is of the size before it."""
+    """Return the words of the kernel's command line about 2 MiB: a number is for the size before it."""
     try:
         words = (root / "proc/cmdline").read_text().split()
         default = re.search(r"^Hugepagesize:\s+(\d+) kB", (root / "proc/meminfo").read_text(), re.MULTILINE)
@@ -160,7 +160,7 @@ def _no_such_size(pages: int, pools: tuple[Pool, ...]) -> str:
 
 
 def _held(root: Path) -> str:
-    """Name who has hugepages: processes by what they map, and files that outlive theirs."""
+    """Return who has hugepages: processes by their mappings, and files that outlive their processes."""
     holders = [*_processes(root), *_files(root)]
     shown = [text for _, text in sorted(holders, reverse=True)[:_HELD_SHOWN]]
     more = len(holders) - len(shown)
@@ -170,7 +170,7 @@ def _held(root: Path) -> str:
 
 
 def _processes(root: Path) -> Iterator[tuple[int, str]]:
-    """Yield KiB and name of each process with hugepages (HugetlbPages in proc(5), from Linux 4.4 on)."""
+    """Yield KiB and name of each process with hugepages (HugetlbPages in proc(5), since Linux 4.4)."""
     for status in (root / "proc").glob("[0-9]*/status"):
         try:
             found = dict(line.split(":", 1) for line in status.read_text().splitlines() if ":" in line)
@@ -182,7 +182,7 @@ def _processes(root: Path) -> Iterator[tuple[int, str]]:
 
 
 def _files(root: Path) -> Iterator[tuple[int, str]]:
-    """Yield KiB and name of each mount of hugetlbfs that has files; they hold their pages until they are removed."""
+    """Yield KiB and name of each mount of hugetlbfs with files; these hold their pages until they are removed."""
     try:
         mounts = [line.split() for line in (root / "proc/mounts").read_text().splitlines()]
     except OSError:

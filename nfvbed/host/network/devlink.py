@@ -15,7 +15,7 @@ _NUMBERS = {name: number for number, name in _MODES.items()}
 
 
 def mode(address: str) -> str | None:
-    """Return the mode of a PCI device's embedded switch; None: its driver does not tell, as those without a choice."""
+    """Return the mode of a PCI device's embedded switch; None: the driver does not tell, or has no choice of modes."""
     try:
         with DL() as link:
             answers = _ask(link, _message(DEVLINK_CMD_ESWITCH_GET, address))
@@ -26,7 +26,7 @@ def mode(address: str) -> str | None:
 
 
 def set_mode(address: str, wanted: str) -> None:
-    """Change it. The kernel refuses while virtual functions have drivers.
+    """Set the mode. The kernel refuses while virtual functions have drivers.
 
     Raises:
         UnsupportedError: the NIC or its driver has no such mode.

@@ -1,7 +1,7 @@
 """The counters of all links of a network namespace in one netlink request.
 
-They are read several times around every trial; pyroute2, which decodes every attribute of every link, takes ten times
-as long.
+They are read several times around every trial. pyroute2 decodes every attribute of every link, and takes ten times as
+long.
 """
 
 import os
@@ -50,7 +50,7 @@ _PATIENCE_S = 5.0
 
 @dataclass(frozen=True)
 class LinkReading:
-    """What the kernel says of a link."""
+    """A link's state and counters, as the kernel reports them."""
 
     index: int
     is_up: bool
@@ -85,7 +85,7 @@ def read_links() -> dict[str, LinkReading]:
 
 
 def _answer(connection: socket.socket) -> tuple[dict[str, LinkReading], bool]:
-    """Receive all links, and whether none of them came or went meanwhile."""
+    """Receive all links; return them, and whether none was added or removed meanwhile."""
     found, whole = dict[str, LinkReading](), True
     while True:
         for kind, flags, body in _parts(connection.recv(_LONGEST_BYTES)):
@@ -101,7 +101,7 @@ def _answer(connection: socket.socket) -> tuple[dict[str, LinkReading], bool]:
 
 
 def _parts(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Split what one call received into messages: type, flags and body."""
+    """Yield the messages that one call received: type, flags and body."""
     at = 0
     while at + _HEADER.size <= len(data):
         length, kind, flags, _, _ = _HEADER.unpack_from(data, at)

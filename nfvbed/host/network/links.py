@@ -1,4 +1,4 @@
-"""Links in network namespaces, over netlink and ethtool's ioctl; every function runs where its caller has entered."""
+"""Links in network namespaces, over netlink and ethtool's ioctl; every function runs in its caller's namespace."""
 
 import fcntl
 import os
@@ -70,7 +70,7 @@ class LinkCounters(Record):
 
     @property
     def drops(self) -> dict[str, int]:
-        """Frames that did not go on, each counted once: the reasons, and of the totals what none of them explains."""
+        """Frames that did not go on, each counted once: by reason, and the part of the totals without a reason."""
         found = {"rx_dropped": self.rx_dropped, "tx_dropped": self.tx_dropped}
         for total, side in (("rx_errors", "rx_"), ("tx_errors", "tx_")):
             reasons = {name: count for name, count in self.reasons.items() if name.startswith(side)}
@@ -80,7 +80,7 @@ class LinkCounters(Record):
 
 
 def silence_ipv6(names: Iterable[str] = ("all", "default")) -> None:
-    """Turn IPv6 off, so that no neighbour or router solicitation of the kernel is among the frames under test."""
+    """Turn IPv6 off, so that the kernel sends no neighbour or router solicitation among the frames under test."""
     for name in names:
         path = Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6")
         if path.exists():  # the kernel may be without IPv6
@@ -88,7 +88,7 @@ def silence_ipv6(names: Iterable[str] = ("all", "default")) -> None:
 
 
 def add_veth(name: str, peer: str, macs: tuple[str, str], peer_netns: str | None = None, *, queues: int = 1) -> None:
-    """Make a pair, the other end in another namespace where one is given, both down, each with so many queues."""
+    """Make a pair, both down, with this number of queues each; the other end may be in another namespace."""
     ends = {"mtu": PORT_MTU, "num_tx_queues": queues, "num_rx_queues": queues}
     other: dict[str, object] = {"ifname": peer, "address": macs[1], **ends}
     with IPRoute() as route:
@@ -104,20 +104,19 @@ def add_veth(name: str, peer: str, macs: tuple[str, str], peer_netns: str | None
 
 
 def _far_index() -> int:
-    """Return an index that the other end of a pair, in a namespace of few links, does not have too.
+    """Return an index that is free in the namespace of a pair's other end too.
 
-    The kernel takes a device whose other end has its own number for one without another end, and tells only once a
-    second that such a device has got a carrier; until then a bridge does not forward to it, and it sends nothing.
+    Where both ends have the same index, the kernel treats the device as one without another end. It then reports a
+    new carrier only once a second; until then a bridge does not forward to the device, and it sends nothing.
     """
     return max(_FEW, *(link.index for link in read_links().values())) + 1
 
 
 def add_tap(name: str, queues: int = 1) -> None:
-    """Make a tap device that stays, down, with virtio's header, for a virtual machine that opens it by name.
+    """Make a persistent tap device, down, with virtio's header, for a virtual machine that opens it by name.
 
     Args:
-        name: of the device.
-        queues: whoever opens a device of several queues must ask for several, and the other way round.
+        queues: whoever opens a device of several queues must ask for several; a device of one queue, for one.
 
     Raises:
         OSError: the kernel has no tap devices, or the name is taken.
@@ -140,7 +139,7 @@ def _add_tuntap(name: str, flags: int) -> None:
 
 
 def add_tun(name: str) -> None:
-    """Make a tun device that stays, down: IP packets without a header before them, for a program that opens it by name.
+    """Make a persistent tun device, down: IP packets without a header before them, for a program that opens it by name.
 
     Raises:
         OSError: the kernel has no tun devices, or the name is taken.
@@ -149,14 +148,14 @@ def add_tun(name: str) -> None:
 
 
 def set_up(names: Iterable[str]) -> None:
-    """Bring links up."""
+    """Set links up."""
     with IPRoute() as route:
         for name in names:
             route.link("set", index=_index(route, name), state="up")
 
 
 def set_down(names: Iterable[str]) -> None:
-    """Take links down: their receive work ends, and with it its threads."""
+    """Set links down: their receive work ends, and with it its threads."""
     with IPRoute() as route:
         for name in names:
             route.link("set", index=_index(route, name), state="down")
@@ -166,8 +165,7 @@ def add_bridge(name: str, ports: Iterable[str], options: Mapping[str, int], lear
     """Make a bridge with these ports.
 
     Args:
-        name: of the bridge.
-        ports: links that exist in this namespace.
+        ports: links that are in this namespace.
         options: `br_*` attributes of rtnetlink.
         learning: whether the ports learn source addresses; without it every frame is flooded.
     """
@@ -182,7 +180,7 @@ def add_bridge(name: str, ports: Iterable[str], options: Mapping[str, int], lear
 
 
 def remove(names: Iterable[str]) -> None:
-    """Remove those of the links that are in this namespace; ports of a removed bridge stay, without a master."""
+    """Remove those of the links that are in this namespace; a removed bridge's ports stay."""
     with IPRoute() as route:
         for name in names:
             for index in route.link_lookup(ifname=name):
@@ -190,7 +188,7 @@ def remove(names: Iterable[str]) -> None:
 
 
 def tune_bridge(name: str, options: Mapping[str, int], learning: bool) -> None:
-    """Set options of a bridge that exists, and whether its ports learn, as `add_bridge` does for a new one."""
+    """Set options of an existing bridge, and whether its ports learn, as `add_bridge` does for a new one."""
     with IPRoute() as route:
         bridge = _index(route, name)
         if options:
@@ -213,11 +211,11 @@ def masters() -> dict[str, str]:
 
 
 def steer_by_address(isolated: Iterable[str], ports: Mapping[str, Iterable[str]]) -> None:
-    """Let bridge ports forward by static entries alone: they learn nothing, and flood nothing to each other.
+    """Let bridge ports forward only by static entries: they learn nothing, and flood nothing to each other.
 
     Args:
-        isolated: those that may not reach one another.
-        ports: every port of the bridge with the addresses that lie behind it.
+        isolated: ports that may not reach one another.
+        ports: the addresses behind each port of the bridge.
     """
     apart = set(isolated)
     with IPRoute() as route:
@@ -240,16 +238,16 @@ def learnt_addresses(bridge: str) -> tuple[int | None, int | None]:
 
 
 def forget_learnt(bridge: str) -> None:
-    """Let a bridge of this namespace forget every address that it has learnt."""
+    """Remove all learnt addresses of a bridge of this namespace."""
     with IPRoute() as route:
         route.link("set", index=_index(route, bridge), kind="bridge", br_fdb_flush=True)
 
 
 def set_features(name: str, wanted: Mapping[str, bool]) -> None:
-    """Turn offloads on or off; one that this kernel or device does not have is left out.
+    """Turn offloads on or off; those that this kernel or device does not have are left out.
 
-    So is one that the device keeps as it is: a macvlan has its transmit offloads always, as its lower link does their
-    work.
+    So are offloads that the device cannot change: a macvlan always has its transmit offloads, as its lower link does
+    their work.
     """
     device = IoctlEthtool(name)
     try:
@@ -268,7 +266,7 @@ def set_features(name: str, wanted: Mapping[str, bool]) -> None:
 
 
 def has_feature(name: str, feature: str) -> bool:
-    """Return whether an offload is on; not where this kernel or device does not have it."""
+    """Return whether an offload is on; False where this kernel or device does not have it."""
     device = IoctlEthtool(name)
     try:
         features = device.get_features()
@@ -288,7 +286,7 @@ def veth_pair(name: str) -> tuple[int, int] | None:
 
 
 def other_end(pair: tuple[int, int]) -> str | None:
-    """Name the other end of a veth by what `veth_pair` gave for the first one; None: it is not in this namespace."""
+    """Return the name of a veth's other end from what `veth_pair` gave; None: it is not in this namespace."""
     with IPRoute() as route:
         found = (link for link in route.get_links() if _pair(link) == (pair[1], pair[0]))
         return next((str(link.get_attr("IFLA_IFNAME")) for link in found), None)
@@ -331,7 +329,7 @@ def _exists(name: str) -> bool:
 
 
 def add_queues(names: tuple[str, ...], frames: int = 1000) -> None:
-    """Give links a queue (pfifo) of so many frames: what their other end has no room for waits in it.
+    """Give links a queue (pfifo) of this many frames, for those that the other end has no room for.
 
     Raises:
         NetlinkError: the kernel has none.

@@ -1,4 +1,4 @@
-"""Whether the kernel can send frames from an XDP program (BPF_PROG_TEST_RUN with live frames), found by sending one."""
+"""Whether the kernel can send frames from an XDP program (BPF_PROG_TEST_RUN with live frames): it sends one."""
 
 import ctypes
 import os
@@ -27,7 +27,7 @@ def _bpf(command: int, attribute: bytes) -> int:
 
 
 def _load_drop() -> int:
-    """Load a program that drops everything."""
+    """Load a program that drops everything; return its file descriptor."""
     program = ctypes.create_string_buffer(_DROP, len(_DROP))
     licence = ctypes.create_string_buffer(b"GPL")
     # union bpf_attr: type, count, program, licence; then log level, log size, log buffer, kernel version, flags.
@@ -37,11 +37,7 @@ def _load_drop() -> int:
 
 
 def try_xdp() -> str:
-    """Load an XDP program.
-
-    Returns:
-        Empty, or why it cannot be done here.
-    """
+    """Load an XDP program; return why it cannot be loaded here, or an empty text."""
     if platform.machine() not in _SYSCALL:
         return f"the bpf system call's number on {platform.machine()} is not known"
     try:
@@ -52,11 +48,7 @@ def try_xdp() -> str:
 
 
 def try_live_frames() -> str:
-    """Send one frame into a program that drops it.
-
-    Returns:
-        Empty, or why it cannot be done here.
-    """
+    """Send one frame into a program that drops it; return why that cannot be done here, or an empty text."""
     if platform.machine() not in _SYSCALL:
         return f"the bpf system call's number on {platform.machine()} is not known"
     try:

@@ -27,14 +27,13 @@ class MacvlanDevice:
 
 
 def add(device: MacvlanDevice, netns: str | None = None) -> None:
-    """Make one, down.
+    """Make a device, down.
 
     Args:
-        device: what is made.
-        netns: path of the network namespace that it is put into; None: the lower link's.
+        netns: path of the namespace for the device; None: the lower link's.
 
     Raises:
-        NetlinkError: the kernel has none, or not in this mode.
+        NetlinkError: the kernel has no such devices, or not in this mode.
         FileNotFoundError: there is no such lower link.
     """
     kind = "macvtap" if device.tap else "macvlan"
@@ -57,7 +56,7 @@ def add(device: MacvlanDevice, netns: str | None = None) -> None:
 
 
 def mode_of(name: str) -> str:
-    """Read a device's mode, as the kernel has it; empty for a link of another kind, or none."""
+    """Return a device's mode, as the kernel has it; empty for no link, or one of another kind."""
     with IPRoute() as route:
         for index in route.link_lookup(ifname=name):
             info = next(iter(route.get_links(index))).get_attr("IFLA_LINKINFO")
@@ -68,7 +67,7 @@ def mode_of(name: str) -> str:
 
 
 def by_address() -> dict[str, str]:
-    """Return the macvlan and macvtap devices of this namespace: the name of each by its MAC address."""
+    """Return the names of the macvlan and macvtap devices of this namespace, by MAC address."""
     found = {}
     with IPRoute() as route:
         for link in route.get_links():

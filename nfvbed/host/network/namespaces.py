@@ -29,7 +29,7 @@ def _check(result: int, what: str) -> None:
 
 
 def mount(source: str, target: str, filesystem: str, flags: int = 0, options: str = "") -> None:
-    """mount(2).
+    """Mount a file system (mount(2)).
 
     Raises:
         OSError: with the target as its file name.
@@ -39,7 +39,7 @@ def mount(source: str, target: str, filesystem: str, flags: int = 0, options: st
 
 
 def unmount(target: str, flags: int = 0) -> None:
-    """umount2(2).
+    """Unmount a file system (umount2(2)).
 
     Raises:
         OSError: EINVAL when nothing is mounted there.
@@ -48,7 +48,7 @@ def unmount(target: str, flags: int = 0) -> None:
 
 
 def in_thread(work: Callable[[], _Result]) -> _Result:
-    """Run in a thread of its own, whose namespaces end with it, and give back what it returned or raised.
+    """Run in a thread of its own, whose namespaces end with it; return or raise what the function does.
 
     An interrupt waits for its end: in the middle of starting or joining, Python would lose count of its threads.
     """
@@ -76,7 +76,7 @@ def inside(path: str, work: Callable[[], _Result]) -> _Result:
 
 
 def create(path: str) -> None:
-    """Make a network namespace that is held by a mount, as `ip netns` does, its loopback up.
+    """Make a network namespace that a mount holds, as `ip netns` does, with its loopback up.
 
     Raises:
         OSError: no privilege, or the name exists.

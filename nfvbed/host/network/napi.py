@@ -1,6 +1,6 @@
-"""The receive work of links on cores of one's choice: threaded NAPI, and receive packet steering (RPS).
+"""The receive work of links on chosen cores: threaded NAPI, and receive packet steering (RPS).
 
-sysfs shows the devices of the namespace it was mounted in, hence the detour through a mount of its own.
+sysfs shows the devices of the namespace in which it was mounted, so it is mounted anew for each namespace.
 """
 
 import os
@@ -27,7 +27,7 @@ a slow trickle wait for it."""
 
 
 def napi_threads() -> dict[int, str]:
-    """All NAPI threads of the machine: thread id and name (`napi/<link>-<NAPI id>`)."""
+    """Return all NAPI threads of the machine: thread id and name (`napi/<link>-<NAPI id>`)."""
     found: dict[int, str] = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
@@ -38,7 +38,7 @@ def napi_threads() -> dict[int, str]:
 
 
 def thread_name(tid: int) -> str:
-    """Name of a thread; empty when it is gone."""
+    """Return the name of a thread; empty when it is gone."""
     try:
         return Path(f"/proc/{tid}/comm").read_text().strip()
     except (FileNotFoundError, ProcessLookupError):
@@ -46,7 +46,7 @@ def thread_name(tid: int) -> str:
 
 
 def run_time_ns(tid: int) -> int | None:
-    """CPU time of a thread as the scheduler counts it; None when it is gone."""
+    """Return the CPU time of a thread as the scheduler counts it, in ns; None when it is gone."""
     try:
         return int(Path(f"/proc/{tid}/schedstat").read_text().split()[0])
     except (FileNotFoundError, ProcessLookupError):
@@ -92,10 +92,10 @@ def threaded(netns: str, links: Iterable[str]) -> tuple[str, ...]:
 
 
 def leave_to_poller(netns: str, links: Iterable[str]) -> None:
-    """Let whoever busy-polls a link's sockets do its receive work, in his own system calls.
+    """Let a link's busy poller do its receive work in its own system calls.
 
-    A socket that prefers busy polling keeps the kernel from scheduling that work elsewhere; should the poller end, the
-    kernel takes it up again after the time set here.
+    A socket that prefers busy polling keeps the kernel from scheduling that work elsewhere. When the poller ends, the
+    kernel resumes the work after the time that is set here.
 
     Raises:
         UnsupportedError: the kernel has no preferred busy polling.
@@ -125,7 +125,7 @@ def steer(netns: str, links: Iterable[str], core: int) -> None:
 
 
 def pin_threads(link: str, before: Iterable[int], core: int, role: Role) -> tuple[WorkThread, ...]:
-    """Pin the NAPI threads of a link that were not there before, and describe them.
+    """Pin a link's new NAPI threads, and return them.
 
     Raises:
         DeployError: none appeared, or one cannot be pinned.
@@ -156,15 +156,14 @@ def pin_threads(link: str, before: Iterable[int], core: int, role: Role) -> tupl
 
 
 def put_first(threads: Iterable[WorkThread], *, before_others: bool = False) -> None:
-    """Let NAPI threads that share a core with the generator's sender run when they have work, as an interrupt would.
+    """Run NAPI threads with work before the generator's sender on the same core, as an interrupt would.
 
-    As an equal of a sender that never sleeps, a sink waits for whole scheduler slices; the ring before it (256 frames)
-    overflows, and 40 % of what the switch forwarded is lost at the generator's own door. The lowest real-time priority
+    As an equal of a sender that never sleeps, a sink waits for whole scheduler slices. The ring before it (256 frames)
+    then overflows, and 40 % of what the switch forwarded is lost at the generator itself. The lowest real-time priority
     is enough; a sink sleeps when its ring is empty, so the sender is not starved.
 
     Args:
-        threads: what is put first.
-        before_others: also before others that were put first.
+        before_others: run them also before threads that an earlier call put first.
 
     Raises:
         DeployError: real-time priorities are not allowed here.
@@ -182,12 +181,16 @@ def put_first(threads: Iterable[WorkThread], *, before_others: bool = False) -> 
 
 
 def still_there(threads: Iterable[WorkThread]) -> tuple[WorkThread, ...]:
-    """Those that live. The name holds the NAPI id, which is not used twice, so a reused thread id is noticed."""
+    """Return the threads that live. Their names have the NAPI id, used only once, so a reused thread id is noticed."""
     return tuple(thread for thread in threads if thread_name(thread.tid) == thread.name)
 
 
 def _set(netns: str, links: Iterable[str], attributes: Mapping[str, int], refused: tuple[str, str]) -> None:
-    """Write links' attributes in sysfs; `refused`: what to say of a kernel that has not got them, and the fix."""
+    """Write links' attributes in sysfs.
+
+    Args:
+        refused: the message and the fix where the kernel does not have them.
+    """
     names = list(links)
 
     def write() -> None:

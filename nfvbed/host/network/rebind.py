@@ -1,4 +1,4 @@
-"""Gives a PCI device another driver; knows nothing of ledgers, so that undoing can use it."""
+"""Gives a PCI device another driver. It does not use the ledger, so that undoing can call it."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ _NONE = "(null)"
 
 
 def read_override(address: str, sysfs: Path = _SYSFS) -> str:
-    """Return the driver that the device is reserved for; empty: none."""
+    """Return the driver for which the device is reserved; empty: none."""
     text = (sysfs / "bus/pci/devices" / address / "driver_override").read_text().strip()
     return "" if text == _NONE else text
 
@@ -20,9 +20,8 @@ def rebind(address: str, driver: str | None, override: str, sysfs: Path = _SYSFS
 
     Args:
         address: of the PCI device.
-        driver: that it has when this returns, if that one takes it; None: whichever takes it.
-        override: what `driver_override` says afterwards; empty: nothing.
-        sysfs: where /sys is.
+        driver: the wanted one, which has the device afterwards if it accepts it; None: whichever does.
+        override: the content of `driver_override` afterwards; empty: none.
 
     Raises:
         OSError: the kernel refuses.
@@ -39,7 +38,7 @@ def rebind(address: str, driver: str | None, override: str, sysfs: Path = _SYSFS
 
 
 def unbind(address: str, override: str, sysfs: Path = _SYSFS) -> None:
-    """Take a device from its driver, and give it to none."""
+    """Take a device from its driver, and give it to no other."""
     folder = sysfs / "bus/pci/devices" / address
     if not folder.is_dir():
         return
@@ -49,5 +48,5 @@ def unbind(address: str, override: str, sysfs: Path = _SYSFS) -> None:
 
 
 def netdevs(folder: Path) -> tuple[Path, ...]:
-    """Return the network devices of a PCI device, by its folder and as folders; those of virtio are one level below."""
+    """Return the network devices of a PCI device's folder, as folders; those of virtio are one level below."""
     return tuple(sorted(path for level in ("net/*", "virtio*/net/*") for path in folder.glob(level)))

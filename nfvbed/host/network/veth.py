@@ -25,7 +25,7 @@ MACS = {
 
 
 def generator_ports(netns: str) -> tuple[GeneratorPort, GeneratorPort]:
-    """The generator's two ports."""
+    """Return the generator's two ports."""
     first, second = (
         GeneratorPort(engine="xdp", spec=name, kind=PortKind.VETH, netns=netns) for name in GENERATOR_LINKS
     )
@@ -33,9 +33,9 @@ def generator_ports(netns: str) -> tuple[GeneratorPort, GeneratorPort]:
 
 
 def prepare(netns: str, names: tuple[str, ...], offloads: bool = True) -> None:
-    """Silence links, bring them up, and set their offloads.
+    """Silence links, set them up, and set their offloads.
 
-    GRO is on whatever the offloads: a veth takes frames that XDP redirects into it only with GRO or an XDP program. It
+    GRO is on whatever the offloads: a veth accepts frames redirected by XDP only with GRO or with an XDP program. GRO
     does not merge our UDP frames (that would take rx-udp-gro-forwarding).
     """
     features = {links.GRO: True} | ({} if offloads else dict.fromkeys(links.TRANSMIT_OFFLOADS, False))
@@ -65,7 +65,7 @@ def wait_until_up(netns: str, names: tuple[str, ...]) -> None:
 
 
 def read(netns: str, names: tuple[str, ...]) -> dict[str, LinkCounters]:
-    """Counters of links.
+    """Read the counters of links.
 
     Raises:
         SwitchDiedError: a link or the whole namespace is gone.
@@ -87,14 +87,7 @@ def _gone(netns: str, observed: str) -> SwitchDiedError:
 
 
 def hop(name: str, counted: LinkCounters, kind: HopKind, end: End | None = None) -> Hop:
-    """Return a link as a hop.
-
-    Args:
-        name: as it is shown.
-        counted: by the kernel.
-        kind: what the link is.
-        end: of the path, where it is a port.
-    """
+    """Return a link's counters as a hop."""
     return Hop(
         name=name,
         kind=kind,
@@ -108,5 +101,5 @@ def hop(name: str, counted: LinkCounters, kind: HopKind, end: End | None = None)
 
 
 def generator_hop(name: str, port: int, counted: LinkCounters) -> Hop:
-    """Return the generator's link of a number as a hop."""
+    """Return the generator's link with this number as a hop."""
     return hop(f"generator port {port} ({name})", counted, HopKind.GENERATOR_PORT, End(None, port))

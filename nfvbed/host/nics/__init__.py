@@ -1,1 +1,1 @@
-"""Ports of NICs that a switch and the generator take over PCI: which they are, whether they may, and how."""
+"""NIC ports that a switch and the generator take over PCI: which they are, whether they may be taken, and how."""

@@ -13,13 +13,12 @@ VFIO = "vfio-pci"
 
 
 def bind(address: str, driver: str | None, ledger: Ledger, sysfs: Path = SYSFS) -> str:
-    """Bind a device to a driver, or to the one that the kernel chooses; what it had is in the ledger.
+    """Bind a device to a driver, or to the kernel's choice; the ledger records the former driver.
 
     Args:
         address: of the PCI device.
-        driver: its name; None: the kernel's choice. A device that has it, or for None any but vfio-pci, is left alone.
-        ledger: of the deployment.
-        sysfs: where /sys is.
+        driver: its name; None: the kernel's choice. The device is left alone if it has this driver, or with None any
+            but vfio-pci.
 
     Returns:
         The driver's name.
@@ -53,7 +52,7 @@ def bind(address: str, driver: str | None, ledger: Ledger, sysfs: Path = SYSFS) 
 
 
 def _netdev(address: str, sysfs: Path) -> tuple[str, bool]:
-    """Name the network device of a PCI device that has one, and tell whether it is up."""
+    """Return the name of a PCI device's network device, if it has one, and whether that is up."""
     found = rebind.netdevs(device_folder(address, sysfs))
     if len(found) != 1:
         return "", False

@@ -1,4 +1,4 @@
-"""Whether the network ports that a site's cables name may be taken; refused with the reason before anything changes."""
+"""Whether the network ports that a site's cables name may be taken; refusals give the reason before any change."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ OWN_GROUP = (
 
 @dataclass(frozen=True)
 class Machine:
-    """Where is looked; other ones in tests."""
+    """The places that are read; tests give other ones."""
 
     sysfs: Path = SYSFS
     uses_of: Callable[[str], tuple[str, ...]] = uses.uses_of
@@ -42,10 +42,10 @@ HERE = Machine()
 
 
 def require(cables: tuple[CableSpec, ...], machine: Machine = HERE) -> dict[str, Nic]:
-    """Make sure that all ports can be taken; nothing is changed.
+    """Check that all ports can be taken; nothing is changed.
 
     Returns:
-        The ports by their addresses.
+        The ports by their PCI addresses.
 
     Raises:
         UnsupportedError: one cannot, with what was found and what fixes it.
@@ -62,15 +62,14 @@ def require(cables: tuple[CableSpec, ...], machine: Machine = HERE) -> dict[str,
 
 
 def require_addresses(given: Mapping[str, str], key: str, machine: Machine = HERE) -> dict[str, Nic]:
-    """Make sure that ports can be taken; nothing is changed.
+    """Check that ports can be taken; nothing is changed.
 
     Args:
-        given: their addresses, and which program takes each.
-        key: of the site's file that names them, in the plural.
-        machine: where is looked.
+        given: the program that takes each port, by PCI address.
+        key: the key of the site's file that names the ports, in the plural.
 
     Returns:
-        The ports by their addresses.
+        The ports by their PCI addresses.
 
     Raises:
         UnsupportedError: one cannot, with what was found and what fixes it.
@@ -110,7 +109,7 @@ def _found(address: str, key: str, machine: Machine) -> Nic:
 
 
 def _refuse_used(nic: Nic, key: str, machine: Machine) -> None:
-    """Never take the port that somebody is logged in through, or that carries anything else of the host's."""
+    """Refuse the port through which somebody is logged in, and any that carries other traffic of the host."""
     where = f"{key}, {nic.address}"
     for port in nic.ports:
         found = machine.uses_of(port.name)
@@ -148,15 +147,15 @@ def _require_vfio(nics: list[Nic], given: Mapping[str, str], key: str, machine: 
 
 
 def sharing(address: str, group: Iterable[GroupMember], given: Mapping[str, str]) -> GroupMember | None:
-    """Find the device of a port's IOMMU group that keeps VFIO from giving the port away; None: there is none.
+    """Return the device of a port's IOMMU group that keeps VFIO from giving the port away; None: there is none.
 
-    VFIO gives an IOMMU group to one program, whole; devices without a driver, and bridges, do not count (the kernel's
+    VFIO gives a whole IOMMU group to one program; devices without a driver, and bridges, do not count (the kernel's
     Documentation/driver-api/vfio.rst).
 
     Args:
         address: of the port.
         group: all devices of its group.
-        given: the addresses of all ports that are to be given away, and the program that takes each.
+        given: the program that takes each port that is to be given away, by PCI address.
     """
     for other in group:
         if other.address == address or not other.can_be_driven:
@@ -170,14 +169,14 @@ def sharing(address: str, group: Iterable[GroupMember], given: Mapping[str, str]
 
 
 def shared_words(address: str, other: GroupMember, given: Mapping[str, str]) -> str:
-    """Name a port and the device that shares its group, with who has or gets each."""
+    """Return words for a port and the device that shares its group, with who has or gets each."""
     if other.address in given:
         return f"{address} ({given[address]}) and {other.address} ({given[other.address]})"
     return f"{address} and {other.address}, driver {other.driver}"
 
 
 def _refuse_shared_group(nic: Nic, given: Mapping[str, str], key: str, machine: Machine) -> None:
-    """VFIO gives an IOMMU group to one program, whole: switch and generator need groups of their own."""
+    """Refuse two programs in one IOMMU group: VFIO gives a group, whole, to one program."""
     where = f"{key}, {nic.address}"
     other = sharing(nic.address, inventory.group_members(nic.iommu_group, machine.sysfs), given)
     if other is not None:

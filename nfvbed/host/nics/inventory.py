@@ -1,4 +1,4 @@
-"""What sysfs says of a network port by its PCI address.
+"""What sysfs says of a network port, by its PCI address.
 
 Source: Documentation/ABI/testing/sysfs-bus-pci (class, numa_node), sysfs-kernel-iommu_groups, sysfs-class-net.
 """
@@ -13,7 +13,7 @@ _BRIDGE_CLASS = 0x06
 
 
 class GroupMember(Record):
-    """A PCI device as a member of an IOMMU group."""
+    """A PCI device in an IOMMU group."""
 
     address: str
     device_class: int
@@ -22,12 +22,12 @@ class GroupMember(Record):
 
     @property
     def can_be_driven(self) -> bool:
-        """Whether somebody could have it; bridges stay with the kernel, and VFIO bears them."""
+        """Whether somebody could drive it; bridges stay with the kernel, and VFIO accepts that."""
         return self.device_class != _BRIDGE_CLASS
 
 
 class Nic(Record):
-    """A PCI function, as it is now."""
+    """A PCI function in its present state."""
 
     address: str
     is_network: bool
@@ -41,12 +41,12 @@ class Nic(Record):
 
     @property
     def keeps_kernel_driver(self) -> bool:
-        """Whether DPDK drives it beside the kernel's driver (Mellanox): it is never given to vfio-pci."""
+        """Whether DPDK drives it beside the kernel's driver (Mellanox): then it is never given to vfio-pci."""
         return self.vendor == mellanox.VENDOR
 
 
 def read(address: str, sysfs: Path = SYSFS) -> Nic | None:
-    """Read it; None: there is no such device."""
+    """Read a PCI function; None: there is no such device."""
     folder = device_folder(address, sysfs)
     if not folder.is_dir():
         return None
@@ -72,7 +72,7 @@ def network_addresses(sysfs: Path = SYSFS) -> tuple[str, ...]:
 
 
 def group_members(group: int | None, sysfs: Path = SYSFS) -> tuple[GroupMember, ...]:
-    """Return the devices of an IOMMU group, by address."""
+    """Return the devices of an IOMMU group, sorted by address."""
     folder = sysfs / "kernel/iommu_groups" / str(group) / "devices"
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     return tuple(

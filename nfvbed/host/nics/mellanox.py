@@ -1,4 +1,4 @@
-"""What is particular to Mellanox (NVIDIA) NICs: DPDK drives them beside the kernel's driver ("bifurcated").
+"""What is different with Mellanox (NVIDIA) NICs: DPDK drives them beside the kernel's driver ("bifurcated").
 
 Source: DPDK's guides of mlx4 and mlx5.
 """
@@ -9,10 +9,10 @@ VENDOR = 0x15B3
 
 
 def keeps_kernel_driver(function: PhysicalFunction) -> bool:
-    """Whether DPDK drives its functions beside the kernel's driver, so that they are never given to vfio-pci for it."""
+    """Return whether DPDK drives its functions beside the kernel's driver, so that vfio-pci never gets them."""
     return function.vendor == VENDOR
 
 
 def dpdk_device(address: str, chosen: PfPort, mac: str) -> str:
-    """Return DPDK's name for a function: its PCI address, and on NICs with several ports at one address the MAC too."""
+    """Return DPDK's name for a function: its PCI address, with the MAC where several ports share one address."""
     return f"{address},class=eth,mac={mac}" if len(chosen.function.ports) > 1 else address

@@ -1,4 +1,4 @@
-"""The network devices of functions: into a namespace of the deployment and back, and the physical one up."""
+"""The network devices of functions: moved into a deployment's namespace and back; the physical one set up."""
 
 import os
 import time
@@ -19,7 +19,7 @@ _LOOK_S = 0.05
 
 
 def bring_up(interface: str, ledger: Ledger) -> None:
-    """Bring the physical function's device up: without it virtual functions do not start. It stays up if it was."""
+    """Set the physical function's device up: without it virtual functions do not start. If it was up it stays so."""
     with IPRoute() as route:
         index = _index(route, interface)
         if next(iter(route.get_links(index)))["state"] == "up":
@@ -29,10 +29,10 @@ def bring_up(interface: str, ledger: Ledger) -> None:
 
 
 def wait_for_speed(interface: str) -> None:
-    """Wait until the physical function has a carrier: before, drivers refuse rates, as they go by the link's speed.
+    """Wait until the physical function has a carrier: before, drivers refuse rates, which depend on the link's speed.
 
-    Making functions starts its link again. One without a cable never has a carrier, and its driver then says what it
-    does not take.
+    Making functions restarts its link. A port without a cable never has a carrier; its driver then reports what it
+    refuses.
     """
     deadline = time.monotonic() + APPEAR_WAIT_S
     while not _carrier(interface) and time.monotonic() < deadline:
@@ -40,7 +40,7 @@ def wait_for_speed(interface: str) -> None:
 
 
 def set_down(interface: str, ledger: Ledger) -> None:
-    """Set the physical function's device down for a moment; killed before `set_up`, the ledger has it set up."""
+    """Set the physical function's device down for a moment; after a kill before `set_up` the ledger sets it up."""
     with IPRoute() as route:
         index = _index(route, interface)
         ledger.record(LinkStateEntry(name=interface, was_up=True))
@@ -48,7 +48,7 @@ def set_down(interface: str, ledger: Ledger) -> None:
 
 
 def set_up(interface: str) -> None:
-    """Set it up again."""
+    """Set the device up again."""
     with IPRoute() as route:
         route.link("set", index=_index(route, interface), state="up")
 
@@ -91,7 +91,7 @@ def move(port: NetPort, netns: str, name: str, ledger: Ledger) -> None:
 
 
 def wait_for_carrier(netns: str, names: tuple[str, ...]) -> None:
-    """Wait until devices of a namespace have a carrier.
+    """Wait until a namespace's devices have a carrier.
 
     Raises:
         DeployError: they get none.

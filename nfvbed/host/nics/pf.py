@@ -1,4 +1,4 @@
-"""Physical functions: what sysfs says of NICs that can have virtual functions.
+"""Physical functions: what sysfs says of NICs that support virtual functions.
 
 Source: Documentation/ABI/testing/sysfs-bus-pci (sriov_totalvfs, sriov_numvfs, numa_node), sysfs-class-net (dev_port).
 """
@@ -27,7 +27,7 @@ class NetPort(Record):
 
 
 class PhysicalFunction(Record):
-    """A PCI function that can have virtual functions."""
+    """A PCI function that supports virtual functions."""
 
     address: str
     vendor: int
@@ -40,7 +40,7 @@ class PhysicalFunction(Record):
 
 
 class PfPort(Record):
-    """One network port of a physical function: what a deployment works on."""
+    """One network port of a physical function, which a deployment uses."""
 
     function: PhysicalFunction
     port: NetPort
@@ -52,7 +52,7 @@ def device_folder(address: str, sysfs: Path = SYSFS) -> Path:
 
 
 def driver_of(address: str, sysfs: Path = SYSFS) -> str | None:
-    """Name the driver that a PCI device is bound to; None: none."""
+    """Return the name of a PCI device's driver; None: it has none."""
     link = device_folder(address, sysfs) / "driver"
     return link.readlink().name if link.is_symlink() else None
 
@@ -64,7 +64,7 @@ def net_ports(address: str, sysfs: Path = SYSFS) -> tuple[NetPort, ...]:
 
 
 def discover(sysfs: Path = SYSFS) -> tuple[PhysicalFunction, ...]:
-    """Find all NICs whose driver says that they can have virtual functions."""
+    """Find all NICs whose drivers say that they support virtual functions."""
     bus = sysfs / "bus/pci/devices"
     addresses = sorted(path.name for path in bus.iterdir()) if bus.is_dir() else []
     return tuple(_read(address, sysfs) for address in addresses if _is_physical(bus / address))
@@ -96,7 +96,7 @@ def _net_port(path: Path) -> NetPort:
 
 
 def read_number(path: Path) -> int | None:
-    """Read a number, as sysfs writes it; None: there is none."""
+    """Read a number from a file of sysfs; None: there is none."""
     try:
         return int(path.read_text(), 0)
     except (OSError, ValueError):

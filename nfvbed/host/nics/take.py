@@ -1,4 +1,4 @@
-"""Takes network ports from the kernel for a switch and its generator; the ledger gives them back, also after a kill."""
+"""Takes network ports from the kernel for a switch and its generator; the ledger gives them back, even after a kill."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,16 +17,13 @@ from nfvbed.spec.pci import CableSpec
 
 
 def take(cables: tuple[CableSpec, ...], netns: str, ledger: Ledger, machine: Machine = fit.HERE) -> dict[str, Nic]:
-    """Return every port to DPDK, by vfio-pci; those that keep the kernel's driver go where their user is, and are up.
+    """Give every port to DPDK by vfio-pci. Ports that keep the kernel's driver go into their user's namespace, up.
 
     Args:
-        cables: of the site.
-        netns: path of the network namespace that the switch runs in; the generator runs in the machine's own.
-        ledger: of the deployment.
-        machine: where /sys is.
+        netns: path of the switch's network namespace; the generator runs in the machine's own.
 
     Returns:
-        The ports by their addresses, as they were before.
+        The ports by their PCI addresses, as they were before.
 
     Raises:
         UnsupportedError: one of them may not be taken; nothing was changed then.
@@ -46,7 +43,7 @@ def take(cables: tuple[CableSpec, ...], netns: str, ledger: Ledger, machine: Mac
 
 
 def _lead_into(nic: Nic, netns: str, ledger: Ledger) -> None:
-    """DPDK finds the network device of such a port in the namespace that it runs in, and there alone."""
+    """Move a port's network device into a namespace: DPDK in that namespace finds it nowhere else."""
     names = [port.name for port in nic.ports]
     for port in nic.ports:
         netdevs.move(port, netns, port.name, ledger)
@@ -56,13 +53,11 @@ def _lead_into(nic: Nic, netns: str, ledger: Ledger) -> None:
 def take_addresses(
     given: Mapping[str, str], key: str, ledger: Ledger, machine: Machine = fit.HERE
 ) -> tuple[GeneratorPort, ...]:
-    """Return ports that a generator alone takes, given to DPDK; those that keep the kernel's driver are up.
+    """Give ports of a generator alone to DPDK, and return them; those that keep the kernel's driver are up.
 
     Args:
-        given: their addresses, and which program takes each.
-        key: of the site's file that names them, in the plural.
-        ledger: of the deployment.
-        machine: where /sys is.
+        given: the program that takes each port, by PCI address.
+        key: the key of the site's file that names the ports, in the plural.
 
     Raises:
         UnsupportedError: one of them may not be taken; nothing was changed then.
@@ -93,14 +88,14 @@ def near_node(cables: tuple[CableSpec, ...], sysfs: Path = SYSFS) -> int | None:
 
 
 def memory_nodes(nics: Iterable[Nic], cores: Iterable[int], topology: CpuTopology) -> tuple[int, ...]:
-    """Return the NUMA nodes that a switch needs memory on: its ports' and its cores'; none on a machine with one."""
+    """Return the NUMA nodes of a switch's ports and cores, which need memory; none on a machine with one node."""
     if len([node for node in topology.nodes if node]) < 2:
         return ()
     return tuple(sorted(_nodes(nics) | {topology.node_of(core) for core in cores}))
 
 
 def warnings(nics: Iterable[Nic], cores: Iterable[int], topology: CpuTopology) -> tuple[QualityWarning, ...]:
-    """Name it where a switch's ports and its cores are on different NUMA nodes; the generator's are looked at later."""
+    """Return a warning where a switch's ports and cores are on different NUMA nodes; others check the generator's."""
     nodes = _nodes(nics)
     apart = bool(nodes) and any(nodes != {topology.node_of(core)} for core in cores)
     return (QualityWarning.WRONG_NUMA_NODE,) if apart else ()

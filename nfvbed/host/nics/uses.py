@@ -1,4 +1,4 @@
-"""What the host itself uses a network device for: a port with any of it is never taken from the kernel."""
+"""What the host itself uses a network device for: a used device is never taken from the kernel."""
 
 import os
 import socket
@@ -17,11 +17,10 @@ _VFIO = Path("/dev/vfio")
 
 
 def uses_of(name: str, sysfs: Path = SYSFS) -> tuple[str, ...]:
-    """Say what a network device is used for; nothing when it is up and no more.
+    """Return what a network device is used for; nothing when it is only up.
 
     Args:
-        name: of the device, in this network namespace.
-        sysfs: where /sys is.
+        name: of a device in this network namespace.
     """
     above = sorted(path.name.removeprefix("upper_") for path in (sysfs / "class/net" / name).glob("upper_*"))
     found = [f"{other} is on top of it" for other in above]
@@ -35,7 +34,7 @@ def uses_of(name: str, sysfs: Path = SYSFS) -> tuple[str, ...]:
 
 
 def devices_of_default(entry: Any) -> set[int]:
-    """Return the indices of the devices that a route leaves by; none where it is no default route."""
+    """Return the indices of a default route's devices; none for another route."""
     if entry["dst_len"] or entry["type"] != _UNICAST:
         return set()
     hops = entry.get_attr("RTA_MULTIPATH") or ()
@@ -47,7 +46,7 @@ def _routes(route: IPRoute) -> list[Any]:
 
 
 def is_group_busy(group: int) -> bool:
-    """Whether another program has an IOMMU group: VFIO gives each to one program at a time."""
+    """Return whether another program has an IOMMU group: VFIO gives each to one program at a time."""
     try:
         os.close(os.open(_VFIO / str(group), os.O_RDWR | os.O_CLOEXEC))
     except FileNotFoundError:

@@ -9,7 +9,7 @@ _VFIO_GET_API_VERSION, _VFIO_CHECK_EXTENSION, _VFIO_TYPE1_IOMMU = 0x3B64, 0x3B65
 
 
 def vfio_reason() -> str:
-    """Why no PCI device can be given to a guest; empty when VFIO answers and the machine has an IOMMU."""
+    """Return why no PCI device can be given to a guest; empty when VFIO answers and the machine has an IOMMU."""
     groups = Path("/sys/kernel/iommu_groups")
     if not groups.is_dir() or not any(groups.iterdir()):
         return "no IOMMU group: no IOMMU, or it is switched off"

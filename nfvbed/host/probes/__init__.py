@@ -1,1 +1,1 @@
-"""The doctor: small probes of what this host has, each saying how it looked, and what every variant can do here."""
+"""The doctor: small probes of this host, each with the way it looked, and what every variant can do here."""

@@ -1,4 +1,4 @@
-"""Probe of what guests run under: a guest is booted; that a device opens says nothing."""
+"""The probe of guests' accelerator: a guest is booted, as a device that opens proves nothing."""
 
 from pathlib import Path
 
@@ -15,12 +15,11 @@ _FIX = "a machine whose KVM boots guests: bare metal, or a virtual machine with 
 
 
 def probe_accelerator(host: Host, root: Path, *, boot: bool) -> Finding:
-    """Say under which accelerator guests boot.
+    """Find the accelerator under which guests boot.
 
     Args:
-        host: this machine, or a recorded one.
         root: of the project.
-        boot: boot a guest if none was booted since the machine was; else only what is remembered is reported.
+        boot: boot a guest, if none was booted since this machine was; else report only what is remembered.
     """
     if not host.live:
         return Finding(topic=TOPIC, state=State.UNKNOWN, summary="no guest can be booted", probed=RECORDED)
@@ -37,7 +36,7 @@ def probe_accelerator(host: Host, root: Path, *, boot: bool) -> Finding:
 
 
 def kvm_with_guests(device: Finding, accelerator: Finding) -> Finding:
-    """Return the line of KVM's device with what guests did on it, so that both lines say the same.
+    """Return the finding of KVM's device with what guests did on it, so that both lines agree.
 
     Args:
         device: of `probe_kvm`; one that opens is `limited`.
@@ -53,7 +52,7 @@ def kvm_with_guests(device: Finding, accelerator: Finding) -> Finding:
 
 
 def accelerator_finding(found: AcceleratorFound) -> Finding:
-    """Put what was found into a line of the table."""
+    """Return what was found as a finding."""
     last = found.attempts[-1]
     if found.accelerator is Accelerator.KVM:
         return Finding(topic=TOPIC, state=State.PRESENT, summary=f"kvm, {last.observed}", probed=_BOOTED)

@@ -1,4 +1,4 @@
-"""Short questions to programs: asked with a time limit, answered with text or nothing."""
+"""Short questions to programs, with a time limit; the answer is text or nothing."""
 
 import subprocess
 from collections.abc import Sequence

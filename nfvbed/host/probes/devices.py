@@ -61,7 +61,7 @@ def probe_nics(host: Host) -> NicFinding:
 
 
 def probe_sriov(host: Host) -> Finding:
-    """Return which NICs can have virtual functions, and how many each has now. None is made to try."""
+    """Return which NICs support virtual functions, and how many each has now. None are made to find out."""
     able = [nic for nic in probe_nics(host).nics if nic.virtual_functions]
     bus = "sys/bus/pci/devices"
     parts = [
@@ -79,13 +79,13 @@ def probe_sriov(host: Host) -> Finding:
 
 
 def _virtio_interfaces(host: Host, device: str) -> tuple[str, ...]:
-    """A virtio port's interface is one level below its PCI device."""
+    """Return the interfaces of a virtio port, which are one level below its PCI device."""
     inner = [name for name in host.names(device) if name.startswith("virtio")]
     return tuple(interface for name in inner for interface in host.names(f"{device}/{name}/net"))
 
 
 def probe_kvm(host: Host) -> Finding:
-    """Open the device and create a virtual machine. That a guest boots is not shown by this."""
+    """Open the device and create a virtual machine. This does not show that a guest boots."""
     fix = (
         "load kvm_intel or kvm_amd, with VT-x or SVM on in the firmware's settings; a virtual machine's owner switches"
         " nested virtualisation on, a container is given /dev/kvm; an ordinary user has to be in the device's group"
@@ -111,7 +111,7 @@ def probe_kvm(host: Host) -> Finding:
 
 
 def probe_vhost_net(host: Host) -> Finding:
-    """Open the kernel's virtio back end."""
+    """Open the device of the kernel's virtio back end."""
     topic, fix = "vhost-net", f"{fixes.load('vhost_net')}; in a container also its device /dev/vhost-net"
     if not host.exists("dev/vhost-net"):
         summary = "no /dev/vhost-net"

@@ -1,4 +1,4 @@
-"""What the probes of a host find: one frozen model a topic."""
+"""The findings of a host's probes: one frozen model for each topic."""
 
 from collections.abc import Iterable
 
@@ -113,14 +113,14 @@ class NicFinding(Finding):
 
 
 class VersionFinding(Finding):
-    """A program or library."""
+    """The version of a program or library."""
 
     path: str | None = None
     version: str | None = None
 
 
 class DoctorReport(SiteReport):
-    """Everything the doctor found on a host; what data planes look for there comes beside the fields, by its name."""
+    """Everything that the doctor found on a host; the findings of data planes are extra fields, by name."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, SerializeAsAny[Finding] | VersionFinding]
@@ -156,18 +156,18 @@ class DoctorReport(SiteReport):
 
     @property
     def title(self) -> str:
-        """Its system."""
+        """The host's system."""
         return f"{self.distribution}, kernel {self.kernel}"
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Those of its fields that are findings, and those of data planes."""
+        """The findings in its fields, and those of data planes."""
         values = (getattr(self, name) for name in (*type(self).model_fields, *(self.model_extra or {})))
         return tuple(value for value in values if isinstance(value, Finding))
 
 
 def degraded(support: Support, reasons: Iterable[str], fixes: Iterable[str]) -> Support:
-    """Say more of what a variant that is available lacks, after what was said before."""
+    """Add what an available variant lacks to what is known of it already."""
     reported = {"reason": (support.reason, *reasons), "fix": (support.fix, *fixes)}
     joined = {key: "; ".join(filter(None, texts)) for key, texts in reported.items()}
     return support.model_copy(update={"readiness": Readiness.DEGRADED, **joined})

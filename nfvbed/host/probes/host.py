@@ -1,4 +1,4 @@
-"""Where probes read: the root of this machine, or of a recorded tree of /proc and /sys."""
+"""Where probes read: the root of this machine, or a recorded tree of /proc and /sys."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,15 +20,15 @@ class Host:
 
     @property
     def live(self) -> bool:
-        """Whether things can be tried, not only read."""
+        """Whether things can be tried and not only read."""
         return self.root == REAL_ROOT
 
     def path(self, name: str) -> Path:
-        """Return the place of `proc/...` or `sys/...` below the root."""
+        """Return the path of `proc/...` or `sys/...` below the root."""
         return self.root / name.lstrip("/")
 
     def exists(self, name: str) -> bool:
-        """Whether it is there."""
+        """Return whether a path below the root is there."""
         return self.path(name).exists()
 
     def text(self, name: str) -> str | None:
@@ -62,7 +62,7 @@ class Host:
 
 
 def parse_cpu_list(text: str | None) -> tuple[int, ...]:
-    """Read the kernel's list form: `0-3,8` is 0, 1, 2, 3, 8."""
+    """Parse the kernel's list form: `0-3,8` is 0, 1, 2, 3, 8."""
     cores: list[int] = []
     for part in (text or "").replace("\n", "").split(","):
         first, _, last = part.strip().partition("-")

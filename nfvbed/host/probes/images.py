@@ -1,4 +1,4 @@
-"""Probe of the images that guests boot from: those that VNFs name, found and checked as before a guest is started."""
+"""The probe of guests' images: those that VNFs name are found and checked as before a guest starts."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ Problem = PrerequisiteError | OnboardError
 
 
 def problem_with(spec: ImageSpec, root: Path) -> Problem | None:
-    """Say what is wrong with an image; None: it can be booted from."""
+    """Return what is wrong with an image; None: a guest can boot from it."""
     try:
         find(spec, root)
     except (PrerequisiteError, OnboardError) as failure:
@@ -27,7 +27,7 @@ def problem_with(spec: ImageSpec, root: Path) -> Problem | None:
 
 
 def probe_images(project: Project) -> Finding:
-    """Look for the images of all VNFs.
+    """Find and check the images of all VNFs.
 
     Raises:
         ConfigurationError: the file of a VNF is not valid.
@@ -46,9 +46,9 @@ def probe_images(project: Project) -> Finding:
 
 
 def with_own_image(support: Support, variant: Variant, project: Project) -> Support:
-    """Say of a variant that is available, and whose own VNF is a virtual machine, that its image is not there.
+    """Add to an available variant's support that the image of its own VNF, a virtual machine, is not there.
 
-    It stays usable: with a VNF of another kind, or an image of one's own.
+    The variant stays usable, with a VNF of another kind or an image of one's own.
 
     Raises:
         ConfigurationError: the VNF's file is not valid, or there is none.

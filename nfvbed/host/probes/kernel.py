@@ -7,7 +7,7 @@ from nfvbed.records.findings import Finding, State
 
 
 def probe_namespaces(host: Host) -> Finding:
-    """Make a network namespace that lives as long as the question."""
+    """Make a network namespace that ends with the probe."""
     topic = "network namespaces"
     if not host.live:
         there = host.exists("proc/self/ns/net")
@@ -34,7 +34,7 @@ _ALL_CONTROLLERS = (
 
 
 def probe_cgroup_v2(host: Host) -> Finding:
-    """Read whether control groups version 2 are mounted, and which controllers they have."""
+    """Find out whether control groups version 2 are mounted, and with which controllers."""
     lines = [line.split() for line in (host.text("proc/mounts") or "").splitlines()]
     places = [fields[1] for fields in lines if len(fields) > 2 and fields[2] == "cgroup2"]
     if not places:
@@ -53,8 +53,10 @@ def probe_cgroup_v2(host: Host) -> Finding:
 
 
 def probe_threaded_napi(host: Host) -> Finding:
-    """Read whether interfaces can do their receive work in a thread of their own (kernel 5.12 or later), and whether
-    these threads can be seen, to be pinned to a core: a container has process ids of its own."""
+    """Find out whether interfaces can receive in threads of their own (kernel 5.12 or later), visible for pinning.
+
+    A container does not see them: it has process ids of its own.
+    """
     has = any(host.exists(f"sys/class/net/{name}/threaded") for name in host.names("sys/class/net"))
     if has and _hides_the_kernels_threads(host):
         summary = "interfaces have the switch; the kernel's threads are not seen here"
@@ -72,5 +74,5 @@ def probe_threaded_napi(host: Host) -> Finding:
 
 
 def _hides_the_kernels_threads(host: Host) -> bool:
-    """Whether process 2 is another one than the parent of all threads of the kernel; a recorded tree may have none."""
+    """Return whether process 2 is not the parent of all kernel threads; a recorded tree may lack it."""
     return host.text("proc/2/comm") != "kthreadd" and (host.live or host.exists("proc/2"))

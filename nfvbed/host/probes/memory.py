@@ -63,14 +63,13 @@ def probe_numa(host: Host) -> NumaFinding:
 
 
 def probe_hugepages(host: Host, *, try_reserving: bool) -> HugepageFinding:
-    """Read the pools, and find out whether what is lacking could be reserved.
+    """Read the pools, and find out whether lacking pages could be reserved.
 
-    On a machine of several NUMA nodes each that has cores is looked at by itself: a switch takes its memory where it
-    works.
+    On a machine of several NUMA nodes each node with cores is checked by itself: a switch takes its memory from the
+    node that it runs on.
 
     Args:
-        host: where to read.
-        try_reserving: reserve for a moment what is lacking, and give it back. Only while nothing else reserves.
+        try_reserving: reserve lacking pages for a moment, and give them back. Only while nobody else reserves pages.
     """
     nodes = tuple(node.node for node in probe_numa(host).nodes if node.cores)
     pools = tuple(_finding(pool, nodes, host) for pool in read_pools(host.root))
@@ -105,7 +104,7 @@ def _finding(pool: Pool, nodes: tuple[int, ...], host: Host) -> HugepagePool:
 
 
 def _lacking(pool: HugepagePool | None) -> dict[int | None, int]:
-    """Return how many pages of 2 MiB lack, by node where there are several, else of the machine (None)."""
+    """Return how many pages of 2 MiB are lacking, by node where there are several, else of the machine (None)."""
     if pool is None:
         return {}
     free: dict[int | None, int] = {node: pages.free for node, pages in pool.by_node.items()} or {None: pool.free}
@@ -132,9 +131,9 @@ def _hugepage_summary(pools: tuple[HugepagePool, ...], reservable_mib: int | Non
 
 
 def _try_reserving(lacking: Mapping[int | None, int]) -> dict[int | None, int]:
-    """Reserve pages for a moment, by node; give how many the kernel had.
+    """Reserve pages for a moment, by node; return how many the kernel had.
 
-    They are in a ledger meanwhile: a doctor that is killed in this moment must not leave them.
+    Meanwhile they are in a ledger, so that a doctor that is killed leaves none behind.
     """
     granted = dict.fromkeys(lacking, 0)
     try:

@@ -13,7 +13,7 @@ from nfvbed.records.findings import State
 
 
 def probe_dpdk() -> VersionFinding:
-    """Ask pkg-config for the library and look for testpmd."""
+    """Find DPDK's library by pkg-config, and testpmd."""
     answer = ask(["pkg-config", "--modversion", "libdpdk"])
     version = answer[1] if answer and answer[0] == 0 else None
     path = shutil.which("dpdk-testpmd")
@@ -30,7 +30,7 @@ def probe_dpdk() -> VersionFinding:
 
 
 def probe_qemu(root: Path) -> VersionFinding:
-    """Ask the QEMU that virtual machines would run in for its version."""
+    """Find the version of the QEMU for virtual machines."""
     try:
         binaries = locate(root)
         version = binaries.version
@@ -47,7 +47,7 @@ def probe_qemu(root: Path) -> VersionFinding:
 
 
 def probe_nfvgen(root: Path) -> VersionFinding:
-    """Look for the built generator."""
+    """Find the built generator."""
     try:
         path = native_binary("nfvgen", root)
     except PrerequisiteError as error:
@@ -56,12 +56,12 @@ def probe_nfvgen(root: Path) -> VersionFinding:
 
 
 def absent(topic: str, observed: str, fix: str) -> VersionFinding:
-    """Say of a program that it was not found."""
+    """Return the finding of a program that was not found."""
     return VersionFinding(topic=topic, state=State.ABSENT, summary=observed, probed="looked for the program", fix=fix)
 
 
 def asked(topic: str, argv: list[str], fix: str) -> VersionFinding:
-    """Ask a program for its version; one that does not answer works to a limited extent."""
+    """Return the finding of a program asked for its version; without an answer it is limited."""
     answer = ask(argv)
     first = answer[1].splitlines()[0] if answer and answer[1] else ""
     version = re.search(r"\d+\.\d+[\w.~-]*", first)

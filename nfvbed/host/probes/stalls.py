@@ -1,6 +1,6 @@
-"""How long the hypervisor, and others, keep this machine's cores from a thread that polls.
+"""How long the hypervisor, and others, keep this machine's cores from a polling thread.
 
-A thread on each core reads the clock and nothing else, all at once: what it does not see it was not there for. FD.io
+A thread on each core only reads the clock, all at the same time: during a gap between readings it did not run. FD.io
 CSIT publishes the same of its testbeds (the jitter tool of pma_tools).
 """
 
@@ -36,12 +36,12 @@ class Stalls:
 
     @property
     def share(self) -> float:
-        """Part of the time that it was away."""
+        """The share of the time in which the thread did not run."""
         return self.total_ns / self.measured_ns
 
 
 def probe_stalls() -> Finding:
-    """Poll on the cores that this process may use, for two seconds."""
+    """Poll for two seconds on the cores that this process may use."""
     cores = sorted(os.sched_getaffinity(0))[:MOST_CORES]
     with ThreadPoolExecutor(len(cores)) as pool:
         found = [stalls for stalls in pool.map(_measure, cores) if stalls is not None]
@@ -52,7 +52,7 @@ def probe_stalls() -> Finding:
 
 
 def stalls_finding(found: tuple[Stalls, ...]) -> Finding:
-    """Return the worst core's stalls."""
+    """Return the worst core's stalls as a finding."""
     worst = max(found, key=lambda stalls: stalls.share)
     fine = worst.share <= TOLERATED
     summary = (
@@ -72,13 +72,13 @@ def stalls_finding(found: tuple[Stalls, ...]) -> Finding:
 
 
 def _measure(core: int) -> Stalls | None:
-    """Look from a process of its own: Python's threads would wait for each other. None: it did not work."""
+    """Measure in a process of its own, as Python's threads would wait for each other. None: it did not work."""
     answer = ask([sys.executable, "-m", __spec__.name, str(core)])
     return Stalls(**json.loads(answer[1])) if answer is not None and answer[0] == 0 else None
 
 
 def watch(core: int, duration_ns: int) -> Stalls:
-    """Read the clock again and again; the caller is on that core."""
+    """Read the clock repeatedly; the caller is on the core."""
     count = total_ns = longest_ns = 0
     clock = time.monotonic_ns
     began = last = clock()

@@ -1,4 +1,4 @@
-"""How finely the time that the hypervisor takes of the cores is known."""
+"""How finely the stolen time of the cores is known."""
 
 from nfvbed.host.cores.steal import account
 from nfvbed.records.findings import Finding, State
@@ -7,12 +7,12 @@ TOPIC = "stolen time"
 
 
 def probe_steal() -> Finding:
-    """Have the kernel keep its account for this process, as a trial does."""
+    """Start the kernel's account for this process, as a trial does."""
     return steal_finding(account())
 
 
 def steal_finding(found: object) -> Finding:
-    """Return what is said of an account, or of why there is none.
+    """Return the finding of an account, or of the reason why there is none.
 
     Args:
         found: the account, or the reason as text.

@@ -1,4 +1,4 @@
-"""Probes of XDP: AF_XDP sockets, and sending live frames from a BPF test run."""
+"""Probes of XDP: AF_XDP sockets, and live frames from a BPF test run."""
 
 import socket
 
@@ -10,7 +10,7 @@ _AF_XDP = 44
 
 
 def probe_af_xdp(host: Host) -> Finding:
-    """Open a socket of the family."""
+    """Open an AF_XDP socket."""
     topic = "AF_XDP"
     if not host.live:
         return Finding(topic=topic, state=State.UNKNOWN, summary="not tried", probed=RECORDED)
@@ -23,7 +23,7 @@ def probe_af_xdp(host: Host) -> Finding:
 
 
 def probe_live_frames(host: Host) -> Finding:
-    """Send one live frame through an XDP program that drops it: what the generator's XDP engine is built on."""
+    """Send one live frame through an XDP program that drops it; the generator's XDP engine needs live frames."""
     topic, probed = "XDP live frames", "ran a program that drops one live frame"
     if not host.live:
         return Finding(topic=topic, state=State.UNKNOWN, summary="not tried", probed=RECORDED)

@@ -1,1 +1,1 @@
-"""QEMU: where it is, which accelerator boots a guest on this host, disk images and initial ramdisks."""
+"""QEMU: where it is, which accelerator boots a guest here, disk images, and initial ramdisks."""

@@ -1,6 +1,6 @@
-"""Which accelerator guests run under on this host: found out by booting one, not by opening a device.
+"""Which accelerator guests run under on this host: one is booted to find out.
 
-Some virtual machines have a /dev/kvm that opens and creates machines, under which no stock kernel boots.
+On some virtual machines /dev/kvm opens and creates machines, and yet no stock kernel boots under it.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ MACHINE = {
 
 
 class BootAttempt(Record):
-    """One accelerator, tried."""
+    """The trial of one accelerator."""
 
     accelerator: Accelerator
     booted: bool
@@ -53,7 +53,7 @@ class BootAttempt(Record):
 
 
 class AcceleratorFound(Record):
-    """What guests run under, and what was seen of those that do not work."""
+    """The accelerator for guests, and why better ones do not work."""
 
     accelerator: Accelerator
     """`none`: no guest boots at all."""
@@ -62,7 +62,7 @@ class AcceleratorFound(Record):
 
     @property
     def reason(self) -> str:
-        """Why it is no better one; empty with KVM."""
+        """Why it is not a better one; empty with KVM."""
         failed = [attempt for attempt in self.attempts if not attempt.booted]
         return "; ".join(f"{a.accelerator.value.upper()} booted nothing: {a.observed}" for a in failed)
 
@@ -88,7 +88,7 @@ def guests_boot(binaries: QemuBinaries) -> Fitness:
 
 
 def find_accelerator(root: Path, binaries: QemuBinaries) -> AcceleratorFound:
-    """Boot a small guest under KVM where the device is there, and under TCG where that boots none; remembered.
+    """Boot a small guest under KVM, if the device is there, else or on failure under TCG; the answer is kept.
 
     Takes a second or two with KVM, a few without, at most two minutes on a machine that boots nothing. The answer is
     kept in the project's cache until this machine boots again or QEMU changes.
@@ -163,10 +163,8 @@ def boot(accelerator: Accelerator, folder: Path, root: Path, binaries: QemuBinar
     """Boot the small guest, and end it.
 
     Args:
-        accelerator: to boot it under.
-        folder: an empty one for its files.
-        root: of the project, where `native/build` is.
-        binaries: the QEMU to use.
+        folder: an empty one, for the guest's files.
+        root: of the project, with `native/build`.
     """
     ramdisk, console = folder / "initrd", folder / "console.log"
     members = (Member("bin"), Member("dev"), Member("bin/busybox", binaries.busybox.read_bytes()))

@@ -1,6 +1,6 @@
 """Where QEMU's programs are: unpacked privately by `make setup`, else the system's own.
 
-The private one comes first: before QEMU 10 a guest with vhost-user ports crashes without KVM.
+The private copy comes first: before QEMU 10 a guest with vhost-user ports crashes without KVM.
 """
 
 import os
@@ -31,12 +31,12 @@ class QemuBinaries:
 
     @property
     def program(self) -> Path:
-        """Runs guests."""
+        """The emulator's program."""
         return self.root / PROGRAM
 
     @property
     def image_tool(self) -> Path:
-        """Makes disks."""
+        """The program that makes disks."""
         return self.root / IMAGE_TOOL
 
     @property
@@ -51,19 +51,19 @@ class QemuBinaries:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables with which the programs find the libraries that lie beside them."""
+        """Variables by which the programs find the libraries beside them."""
         if self.root == Path("/"):
             return {}
         return {"LD_LIBRARY_PATH": ":".join(str(self.root / folder) for folder in _LIBRARIES)}
 
     @property
     def firmware(self) -> tuple[str, ...]:
-        """Arguments with which QEMU finds its ROMs."""
+        """Arguments by which QEMU finds its ROMs."""
         return tuple(word for folder in _FIRMWARE for word in ("-L", str(self.root / folder)))
 
     @property
     def version(self) -> str:
-        """As the program says it: `10.0.2`.
+        """QEMU's version: `10.0.2`.
 
         Raises:
             PrerequisiteError: it does not answer.
@@ -98,7 +98,7 @@ def _version(binaries: QemuBinaries) -> str:
 
 
 def locate(project_root: Path = PROJECT_ROOT) -> QemuBinaries:
-    """Find QEMU: $NFVBED_QEMU_DIR alone if it is set, else the private copy, else the system's.
+    """Find QEMU: only $NFVBED_QEMU_DIR if it is set, else the private copy, else the system's.
 
     Raises:
         PrerequisiteError: no place holds all the files.

@@ -1,4 +1,4 @@
-"""Disk images of guests: found, and checked against their digest.
+"""Disk images of guests: found, and checked against their digests.
 
 The doctor looks for them as the driver of virtual machines does, and before anything is deployed.
 """
@@ -29,7 +29,7 @@ class SidecarFile(BaseModel):
 
 
 class Sidecar(BaseModel):
-    """What lies beside an image that was built here (images/README.md); keys for others are left alone."""
+    """The file beside an image that was built here (images/README.md); other readers' keys are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -45,7 +45,7 @@ class Sidecar(BaseModel):
 
 @dataclass(frozen=True)
 class Image:
-    """An image that is there and has the digest that it should have."""
+    """An image that is there, with the right digest."""
 
     path: Path
     format: Literal["qcow2", "raw"]
@@ -68,13 +68,12 @@ def find(spec: ImageSpec, root: Path, declared: str = "") -> Image:
     """Find an image and check it.
 
     Args:
-        spec: as declared.
         root: of the project.
-        declared: the file and key, or the option, that names it; empty: not known.
+        declared: the file and key, or the option, that names the image, for messages; empty: not known.
 
     Raises:
         PrerequisiteError: it is not there.
-        OnboardError: it is not the file that was declared, or that was built.
+        OnboardError: its digest is not the declared one, or not that of the build.
     """
     path = root / spec.file
     if not path.is_file():
@@ -100,7 +99,7 @@ def find(spec: ImageSpec, root: Path, declared: str = "") -> Image:
 
 
 def how_to_get(spec: ImageSpec) -> str:
-    """Say what brings an image: the project's own is built, a user's is not."""
+    """Return advice for getting an image: the project's own is built, a user's is not."""
     return "make images" if spec.agent and spec.sha256 is None else "put the file there, or name another one"
 
 
@@ -123,6 +122,6 @@ def _digest(path: Path) -> str:
 
 @lru_cache
 def _digest_of(path: Path, size: int, modified: int) -> str:
-    """Read a file once for as long as it stays the same."""
+    """Return a file's digest; it is read once for as long as the file stays the same."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -19,10 +19,10 @@ class Member:
 
 
 def archive(members: Iterable[Member]) -> bytes:
-    """Put members into one archive; equal members give equal bytes.
+    """Return an archive of members; equal members give equal bytes.
 
     Args:
-        members: a folder before what is in it.
+        members: each folder before its content.
     """
     entries = [_entry(number, member) for number, member in enumerate(members, 1)]
     return b"".join([*entries, _record(_TRAILER, b"", 0, 0)])

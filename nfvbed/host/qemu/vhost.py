@@ -13,7 +13,7 @@ _VHOST_SET_OWNER, _VHOST_GET_FEATURES = 0xAF01, 0x8008AF00
 
 
 def require_vhost_net() -> None:
-    """Check that the kernel can move a tap's frames itself.
+    """Check that the kernel itself can move a tap's frames.
 
     Raises:
         UnsupportedError: it cannot.
@@ -24,7 +24,7 @@ def require_vhost_net() -> None:
 
 
 def vhost_net_reason() -> str:
-    """Why the kernel cannot move a tap's frames itself; empty when it can: a vhost device was made its own."""
+    """Return why the kernel cannot itself move a tap's frames; empty when a vhost device could be opened and owned."""
     try:
         handle = os.open(_VHOST_NET, os.O_RDWR | os.O_CLOEXEC)
     except OSError as failure:

@@ -1,1 +1,1 @@
-"""Another host over SSH: argument lists, files, and processes that outlive a lost connection."""
+"""Other hosts over SSH: argument lists, files, and processes that outlive a lost connection."""

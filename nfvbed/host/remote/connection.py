@@ -1,4 +1,4 @@
-"""One host over SSH: a connection that commands share, and what is run over it.
+"""One host over SSH: a connection that commands share, and the commands that run over it.
 
 OpenSSH's own client does it (ADR 0021): a *master* holds the connection, and each command is a short-lived client of
 it. The master runs as long as nfvbed holds its standard input, so that none is left by a killed nfvbed.
@@ -39,7 +39,7 @@ _Handle = int | IO[bytes]
 
 @dataclass(frozen=True)
 class CommandResult:
-    """A command that ended on the host."""
+    """The result of a command that ended on the host."""
 
     status: int
     out: bytes
@@ -48,12 +48,12 @@ class CommandResult:
 
     @property
     def text(self) -> str:
-        """What it printed."""
+        """Its standard output as text."""
         return self.out.decode(errors="replace")
 
 
 class Stream:
-    """A command of the host that runs, its standard input and output as one socket."""
+    """A running command of the host, its standard input and output as one socket."""
 
     def __init__(self, process: subprocess.Popen[bytes], ours: socket.socket) -> None:
         self.socket = ours
@@ -65,12 +65,12 @@ class Stream:
         return self._process.pid
 
     def said(self) -> str:
-        """Wait for its end, shortly, and return what it and the client wrote on standard error."""
+        """Wait briefly for its end, and return what it and the client wrote to standard error."""
         _end(self._process, wait_s=1.0)
         return self._process.stderr.read().decode(errors="replace") if self._process.stderr else ""
 
     def close(self) -> None:
-        """End it here; on the host it sees the end of its input. Idempotent."""
+        """End it here: on the host the command sees the end of its input. Idempotent."""
         self.socket.close()
         _end(self._process, wait_s=0.5)
         if self._process.stderr:
@@ -81,8 +81,8 @@ class SshHost:
     """A host over SSH. Commands may come from several threads; connecting may not.
 
     Args:
-        spec: where it is, and how its identity is checked.
-        directory: of this machine, for the connection's socket and the client's words; others cannot enter it.
+        spec: the host, and how its identity is checked.
+        directory: on this machine, for the connection's socket and the client's words; nobody else may enter it.
     """
 
     def __init__(self, spec: RemoteHostSpec, directory: Path) -> None:
@@ -110,11 +110,11 @@ class SshHost:
         return self._master.pid if self._master is not None else None
 
     def connect(self) -> None:
-        """Connect, sign in, and try the account's shell with words that only a POSIX shell gives back; idempotent.
+        """Connect, sign in, and check that the account's shell is a POSIX one; idempotent.
 
         Raises:
             ConnectionLost: the host cannot be reached now.
-            HostRefused: its key is not known or has changed, it lets nfvbed not in, or its shell is of another kind.
+            HostRefused: its key is unknown or has changed, it rejects nfvbed, or its shell is of another kind.
         """
         if self.connected:
             return
@@ -132,7 +132,7 @@ class SshHost:
             raise
 
     def disconnect(self) -> None:
-        """End the connection and what runs over it, on this machine. Idempotent."""
+        """Close the connection, and what runs over it, on this machine. Idempotent."""
         master, self._master = self._master, None
         if master is None:
             return
@@ -155,15 +155,14 @@ class SshHost:
         The host ends it after the time-out, whatever becomes of the connection.
 
         Args:
-            argv: the program and its arguments; no shell sees more than quoted words. Messages name them, and so does
-                the host's list of processes: what is secret goes into `data`.
-            timeout_s: how long it may take.
+            argv: the program and its arguments, quoted for the shell. Messages and the host's list of processes show
+                them: what is secret goes into `data`.
             data: its standard input.
-            check: an exit status other than 0 is an error.
+            check: whether an exit status other than 0 is an error.
 
         Raises:
-            ConnectionLost, HostRefused: as `connect`; or the connection ended meanwhile, and what became of the
-                command is not known.
+            ConnectionLost, HostRefused: as `connect`; or the connection ended meanwhile, and the command's fate is not
+                known.
             PrerequisiteError: the host has no such program.
             DeployError: it failed, or took too long.
         """
@@ -205,7 +204,7 @@ class SshHost:
         return Stream(process, ours)
 
     def put(self, source: Path, target: str, mode: int = 0o600) -> None:
-        """Copy a file to the host; it appears there whole, or not at all.
+        """Copy a file to the host; it appears there whole or not at all.
 
         Raises:
             DeployError: it cannot be written there.
@@ -221,7 +220,7 @@ class SshHost:
             self.run(argv, timeout_s=_copying_s(size), data=content)
 
     def get(self, source: str, target: Path) -> None:
-        """Copy a file from the host; it appears here whole, or not at all.
+        """Copy a file from the host; it appears here whole or not at all.
 
         Raises:
             DeployError: it cannot be read there.
@@ -250,7 +249,7 @@ class SshHost:
         return CommandResult(client.returncode, out, said)
 
     def _still_there(self, said: str) -> bool:
-        """Whether the connection is: the client and its master may end in either order."""
+        """Return whether the connection is still open: the client and its master may end in either order."""
         if "mux_client" in said or self._master is None:
             return False
         try:
@@ -349,7 +348,7 @@ def _start(argv: Sequence[str], *, stdin: _Handle, stdout: _Handle, stderr: _Han
 
 
 def _end(process: subprocess.Popen[bytes], wait_s: float) -> None:
-    """Give it time to end by itself, then end it."""
+    """Give the process time to end by itself, then end it."""
     for end, patience_s in ((None, wait_s), (process.terminate, _END_S), (process.kill, _END_S)):
         if end is not None:
             end()
@@ -371,10 +370,10 @@ def _check_readable(path: Path, spec: RemoteHostSpec) -> None:
 
 
 def _quoted(path: Path) -> str:
-    """Return a path as OpenSSH's options take it: in quotes, with percent signs doubled."""
+    """Return a path as OpenSSH's options read it: in quotes, with percent signs doubled."""
     return '"' + str(path).replace("%", "%%") + '"'
 
 
 def _copying_s(size_bytes: int) -> float:
-    """How long a copy may take: at 1 MB/s, and no less than half a minute."""
+    """Return how long a copy may take, in s: at 1 MB/s, but at least half a minute."""
     return 30 + size_bytes / 1e6

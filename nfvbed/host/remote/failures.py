@@ -1,4 +1,4 @@
-"""From what OpenSSH's client says to an error that names the host and the next step."""
+"""Turns what OpenSSH's client says into an error that names the host and the next step."""
 
 import re
 from collections.abc import Callable
@@ -12,11 +12,11 @@ SHOWN_LINES = 6
 
 
 class ConnectionLost(PrerequisiteError):
-    """The connection to a host ended, or could not be made; it may be possible later."""
+    """The connection to a host ended, or could not be made; a later try may succeed."""
 
 
 class HostRefused(PrerequisiteError):
-    """The host is not the one that is meant, or does not let nfvbed in: trying again changes nothing."""
+    """The host is not the intended one, or rejects nfvbed: a second try changes nothing."""
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,11 @@ _CASES = (
 
 
 def refused(spec: RemoteHostSpec, said: str, doing: str = "connecting") -> ConnectionLost | HostRefused:
-    """Say why there is no connection.
+    """Return the error for a missing connection.
 
     Args:
-        spec: the host.
-        said: what the client wrote on its standard error.
-        doing: what was done at that time; a command, where one ran.
+        said: the client's standard error.
+        doing: what was tried; a command, where one ran.
     """
     where = f"{spec.where}; {doing}"
     for case in _CASES:
@@ -112,6 +111,6 @@ def refused(spec: RemoteHostSpec, said: str, doing: str = "connecting") -> Conne
 
 
 def shown(said: str) -> str:
-    """Return the last lines of an output; SSH's frame of at-signs is left out."""
+    """Return the last lines of an output, without SSH's frame of at-signs."""
     lines = [line.rstrip() for line in said.splitlines()]
     return "\n".join([line for line in lines if line.strip("@ ")][-SHOWN_LINES:])

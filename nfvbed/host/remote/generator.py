@@ -1,7 +1,7 @@
-"""nfvgen or TRex on another host: the same client, its control channel led through SSH.
+"""nfvgen or TRex on another host: the same client as here, its control channel over SSH.
 
-A connection that is lost in the middle of a trial costs nothing but the time until it is made again: nfvgen goes on,
-and keeps the counts until they are asked for.
+A connection that is lost in the middle of a trial costs only the time until the next one. nfvgen goes on, and keeps its
+counts until they are asked for.
 """
 
 import contextlib
@@ -33,13 +33,12 @@ def open_generator(
     """Start the generator on its host and wait until it is ready.
 
     Args:
-        host: a connection of this generator's own: after a loss it is made again.
-        spec: what the site's file says of it.
-        destination_macs: of frames from its first and its second port; None: the address of the port they are for.
-        mac_count: to how many addresses, one after the other, flows go in turn.
+        host: a connection of this generator's own; after a loss it is made again.
+        destination_macs: of frames from the first and the second port; None: the address of the port that they are for.
+        mac_count: the number of addresses that flows use in turn.
 
     Raises:
-        GeneratorError: it did not come up; nothing of it is left running.
+        GeneratorError: it did not come up; none of it is left running.
         PrerequisiteError: the host does not have it, or cannot be reached.
         DeployError: it cannot be started.
     """
@@ -71,7 +70,7 @@ def open_generator(
 
 
 def _options_of(spec: GeneratorHostSpec) -> Callable[..., NfvgenOptions]:
-    """Return how the program is started, but for what both programs take."""
+    """Return the options of the program, without those that both programs have."""
     if spec.trex is not None:
         return partial(TrexOptions, binary=Path("python3"), trex=spec.trex)
     return partial(NfvgenOptions, binary=Path(str(spec.nfvgen)))
@@ -79,7 +78,7 @@ def _options_of(spec: GeneratorHostSpec) -> Callable[..., NfvgenOptions]:
 
 @contextlib.contextmanager
 def _files(spec: GeneratorHostSpec) -> Iterator[Mapping[str, Path]]:
-    """Yield what the host needs besides: for TRex the program that drives it."""
+    """Yield the files that the host needs besides: for TRex, the program that drives it."""
     if spec.trex is None:
         yield {}
         return
@@ -91,8 +90,8 @@ def _channel(process: KeptProcess) -> NfvgenChannel:
     """Connect to nfvgen.
 
     Raises:
-        ChannelClosed: that may work later.
-        HostRefused: it will not.
+        ChannelClosed: a later try may succeed.
+        HostRefused: a later try would not succeed.
     """
     try:
         attached = process.attach()
@@ -102,6 +101,6 @@ def _channel(process: KeptProcess) -> NfvgenChannel:
 
 
 def port_of(port: CloudPortSpec, spec: GeneratorHostSpec) -> GeneratorPort:
-    """Return a port as nfvgen opens it there."""
+    """Return a port as nfvgen opens it on that host."""
     opened = port.device if port.device is not None else f"pci:{port.pci}"
     return GeneratorPort(engine=spec.engine, spec=opened, kind=port.kind, netns=port.netns_path)

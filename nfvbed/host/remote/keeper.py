@@ -1,6 +1,6 @@
-"""Keeps a program on another host while connections come and go, and ends it when nobody is heard of for too long.
+"""Keeps a program on another host while connections come and go; ends it when nobody gives a sign of life.
 
-It is copied to that host and runs there, with nothing but Python's standard library; nothing imports it.
+It is copied to that host and runs there, with only Python's standard library; no module imports it.
 
     keeper.py start DIRECTORY LEASE_S [--socket PATH] -- PROGRAM [ARGUMENT]...
     keeper.py attach DIRECTORY
@@ -9,9 +9,9 @@ It is copied to that host and runs there, with nothing but Python's standard lib
     keeper.py sweep BASE PREFIX
 
 `start` leaves a process behind: the keeper, whose child the program is. `attach` joins standard input and output to
-the keeper; the newest one counts, so that a connection that is dead without knowing it is in nobody's way. Whatever
-comes that way is a sign of life. An empty line is nothing else; other lines go to the program's socket, and its
-answers come back. Without a sign of life for the lease the keeper ends the program and removes the directory.
+the keeper; only the newest counts, so an unnoticed dead connection is in nobody's way. Every line that comes is a sign
+of life. An empty line is nothing more; other lines go to the program's socket, and its answers come back. Without a
+sign of life for the lease the keeper ends the program and removes the directory.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NOT_RUN, NOT_FOUND, GONE = 126, 127, 3
 
 
 class Keeper:
-    """One program, at most one client."""
+    """One program and at most one client."""
 
     def __init__(self, directory: Path, lease_s: float, program_socket: str | None) -> None:
         self.directory = directory
@@ -83,19 +83,19 @@ class Keeper:
         self.write_state()
 
     def write_state(self) -> None:
-        """Write down how the program is, whole or not at all."""
+        """Write the program's state, whole or not at all."""
         new = self.directory / f"{STATE}.new"
         new.write_text(self.described())
         new.replace(self.directory / STATE)
 
     def described(self) -> str:
-        """Say how the program is."""
+        """Return the program's state."""
         pid = self.child.pid if self.child else 0
         running = self.status is None
         return json.dumps({"schema": SCHEMA, "pid": pid, "running": running, "exit_status": self.status})
 
     def serve(self) -> None:
-        """Go on until somebody asks for the end, or nobody is heard of."""
+        """Serve until somebody asks for the end, or no sign of life comes."""
         signal.signal(signal.SIGTERM, self.end_soon)
         while not self.ending and time.monotonic() - self.heard < self.lease_s:
             ready = select.select([end for end in (self.door, self.client, self.program) if end], [], [], TICK_S)[0]
@@ -109,11 +109,11 @@ class Keeper:
             self.greet()
 
     def end_soon(self, *_: object) -> None:
-        """Hear of SIGTERM."""
+        """Handle SIGTERM: end soon."""
         self.ending = True
 
     def take_client(self) -> None:
-        """Let the newest client in, in place of the one before."""
+        """Accept the newest client, in place of the former one."""
         self.drop_client()
         self.client = self.door.accept()[0]
         self.client.settimeout(SEND_S)
@@ -121,7 +121,7 @@ class Keeper:
         self.greeted = False
 
     def greet(self) -> None:
-        """Say how the program is, once it can be asked; to a client of a program that has ended, that it has."""
+        """Send the program's state to the client, once the program can be asked; or that it has ended."""
         if self.client is None or self.greeted:
             return
         if self.status is None and self.program_socket and not self.reach_program(self.program_socket):
@@ -132,7 +132,7 @@ class Keeper:
             self.drop_client()
 
     def reach_program(self, path: str) -> bool:
-        """Connect to the program's socket; return whether it is there."""
+        """Connect to the program's socket; return whether the program listens."""
         reached = socket.socket(socket.AF_UNIX)
         reached.settimeout(SEND_S)
         try:
@@ -144,7 +144,7 @@ class Keeper:
         return True
 
     def read_client(self) -> None:
-        """Pass on what the client asks."""
+        """Pass the client's lines on."""
         got = receive(self.client)
         if not got:
             self.drop_client()
@@ -155,7 +155,7 @@ class Keeper:
             self.send(self.program, line + b"\n")
 
     def pass_answers(self) -> None:
-        """Pass on what the program answers."""
+        """Pass the program's answers on."""
         got = receive(self.program)
         if got:
             self.send(self.client, got)
@@ -163,7 +163,7 @@ class Keeper:
             self.drop_client()
 
     def send(self, end: socket.socket | None, content: bytes) -> None:
-        """Send it, or drop the client where that does not work."""
+        """Send data to the client, or drop the client when that fails."""
         if end is None:
             return
         try:
@@ -172,14 +172,14 @@ class Keeper:
             self.drop_client()
 
     def drop_client(self) -> None:
-        """Forget the client, and what it asked: the next one gets a conversation of its own with the program."""
+        """Forget the client and its requests: the next one gets its own conversation with the program."""
         for end in filter(None, (self.client, self.program)):
             end.close()
         self.client = self.program = None
         self.unread = b""
 
     def look_at_child(self) -> None:
-        """See whether the program has ended, and write down how."""
+        """Check whether the program has ended, and write how it ended."""
         if self.status is None and self.child is not None and self.child.poll() is not None:
             self.status = self.child.returncode
             self.write_state()
@@ -198,7 +198,7 @@ class Keeper:
 
 
 def receive(end: socket.socket | None) -> bytes:
-    """Return what came; nothing where the other side is gone."""
+    """Return the bytes that came; none when the other side is gone."""
     try:
         return end.recv(262144) if end else b""
     except OSError:
@@ -206,18 +206,18 @@ def receive(end: socket.socket | None) -> bytes:
 
 
 def signal_all(group: int, number: int) -> None:
-    """Send a signal to a group of processes, where there is one."""
+    """Send a signal to a group of processes, if there is one."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(group, number)
 
 
 def die_with_parent() -> None:
-    """Be killed when the keeper is."""
+    """Let the kernel kill this process when the keeper is killed."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def start(directory: str, lease_s: str, *rest: str) -> int:
-    """Start a keeper in the background; print how its program is when it runs."""
+    """Start a keeper in the background; print the program's state when it runs."""
     program_socket, argv = (rest[1], rest[3:]) if rest[0] == "--socket" else (None, rest[1:])
     reading, writing = os.pipe()
     if os.fork() == 0:
@@ -239,7 +239,7 @@ def start(directory: str, lease_s: str, *rest: str) -> int:
 
 
 def be_keeper(keeper: Keeper, argv: list[str], writing: int) -> None:
-    """Be the keeper, to the end of this process."""
+    """Run as the keeper, to the end of this process."""
     lock = os.open(keeper.directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.write(lock, str(os.getpid()).encode())
@@ -279,7 +279,7 @@ def attach(directory: str) -> int:
 
 
 def keeper_of(directory: Path) -> int | None:
-    """Return the process id of a keeper that lives; None where there is none."""
+    """Return the process id of a living keeper; None where there is none."""
     try:
         lock = os.open(directory / LOCK, os.O_RDWR | os.O_CLOEXEC)
     except OSError:
@@ -294,7 +294,7 @@ def keeper_of(directory: Path) -> int | None:
 
 
 def status(directory: str) -> int:
-    """Print how the program is; without a keeper that lives it has ended, and how is known only if it was written."""
+    """Print the program's state. Without a living keeper it has ended, and how is known only if it was written."""
     try:
         found = json.loads((Path(directory) / STATE).read_text())
     except OSError:
@@ -320,7 +320,7 @@ def stop(directory: str) -> int:
 
 
 def sweep(base: str, prefix: str) -> int:
-    """Remove directories of this account whose keeper was killed; print them."""
+    """Remove this account's directories whose keepers were killed; print them."""
     for path in sorted(Path(base).glob(f"{prefix}*")):
         if path.is_symlink() or not path.is_dir() or path.stat().st_uid != os.getuid():
             continue
@@ -332,7 +332,7 @@ def sweep(base: str, prefix: str) -> int:
 
 
 def main(argv: list[str]) -> int:
-    """Do what the first argument names."""
+    """Run the command that the first argument names."""
     os.umask(0o077)
     verbs: dict[str, Callable[..., int]] = {
         "start": start,

@@ -1,8 +1,8 @@
-"""A program on another host that outlives a lost connection, and ends for certain when nfvbed does.
+"""A program on another host that outlives a lost connection, and that certainly ends when nfvbed does.
 
-The host's own keeper (`keeper.py`, copied there) is its parent. nfvbed gives signs of life; without one for the lease
-the keeper ends the program and removes what is left of it. So what a killed nfvbed left is gone after that time,
-whether or not anybody can reach the host.
+The host's own keeper (`keeper.py`, copied there) is its parent. While nfvbed lives it gives signs of life; without one
+for the lease the keeper ends the program and removes what is left of it. So what a killed nfvbed left is gone after
+that time, even if nobody can reach the host.
 """
 
 import contextlib
@@ -33,15 +33,15 @@ _log = logging.getLogger(__name__)
 
 
 class ProgramNotReady(ConnectionLost):
-    """The program is not ready to be asked, or has ended; its process knows which."""
+    """The program is not ready for questions, or has ended; its process knows which."""
 
 
 class ProgramConnection:
-    """A connection to a kept program; signs of life are given as long as it is open.
+    """A connection to a kept program; while it is open it gives signs of life.
 
     Args:
-        stream: to its keeper.
-        interval_s: between two signs.
+        stream: the connection to the keeper.
+        interval_s: between two signs of life.
     """
 
     def __init__(self, stream: Stream, interval_s: float) -> None:
@@ -75,7 +75,7 @@ class KeptProcess:
     """A program on another host, in a directory of its own there.
 
     Args:
-        host: where.
+        host: the other host.
     """
 
     def __init__(self, host: SshHost) -> None:
@@ -92,12 +92,12 @@ class KeptProcess:
         program_socket: PurePosixPath | None = None,
         files: Mapping[str, Path] = MappingProxyType({}),
     ) -> None:
-        """Start it, and remove what keepers that were killed have left there.
+        """Start the program, and remove what killed keepers have left there.
 
         Args:
             argv: the program and its arguments; it must stay in the foreground.
-            program_socket: where it will listen, if it is to be asked.
-            files: of this machine, that are copied into its directory before, by their names there.
+            program_socket: where the program will listen; None: it is not asked anything.
+            files: files of this machine to copy into its directory, by their names there.
 
         Raises:
             PrerequisiteError: the host has no such program, or no Python.
@@ -119,7 +119,7 @@ class KeptProcess:
             raise
 
     def attach(self) -> ProgramConnection:
-        """Connect to it, and give signs of life from now on.
+        """Connect to the program, and give signs of life from now on.
 
         Raises:
             NotReady: it is not ready, or has ended.
@@ -142,34 +142,34 @@ class KeptProcess:
 
     @property
     def pid(self) -> int:
-        """Process id, of that host."""
+        """Its process id, on that host."""
         return int(self._known.get("pid", 0))
 
     @property
     def exit_status(self) -> int | None:
-        """Exit status; negative: the signal that ended it; None: it runs, or nobody can know."""
+        """Exit status; negative: the signal that ended it; None: it runs, or nobody knows."""
         self.alive()
         status = self._known.get("exit_status")
         return None if status is None else int(status)
 
     def alive(self) -> bool:
-        """Whether it runs; as it was seen last where there is no connection."""
+        """Return whether it runs; without a connection, as it was last seen."""
         if self._known.get("running") and self.host.connected and not self._stopped:
             with contextlib.suppress(ConnectionLost):
                 self._known = json.loads(self._ask_keeper("status", str(self.directory)))
         return bool(self._known.get("running"))
 
     def log_tail(self, lines: int = 20) -> str:
-        """Return the last lines that it wrote; where they cannot be read, why."""
+        """Return its last lines of output; where they cannot be read, the reason."""
         try:
             return self.host.run(["tail", "-n", str(lines), "--", str(self.directory / "log")]).text
         except (ConnectionLost, DeployError) as error:
             return f"(its log cannot be read: {error.observed or error.what})"
 
     def stop(self) -> None:
-        """End it, and remove its directory. Idempotent.
+        """End the program, and remove its directory. Idempotent.
 
-        A host that cannot be reached ends it by itself when the lease is over.
+        A host that cannot be reached ends the program by itself when the lease is over.
 
         Raises:
             DeployError: it does not end.
@@ -190,7 +190,7 @@ class KeptProcess:
         self._known["running"] = False
 
     def _ask_keeper(self, *arguments: str) -> str:
-        """Run the keeper's program from here, which works also where the directory is gone already."""
+        """Run the keeper's program from here, which works even without the directory."""
         return self.host.run([PYTHON, "-", *arguments], data=_KEEPER.read_bytes(), timeout_s=_STOP_S).text
 
     def _greeting(self, stream: Stream) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""From an argument list to the one line that sshd gives to the account's shell.
+"""Turns an argument list into the one line that sshd gives to the account's shell.
 
-SSH has no argument lists: what a client sends is a line, which a shell takes apart. Here alone is it made.
+SSH has no argument lists: a client sends a line, which a shell splits. Only this module makes such lines.
 """
 
 import shlex
@@ -15,7 +15,7 @@ TRY_OUT = "nfvbed: 'one' \"two\"  $(three) `four` \\five !six *\nseven"
 
 
 def remote_line(argv: Sequence[str]) -> str:
-    """Quote an argument list for a POSIX shell, once.
+    """Return an argument list as one line, quoted once for a POSIX shell.
 
     Raises:
         InternalError: it is empty, longer than Linux takes, or has a zero byte, which no argument can.
@@ -36,5 +36,5 @@ def remote_line(argv: Sequence[str]) -> str:
 
 
 def ending_in_time(argv: Sequence[str], timeout_s: float) -> list[str]:
-    """Let the other host itself end a command that takes too long, also after the connection was lost."""
+    """Return a command whose host itself ends it after the time-out, even after the connection was lost."""
     return ["timeout", "--kill-after=2", f"{timeout_s:g}", *argv]

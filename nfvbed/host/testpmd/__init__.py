@@ -1,1 +1,1 @@
-"""DPDK's testpmd as a forwarder: its command line, its threads, and its counters over DPDK's telemetry."""
+"""DPDK's testpmd as a forwarder: its command line, its threads, and its counters by DPDK's telemetry."""

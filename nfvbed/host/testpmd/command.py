@@ -1,4 +1,4 @@
-"""testpmd's command line for forwarding between ports on cores of one's choice, with nobody at its console."""
+"""testpmd's command line for forwarding between ports on chosen cores, with nobody at its console."""
 
 import shutil
 from dataclasses import dataclass
@@ -60,16 +60,16 @@ def program() -> str:
 
 
 def retry_commands(mode: str, retries: int = 64, delay_us: int = 1) -> str:
-    """Return the console commands that make a mode try again to send what a full ring refused."""
+    """Return the console commands that make a mode send again what a full ring refused."""
     return f"set fwd {mode} retry\nset burst tx delay {delay_us} retry {retries}\n"
 
 
 def argv(options: TestpmdOptions) -> list[str]:
     """Return the command line.
 
-    The lcores are threads placed on their cores, so that the main one, thread 0, may share a core with the generator
-    and never polls. Memory and IOVA mode are those of the switch beside it. Links may come up after the start: its wait
-    for them is switched off, and it forwards as soon as they are there.
+    The lcores are threads pinned to their cores, so the main one, thread 0, may share a core with the generator: it
+    never polls. Memory and IOVA mode are those of the switch beside it. Its wait for links is off: they may come up
+    after the start, and then it forwards.
     """
     cores = (options.forwarding_core, *options.more_cores)
     lcores = [f"0@{options.main_core}", *(f"{number}@{core}" for number, core in enumerate(cores, 1))]

@@ -13,12 +13,12 @@ _HELLO_BYTES = 1024
 
 
 def socket_path(runtime_directory: Path, file_prefix: str) -> Path:
-    """Return where a DPDK program with that prefix listens; `runtime_directory` is its RUNTIME_DIRECTORY."""
+    """Return the socket of a DPDK program with that prefix; `runtime_directory` is its RUNTIME_DIRECTORY."""
     return runtime_directory / "dpdk" / file_prefix / "dpdk_telemetry.v2"
 
 
 def ask(path: Path, request: str) -> Any:
-    """Ask one thing ("/ethdev/stats,0") and return the answer's value.
+    """Ask one question ("/ethdev/stats,0") and return the answer's value.
 
     Raises:
         DeployError: nothing answers, or nothing of that name is known.

@@ -1,6 +1,6 @@
-"""testpmd's forwarding threads, seen from outside.
+"""testpmd's forwarding threads, observed from outside.
 
-Asking a port for counters before it is configured crashes testpmd 22.11, so whether it forwards is not asked of it.
+Asking a port for counters before it is configured crashes testpmd 22.11, so it is not asked whether it forwards.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def forwarding_threads(pid: int, cores: Sequence[int], role: Role) -> tuple[Work
 
 
 def is_runnable(thread: WorkThread) -> bool:
-    """Whether a thread runs or would; one that waits to be asked to forward sleeps."""
+    """Return whether a thread runs or could run; one that was not told to forward yet sleeps."""
     try:
         text = Path(f"/proc/{thread.pid}/task/{thread.tid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):

@@ -1,1 +1,1 @@
-"""One deployment's run directory and all that is in it, and what a killed one left."""
+"""One deployment's run directory and all that is in it, and what a killed deployment left."""

@@ -1,4 +1,4 @@
-"""What is deployed on this machine, to be compared before and after: what is new later was left behind."""
+"""What is deployed on this machine, to compare before and after: what is new later was left behind."""
 
 import time
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ MADE = ("/run/dpdk", str(LIBXDP_DIRECTORY))
 
 @dataclass(frozen=True)
 class Footprint:
-    """One look; each kind is a set of names: namespaces, links, mounts, hugepages, files and more."""
+    """One look at the machine; each kind is a set of names: namespaces, links, mounts, hugepages, files and more."""
 
     mark: str
     """`NAME=value` in the environment of the processes that are looked for: others on this machine are nobody's."""
@@ -25,10 +25,10 @@ class Footprint:
 
     @classmethod
     def take(cls, mark: str) -> "Footprint":
-        """Look now.
+        """Look at the machine now.
 
         Args:
-            mark: `NAME=value`, put into the environment before anything was started that may be left behind.
+            mark: `NAME=value`, put into the environment before anything is started that may be left behind.
         """
         kinds = {
             "network namespace": _names(Path("/run/netns")),
@@ -44,7 +44,7 @@ class Footprint:
         return cls(mark, kinds)
 
     def left_behind(self, grace_s: float = GRACE_S) -> list[str]:
-        """Return what is there now and was not then, `kind: name`, after a grace for what is being removed."""
+        """Return what is there now and was not then, `kind: name`, after a grace period for removals."""
         deadline = time.monotonic() + grace_s
         while True:
             now = Footprint.take(self.mark).kinds
@@ -76,7 +76,7 @@ def _control_groups() -> frozenset[str]:
 
 
 def _marked(mark: bytes) -> frozenset[str]:
-    """Find processes by their environment, so that orphans are found as well; not this one, and no thread of it."""
+    """Find processes by their environment, which finds orphans too; not this one, and none of its threads."""
     own = Path("/proc/self").resolve().name
     found = []
     for entry in Path("/proc").iterdir():

@@ -1,7 +1,7 @@
 """Hugepages that stay reserved from one deployment of a run to the next.
 
-Given back to the kernel of a virtual machine, memory may go back to its host, which has to find it again, page by page,
-when the next deployment clears it: DPDK's start then takes a second of the control core in place of a sixth.
+A virtual machine's kernel may give freed memory back to its host. The host then has to find it again, page by page,
+when the next deployment clears it. DPDK's start then takes a second of the control core in place of a sixth.
 """
 
 from nfvbed.host.ledger.entries import HugepagesEntry
@@ -12,15 +12,15 @@ MOST_PAGES = 1024
 
 
 class KeptPages:
-    """The pages that ended deployments had, in a workspace of their own, which is undone with the others at the end."""
+    """The pages of ended deployments, in a workspace of their own that is undone with the others at the end."""
 
     def __init__(self) -> None:
         self._workspace: Workspace | None = None
 
     def take_over(self, ending: Workspace) -> None:
-        """Take what a deployment that is about to end has added to the pool, up to the most; it is in use until then.
+        """Take what an ending deployment has added to the pool, up to `MOST_PAGES`; until it ends it uses these pages.
 
-        Only of what the kernel chose the place of, and said how much it gave.
+        It takes only pages whose node the kernel chose, and whose number it reported.
         """
         held = 0 if self._workspace is None else sum(e.granted or 0 for e in _hugepages(self._workspace))
         for entry in _hugepages(ending):

@@ -1,4 +1,4 @@
-"""Finds what a dead nfvbed left on this host and removes it, by the ids in its ledger."""
+"""Finds and removes what a dead nfvbed left on this host, by the ids in its ledger."""
 
 import logging
 import os
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ReapedLeftovers:
-    """What was found and removed."""
+    """What was found of one dead nfvbed and removed."""
 
     workspace: str
     owner: str
@@ -34,7 +34,7 @@ class ReapedLeftovers:
 
 
 def workspaces() -> list[Workspace]:
-    """All workspaces on this host, whoever made them, the newest first: what it took was added to what others had.
+    """Return all workspaces on this host, newest first: what a newer one took was added to what others had.
 
     A ledger that cannot be read is reported and left alone.
     """
@@ -50,18 +50,18 @@ def workspaces() -> list[Workspace]:
 
 
 def is_deployed(workspace: Workspace) -> bool:
-    """Whether it is a complete deployment that is meant to outlive its nfvbed."""
+    """Return whether a workspace is a complete deployment that is meant to outlive its nfvbed."""
     ledger = workspace.ledger
     return ledger.owner.persistent and ledger.this_boot and (workspace.directory / DEPLOYMENT_NAME).is_file()
 
 
 def abandoned() -> list[Workspace]:
-    """Workspaces whose nfvbed is dead and which are not meant to outlive it."""
+    """Return workspaces whose nfvbed is dead and which are not meant to outlive it."""
     return [w for w in workspaces() if not w.ledger.owner_alive and not is_deployed(w)]
 
 
 def remove_unreadable() -> list[str]:
-    """Remove run directories whose ledger cannot be read; what they named cannot be known any more.
+    """Remove run directories whose ledger cannot be read; nobody can know what such a ledger named.
 
     Returns:
         What could not be removed and why.
@@ -72,10 +72,10 @@ def remove_unreadable() -> list[str]:
 
 
 def reap(lock: HostLock) -> list[ReapedLeftovers]:
-    """Undo every workspace whose nfvbed is dead, but for the existing deployments; says so in the log.
+    """Undo all workspaces of dead nfvbeds but for existing deployments, and log that.
 
     Args:
-        lock: held by the caller, so that two never undo the same.
+        lock: held by the caller, so that two processes never undo the same.
 
     Raises:
         InternalError: the lock is not held.
@@ -90,7 +90,7 @@ def reap(lock: HostLock) -> list[ReapedLeftovers]:
 
 
 def close_own() -> list[ReapedLeftovers]:
-    """Undo the workspaces that this very process made and that are not meant to stay, at the end of it."""
+    """Undo this process's own workspaces that are not meant to stay, at its end."""
     this = os.getpid()
     own = [w for w in workspaces() if w.ledger.owner.pid == this and w.ledger.owner_alive and not is_deployed(w)]
     _remove_unborn(this)
@@ -104,7 +104,7 @@ def _undo(workspace: Workspace) -> ReapedLeftovers:
 
 
 def _remove_unborn(pid: int | None = None) -> None:
-    """Remove run directories whose nfvbed died, or is that process, before there was a ledger: they are empty."""
+    """Remove empty run directories whose nfvbed, perhaps this one, ended before it made a ledger."""
     for path in RUN_DIRECTORY.glob(f"{UNBORN_PREFIX}*"):
         owner_pid, _, started = path.name.removeprefix(UNBORN_PREFIX).partition("-")
         if int(owner_pid) == pid or not is_alive(int(owner_pid), int(started)):

@@ -1,7 +1,7 @@
-"""Whether a trial is going on this host, and whose: what else runs here, as a dashboard, must be still meanwhile.
+"""Whether a trial is going on this host, and whose: others here, as a dashboard, must be still meanwhile.
 
-A process that measures has a file in the run directory while a trial lasts; only its owner may read or make one there.
-Its name has the process and when that began, so that one which was left behind by a kill says nothing; the next nfvbed
+A process that measures has a file in the run directory while a trial lasts; only the owner may read or make files
+there. The file's name has the process and its start time, so one that a kill left behind says nothing. The next nfvbed
 that takes the host lock removes it.
 """
 
@@ -23,7 +23,7 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class GoingTrial:
-    """A trial that a process of this host is in."""
+    """A trial that a process of this host is in now."""
 
     pid: int
     command: str = ""
@@ -41,7 +41,7 @@ class GoingTrial:
 
 @contextlib.contextmanager
 def trial_going(run: str = "") -> Iterator[None]:
-    """Say so while the block runs; where that is not possible, as without root, go on all the same.
+    """Show that a trial is going while the block runs; where that is impossible, as without root, just run it.
 
     Args:
         run: the run's id.
@@ -62,12 +62,12 @@ def going_trial() -> GoingTrial | None:
 
 
 def trial_is_going() -> bool:
-    """Return whether a process of this host is in a trial."""
+    """Return whether any process of this host is in a trial."""
     return going_trial() is not None
 
 
 def remove_signs_of_the_dead() -> None:
-    """Remove what processes left behind that were killed in a trial."""
+    """Remove the files of processes that were killed in a trial."""
     for path in _signs():
         if _read(path) is None:
             path.unlink(missing_ok=True)

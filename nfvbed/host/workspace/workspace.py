@@ -22,7 +22,7 @@ from nfvbed.signals import signals_held
 
 
 class Workspace:
-    """Everything that a deployment makes on this host is made through it, or recorded in its ledger beforehand."""
+    """A deployment's things on this host: each is made through it, or recorded in its ledger beforehand."""
 
     def __init__(self, directory: Path, ledger: Ledger) -> None:
         self.directory = directory
@@ -35,7 +35,7 @@ class Workspace:
 
     @classmethod
     def create(cls, *, persistent: bool = False) -> "Workspace":
-        """Make an empty one.
+        """Make an empty workspace.
 
         Args:
             persistent: it and its processes outlive this nfvbed.
@@ -73,23 +73,23 @@ class Workspace:
         return path
 
     def libxdp(self) -> None:
-        """Say before a program with libxdp is started: the directory that libxdp leaves behind is removed at the end.
+        """Record the directory that libxdp leaves behind, to be removed at the end; call it before the program starts.
 
-        One that was there before stays, as does one that others have put something into.
+        A directory from before stays, and so does one that others have put something into.
         """
         if not LIBXDP_DIRECTORY.is_dir():
             self.ledger.record(DirectoryEntry(path=str(LIBXDP_DIRECTORY), shared=True))
 
     def hugepages(self, mib: int, node: int | None = None, least_mib: int | None = None) -> Path:
-        """Make sure of so much hugepage memory, beside what earlier calls asked for, and mount it.
+        """Reserve this much hugepage memory, in addition to what earlier calls asked for, and mount it.
 
         Args:
-            mib: how much; rounded up to 2 MiB pages.
+            mib: rounded up to pages of 2 MiB.
             node: the NUMA node; None: any.
-            least_mib: what will do where there is no more: then `short_of_hugepages` says so. None: all of it.
+            least_mib: what will do where there is no more (then `short_of_hugepages` says so); None: all of it.
 
         Returns:
-            A private hugetlbfs whose size is limited to that.
+            The path of a private hugetlbfs whose size is limited to that.
 
         Raises:
             PrerequisiteError: there is too little.
@@ -106,11 +106,10 @@ class Workspace:
         return target
 
     def reserve_hugepages(self, mib: int, least_mib: int | None = None, node: int | None = None) -> None:
-        """Make sure of so much hugepage memory for a program that takes it by itself, from no mount, right after this.
+        """Reserve this much hugepage memory for a program that takes it without a mount, right after this call.
 
         Args:
-            mib: how much.
-            least_mib: what will do.
+            least_mib: what will do where there is no more; None: all of it.
             node: the NUMA node; None: any.
 
         Raises:
@@ -119,7 +118,7 @@ class Workspace:
         self._free_pages(mib, node, least_mib)
 
     def _free_pages(self, mib: int, node: int | None, least_mib: int | None) -> int:
-        """Enlarge the pool where that takes it; give how many pages there are for the caller."""
+        """Enlarge the pool where needed; return how many pages there are for the caller."""
         wanted, least = (-(-size * 1024 // PAGE_KIB) for size in (mib, mib if least_mib is None else least_mib))
         # Free pages that an earlier mount of ours has not used yet are not free for this one.
         promised = self._promised_pages()
@@ -151,15 +150,14 @@ class Workspace:
         netns: str | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> ManagedProcess:
-        """Start a process in the workspace's cgroup, on these cores, its output in `<directory>/<name>.log`.
+        """Start a process in the workspace's cgroup, on these cores, with its output in `<directory>/<name>.log`.
 
-        It does not hear the terminal's Ctrl-C: nfvbed ends it, in order. One of a workspace that is not persistent is
-        killed when nfvbed ends, however that comes (so call this from the main thread: the tie is to the thread).
+        The terminal's Ctrl-C does not reach it: nfvbed ends it, in order. Unless the workspace is persistent, it is
+        killed when nfvbed ends in any way. That is tied to the calling thread, so call this from the main thread.
 
         Args:
-            name: unique in the workspace while it lives; names the log and `process(name)`.
+            name: unique in the workspace while the process lives; names the log and `process(name)`.
             argv: the program (found on PATH) and its arguments; it must stay in the foreground.
-            cores: where it may run.
             netns: path of the network namespace; None: the host's.
             environment: variables on top of nfvbed's own.
         """
@@ -202,7 +200,7 @@ class Workspace:
 
 
 def _new_run_directory(owner: Owner) -> Path:
-    """Make a run directory that appears with its ledger in it, so that nobody can find it without an owner."""
+    """Make a run directory that appears with its ledger in it, so that none is found without an owner."""
     while True:
         make_run_directory(RUN_DIRECTORY)
         unborn = RUN_DIRECTORY / f"{UNBORN_PREFIX}{owner.pid}-{owner.start_time}"
@@ -215,7 +213,7 @@ def _new_run_directory(owner: Owner) -> Path:
 
 
 def remove_run_directory(directory: Path) -> list[str]:
-    """Remove a run directory whose ledger is undone, and `/run/nfvbed` when nothing else is in it."""
+    """Remove a run directory whose ledger is undone, and `/run/nfvbed` when it is empty then."""
 
     try:
         undo.undo(DirectoryEntry(path=str(directory)))
@@ -226,14 +224,13 @@ def remove_run_directory(directory: Path) -> list[str]:
 
 
 def try_memory(hugepages_mib: int, least_mib: int | None = None) -> Fitness:
-    """Reserve hugepages and release them.
+    """Reserve hugepages and release them again.
 
     Args:
-        hugepages_mib: wanted.
-        least_mib: what will do; None: all of it.
+        least_mib: what will do where there is no more; None: all of it.
 
     Returns:
-        Limited where there are fewer than wanted.
+        `limited` where there are fewer than wanted.
 
     Raises:
         PrerequisiteError: there are too few.

@@ -1,4 +1,4 @@
-"""What asks a node's first process: commands, services and files, over its Unix socket."""
+"""Requests to a node's first process: commands, services and files, over its Unix socket."""
 
 import base64
 import json
@@ -60,7 +60,7 @@ class Channel:
         self.node = node
 
     def ping(self) -> bool:
-        """Whether the node answers."""
+        """Return whether the node answers."""
         try:
             self._ask({"do": "ping"}, 5.0)
         except DeployError:
@@ -134,8 +134,6 @@ class Channel:
 
         Args:
             path: absolute, as the node sees it.
-            content: all of it.
-            mode: permissions.
             owner: user, or `user:group`.
         """
         data = content.encode() if isinstance(content, str) else content
@@ -177,7 +175,7 @@ class Channel:
 
 
 def _connect(path: Path, timeout_s: float) -> socket.socket:
-    """Connect through the folder's handle: names of Unix sockets have at most 107 characters, folders may have more."""
+    """Connect by the folder's handle: a Unix socket's name has at most 107 characters, a folder's may have more."""
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:

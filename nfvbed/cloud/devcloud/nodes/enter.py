@@ -1,6 +1,6 @@
 """Becomes the first process of a node: `python -m nfvbed.cloud.devcloud.nodes.enter SPEC`, in new namespaces.
 
-It mounts the node's root, leaves this machine's root behind, and goes on as the supervisor, on the node's own Python.
+It mounts the node's root, leaves this machine's root, and then runs the supervisor on the node's own Python.
 """
 
 import json
@@ -21,7 +21,7 @@ _LINKS = (("ptmx", "pts/ptmx"), ("fd", "/proc/self/fd"), ("stdin", "/proc/self/f
 
 
 def main() -> None:
-    """Read what the node is, and become it."""
+    """Read the node's spec, and become its first process."""
     spec = json.loads(Path(sys.argv[1]).read_text())
     root = Path(spec["merged"])
     socket.sethostname(spec["name"])
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _mount_kernel(root: Path, hugepages_mib: int) -> None:
-    """Mount what the kernel shows, and a /dev without this machine's devices: no /dev/kvm above all."""
+    """Mount the kernel's file systems, and a /dev without this machine's devices, above all without /dev/kvm."""
     mount("proc", str(root / "proc"), "proc")
     mount("sysfs", str(root / "sys"), "sysfs")
     for name, options in (("run", "mode=755"), ("tmp", "mode=1777"), ("dev", "mode=755")):

@@ -18,7 +18,7 @@ class NodeProcess:
 
     @property
     def name(self) -> str:
-        """Its program's."""
+        """The name of its program."""
         return Path(self.argv[0]).name if self.argv else ""
 
     def threads(self) -> Iterator[tuple[int, str]]:
@@ -57,10 +57,9 @@ def process(node: Node, name: str) -> NodeProcess:
 
 
 def file_in(node: Node, path: str) -> Path:
-    """Return where this machine finds a file or socket of a node; short, as names of Unix sockets must be.
+    """Return this machine's path of a node's file or socket, short enough for a Unix socket's name.
 
     Args:
-        node: that runs.
         path: absolute, as the node sees it.
     """
     return Path(f"/proc/{node.first_process}/root") / path.removeprefix("/")

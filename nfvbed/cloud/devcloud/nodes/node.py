@@ -26,7 +26,7 @@ _NAMESPACES = ("--net", "--mount", "--uts", "--ipc", "--pid")
 
 @dataclass(frozen=True)
 class NodeSpec:
-    """What a node is made of."""
+    """The parts of a node."""
 
     places: NodePlaces
     lower: tuple[Path, ...]
@@ -36,7 +36,7 @@ class NodeSpec:
     """Names and addresses of the nodes."""
 
     def document(self) -> dict[str, object]:
-        """Return it as `enter.py` reads it."""
+        """Return the spec as `enter.py` reads it."""
         places = self.places
         return {
             "name": places.name,
@@ -51,7 +51,7 @@ class NodeSpec:
 
 
 class Node:
-    """One that runs."""
+    """A running node."""
 
     def __init__(self, places: NodePlaces, process: ManagedProcess) -> None:
         self.places = places
@@ -61,10 +61,10 @@ class Node:
 
     @classmethod
     def start(cls, spec: NodeSpec, ledger: Ledger) -> "Node":
-        """Start it and wait until it answers.
+        """Start a node and wait until it answers.
 
         Raises:
-            DeployError: it did not come up; with what it said.
+            DeployError: it did not come up; with its output.
         """
         places = spec.places
         shutil.rmtree(places.work, ignore_errors=True)
@@ -92,12 +92,12 @@ class Node:
         return None
 
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Return whether it runs."""
         return self._process.alive()
 
     @property
     def first_process(self) -> int:
-        """Its first process's id on this machine: its namespaces are found by it.
+        """Return the id of its first process on this machine, by which its namespaces are found.
 
         Raises:
             DeployError: it is gone.
@@ -114,7 +114,7 @@ class Node:
         return int(children[0])
 
     def enter_argv(self, argv: Sequence[str]) -> list[str]:
-        """Return what runs a program in the node on the caller's terminal."""
+        """Return the command that runs a program in the node on the caller's terminal."""
         return ["nsenter", f"--target={self.first_process}", "--all", "--wdns=/root", "--", *argv]
 
     def _await_answer(self) -> None:
@@ -132,7 +132,7 @@ class Node:
 
 
 def names_of(entries: Sequence[object]) -> tuple[str, ...]:
-    """Name the nodes that a ledger's entries tell of, whether they run or not."""
+    """Return the names of the nodes in a ledger's entries, whether they run or not."""
     names = (e.name for e in entries if isinstance(e, ProcessEntry) and e.name.startswith(_PREFIX))
     return tuple(dict.fromkeys(name.removeprefix(_PREFIX) for name in names))
 

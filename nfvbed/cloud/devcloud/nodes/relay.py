@@ -1,8 +1,8 @@
 """Lets programs reach ports of a node's loopback: `python -m` this module, with `FROM TO PORT...`.
 
-It listens on the loopback of the process FROM (this machine's where that is `here`), and connects from inside the
-network namespace of the process TO to the same ports on the loopback there: addresses are the same on both sides, and
-no link, route or firewall rule is added.
+It listens on the loopback of the process FROM (this machine's where that is `here`). It connects, inside the network
+namespace of the process TO, to the same ports on the loopback there. So addresses are the same on both sides, and no
+link, route or firewall rule is added.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 async def relay(port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Join a connection to one to a port on the loopback of the network namespace that this process is in."""
+    """Join a connection to a new one to a port on the loopback of this process's network namespace."""
     try:
         there_reader, there_writer = await asyncio.open_connection(ADDRESS, port)
     except OSError:
@@ -54,7 +54,7 @@ async def _serve(listeners: dict[int, socket.socket]) -> None:
 
 
 def main() -> None:
-    """Listen on the one side, then connect from the other one until either ends."""
+    """Listen on one side, then connect from the other, until either process ends."""
     near, far, *ports = sys.argv[1:]
     nodes = [os.pidfd_open(int(word)) for word in (near, far) if word != HERE]
     if near != HERE:

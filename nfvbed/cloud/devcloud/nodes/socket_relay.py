@@ -1,9 +1,9 @@
 """Lets one user of a node reach one port of this machine: `python -m` this module, with `NODE SOCKET UID PORT`.
 
 It listens on a Unix socket in the folder that node and machine share, and connects to the port on the loopback here.
-Who may connect is said by the socket's owner and mode: the node's network has no way to this machine, and its other
-services have none either. What it passes on comes from that user here, too: a server that asks the kernel who is at the
-other end of a connection does not take the node's user for root.
+The socket's owner and mode say who may connect: the node's network has no way to this machine, nor have its other
+services. What is passed on comes from the same user here. So a server that asks the kernel who is at the other end of a
+connection does not take the node's user for root.
 """
 
 import asyncio
@@ -19,11 +19,10 @@ _OWNERS_ALONE = 0o600
 
 
 def listen(path: Path, uid: int) -> socket.socket:
-    """Listen on a socket that a user (and root) alone can connect to; one that a killed relay left is replaced.
+    """Listen on a socket for one user (and root); a socket that a killed relay left is replaced.
 
     Args:
-        path: of the socket; its folder may have a longer name than sockets can.
-        uid: of the user.
+        path: of the socket; its folder's name may be longer than a socket's may be.
     """
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -48,7 +47,7 @@ def listen(path: Path, uid: int) -> socket.socket:
 
 
 def become(uid: int) -> None:
-    """Go on as a user, with the group of its number and no other one; there is no way back."""
+    """Run on as a user, with only the group of the same number; there is no way back."""
     os.setgroups(())
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)

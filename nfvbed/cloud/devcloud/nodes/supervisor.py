@@ -1,4 +1,4 @@
-"""The first process of a node: it starts services and commands when asked to, keeps their status, and reaps orphans.
+"""The first process of a node: starts services and commands on request, keeps their status, and reaps orphans.
 
 It runs on the Python of the private root, in the node's namespaces, and imports nothing but the standard library. A
 request is a line of JSON on a Unix socket, and so is the answer. When it ends, the kernel ends all that it started.
@@ -53,18 +53,18 @@ class Children:
                 self._changed.notify_all()
 
     def expect(self, pid: int) -> None:
-        """Keep the status of this one."""
+        """Keep the exit status of this process."""
         with self._changed:
             self._wanted.add(pid)
 
     def forget(self, pid: int) -> None:
-        """Keep the status of this one no longer: ids come round again."""
+        """Forget the exit status of this process: ids are used again."""
         with self._changed:
             self._wanted.discard(pid)
             self._ended.pop(pid, None)
 
     def status(self, pid: int, timeout_s: float = 0.0) -> int | None:
-        """Return the exit status, None while it runs, after a time-out at most."""
+        """Return the exit status; None when it still runs after the time-out."""
         with self._changed:
             self._changed.wait_for(lambda: pid in self._ended, timeout_s)
             return self._ended.get(pid)
@@ -85,11 +85,11 @@ class Supervisor:
         return found
 
     def do_ping(self) -> dict[str, Any]:
-        """Say that it is there."""
+        """Answer that the supervisor runs."""
         return {"pid": os.getpid()}
 
     def do_write(self, path: str, content: str, mode: int, owner: str) -> dict[str, Any]:
-        """Write a file in one step; its folder is made."""
+        """Write a file in one step, making its folder."""
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         user, _, group = owner.partition(":")
@@ -141,7 +141,7 @@ class Supervisor:
         return {"status": self._children.status(known["pid"])}
 
     def do_services(self) -> dict[str, Any]:
-        """Return what is known of all services."""
+        """Return the state of all services."""
         return {
             name: {**known, "status": self._children.status(known["pid"])} for name, known in self._services.items()
         }
@@ -187,9 +187,9 @@ class Supervisor:
 
 
 def _end_orphans(leader: int) -> None:
-    """End what a service that has ended had started: it may hold the ports that the next one listens on.
+    """End what an ended service had started: it may hold the ports that the next one listens on.
 
-    A number is given to no other process as long as a group has it: where there is such a process, the group is its.
+    No other process gets a number while a group has it: where there is a process of that number, the group is its own.
     """
     deadline = time.monotonic() + ORPHANS_S
     while time.monotonic() < deadline and not Path(f"/proc/{leader}").exists():
@@ -201,7 +201,7 @@ def _end_orphans(leader: int) -> None:
 
 
 def _identity(entry: pwd.struct_passwd) -> dict[str, Any]:
-    """Return as whom a program is started; who is no root can start it as himself alone, which takes nothing."""
+    """Return the user and groups of a program; nothing for the supervisor's own user, where that is not root."""
     if os.geteuid() == entry.pw_uid != 0:
         return {}
     groups = os.getgrouplist(entry.pw_name, entry.pw_gid)

@@ -1,4 +1,4 @@
-"""Builds the private root: packages are downloaded, unpacked by mmdebstrap, and Tacker is added."""
+"""Builds the private root: downloads packages, unpacks them by mmdebstrap, and adds Tacker."""
 
 import hashlib
 import json
@@ -27,11 +27,10 @@ _UNPACK_S = 1800.0
 
 
 class PrivateRoot:
-    """The private root of a cloud, shared by its nodes.
+    """The private root of a cloud, which its nodes share.
 
     Args:
-        places: of the cloud.
-        shared: where a root of the same lists may be, made in another clone.
+        shared: where another clone's root may be, built from the same lists.
     """
 
     def __init__(self, places: CloudPlaces, shared: SharedCache | None = None) -> None:
@@ -39,18 +38,18 @@ class PrivateRoot:
         self._shared = shared
 
     def ready(self) -> bool:
-        """Whether it is built, from these lists."""
+        """Return whether it is built from the present lists."""
         return self._read_stamp().get("key") == _key() and self._places.root.is_dir()
 
     def differences(self) -> tuple[str, ...]:
-        """Return the packages that are not of the tested set, as `name tested -> built`."""
+        """Return the packages that differ from the tested set, as `name tested -> built`."""
         built = self._read_stamp().get("versions", {})
         if not isinstance(built, dict):
             raise InternalError("the private root's stamp cannot be read", where=str(self._places.stamp))
         return differences(read_versions(), built)
 
     def download(self) -> str:
-        """Download all packages, unless a root of them is taken; those that are here already are not downloaded again.
+        """Download the packages that are not here yet; nothing to do where another clone's root is used.
 
         Raises:
             PrerequisiteError: the mirror or the index cannot be reached, or lacks something.
@@ -89,7 +88,7 @@ class PrivateRoot:
         wheel.check(target)
 
     def build(self) -> str:
-        """Unpack and configure the packages; the root appears when it is complete.
+        """Unpack and configure the packages; the root appears only when it is complete.
 
         Raises:
             PrerequisiteError: a tool failed; with its last lines.
@@ -155,7 +154,7 @@ class PrivateRoot:
 
 
 def differences(tested: Mapping[str, str], built: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what was built otherwise than tested."""
+    """Return the packages whose built version is not the tested one."""
     names = sorted({*tested, *built})
     pairs = [(name, tested.get(name, "none"), built.get(name, "none")) for name in names]
     return tuple(f"{name} {old} -> {new}" for name, old, new in pairs if old != new)

@@ -1,4 +1,4 @@
-"""The lists of what the private root consists of: packages, the tested set of versions, Tacker's wheels."""
+"""The lists of the private root's contents: packages, the tested set of versions, Tacker's wheels."""
 
 import hashlib
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ class Wheel:
     sha256: str
 
     def check(self, path: Path) -> None:
-        """Make sure that a downloaded file is the one that was tested.
+        """Check that a downloaded file is the tested one.
 
         Raises:
-            PrerequisiteError: it is not there, or another one; then it is removed.
+            PrerequisiteError: it is not there, or is another file, which is then removed.
         """
         found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "no such file"
         if found != self.sha256:
@@ -36,7 +36,7 @@ class Wheel:
 
 
 def read_packages(path: Path = _HERE / "packages.txt") -> tuple[str, ...]:
-    """Return the packages that are asked for by name."""
+    """Return the packages that are requested by name."""
     return tuple(_lines(path))
 
 

@@ -1,4 +1,4 @@
-"""Whether this machine can carry a cloud, found out before anything is changed."""
+"""Whether this machine can carry a cloud; checked before anything is changed."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ _TOOLS = {"unshare": "util-linux", "nsenter": "util-linux", "mmdebstrap": "mmdeb
 
 @dataclass(frozen=True)
 class Machine:
-    """What is asked of the machine."""
+    """What is read of the machine."""
 
     memory_mib: int
     """Available now."""
@@ -37,7 +37,7 @@ class Machine:
 
 
 def look(places: CloudPlaces) -> Machine:
-    """Look at this machine."""
+    """Read this machine."""
     return Machine(
         memory_mib=available_kib() // 1024,
         disk_mib=shutil.disk_usage(places.directory).free // 2**20,
@@ -49,11 +49,10 @@ def look(places: CloudPlaces) -> Machine:
 
 
 def problems(machine: Machine, has_root: bool) -> list[tuple[str, str, str]]:
-    """Return what is in the way: what, what was seen, what to do; all of it at once.
+    """Return everything that is in the way at once: what it is, what was seen, what to do.
 
     Args:
-        machine: as it is.
-        has_root: whether the private root is built already.
+        has_root: whether the private root is already built.
     """
     found: list[tuple[str, str, str]] = []
     if not machine.root:

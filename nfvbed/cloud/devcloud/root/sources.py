@@ -1,4 +1,4 @@
-"""Where packages come from: the mirror that the machine's own apt uses, read when it is needed and written nowhere."""
+"""Where packages come from: the mirror of the machine's own apt, read when needed and written nowhere."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +24,7 @@ def sources(tool: Tool) -> str:
 
 
 def entries(targets: str) -> str:
-    """Return apt's entries from what `apt-get indextargets` prints, `address|release|code name` a line.
+    """Return apt's entries, from the output of `apt-get indextargets`: `address|release|code name` a line.
 
     Raises:
         PrerequisiteError: the suite is not among them.
@@ -45,18 +45,18 @@ def entries(targets: str) -> str:
 
 
 def preferences(versions: Mapping[str, str]) -> str:
-    """Return apt's preferences: the tested version of each package where there is one, and QEMU from backports."""
+    """Return apt's preferences: each package's tested version, where there is one, and QEMU from backports."""
     blocks = [f"Package: {_FROM_BACKPORTS}\nPin: release n={BACKPORTS}\nPin-Priority: 900\n"]
     blocks += [f"Package: {name}\nPin: version {version}\nPin-Priority: 995\n" for name, version in versions.items()]
     return "\n".join(blocks)
 
 
 def apt_options(folder: Path, archives: Path) -> list[str]:
-    """Return what makes apt work in a folder of its own, with nothing installed as yet.
+    """Return options that make apt work in a folder of its own, where nothing is installed yet.
 
     Args:
-        folder: its lists, sources and preferences.
-        archives: where packages are downloaded to.
+        folder: for its lists, sources and preferences.
+        archives: for downloaded packages.
     """
     options = {
         "Dir::Etc::SourceList": folder / "sources.list",

@@ -1,4 +1,4 @@
-"""Runs the tools that build the private root, their output in logs; they end with nfvbed."""
+"""Runs the tools that build the private root, with their output in logs; they end with nfvbed."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ _LAST_LINES = 15
 
 
 class Tool:
-    """Programs with a log each in one folder."""
+    """Runs programs, each with a log in one folder."""
 
     def __init__(self, logs: Path) -> None:
         self._logs = logs
@@ -22,16 +22,15 @@ class Tool:
     def run(
         self, name: str, argv: Sequence[str], timeout_s: float, environment: Mapping[str, str] | None = None
     ) -> str:
-        """Run a program to its end; return what it printed.
+        """Run a program to its end; return its output.
 
         Args:
-            name: of its log.
-            argv: the program and its arguments.
-            timeout_s: at most, stretched by NFVBED_PATIENCE.
+            name: of its log file.
+            timeout_s: the limit, stretched by NFVBED_PATIENCE.
             environment: variables beside nfvbed's own.
 
         Raises:
-            PrerequisiteError: it failed, took too long or is not there; with its last lines.
+            PrerequisiteError: it failed, took too long or is not there; with its last lines of output.
         """
         self._logs.mkdir(parents=True, exist_ok=True)
         log = self._logs / f"{name}.log"

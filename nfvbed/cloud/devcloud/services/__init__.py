@@ -1,1 +1,1 @@
-"""The services of the cloud, one module each: their files, databases, users, processes and how readiness is seen."""
+"""The services of the cloud, one module each: files, databases, users, processes, and checks of readiness."""

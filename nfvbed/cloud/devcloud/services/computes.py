@@ -1,4 +1,4 @@
-"""What a compute node is: its services as values, as those of the controller are."""
+"""What a compute node is: its services declared, as those of the controller are."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ DATA = ("data0", "data1")
 
 
 class OutsideSwitch(ABC):
-    """A switch that is a process of this machine, in the network namespace of a node."""
+    """A switch that is a process of this machine, in a node's network namespace."""
 
     name: str
     """Of its log, and in what the cloud says of its processes."""
@@ -24,11 +24,11 @@ class OutsideSwitch(ABC):
 
     @abstractmethod
     def find(self, node: Node, entries: Sequence[object]) -> ManagedProcess | None:
-        """Return that of a node from a ledger's entries, if it runs."""
+        """Return a node's switch from a ledger's entries, if it runs."""
 
     @abstractmethod
     def start_again(self, node: Node, ledger: Ledger) -> None:
-        """Start it as it was started before; the first time, as a variant without options has it.
+        """Start the switch as it was last started; the first time, as a variant without options has it.
 
         Raises:
             PrerequisiteError, SwitchDiedError: it does not start.
@@ -37,7 +37,7 @@ class OutsideSwitch(ABC):
 
 @dataclass(frozen=True)
 class ComputeKind:
-    """A compute node of one kind."""
+    """One kind of compute node."""
 
     host: str
     """Its name, in Nova and Neutron too."""
@@ -52,5 +52,5 @@ class ComputeKind:
 
     @property
     def processes(self) -> tuple[Process, ...]:
-        """All that has to run."""
+        """All processes that must run."""
         return tuple(process for service in self.services for process in service.processes)

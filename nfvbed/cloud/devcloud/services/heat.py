@@ -1,4 +1,4 @@
-"""Heat: both of its APIs, since stacks of scaling groups ask for the second one, and one engine."""
+"""Heat: both of its APIs, since stacks of scaling groups call the second, and one engine."""
 
 from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.cloud.devcloud.services.service import Endpoint, File, Folder, Process, Service

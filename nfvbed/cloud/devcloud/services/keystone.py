@@ -27,9 +27,9 @@ SERVICE = Service(
 
 
 def bootstrap(password: str) -> Command:
-    """Return what makes the administrator; his password is in no argument.
+    """Return the command that makes the administrator; the password is in no argument.
 
-    The address has no `/v3`: clients add it, and fail on a second one.
+    The address has no `/v3`: clients add one, and fail with two.
     """
     url = f"http://{LOOPBACK}:{PORTS['keystone']}/"
     words = [word for kind in ("admin", "internal", "public") for word in (f"--bootstrap-{kind}-url", url)]

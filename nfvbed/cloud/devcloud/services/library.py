@@ -1,7 +1,7 @@
-"""The part of nfvbed's Python that runs in nodes: in Horizon its panel, and beside Neutron what data planes bring.
+"""The part of nfvbed's Python code that runs in nodes: Horizon's panel, and what data planes add to Neutron.
 
-A node has the Python and the libraries of the private root, and none of nfvbed's own: modules that are named here
-import the standard library, each other, what `installed` copies, and what Neutron has.
+A node has the Python and the libraries of the private root, and none of nfvbed's own. So the modules that are named
+here import only the standard library, each other, what `installed` copies, and what Neutron has.
 """
 
 import importlib.util
@@ -20,17 +20,16 @@ _ENABLED = "/usr/lib/python3/dist-packages/openstack_dashboard/local/enabled"
 
 
 def modules(packages: tuple[str, ...], files: tuple[str, ...]) -> tuple[Copy, ...]:
-    """Return modules of nfvbed, with the packages that they are in; all by their paths in `nfvbed`."""
+    """Return modules of nfvbed, and the packages that they are in; all by their paths in `nfvbed`."""
     names = ("__init__.py", *(f"{package}/__init__.py" for package in packages), *files)
     return tuple(Copy(f"{FOLDER}/nfvbed/{name}", _HERE / name) for name in names)
 
 
 def installed(package: str, patterns: tuple[str, ...]) -> tuple[Copy, ...]:
-    """Return files of a Python package that nfvbed itself has.
+    """Return files of a Python package that nfvbed itself uses.
 
     Args:
-        package: its name.
-        patterns: of its files.
+        patterns: of the files in the package.
 
     Raises:
         InternalError: it is not installed.

@@ -1,4 +1,4 @@
-"""libvirt without systemd, cgroups or name spaces of its own: the node has all of these around it."""
+"""libvirt without its own systemd, cgroups or namespaces: the node around it has all of these."""
 
 from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.cloud.devcloud.services.service import File, Folder, Process, Service
@@ -15,5 +15,5 @@ SERVICE = Service(
 
 
 def ping() -> Command:
-    """Return what succeeds when the daemon answers."""
+    """Return the command that succeeds when the daemon answers."""
     return Command(("/usr/bin/virsh", "-q", "version", "--daemon"), timeout_s=20.0)

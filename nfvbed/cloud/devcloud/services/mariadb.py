@@ -1,4 +1,4 @@
-"""MariaDB: one server for all services, tuned for a cloud that may be lost."""
+"""MariaDB: one server for all services, tuned for a cloud whose data may be lost."""
 
 from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.cloud.devcloud.services.service import File, Folder, Process, Service
@@ -12,7 +12,7 @@ SERVICE = Service(
 
 
 def ping() -> Command:
-    """Return what succeeds when the server answers."""
+    """Return the command that succeeds when the server answers."""
     return Command(("/usr/bin/mariadb-admin", "ping"), timeout_s=10.0)
 
 
@@ -20,7 +20,7 @@ def statements(databases: dict[str, str], passwords: dict[str, str]) -> str:
     """Return the SQL that makes databases and their users.
 
     Args:
-        databases: the user of each database.
+        databases: the user of each, by the database's name.
         passwords: of each user; hexadecimal, so that nothing must be quoted.
     """
     lines = [f"CREATE DATABASE IF NOT EXISTS {name} CHARACTER SET utf8;" for name in databases]
@@ -32,5 +32,5 @@ def statements(databases: dict[str, str], passwords: dict[str, str]) -> str:
 
 
 def execute(sql: str) -> Command:
-    """Return what executes SQL as MariaDB's administrator, who is known by his user's id and has no password."""
+    """Return the command that executes SQL as MariaDB's administrator, known by user id, without a password."""
     return Command(("/usr/bin/mariadb", "--batch", "--skip-column-names"), input=sql, timeout_s=60.0)

@@ -1,4 +1,4 @@
-"""Memcached: tokens that were checked are not checked again for a while."""
+"""Memcached: a token that was checked is not checked again for some time."""
 
 from nfvbed.cloud.devcloud.services.service import Process, Service
 

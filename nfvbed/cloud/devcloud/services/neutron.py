@@ -1,4 +1,4 @@
-"""Neutron: ML2 on the userspace datapath of Open vSwitch, with a DHCP agent; agents of nodes of their own."""
+"""Neutron: ML2 on Open vSwitch's userspace datapath, with a DHCP agent; and agents for compute nodes."""
 
 from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.cloud.devcloud.services import library
@@ -53,11 +53,11 @@ SERVICE = Service(
 
 
 def agent(kind: str, package: str = __package__) -> Service:
-    """Return one of Neutron's own agents, for a node that has a compute service and no server.
+    """Return one of Neutron's own agents, for a node with a compute service and no server.
 
     Args:
         kind: `X` of `neutron-X-agent`.
-        package: with the template of its file.
+        package: the one with the template of the agent's file.
     """
     program, file = f"neutron-{kind}-agent", f"/etc/neutron/plugins/ml2/{kind}_agent.ini"
     return Service(

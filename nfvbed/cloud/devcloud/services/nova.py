@@ -51,5 +51,5 @@ COMPUTE = Service(
 
 
 def discover_hosts() -> Command:
-    """Return what makes new computes known to the scheduler."""
+    """Return the command that tells the scheduler of new computes."""
     return _manage("cell_v2", "discover_hosts")

@@ -1,4 +1,4 @@
-"""Open vSwitch of user space: no kernel module, bridges of the datapath netdev; with DPDK, guests on vhost-user."""
+"""Userspace Open vSwitch: no kernel module, bridges of datapath netdev; with DPDK, guests on vhost-user."""
 
 from collections.abc import Mapping
 
@@ -39,22 +39,22 @@ SERVICE = Service(
 
 
 def control_socket(node: Node) -> str:
-    """Return the path, in a node, of the daemon's control socket: its name has the id that the daemon has there."""
+    """Return the node's path of the daemon's control socket, whose name has the daemon's id there."""
     pid = file_in(node, _PID_FILE).read_text().strip()
     return f"/run/openvswitch/{PROGRAM}.{pid}.ctl"
 
 
 def create_database() -> Command:
-    """Return what makes an empty database."""
+    """Return the command that makes an empty database."""
     return Command(("/usr/bin/ovsdb-tool", "create", DATABASE, _SCHEMA))
 
 
 def dpdk_settings(socket_mem_mib: int, pmd_mask: int) -> dict[str, str]:
-    """Return how a switch with DPDK is started (`other_config`).
+    """Return the settings (`other_config`) of a switch with DPDK at its start.
 
     Args:
-        socket_mem_mib: hugepage memory to begin with.
-        pmd_mask: cores of the polling threads.
+        socket_mem_mib: hugepage memory at the start.
+        pmd_mask: cores of the polling threads, as a bit mask.
     """
     return {
         _DPDK: "true",
@@ -69,10 +69,10 @@ def dpdk_settings(socket_mem_mib: int, pmd_mask: int) -> dict[str, str]:
 
 
 def plain_settings(pmd_mask: int) -> dict[str, str]:
-    """Return how a switch without DPDK is started (`other_config`).
+    """Return the settings (`other_config`) of a switch without DPDK at its start.
 
     Args:
-        pmd_mask: cores of the polling threads.
+        pmd_mask: cores of the polling threads, as a bit mask.
     """
     return {
         "pmd-cpu-mask": hex(pmd_mask),
@@ -82,18 +82,18 @@ def plain_settings(pmd_mask: int) -> dict[str, str]:
 
 
 def with_dpdk(settings: Mapping[str, str]) -> bool:
-    """Whether a switch with these settings has DPDK."""
+    """Return whether a switch with these settings has DPDK."""
     return settings.get(_DPDK) == "true"
 
 
 def configure(settings: Mapping[str, str]) -> Command:
-    """Return what sets settings (`other_config`) before the switch runs."""
+    """Return the command that sets `other_config` before the switch runs."""
     words = [f'other_config:{key}="{value}"' for key, value in settings.items()]
     return _vsctl("--no-wait", "init", "--", "set", "Open_vSwitch", ".", *words)
 
 
 def add_bridges() -> Command:
-    """Return what makes the physical networks' bridges."""
+    """Return the command that makes the physical networks' bridges."""
     words: list[str] = []
     for bridge in BRIDGES.values():
         words += ["--", "--may-exist", "add-br", bridge]
@@ -102,12 +102,12 @@ def add_bridges() -> Command:
 
 
 def add_port(bridge: str, device: str) -> Command:
-    """Return what adds a network device to a bridge."""
+    """Return the command that adds a network device to a bridge."""
     return _vsctl("--may-exist", "add-port", bridge, device)
 
 
 def dpdk_state() -> Command:
-    """Return what prints whether DPDK runs."""
+    """Return the command that prints whether DPDK runs."""
     return _vsctl("get", "Open_vSwitch", ".", "dpdk_initialized")
 
 

@@ -1,4 +1,4 @@
-"""RabbitMQ, with one scheduler thread: Erlang would spin on every core."""
+"""RabbitMQ, with one scheduler thread: otherwise Erlang would spin on every core."""
 
 from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.cloud.devcloud.services.service import File, Process, Service
@@ -15,7 +15,7 @@ SERVICE = Service(
 
 
 def ping() -> Command:
-    """Return what succeeds when the server takes connections."""
+    """Return the command that succeeds when the server accepts connections."""
     return Command(("/usr/bin/python3", "-c", _CONNECT), timeout_s=10.0)
 
 

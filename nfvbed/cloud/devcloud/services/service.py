@@ -1,4 +1,4 @@
-"""What a service of the cloud is: a value; how it is brought up is said once, for all of them."""
+"""A service of the cloud, declared; how services are started is the same for all, and is elsewhere."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ class File:
 
 @dataclass(frozen=True)
 class Copy:
-    """A file that is there already, and that everybody in the node may read."""
+    """A file that exists already, and that everybody in the node may read."""
 
     path: str
     """In the node."""
@@ -35,7 +35,7 @@ class Copy:
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A mechanism driver of Neutron's server, which binds the ports of a data plane's instances."""
+    """A mechanism driver of Neutron's server: it binds the ports of a data plane's instances."""
 
     name: str
     """In Neutron's configuration."""
@@ -47,7 +47,7 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder that the service expects."""
+    """A folder that the service needs."""
 
     path: str
     owner: str
@@ -78,7 +78,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Service:
-    """One service: what it needs, and what it runs."""
+    """One service: what it needs and what it runs."""
 
     name: str
     files: tuple[File, ...] = ()

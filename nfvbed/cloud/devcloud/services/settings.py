@@ -1,4 +1,4 @@
-"""What templates are rendered with: addresses, ports and passwords of one cloud."""
+"""The values for templates: addresses, ports and passwords of one cloud."""
 
 import json
 import os
@@ -43,14 +43,14 @@ OWN_MECHANISM = Mechanism("openvswitch")
 
 @dataclass
 class Secrets:
-    """Passwords, each made when it is first asked for, and kept in a file that only its owner can read."""
+    """Passwords, each made when it is first needed, in a file that only its owner can read."""
 
     path: Path
     _known: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def open(cls, path: Path) -> "Secrets":
-        """Read them; none yet where there is no file."""
+        """Read the passwords; none where there is no file yet."""
         known = json.loads(path.read_text()) if path.is_file() else {}
         return cls(path, known)
 
@@ -64,7 +64,7 @@ class Secrets:
 
 @dataclass(frozen=True)
 class CloudSettings:
-    """One cloud's."""
+    """The settings of one cloud."""
 
     secret: Secrets
     host: str = "controller"
@@ -75,7 +75,7 @@ class CloudSettings:
 
     @property
     def mechanism_drivers(self) -> tuple[str, ...]:
-        """Neutron's, in the order in which they are asked to bind a port."""
+        """Neutron's mechanism drivers, in the order in which they are asked to bind a port."""
         return tuple(dict.fromkeys(one.name for one in (OWN_MECHANISM, *self.mechanisms)))
 
     @property
@@ -93,11 +93,10 @@ class CloudSettings:
         return f"rabbit://nfvbed:{self.secret('rabbitmq')}@{LOOPBACK}:{MESSAGES_PORT}/"
 
     def render(self, file: File, **more: object) -> str:
-        """Return a file's content.
+        """Return a rendered file.
 
         Args:
-            file: which one.
-            more: what its template is given beside what all are.
+            more: values for this template beside those for all.
         """
         return (
             _templates(file.package)

@@ -1,4 +1,4 @@
-"""Tacker 8.0.0 from PyPI: the last but two with the legacy API, and with the SOL one."""
+"""Tacker 8.0.0 from PyPI: the last release but two with the legacy API, and it has the SOL one too."""
 
 from nfvbed.cloud.devcloud.nodes.channel import Command
 from nfvbed.cloud.devcloud.services.service import Endpoint, File, Folder, Process, Service

@@ -39,7 +39,7 @@ class OvsLinks(BridgePlan):
 
     @cached_property
     def ends(self) -> tuple[End, ...]:
-        """Those at which there is a link."""
+        """The ends at which there is a link."""
         ends = super().ends
         return tuple(end for end in ends if end.vnf is None) if self.vnf_kind is PortKind.VHOST_USER else ends
 
@@ -49,12 +49,12 @@ class OvsLinks(BridgePlan):
         return self.veths
 
     def port(self, end: End) -> str:
-        """Name the switch's port at an end."""
+        """Return the name of the switch's port at an end."""
         return end.name
 
 
 class AfxdpState(LinkState):
-    """Beside what every Open vSwitch's has."""
+    """What is recorded beside that of every Open vSwitch."""
 
     switch_core: int
     interrupt: bool
@@ -71,7 +71,7 @@ class OvsAfxdp(OvsSwitch):
         return afxdp_probe.try_afxdp(variant)
 
     def options(self, request: DeployRequest) -> OvsAfxdpOptions:
-        """Return the variant's options; refuse what this Open vSwitch or these ports have not."""
+        """Return the variant's options; refuse those that this Open vSwitch or these ports do not have."""
         options = options_of(request.variant, OvsAfxdpOptions)
         tuning.check_version(options, locate().vswitchd)
         options.check_layout(request.layout)
@@ -124,14 +124,14 @@ class OvsAfxdp(OvsSwitch):
             raise SwitchDiedError("NAPI threads of the switch's links are gone", where=str(names), fix="deploy again")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """As with DPDK; by interrupt, the main thread's time in place of the polling threads' cycles."""
+        """Read what an Open vSwitch with DPDK counts; by interrupt, the main thread's time in place of cycles."""
         counted, state = super().counters(deployment), AfxdpState.of(deployment)
         if counted is None or not state.interrupt:
             return counted
         return threads.with_main_thread(counted, self._pid(deployment), state.tsc_hz)
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """The generator's links around those that every Open vSwitch has."""
+        """Return the generator's links, and between them the hops of every Open vSwitch."""
         inner = super().hops(deployment)
         plan = _plan_of(deployment)
         if not plan.outside:
@@ -140,7 +140,7 @@ class OvsAfxdp(OvsSwitch):
         return kernel_links.between_generators(plan, found, inner)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The switch's own, and the kernel's that receive for it and for the generator."""
+        """Return the switch's own threads, and the kernel's that receive for it and for the generator."""
         state = AfxdpState.of(deployment)
         own = threads.forwarding(self._pid(deployment), state.switch_core, state.interrupt)
         return (*napi.still_there(_of_kernel(deployment)), *own)
@@ -210,7 +210,7 @@ def _start(
 
 
 def _settings(request: DeployRequest, options: OvsAfxdpOptions, vhost_ports: int) -> dict[str, str]:
-    """DPDK is initialised only for vhost-user ports."""
+    """Return the switch's settings; DPDK is initialised only for vhost-user ports."""
     arrangement = request.arrangement
     if not vhost_ports:
         return thread_settings(arrangement.switch_cores)

@@ -48,13 +48,13 @@ _OUTSIDE = {name: BRIDGES[name] for name in DATA}
 
 
 class AfxdpNotes(Notes):
-    """With which thread forwards."""
+    """Notes that also say which thread forwards."""
 
     interrupt: bool
 
 
 class OvsAfxdpCompute(LinkedCompute):
-    """Open vSwitch of a node of its own."""
+    """Open vSwitch of a compute's own node."""
 
     dataplane = "ovs-afxdp"
     kind = ComputeKind(
@@ -122,12 +122,12 @@ class OvsAfxdpCompute(LinkedCompute):
         modes.check(self._switch.control, self._switch.statuses, names, options)
 
     def rest(self, resting: bool) -> None:
-        """Let polling threads sleep, or not: they would take a core from the cloud while guests boot."""
+        """Let polling threads sleep, or not: those that poll take a core from the cloud while guests boot."""
         if self._cloud.find_compute(self.host) is not None:
             self._switch.rest(resting, self._maxsleep_us)
 
     def versions(self) -> dict[str, str]:
-        """With that of Open vSwitch."""
+        """Return the versions of other computes, and Open vSwitch's."""
         own = {"openvswitch": "openvswitch-switch-dpdk"}
         return {**super().versions(), **packages.versions(self._cloud.places, own)}
 
@@ -139,7 +139,7 @@ class OvsAfxdpCompute(LinkedCompute):
         return (*napi.still_there(notes.threads), *own, *of_guests)
 
     def own_hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
-        """data0, the datapath, the taps, data1."""
+        """Return data0, the datapath, the taps, data1."""
         first, last = (SwitchPort(_OUTSIDE[name], name, End(None, number)) for number, name in enumerate(DATA))
         taps = [
             SwitchPort(INTEGRATION, self.device(port), End(place, number))
@@ -149,7 +149,7 @@ class OvsAfxdpCompute(LinkedCompute):
         return self._switch.hops([first, *taps, last])
 
     def counters(self) -> SwitchCounters:
-        """Read what came in by its ports, and the cycles of the threads that forward."""
+        """Read what came in through its ports, and the cycles of the threads that forward."""
         counted, notes = self._switch.counters(_OUTSIDE, _PREFIX), self._notes(AfxdpNotes)
         if not notes.interrupt:
             return counted
@@ -161,12 +161,12 @@ class OvsAfxdpCompute(LinkedCompute):
         super().verify()
 
     def device(self, port: InstancePort) -> str:
-        """Name its tap."""
+        """Return the name of the port's tap."""
         return f"{_PREFIX}{port.id[:_ID]}"
 
 
 def check_options(variant: Variant) -> None:
-    """Refuse what does not reach a switch on AF_XDP sockets.
+    """Refuse options that do not reach a switch on AF_XDP sockets.
 
     Raises:
         UnsupportedError: with the option's key, its value and what it would have to be.
@@ -175,7 +175,7 @@ def check_options(variant: Variant) -> None:
 
 
 def _settings(name: str, options: OvsAfxdpOptions) -> list[str]:
-    """Return the words of ovs-vsctl that set up a port; which thread polls it is not a variant's in a cloud."""
+    """Return the arguments of ovs-vsctl that set up a port; in a cloud no variant decides which thread polls it."""
     request = afxdp_probe.port_request(name, 0, options, ())
     return [
         "--",

@@ -33,12 +33,11 @@ def parse(text: str) -> dict[str, str | None]:
 
 
 def read(control: Path, statuses: Statuses, names: Iterable[str]) -> dict[str, str | None]:
-    """Return those of the named ports that are AF_XDP sockets, and the mode of each; None: it is not said in time.
+    """Return those of the named ports that are AF_XDP sockets, with the mode of each; None: not said in time.
 
     Args:
-        control: socket of ovs-vswitchd.
-        statuses: of its interfaces.
-        names: of the ports.
+        control: the control socket of ovs-vswitchd.
+        statuses: read the status of its interfaces, by name.
     """
     shown = parse(unixctl.command(control, "dpctl/show"))
     found = {name: shown[name] for name in names if name in shown}
@@ -52,16 +51,14 @@ def read(control: Path, statuses: Statuses, names: Iterable[str]) -> dict[str, s
 
 
 def check(control: Path, statuses: Statuses, names: Iterable[str], options: OvsAfxdpOptions) -> None:
-    """Make sure that ports are AF_XDP sockets, in the mode that is asked for; `best-effort` takes any.
+    """Check that ports are AF_XDP sockets in the mode that is asked for; `best-effort` takes any mode.
 
     Args:
-        control: socket of ovs-vswitchd.
-        statuses: of its interfaces.
-        names: of the ports.
-        options: of the variant.
+        control: the control socket of ovs-vswitchd.
+        statuses: read the status of its interfaces, by name.
 
     Raises:
-        DeployError: one is none, or is in another mode.
+        DeployError: a port is no AF_XDP socket, or is in another mode.
     """
     wanted = tuple(names)
     found = read(control, statuses, wanted)

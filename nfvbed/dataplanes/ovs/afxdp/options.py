@@ -34,23 +34,23 @@ class OvsAfxdpOptions(OvsUserspaceOptions):
     `vhost-user`: sockets, for which DPDK is initialised."""
 
     def io_path(self, kind: PortKind) -> str:
-        """AF_XDP sockets."""
+        """Return the path by AF_XDP sockets for veth ports."""
         return AF_XDP if kind is PortKind.VETH else super().io_path(kind)
 
     @property
     def veth_offloads(self) -> bool:
-        """None: an AF_XDP socket passes on what it gets, with the checksum that somebody else was to complete."""
+        """No: an AF_XDP socket passes frames on with the checksum that somebody else was to complete."""
         return False
 
     @property
     def version_needs(self) -> tuple[VersionNeed, ...]:
-        """Beside those of all: a flag that can be left out. From 3.7 on Open vSwitch always uses it (its NEWS)."""
+        """The needs of all, and `use-need-wakeup=false`: from 3.7 on Open vSwitch always uses the flag (its NEWS)."""
         need = VersionNeed("need_wakeup: false", "use-need-wakeup=false", until=(3, 7), instead="need_wakeup: true")
         return super().version_needs + (() if self.need_wakeup else (need,))
 
     @property
     def switch_cores(self) -> int:
-        """Its PMD threads', or the main thread's."""
+        """The cores of its PMD threads, or the main thread's."""
         return 1 if self.interrupt else self.pmd_cores
 
     @model_validator(mode="after")
@@ -63,7 +63,7 @@ class OvsAfxdpOptions(OvsUserspaceOptions):
         return self
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """A socket where the variant or the VNF asks for one; else a veth, for a virtual machine a tap."""
+        """Return vhost-user where variant or VNF ask for it, else tap for a virtual machine and veth for others."""
         vnic = vnic_of(choice)
         if choice.kind is VnfKind.EXISTING:
             raise refuse_existing()

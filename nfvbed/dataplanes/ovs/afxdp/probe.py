@@ -1,4 +1,4 @@
-"""Whether this host can run Open vSwitch on AF_XDP sockets: found by running it with one port, as declared."""
+"""Whether this host can run Open vSwitch on AF_XDP sockets: it is tried with one port, as the variant declares it."""
 
 import os
 
@@ -25,12 +25,10 @@ _PORT, _PEER = "p0", "g0"
 
 
 def port_request(name: str, number: int, options: OvsAfxdpOptions, cores: tuple[int, ...]) -> PortRequest:
-    """Return a port on the device of its name.
+    """Return the request for a port on the device of the same name.
 
     Args:
-        name: of the device, and of the port.
-        number: its OpenFlow number.
-        options: of the variant.
+        number: its OpenFlow port number.
         cores: of the polling threads.
     """
     return PortRequest(

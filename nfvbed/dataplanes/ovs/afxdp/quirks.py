@@ -1,4 +1,4 @@
-"""What Open vSwitch with AF_XDP does otherwise: it is a process."""
+"""What is different with Open vSwitch on AF_XDP sockets: it is a process."""
 
 from nfvbed.dataplanes.ovs.instance import SWITCH
 from nfvbed.dataplanes.quirks import Quirks

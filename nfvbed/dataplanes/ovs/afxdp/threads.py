@@ -25,9 +25,7 @@ def with_main_thread(counted: SwitchCounters, pid: int, tsc_hz: int) -> SwitchCo
     """Return counters with the main thread's time in place of the polling threads' cycles.
 
     Args:
-        counted: of the ports.
         pid: of ovs-vswitchd.
-        tsc_hz: rate of the time-stamp counter.
     """
     run_ns = napi.run_time_ns(pid)
     if run_ns is None:

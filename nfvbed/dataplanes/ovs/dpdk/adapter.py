@@ -61,14 +61,14 @@ class OvsDpdk(OvsSwitch):
     kind = "ovs-dpdk"
 
     def probe(self, variant: Variant) -> Fitness:
-        """Look for the programs, run them, and look for memory; nothing is started that polls."""
+        """Find the programs, run them, and look for memory; nothing that polls is started."""
         options = ovs_options(variant)
         tuning.check_affinity(variant)
         tuning.check_version(options, locate().vswitchd)
         return try_open_vswitch(variant, options.socket_memory_mib)
 
     def options(self, request: DeployRequest) -> OvsOptions:
-        """Return the variant's options; refuse what the ports cannot have."""
+        """Return the variant's options; refuse those that the ports cannot have."""
         options = ovs_options(request.variant)
         tuning.check_version(options, locate().vswitchd)
         options.check_layout(request.layout)
@@ -100,7 +100,7 @@ class OvsDpdk(OvsSwitch):
         )
 
     def reset(self, deployment: Deployment) -> ResetReport:
-        """As every Open vSwitch; but DPDK's memif clients do not connect again to one that has gone.
+        """Reset as every Open vSwitch does; DPDK's memif clients would not connect again.
 
         Raises:
             UnsupportedError: a port of it is a memif.
@@ -119,7 +119,7 @@ class OvsDpdk(OvsSwitch):
 
 @dataclass(frozen=True)
 class _Place:
-    """Where the switch will run, and with what."""
+    """Where the switch will run, and with what memory and ports."""
 
     netns: str
     dpdk: DpdkSettings
@@ -127,7 +127,7 @@ class _Place:
 
 
 def _make_place(request: DeployRequest, sockets: int, steps: Steps) -> _Place:
-    """Take the network ports, exclude hugepages where they are, and make the switch's namespace."""
+    """Take the network ports, reserve hugepages on their NUMA nodes, and make the switch's namespace."""
     options, arrangement, workspace = ovs_options(request.variant), request.arrangement, request.workspace
     netns = workspace.network_namespace("switch")
     cores, main_core = arrangement.switch_cores, arrangement.control_cores[0]
@@ -151,7 +151,7 @@ def _make_place(request: DeployRequest, sockets: int, steps: Steps) -> _Place:
 
 
 def _is_client(request: DeployRequest) -> bool:
-    """Whether all ports are vhost-user, whose sockets the other sides listen on."""
+    """Return whether all ports are vhost-user, so that the other sides listen on their sockets."""
     if ovs_options(request.variant).port_type != "vhost-user":
         return False
     vnfs = require_vnf(request.layout, request.vnf, request.variant)
@@ -161,7 +161,7 @@ def _is_client(request: DeployRequest) -> bool:
 def _foreseen(
     request: DeployRequest, ports: tuple[GeneratorPort, ...], ports_of_vnfs: tuple[tuple[VnfPort, ...], ...]
 ) -> Deployment:
-    """Say what the others need to know of the deployment to start before the switch."""
+    """Return the deployment as the other sides need it to start before the switch."""
     return Deployment(
         id=request.workspace.id,
         variant=request.variant.name,
@@ -176,7 +176,7 @@ def _foreseen(
 def _start(
     request: DeployRequest, instance: OvsInstance, place: _Place, sockets: Mapping[str, Path], steps: Steps
 ) -> SwitchState:
-    """Start database and switch and make the bridge; give what the switch says."""
+    """Start database and switch and make the bridge; return the switch's state."""
     options = ovs_options(request.variant)
     with steps.timed("deploy.database"):
         instance.start_database()
@@ -199,12 +199,12 @@ def _start(
 
 
 def _is_on_nic(name: str, options: OvsDpdkOptions) -> bool:
-    """Whether a port, `p0` or `p1`, is one of a NIC."""
+    """Return whether a port, `p0` or `p1`, is one of a NIC."""
     return options.port_type == "pci" and name.startswith("p")
 
 
 def _nic_request(name: str, request: DeployRequest) -> PortRequest:
-    """Ask for a port of a NIC: p0 is the switch's end of the first cable, p1 of the second."""
+    """Return the request for a port of a NIC: p0 is the switch's end of the first cable, p1 of the second."""
     options = ovs_options(request.variant)
     descriptors = str(options.rx_queue_size)
     asked = {
@@ -218,7 +218,7 @@ def _nic_request(name: str, request: DeployRequest) -> PortRequest:
 
 
 def _port_request(name: str, path: Path, request: DeployRequest) -> PortRequest:
-    """Ask for a port; `p0` and `p1` lead to the generator, the others to VNFs."""
+    """Return the request for a port; `p0` and `p1` lead to the generator, the others to VNFs."""
     options, cores = ovs_options(request.variant), request.arrangement.switch_cores
     number = port_numbers(request.layout)[name]
     outside = name.startswith("p")

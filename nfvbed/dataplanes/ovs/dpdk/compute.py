@@ -56,7 +56,7 @@ class OvsDpdkCompute(Compute):
 
     @property
     def guests_mib(self) -> int:
-        """What the controller has."""
+        """The controller's hugepage memory for guests."""
         return self._cloud.guests_mib
 
     @property
@@ -71,7 +71,7 @@ class OvsDpdkCompute(Compute):
         return NodeSwitch(self._node)
 
     def probe(self, variant: Variant) -> Fitness:
-        """Report nothing lacking: the switch is there wherever the cloud is."""
+        """Return that nothing is lacking: the switch runs wherever the cloud does."""
         check_options(variant)
         return Fitness()
 
@@ -80,7 +80,7 @@ class OvsDpdkCompute(Compute):
         check_options(variant)
 
     def start(self) -> None:
-        """Nothing is missing: the cloud's own start has brought it up."""
+        """Start nothing: the cloud's own start has started it."""
         self.verify()
 
     def apply(self, variant: Variant, arrangement: Arrangement) -> None:
@@ -90,7 +90,7 @@ class OvsDpdkCompute(Compute):
         self._switch.apply(nodeoptions.settings(options, arrangement.switch_cores))
 
     def rest(self, resting: bool) -> None:
-        """Let polling threads sleep, or not: they would take a core from the cloud while guests boot."""
+        """Let polling threads sleep, or not: those that poll take a core from the cloud while guests boot."""
         self._switch.rest(resting, self._maxsleep_us)
 
     def attach(self, workspace: Workspace, variant: Variant) -> tuple[GeneratorPort, GeneratorPort]:
@@ -144,11 +144,11 @@ class OvsDpdkCompute(Compute):
         return self._switch.hops([first, *between, last])
 
     def counters(self) -> SwitchCounters:
-        """Read what came in by the generator's and the instances' ports, and the polling threads' cycles."""
+        """Read what came in through the generator's and the instances' ports, and the polling threads' cycles."""
         return self._switch.counters(_PORTS, _PREFIX)
 
     def expected(self, variant: Variant, arrangement: Arrangement) -> ExpectedMachine:
-        """The controller's agents and services, the userspace datapath, and a thread on each core of the switch."""
+        """Return the controller's agents and services, its userspace datapath, and a thread on each switch core."""
         return ExpectedMachine(
             host=self.host,
             agents=("neutron-openvswitch-agent", "neutron-dhcp-agent"),
@@ -159,7 +159,7 @@ class OvsDpdkCompute(Compute):
         )
 
     def reading(self) -> MachineCommands:
-        """Return the controller's."""
+        """Return commands on the controller."""
         return NodeCommands(self._node)
 
     def verify(self) -> None:
@@ -168,7 +168,7 @@ class OvsDpdkCompute(Compute):
 
 
 def check_options(variant: Variant) -> None:
-    """Refuse what does not reach a switch with DPDK.
+    """Refuse options that do not reach a switch with DPDK.
 
     Raises:
         UnsupportedError: with the option's key, its value and what it would have to be.

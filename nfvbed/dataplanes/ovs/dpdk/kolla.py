@@ -1,4 +1,4 @@
-"""OVS-DPDK in a cloud that kolla-ansible deploys: its role starts it, and nfvbed's sets its threads and ports."""
+"""OVS-DPDK in a cloud that kolla-ansible deploys: Kolla's role starts it, nfvbed's role sets its threads and ports."""
 
 import ipaddress
 from typing import Any

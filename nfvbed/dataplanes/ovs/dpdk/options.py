@@ -18,11 +18,11 @@ class OvsDpdkOptions(OvsUserspaceOptions):
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:
-        """As `port_type` says."""
+        """The kind that `port_type` names."""
         return (PortKind(self.port_type),)
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """Sockets, which a DPDK process opens; a virtual machine, and whoever asks for it, has vhost-user."""
+        """Return the kind of socket of a VNF: vhost-user for a virtual machine, and for each VNF that asks for it."""
         refuse_unless_vhost_user(choice, "ovs-dpdk")
         by_memif = self.port_type == "memif" and choice.kind is not VnfKind.VM and vnic_of(choice) == "any"
         return PortKind.MEMIF if by_memif else PortKind.VHOST_USER

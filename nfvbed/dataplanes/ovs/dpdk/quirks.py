@@ -1,4 +1,4 @@
-"""What Open vSwitch with DPDK does otherwise: it is a process, and memif clients do not come back to another one."""
+"""What is different with Open vSwitch on DPDK: it is a process, and memif clients do not connect again to it."""
 
 from nfvbed.dataplanes.ovs.instance import SWITCH
 from nfvbed.dataplanes.quirks import Quirks

@@ -33,7 +33,7 @@ RESET = "ovs-vswitchd killed (SIGKILL), restarted on its database; the kernel's 
 
 @dataclass(frozen=True)
 class OvsPlan(BridgePlan):
-    """Ports as the bridge's, by Open vSwitch's names: all of them are ports of one switch."""
+    """Ports as those of bridges, with Open vSwitch's names: all of them are ports of one switch."""
 
     @property
     def always_up(self) -> tuple[str, ...]:
@@ -41,12 +41,12 @@ class OvsPlan(BridgePlan):
         return self.veths
 
     def port(self, end: End) -> str:
-        """Name the switch's port at an end."""
+        """Return the name of the switch's port at an end."""
         return end.name
 
 
 class KernelState(LinkState):
-    """Beside what every Open vSwitch's has."""
+    """What is recorded beside that of every Open vSwitch."""
 
     switch_core: int
 
@@ -61,7 +61,7 @@ class OvsKernel(OvsSwitch):
     kind = "ovs-kernel"
 
     def probe(self, variant: Variant) -> Fitness:
-        """Make a datapath of the kernel in a namespace that is gone again, run Open vSwitch, send a live frame."""
+        """Make a datapath of the kernel in a temporary namespace, run Open vSwitch, and send a live frame."""
         return try_kernel_datapath(variant)
 
     def options(self, request: DeployRequest) -> OvsKernelOptions:
@@ -97,7 +97,7 @@ class OvsKernel(OvsSwitch):
         )
 
     def verify(self, deployment: Deployment) -> None:
-        """Check that ovs-vswitchd, the links and their threads live, and what writes the rules."""
+        """Check that ovs-vswitchd, the links and their threads live, and so does what writes the rules."""
         super().verify(deployment)
         plan = OvsPlan.of(deployment)
         found = veth.read(LinkState.of(deployment).switch_netns, plan.ports)
@@ -105,7 +105,7 @@ class OvsKernel(OvsSwitch):
         kernel_checks.require_threads(deployment.threads, "the switch")
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Frames that the ports received, the cycles of their NAPI threads, the datapath's hits and misses."""
+        """Read the ports' received frames, their NAPI threads' cycles, and the datapath's hits and misses."""
         plan = OvsPlan.of(deployment)
         try:
             return kernel_reading.counters(deployment, port_numbers(plan.layout), bool(plan.taps))
@@ -114,7 +114,7 @@ class OvsKernel(OvsSwitch):
             raise
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """The generator's ends, the ports of the switch, and behind the first the datapath."""
+        """Return the generator's ends, the switch's ports, and behind the first the datapath."""
         plan = OvsPlan.of(deployment)
         try:
             path = kernel_reading.hops(deployment, port_numbers(plan.layout))
@@ -127,11 +127,11 @@ class OvsKernel(OvsSwitch):
         return kernel_links.between_generators(plan, found, path)
 
     def reset(self, deployment: Deployment) -> ResetReport:
-        """As all of Open vSwitch's; the kernel goes on with the flows it has cached until the new daemon looks."""
+        """Reset as every Open vSwitch; the kernel goes on with its cached flows until the new daemon looks."""
         return super().reset(deployment).model_copy(update={"kind": RESET})
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The NAPI threads: of the switch's ports, of the generator's, of the VNFs'."""
+        """Return the NAPI threads: of the switch's ports, of the generator's, of the VNFs'."""
         return napi.still_there(deployment.threads)
 
 

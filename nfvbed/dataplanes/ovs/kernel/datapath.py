@@ -1,4 +1,4 @@
-"""The kernel's Open vSwitch datapath over generic netlink (linux/openvswitch.h); asked in the caller's namespace."""
+"""The kernel's Open vSwitch datapath over generic netlink (linux/openvswitch.h), in the caller's namespace."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +40,7 @@ _Datapath = type(
 
 @dataclass(frozen=True)
 class DatapathCounters:
-    """What a datapath counts, cumulative but for the last two."""
+    """A datapath's counters, cumulative but for the last two."""
 
     hit: int
     """Frames that a cached flow matched."""
@@ -72,7 +72,7 @@ def read_datapath(name: str) -> DatapathCounters | None:
 
 
 def try_datapath(name: str) -> None:
-    """Make a datapath and remove it. To ask for it lets the kernel load its module, where it has one.
+    """Make a datapath and remove it. Asking for it makes the kernel load its module, where it has one.
 
     Raises:
         OSError: the kernel has no Open vSwitch, or refuses.

@@ -1,4 +1,4 @@
-"""Open vSwitch of the kernel in a cloud that kolla-ansible deploys, which is made for it."""
+"""Open vSwitch of the kernel in a cloud that kolla-ansible deploys: Kolla's own default."""
 
 from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.cloud.kolla.release import ReleaseSupport

@@ -15,5 +15,5 @@ class OvsKernelOptions(OvsOptions, OffloadOptions):
     colour = 3
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """A virtual machine gets a tap, everything else a veth."""
+        """Return tap for a virtual machine, veth for all others."""
         return kernel_port_kind(choice, self.dataplane)

@@ -1,4 +1,4 @@
-"""Whether this host can run Open vSwitch in the kernel: found by making a datapath there."""
+"""Whether this host can run Open vSwitch in the kernel: a datapath is made there to find out."""
 
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.kernel.datapath import try_datapath
@@ -34,7 +34,7 @@ def try_kernel_datapath(variant: Variant) -> Fitness:
 
 
 def _datapath_reason() -> str:
-    """Why there is no datapath; called in a thread of its own, whose namespace goes with it."""
+    """Return why there is no datapath. Call it in a thread of its own, whose namespace ends with it."""
     if libc.unshare(CLONE_NEWNET) != 0:
         return "no network namespace can be made: not root"
     try:

@@ -1,4 +1,4 @@
-"""What Open vSwitch in the kernel does otherwise: a process decides about the flows that the kernel forwards."""
+"""What is different with Open vSwitch in the kernel: a process decides on the flows that the kernel forwards."""
 
 from nfvbed.dataplanes.ovs.instance import SWITCH
 from nfvbed.dataplanes.quirks import Quirks

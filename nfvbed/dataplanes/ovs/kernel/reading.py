@@ -1,4 +1,4 @@
-"""What a switch on the kernel's datapath tells of itself, put into nfvbed's records."""
+"""What a switch on the kernel's datapath reports of itself, as nfvbed's records."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -23,8 +23,7 @@ def counters(deployment: Deployment, ports: Mapping[str, int], taps: bool) -> Sw
     """Read the counters of ports, threads and datapath.
 
     Args:
-        deployment: of the switch.
-        ports: names and OpenFlow numbers of the measured ports.
+        ports: OpenFlow numbers of the measured ports, by name.
         taps: whether guests write into some of them.
     """
     links = LinkState.of(deployment)
@@ -52,8 +51,7 @@ def hops(deployment: Deployment, ports: Mapping[str, int]) -> tuple[Hop, ...]:
     """Read the counters along the path: the first port, the datapath, the other ports.
 
     Args:
-        deployment: of the switch.
-        ports: names and OpenFlow numbers, in the order of the path.
+        ports: OpenFlow numbers by name, in the order of the path.
     """
     state = OvsState.of(deployment)
     with BridgeController(Path(state.openflow)) as bridge:

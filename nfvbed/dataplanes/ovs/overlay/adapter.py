@@ -35,12 +35,12 @@ class OvsOverlay(DataPlane):
         self._workspaces: dict[str, Workspace] = {}
 
     def probe(self, variant: Variant) -> Fitness:
-        """Look for the programs, run them, and look for the memory of all hosts; nothing is started that polls."""
+        """Find the programs, run them, and look for the memory of all hosts; nothing that polls is started."""
         options = options_of(variant, OvsOverlayOptions)
         return try_open_vswitch(variant, options.hosts * options.socket_memory_mib)
 
     def deploy(self, request: DeployRequest) -> Deployment:
-        """Start the hosts, join their underlay, bring the rules in."""
+        """Start the hosts, join their underlay, write the rules."""
         variant, plan, workspace = request.variant, request.layout, request.workspace
         options = options_of(variant, OvsOverlayOptions)
         require_vnf(plan, request.vnf, variant)
@@ -76,14 +76,14 @@ class OvsOverlay(DataPlane):
             check_alive(self._workspace(deployment).process(view.process))
 
     def wait_until_joined(self, deployment: Deployment, ports: Collection[str]) -> None:
-        """Wait until each host has set its own up for their other sides."""
+        """Wait until each host has set up its own ports for their other sides."""
         views = OverlayState.of(deployment).hosts
         for view, mine in zip(views, self._ports(deployment, views), strict=True):
             wanted = {name: number for name, number in mine.items() if name in ports}
             joining.wait_for_links(view.bridge, wanted, lambda: self.verify(deployment))
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """Frames that the path's ports received on all hosts; cycles where each host has a core of its own."""
+        """Read the frames that the path's ports received on all hosts; cycles where each host has a core of its own."""
         views = OverlayState.of(deployment).hosts
         try:
             return watch.counters(views, self._ports(deployment, views))
@@ -92,7 +92,7 @@ class OvsOverlay(DataPlane):
             raise
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """p0, the hosts' datapaths and underlay ports where the path crosses, the ports of the VNFs, p1."""
+        """Return p0, the hosts' datapaths and underlay ports where the path crosses, the ports of the VNFs, p1."""
         views = OverlayState.of(deployment).hosts
         try:
             return watch.hops(views, self._ports(deployment, views))
@@ -101,14 +101,14 @@ class OvsOverlay(DataPlane):
             raise
 
     def connections(self, deployment: Deployment) -> ConnectionTracker | None:
-        """Those of all hosts, where they are tracked."""
+        """Return the connection tracking of all hosts; None where they track no connections."""
         views = OverlayState.of(deployment).hosts
         if not all(view.tracks for view in views):
             return None
         return watch.OverlayConnections(views, self._ports(deployment, views))
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The PMD threads of all hosts."""
+        """Return the PMD threads of all hosts."""
         workspace = self._workspace(deployment)
         pids = [workspace.process(view.process).pid for view in OverlayState.of(deployment).hosts]
         return tuple(thread for pid in pids for thread in reading.pmd_threads(pid))

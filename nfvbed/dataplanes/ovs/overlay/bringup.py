@@ -1,8 +1,8 @@
-"""Brings the hosts of an overlay up: what can be done at the same time on all of them is.
+"""Brings up the hosts of an overlay, as much as possible on all of them at the same time.
 
-The rules come before the ports. Without a port that is polled there is no poll-mode thread, so that until then the
-cores of these threads are free: the hosts write their rules on a core each, where they later share one. And the ports
-come last, as a switch that finds nobody at a vhost-user socket looks again a second later.
+The rules come before the ports: without a port that is polled there is no poll-mode thread, so the cores of these
+threads are still free. The hosts write their rules on a core each, where they later share one. The ports come last,
+as a switch that finds nobody at a vhost-user socket looks again only a second later.
 """
 
 import os
@@ -40,7 +40,7 @@ _Made = TypeVar("_Made")
 
 @dataclass(frozen=True)
 class Overlay:
-    """Hosts that are up, their rules in."""
+    """Hosts that are up, with their rules written."""
 
     hosts: tuple[OverlayHost, ...]
     counts: tuple[int, ...]
@@ -54,12 +54,11 @@ def _tenants(count: int) -> tuple[bytes, ...]:
 
 
 def bring_up(request: DeployRequest, sockets: Mapping[str, Path], steps: Steps) -> Overlay:
-    """Start the hosts, bring their rules in, join their underlay, open the path's ports.
+    """Start the hosts, write their rules, join their underlay, and open the path's ports.
 
     Args:
-        request: what is asked for.
-        sockets: of the path's ports, by name.
-        steps: takes down how long what took.
+        sockets: those of the path's ports, by name.
+        steps: records how long each step took.
     """
     hosts = _hosts(request, steps)
     with ExitStack() as stack:
@@ -84,7 +83,7 @@ def bring_up(request: DeployRequest, sockets: Mapping[str, Path], steps: Steps) 
 
 
 def _hosts(request: DeployRequest, steps: Steps) -> tuple[OverlayHost, ...]:
-    """Make their namespaces, with what lies between them."""
+    """Make the hosts' namespaces, and the wire between them."""
     options, workspace = options_of(request.variant, OvsOverlayOptions), request.workspace
     plans = host_plans(request.layout, options.hosts)
     with steps.timed("deploy.namespaces"):
@@ -117,7 +116,7 @@ def _bring_rules_in(
     tenants: tuple[bytes, ...],
     steps: Steps,
 ) -> tuple[int, ...]:
-    """Make br-int on all hosts and write its rules, at once; give how many each holds.
+    """Make br-int on all hosts and write its rules, at once; return how many rules each holds.
 
     The main threads of all hosts but the first do it on the core of their poll-mode thread, which is not there yet.
     """
@@ -149,7 +148,7 @@ def _at_once(work: Callable[[_Given], _Made], given: Sequence[_Given]) -> list[_
 
 
 def _beside(core: int, work: Callable[[], _Made]) -> _Made:
-    """Do something on a core that is not nfvbed's own."""
+    """Run something on another core than nfvbed's own."""
 
     def moved() -> _Made:
         os.sched_setaffinity(0, (core,))
@@ -180,7 +179,7 @@ def _switch_core(request: DeployRequest, host: OverlayHost) -> int:
 
 
 def _sharing(request: DeployRequest, plan: HostPlan) -> dict[str, str]:
-    """Return the variables that make poll-mode threads yield their core when the underlay has nothing for them."""
+    """Return the variables that make poll-mode threads yield their core when the underlay has no frames for them."""
     return {
         "LD_PRELOAD": str(native_binary("nfvbed-yield")),
         "NFVBED_YIELD_REPORT": str(request.workspace.directory / f"{plan.name}.yield"),
@@ -190,5 +189,8 @@ def _sharing(request: DeployRequest, plan: HostPlan) -> dict[str, str]:
 
 
 def _sleeping(options: OvsOverlayOptions) -> dict[str, str]:
-    """Let poll-mode threads that share a core sleep where they poll no port of DPDK after which they could yield."""
+    """Return the setting that lets poll-mode threads on a shared core sleep where they poll no DPDK port.
+
+    After polling a port of DPDK they could yield.
+    """
     return {"pmd-maxsleep": str(_SLEEP_US)} if options.shares_core and options.underlay == "veth" else {}

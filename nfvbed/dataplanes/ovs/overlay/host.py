@@ -1,7 +1,7 @@
 """One host of the overlay: an Open vSwitch with br-int, whose ports are the path's, and br-phy, which is the underlay.
 
-The tunnel is Open vSwitch's own (userspace tunnelling): br-phy's internal port holds the host's address, the switch
-finds the way to the other host in the routes of its network namespace, and learns that host's MAC address from the
+The tunnel is Open vSwitch's own (userspace tunnelling). br-phy's internal port holds the host's address. The switch
+finds the way to the other host in the routes of its network namespace. It learns that host's MAC address from the
 answer to an ARP request of the kernel.
 """
 
@@ -48,7 +48,7 @@ _LOOKS = 10
 
 @dataclass(frozen=True)
 class OverlayHost:
-    """One host as it is set up."""
+    """One host as it was set up."""
 
     plan: HostPlan
     instance: OvsInstance
@@ -68,7 +68,7 @@ class OverlayHost:
         return self.options.hosts > 1
 
     def add_integration(self, database: SwitchDatabase) -> None:
-        """Make br-int with the tunnel's port alone: without a port that is polled there is no poll-mode thread yet."""
+        """Make br-int with only the tunnel's port: without a port that is polled there is no poll-mode thread yet."""
         tunnel = [PortRequest(self.options.tunnel, self.options.tunnel, TUNNEL_PORT, self._tunnel())]
         database.add_bridge(INTEGRATION, tunnel if self.tunnelled else [])
 
@@ -132,10 +132,10 @@ class OverlayHost:
         return other in unixctl.command(self.instance.control_socket, "tnl/neigh/show")
 
     def add_rules(self, tenants: tuple[bytes, ...]) -> int:
-        """Bring the rules into br-int, all at once; give how many it holds then.
+        """Write the rules into br-int, all at once; return how many rules it then holds.
 
         Args:
-            tenants: FLOW_MODs of the rules beside the path's; as many of them are taken as are asked for.
+            tenants: FLOW_MODs of the rules beside the path's; only as many are used as the options ask for.
 
         Raises:
             DeployError: one was refused, or the bridge does not hold as many as were asked for.

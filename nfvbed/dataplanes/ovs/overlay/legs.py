@@ -43,7 +43,7 @@ class HostPlan:
 
 
 def host_plans(plan: Layout, hosts: int) -> tuple[HostPlan, ...]:
-    """Share a path out: its first half to the first host, the rest to the second.
+    """Split a path: its first half goes to the first host, the rest to the second.
 
     Raises:
         UnsupportedError: the layout cannot be cut so.
@@ -59,7 +59,7 @@ def host_plans(plan: Layout, hosts: int) -> tuple[HostPlan, ...]:
 
 
 def host_of(end: End, plan: Layout, hosts: int) -> int:
-    """Return which host an end of a cable is on."""
+    """Return the host of a cable's end."""
     if hosts == 1:
         return 0
     if end.vnf is None:

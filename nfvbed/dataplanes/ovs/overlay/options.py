@@ -48,22 +48,22 @@ class OvsOverlayOptions(DataPlaneOptions):
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:
-        """Sockets."""
+        """vhost-user sockets alone."""
         return (PortKind.VHOST_USER,)
 
     @property
     def switch_cores(self) -> int:
-        """Its PMD threads'."""
+        """The cores of its PMD threads."""
         return self.pmd_cores
 
     @property
     def ring_size(self) -> int:
-        """That of its ports."""
+        """`rx_queue_size`."""
         return self.rx_queue_size
 
     @property
     def ring_memory_mib(self) -> int:
-        """One host's."""
+        """The memory of one host."""
         return self.socket_memory_mib
 
     @property
@@ -72,23 +72,23 @@ class OvsOverlayOptions(DataPlaneOptions):
         return self.hosts > self.pmd_cores
 
     def frame_limits(self, kind: PortKind, plan: Layout) -> tuple[FrameLimit, ...]:
-        """Its own."""
+        """Return the limit of the tunnel's underlay."""
         why = "a tunnel's headers take what its underlay's MTU has more, and nfvbed asks no other MTU of br-int's ports"
         return (FrameLimit(USUAL_FRAME_BYTES, "ovs-overlay's ports", why, "ovs-dpdk"),)
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """All of its ports are vhost-user sockets."""
+        """Return vhost-user for every VNF."""
         refuse_unless_vhost_user(choice, "ovs-overlay")
         return PortKind.VHOST_USER
 
     @property
     def tracks_connections(self) -> bool:
-        """As asked for."""
+        """`conntrack`."""
         return self.conntrack
 
     @property
     def slow_to_deploy(self) -> bool:
-        """Two hosts with many rules take long, as both write theirs beside the threads that poll."""
+        """True for two hosts with many rules: both write theirs beside the threads that poll."""
         return self.hosts > 1 and self.rules > MANY_RULES
 
     @model_validator(mode="after")

@@ -1,9 +1,11 @@
-"""The path's own rules on one host's br-int: what leaves a port, what arrives at it, with connection tracking. Pure.
+"""The path's own rules on one host's br-int: what leaves a port, and what arrives at it, with connection tracking.
 
-The tables follow those of network virtualisation (NSX, OVN): where a frame came from; the guard of the port that it
-came from; its connection; the firewall where it leaves; where it goes; and the same for the port that it goes to. With
-connection tracking a frame goes through the datapath once more for every look-up (recirculation), and once more when
-it leaves the tunnel. Each port has a zone, in which what leaves it and what comes to it meet, so that a reply is one.
+Pure. The tables follow those of network virtualisation (NSX, OVN). They look at where a frame came from; the guard of
+that port; its connection; the firewall where it leaves; where it goes; then the same at the port that it goes to.
+
+With connection tracking a frame goes through the datapath once more for every look-up (recirculation), and once more
+when it leaves the tunnel. Each port has a zone, in which what leaves it and what comes to it meet, so that a reply is
+recognised as one.
 """
 
 from enum import IntEnum
@@ -49,7 +51,7 @@ class Table(IntEnum):
 
 
 def direct_rules(host: HostPlan) -> list[TableRule]:
-    """Return a rule for each direction of each cable, in one table: no connection tracking, nothing to compare with."""
+    """Return a rule for each direction of each cable, in one table, without connection tracking."""
     rules = [
         TableRule(0, DEFAULT, (Field("in_port", leg.source),), _towards(leg) if leg.target is None else (_out(leg),))
         for leg in host.legs
@@ -61,12 +63,7 @@ def direct_rules(host: HostPlan) -> list[TableRule]:
 
 
 def pipeline_rules(host: HostPlan, conntrack: bool) -> list[TableRule]:
-    """Return the rules of the tables.
-
-    Args:
-        host: its part of the path.
-        conntrack: track connections.
-    """
+    """Return the rules of all tables."""
     rules: list[TableRule] = []
     for leg in host.legs:
         rules += _leaving(leg, conntrack)
@@ -116,7 +113,7 @@ def _arriving(port: int, conntrack: bool) -> list[TableRule]:
 
 
 def _states(table: Table, onward: Table, conntrack: bool) -> list[TableRule]:
-    """What becomes of frames whose connection is known, of those with none, and of those that belong to none."""
+    """Return rules for frames of a known connection, of none yet, and of an invalid one."""
     if not conntrack:
         return [TableRule(table, DEFAULT, goto=onward)]
     tracked = Field("ct_state", CT_TRACKED, CT_TRACKED)

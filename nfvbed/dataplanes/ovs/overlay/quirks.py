@@ -1,4 +1,4 @@
-"""What the overlay does otherwise: there is an Open vSwitch for each host, of 103,000 rules, and no reset."""
+"""What is different with the overlay: each host has its own Open vSwitch with 103,000 rules, and there is no reset."""
 
 from nfvbed.dataplanes.ovs.instance import SWITCH
 from nfvbed.dataplanes.quirks import Quirks

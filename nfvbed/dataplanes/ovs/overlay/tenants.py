@@ -1,8 +1,8 @@
-"""Rules of ports, networks and addresses that carry no traffic: what a host of a large installation has beside a path.
+"""Rules of a large installation's other ports, networks and addresses, which carry no traffic.
 
-They lie in the path's tables, above its rules, and match fields of many kinds, so that a frame of the path must be
-compared with them: the switch's cache of its way (the megaflow) must distinguish every field that one of them asks for.
-Pure and without chance: the same number gives the same rules.
+They lie in the path's tables, above its rules, and match many fields, so that the path's frames must be compared with
+them. The switch's cache entry (the megaflow) must then distinguish every field that one of them matches. Pure and
+without chance: the same number gives the same rules.
 """
 
 import itertools
@@ -59,7 +59,7 @@ def _service(name: str, number: int) -> Field:
 
 
 def _firewall(table: Table) -> tuple[Shape, ...]:
-    """From exact connections to whole networks and single services."""
+    """Return the firewall's shapes: from exact connections to whole networks and single services."""
     return (
         Shape(
             table,
@@ -106,7 +106,7 @@ SHAPES: tuple[Shape, ...] = (
 
 
 def tenant_rules(count: int) -> Iterator[TableRule]:
-    """Yield so many rules, of all shapes in turn while they last, no two alike."""
+    """Yield this number of rules, from all shapes in turn, no two alike."""
     return itertools.islice(_all(), count)
 
 

@@ -1,4 +1,4 @@
-"""What the hosts of an overlay that is deployed tell of themselves."""
+"""What the hosts of a deployed overlay report of themselves."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ SHARED_SOURCE = "not-separable: the hosts' poll-mode threads share a core, and c
 
 
 class HostView(Record):
-    """Where a host is looked into."""
+    """How one host is read."""
 
     name: str
     process: str
@@ -35,7 +35,7 @@ class HostView(Record):
 
     @property
     def bridge(self) -> BridgeView:
-        """Where its br-int is looked into."""
+        """How the host's br-int is read."""
         return BridgeView(f"{self.name} br-int", Path(self.unixctl), Path(self.integration))
 
 
@@ -50,7 +50,6 @@ def counters(hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> S
     """Read and add up the counters of all hosts.
 
     Args:
-        hosts: that run.
         ports: of each host, the path's ports by name.
     """
     found = [reading.counters(host.bridge, mine) for host, mine in zip(hosts, ports, strict=True)]
@@ -68,10 +67,9 @@ def counters(hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> S
 
 
 class OverlayConnections(ConnectionTracker):
-    """Those of all hosts.
+    """The connection tracking of all hosts.
 
     Args:
-        hosts: that run.
         ports: of each host, the path's ports by name.
     """
 
@@ -79,7 +77,7 @@ class OverlayConnections(ConnectionTracker):
         self._hosts = tuple(zip(hosts, ports, strict=True))
 
     def look(self) -> tuple[Connections, ...]:
-        """Read each host's table and the flows of its datapath."""
+        """Read each host's connection table and the flows of its datapath."""
         return tuple(_connections(host, ports) for host, ports in self._hosts)
 
 
@@ -106,7 +104,7 @@ def hops(hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> tuple
     """Read the counters along the path.
 
     Args:
-        hosts: that run, in the order of the path.
+        hosts: in the order of the path.
         ports: of each host, the path's ports by name, in that order.
     """
     path: list[Hop] = []
@@ -127,7 +125,7 @@ def _underlay(host: HostView) -> Hop:
 
 
 def _tunnel(host: HostView) -> dict[str, dict[str, int | None]]:
-    """Read what went through the tunnel and over the underlay."""
+    """Read the counters of the tunnel and of the underlay."""
     if not host.physical:
         return {}
     with BridgeController(Path(host.integration)) as bridge:

@@ -1,1 +1,1 @@
-"""Chain steering: a path's cables become forwarding in a bridge, written by nfvbed or by a controller."""
+"""Chain steering: a path's cables become rules in a bridge, written by nfvbed or by a controller."""

@@ -1,4 +1,4 @@
-"""Which steerings there are; each is imported when it is asked for, as one needs a library that others do not."""
+"""Which steerings there are; each is imported only when it is asked for, as one needs a library of its own."""
 
 from importlib import import_module
 

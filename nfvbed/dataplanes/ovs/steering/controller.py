@@ -35,7 +35,7 @@ Status = dict[str, Any]
 
 
 class ControllerSteering(Steering):
-    """Rules from a controller that knows the path."""
+    """Rules that a controller writes which knows the path."""
 
     kind = "controller"
 
@@ -99,7 +99,7 @@ def _path_file(bridge: SteeredBridge) -> Path:
 
 
 def status_socket(bridge: SteeredBridge) -> Path:
-    """Where the controller answers."""
+    """Return the socket on which the controller answers."""
     return bridge.workspace.directory / f"{bridge.name}.steering"
 
 
@@ -131,7 +131,7 @@ def _start(bridge: SteeredBridge) -> ManagedProcess:
 
 
 def _wait(bridge: SteeredBridge, process: ManagedProcess, done: Callable[[Status], bool]) -> None:
-    """Wait for what the controller's status is to say.
+    """Wait for a state of the controller.
 
     Raises:
         SwitchDiedError: it has ended.

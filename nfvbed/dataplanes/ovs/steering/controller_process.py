@@ -1,6 +1,6 @@
 """The OpenFlow controller's process: `python -m nfvbed...controller_process PATH_FILE SOCKET PORT`.
 
-It listens for switches on the loopback address of its network namespace and answers on a Unix socket, one JSON line for
+It listens for switches on the loopback address of its network namespace. On a Unix socket it answers one JSON line for
 one: `{"do": "status"}`, `{"do": "counters"}`, and `{"do": "change"}`, which reads the path's file again. It runs until
 it is ended.
 """
@@ -20,7 +20,7 @@ SCHEMA = "nfvbed-steering/1"
 
 
 class StatusServer(socketserver.ThreadingUnixStreamServer):
-    """Answers what nfvbed asks."""
+    """Answers nfvbed's requests."""
 
     daemon_threads = True
 
@@ -57,7 +57,7 @@ class _Answers(socketserver.StreamRequestHandler):
 
 
 def main(argv: list[str]) -> int:
-    """Serve until ended."""
+    """Serve until the process is ended."""
     path_file, status_socket, port = Path(argv[0]), Path(argv[1]), int(argv[2])
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     with socket.create_server((ADDRESS, port)) as listening:

@@ -1,4 +1,4 @@
-"""Steering by an ONOS that runs already: the bridge connects to it, and it is asked for the rules over REST.
+"""Steering by an ONOS that runs already: the bridge connects to it, and it gets the rules over REST.
 
 The switch's network namespace has no way out, so a relay takes the bridge's connection on a Unix socket and carries it
 to ONOS.
@@ -54,7 +54,7 @@ class OnosSteering(Steering):
         self._client = OnosClient(spec)
 
     def set_up(self, bridge: SteeredBridge, path: SteeringPath) -> SteeringReport:
-        """Connect the bridge to ONOS, ask for the rules, and wait until the bridge has them."""
+        """Connect the bridge to ONOS, request the rules, and wait until the bridge has them."""
         rules = path_rules(path)
         device = device_id(bridge)
         steps = Steps()
@@ -81,7 +81,7 @@ class OnosSteering(Steering):
             raise DeployError("ONOS has lost the bridge", where=bridge.name, observed=_connection(bridge))
 
     def tear_down(self, bridge: SteeredBridge) -> None:
-        """Remove the rules from ONOS, which would bring them back else; then disconnect the bridge."""
+        """Remove the rules from ONOS, which would otherwise write them again; then disconnect the bridge."""
         device = device_id(bridge)
         ours = [f.id for f in self._client.flows(device) if f.application == self._spec.application]
         if ours:
@@ -120,7 +120,7 @@ class OnosSteering(Steering):
 
 
 def device_id(bridge: SteeredBridge) -> str:
-    """Return the name that ONOS knows a bridge by."""
+    """Return ONOS's name for a bridge."""
     with BridgeController(bridge.management) as connection:
         return f"of:{connection.datapath_id():016x}"
 

@@ -1,4 +1,4 @@
-"""ONOS's REST API, as much of it as steering needs: devices, flows, statistics.
+"""ONOS's REST API, as far as steering needs it: devices, flows, statistics.
 
 Formats: `web/api/src/main/resources/definitions` of ONOS 2, and the wiki's "Flow Rule Criteria" and "Flow Rule
 Instructions".
@@ -45,7 +45,7 @@ class OnosFlow:
 
 
 class OnosClient:
-    """Asks one ONOS. The password is read at each request and kept nowhere."""
+    """Requests to one ONOS. The password is read at each request and kept nowhere."""
 
     def __init__(self, spec: OnosSpec, environment: Mapping[str, str] = os.environ) -> None:
         self._spec = spec
@@ -56,18 +56,18 @@ class OnosClient:
             self._opener.add_handler(handler())
 
     def devices(self) -> dict[str, bool]:
-        """Return the switches it knows, and whether each is available."""
+        """Return the switches that ONOS knows, and whether each is available."""
         return {str(device["id"]): bool(device["available"]) for device in self._get("devices", "devices")}
 
     def add_flows(self, device: str, rules: Sequence[Rule]) -> tuple[str, ...]:
-        """Ask for rules, and return their ids; they are not in force yet."""
+        """Request rules, and return their ids; the rules are not in force yet."""
         path = f"flows?appId={quote(self._spec.application)}"
         body = {"flows": [flow_json(device, rule) for rule in rules]}
         answer = self._request("POST", path, body)
         return tuple(str(flow["flowId"]) for flow in _list(answer, "flows", self._spec.url))
 
     def flows(self, device: str) -> tuple[OnosFlow, ...]:
-        """Return the rules that it has, or wants, in a switch; none for one that it does not know."""
+        """Return the rules of a switch that ONOS has or wants; none for a switch that it does not know."""
         # ONOS answers 404 also for a switch that it knows and that has no rules.
         found = self._request("GET", f"flows/{quote(device, safe=_SAFE)}", absent={"flows": []})
         return tuple(
@@ -89,7 +89,7 @@ class OnosClient:
         return _list(self._request("GET", path), key, self._spec.url)
 
     def _request(self, method: str, path: str, body: dict[str, Any] | None = None, absent: Any = None) -> Any:
-        """Ask, and return the answer; `absent`, where that is not None, for what is not found (404)."""
+        """Send a request, and return the answer; `absent`, if it is not None, for what is not found (404)."""
         request = urllib.request.Request(f"{self._spec.url}/onos/v1/{path}", method=method)
         request.add_header("Authorization", self._authorization())
         request.add_header("Accept", "application/json")
@@ -140,7 +140,7 @@ class OnosClient:
 
 
 def flow_json(device: str, rule: Rule) -> dict[str, Any]:
-    """Write a rule as ONOS reads it."""
+    """Return a rule as ONOS reads it."""
     criteria: list[dict[str, Any]] = [{"type": "IN_PORT", "port": rule.in_port}] if rule.in_port is not None else []
     if (source := rule.udp_source) is not None:
         criteria.append({"type": "ETH_TYPE", "ethType": _ETH_TYPES[source.ip_version]})

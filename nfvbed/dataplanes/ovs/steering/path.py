@@ -1,4 +1,4 @@
-"""A path through a bridge as cables between its ports, and the rules that it stands for, whoever writes them."""
+"""A path through a bridge as cables between its ports, and the rules for it, whoever writes them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ SHARE_PRIORITY = DEFAULT_PRIORITY + 1
 class SwitchCable:
     """Two ports of the bridge, by name, that are joined in both directions.
 
-    With a share (i, n), of the frames that come in at a port with several cables only those of every n-th flow take
-    this one: the flows whose number leaves the rest i.
+    At a port with several cables, a share (i, n) says which flows take this one: every n-th, those whose number leaves
+    the remainder i.
     """
 
     port_a: str
@@ -35,7 +35,7 @@ class SteeringPath:
 
 
 def steering_path(plan: Layout) -> SteeringPath:
-    """Return a layout as the path that a steering brings into a bridge."""
+    """Return a layout as the path that a steering writes into a bridge."""
     cables = tuple(SwitchCable(c.first.name, c.second.name, c.share) for c in plan.cables)
     return SteeringPath(port_numbers(plan), cables)
 
@@ -107,7 +107,7 @@ def _check(path: SteeringPath) -> None:
 
 
 def _check_shares(port: str, shares: list[tuple[int, int] | None]) -> None:
-    """Make sure that every flow that comes in at a port has exactly one cable to take."""
+    """Check that every flow that comes in at a port has exactly one cable to take."""
     count = len(shares)
     if count <= 1:
         return

@@ -23,11 +23,11 @@ _log = logging.getLogger(__name__)
 
 
 class PathController:
-    """One path for one switch: another one that connects waits until the first has gone.
+    """One path for one switch: a second switch waits until the first has disconnected.
 
     Args:
-        path_file: the path, which a change reads again.
-        listening: where switches connect.
+        path_file: the path; `change` reads it again.
+        listening: the socket that switches connect to.
     """
 
     def __init__(self, path_file: Path, listening: socket.socket) -> None:
@@ -42,7 +42,7 @@ class PathController:
         self._error = ""
 
     def serve(self) -> None:
-        """Steer the switches that connect, one after the other, without an end."""
+        """Steer the switches that connect, one after the other, for ever."""
         while True:
             connected, _ = self._listening.accept()
             try:
@@ -63,7 +63,7 @@ class PathController:
             }
 
     def change(self) -> dict[str, object]:
-        """Read the path's file again, and give the switch its rules in the place of all others, in one bundle."""
+        """Read the path's file again, and give the switch its rules in place of all others, in one bundle."""
         try:
             rules = path_rules(read_path(self._path_file))
         except ConfigurationError as failure:
@@ -77,7 +77,7 @@ class PathController:
         return {"error": ""}
 
     def counters(self) -> dict[str, object]:
-        """Ask the switch what the rules have matched, in the order of the path."""
+        """Return what the rules have matched, as the switch reports it, in the order of the path."""
         with self._lock:
             if self._connection is None:
                 return {"error": "no switch is connected"}
@@ -121,7 +121,7 @@ class PathController:
 
     @contextmanager
     def _putting_into_force(self) -> Iterator[None]:
-        """Note that rules are in force at the end, or what the switch had against them."""
+        """Record at the end that the rules are in force, or why the switch refused them."""
         self._in_force, self._error = False, ""
         try:
             yield

@@ -12,7 +12,7 @@ _PIECE = 65536
 
 
 async def relay(path: Path, host: str, port: int) -> None:
-    """Serve until cancelled; a connection ends when either side does."""
+    """Serve until cancelled; a connection ends when either side ends it."""
 
     async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

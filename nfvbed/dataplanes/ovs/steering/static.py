@@ -14,7 +14,7 @@ from nfvbed.host.timing import Steps
 
 
 class StaticSteering(Steering):
-    """Rules that nobody changes afterwards."""
+    """Rules that nobody changes once they are written."""
 
     kind = "static"
 
@@ -29,10 +29,10 @@ class StaticSteering(Steering):
         return SteeringReport(steps.done, len(rules))
 
     def change(self, bridge: SteeredBridge, path: SteeringPath) -> SteeringReport:
-        """Exchange all rules in one atomic bundle: a frame is looked up among the old ones or the new ones.
+        """Exchange all rules in one atomic bundle: a frame meets only the old rules or only the new ones.
 
-        Whatever is there is replaced: also a path that a killed nfvbed had brought in and not written down. What the
-        datapath has counted of the old path is brought to its rules before: it would be added to the new ones.
+        Every rule is replaced, also those of a path that a killed nfvbed set up and did not record. Before that, what
+        the datapath has counted for the old rules is added to them: else the new ones would get it.
         """
         steps = Steps()
         with steps.timed("steer.rules"):

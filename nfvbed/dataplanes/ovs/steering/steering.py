@@ -1,4 +1,4 @@
-"""The interface of a steering: how a path gets into a bridge and what is read of it there.
+"""The interface of a steering: how a path is written into a bridge, and what is read of it there.
 
 All of them give the same forwarding (`path.py`); they differ in who writes the rules. None keeps anything in memory:
 another process reads and removes what one has set up.
@@ -41,7 +41,7 @@ class SteeredBridge:
 
 @dataclass(frozen=True)
 class SteeringReport:
-    """What setting a path up took."""
+    """How many rules a path has, and how long each step of its set-up took."""
 
     steps: tuple[tuple[str, int], ...]
     """(step, duration in ns); together from the request until every rule is in force (barrier)."""
@@ -63,7 +63,7 @@ class CableCounters:
 
 
 class Steering(ABC):
-    """Brings a path's rules into a bridge."""
+    """Writes a path's rules into a bridge."""
 
     kind: ClassVar[str]
     fixed: ClassVar[str] = ""
@@ -71,7 +71,7 @@ class Steering(ABC):
 
     @abstractmethod
     def set_up(self, bridge: SteeredBridge, path: SteeringPath) -> SteeringReport:
-        """Bring the rules in; all are in force when it returns.
+        """Write the rules; all are in force when this returns.
 
         Raises:
             ConfigurationError: the path cannot be steered.
@@ -80,7 +80,7 @@ class Steering(ABC):
         """
 
     def change(self, bridge: SteeredBridge, path: SteeringPath) -> SteeringReport:
-        """Bring another path in, in the place of the one that is in force: all of it, or nothing.
+        """Replace the path by another one: all of its rules, or none where one is refused.
 
         Raises:
             UnsupportedError: this steering cannot.
@@ -105,7 +105,7 @@ class Steering(ABC):
         """
 
     def hops(self, bridge: SteeredBridge, path: SteeringPath) -> tuple[Hop, ...]:
-        """Read the counters of the ports as the path meets them: of each cable its first and its second port.
+        """Read the counters of the ports as the path meets them: each cable's first port, then its second.
 
         Raises:
             DeployError: the switch does not answer.
@@ -122,10 +122,9 @@ class Steering(ABC):
         """Read what the rules of each cable have matched, in the order of the path.
 
         Args:
-            bridge: where.
-            path: that was set up there.
-            current: wait until Open vSwitch has brought the counters of its rules up to date, which it does every half
-                second: this takes up to a second. Without it they may be as old. The ports' (`hops`) never are.
+            path: as it was set up there.
+            current: wait, up to a second, until Open vSwitch has updated its rules' counters, as it does every half
+                second. Without it they may be that old. The ports' counters (`hops`) never are.
 
         Raises:
             DeployError: the switch does not answer, or lacks a rule of the path.
@@ -146,7 +145,7 @@ class Steering(ABC):
 
 
 def installed(bridge: SteeredBridge) -> dict[Forwarding, InstalledRule]:
-    """Read the bridge's rules, by what they do.
+    """Read the bridge's rules, by their forwarding.
 
     Raises:
         DeployError: the switch does not answer.
@@ -156,10 +155,10 @@ def installed(bridge: SteeredBridge) -> dict[Forwarding, InstalledRule]:
 
 
 def forget_cached(bridge: SteeredBridge) -> None:
-    """Let the datapath forget what it has cached of earlier rules.
+    """Make the datapath forget what it has cached of earlier rules.
 
-    After the barrier the rules are in force for what is looked up again; what a port has had frames of before (dropped,
-    for want of a rule) would stay as it was until Open vSwitch revalidates it, some milliseconds later.
+    After the barrier the rules are in force for whatever is looked up again. What a port's frames met before
+    (dropped, for want of a rule) stays cached until Open vSwitch revalidates it, some milliseconds later.
 
     Raises:
         DeployError: the switch does not answer.
@@ -171,7 +170,7 @@ def check_forwarding(bridge: SteeredBridge, path: SteeringPath) -> int:
     """Check that the bridge has exactly the path's rules, whoever wrote them.
 
     Returns:
-        How many.
+        The number of rules.
 
     Raises:
         DeployError: some are missing, or there are others.
@@ -189,7 +188,7 @@ def check_forwarding(bridge: SteeredBridge, path: SteeringPath) -> int:
 
 
 def wait_for_forwarding(bridge: SteeredBridge, path: SteeringPath, patience_s: float = 15.0) -> None:
-    """Wait until whoever writes the rules of a bridge has written them again.
+    """Wait until the rules of a bridge are written again by whoever writes them.
 
     Raises:
         DeployError: they are not there in time.

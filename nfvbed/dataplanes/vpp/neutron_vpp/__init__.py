@@ -1,1 +1,1 @@
-"""Neutron's way to VPP: a mechanism driver and an agent, on a node's own Python beside the libraries of Neutron."""
+"""Neutron's mechanism driver and agent for VPP; they run on a node's own Python, with Neutron's libraries."""

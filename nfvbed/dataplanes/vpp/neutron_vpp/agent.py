@@ -1,7 +1,7 @@
 """Neutron's agent for VPP: `python3 -m nfvbed.dataplanes.vpp.neutron_vpp.agent --config-file neutron.conf`.
 
-It asks Neutron which ports are bound to its host, and makes VPP what they want. It reports itself alive only while VPP
-answers: what no report comes from, Neutron binds no port to.
+It asks Neutron which ports are bound to its host, and configures VPP for them. It reports itself alive only while VPP
+answers: Neutron binds no port to a host that does not report.
 """
 
 import sys
@@ -30,7 +30,7 @@ _LOG = log.getLogger(__name__)
 
 
 class Agent:
-    """One host's."""
+    """The agent of one host."""
 
     def __init__(self) -> None:
         self._host = cfg.CONF.host
@@ -45,7 +45,7 @@ class Agent:
         """When a report was last sent; None: not since this agent started."""
 
     def run(self) -> None:
-        """Work for ever: connect to VPP, and again when it has ended."""
+        """Work for ever: connect to VPP, and connect again when it has ended."""
         while True:
             try:
                 settings = AgentSettings.parse(names.SETTINGS.read_text())
@@ -56,10 +56,10 @@ class Agent:
             time.sleep(_INTERVAL_S)
 
     def _serve(self, api: VppApi, settings: AgentSettings) -> None:
-        """Follow Neutron as long as VPP answers.
+        """Configure VPP as Neutron wants it, as long as VPP answers.
 
         Raises:
-            NfvbedError: it does not.
+            NfvbedError: VPP does not answer.
         """
         plumbing = Plumbing(api, settings)
         _LOG.info("connected to VPP %s", api.version())
@@ -90,9 +90,9 @@ class Agent:
         return tuple(self._known.values())
 
     def _tell(self, plugged: set[str]) -> None:
-        """Tell Neutron which ports have come up; it tells Nova, which lets their guests run.
+        """Report to Neutron which ports have come up; Neutron tells Nova, which then lets their guests run.
 
-        That is when a guest's QEMU serves the socket, and no sooner: Nova begins to listen when it starts that.
+        A port is up when a guest's QEMU serves the socket, and no sooner: Nova begins to listen when it starts QEMU.
         """
         new = plugged - self._told
         if new:
@@ -131,7 +131,7 @@ def _port(details: dict[str, Any]) -> Port:
 
 
 def main() -> None:
-    """Read Neutron's configuration, and serve."""
+    """Read Neutron's configuration, and run the agent."""
     config.register_common_config_options()
     agent_config.register_agent_state_opts_helper(cfg.CONF)
     config.init(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Neutron's mechanism driver for VPP: instances are on vhost-user sockets, which they serve and VPP joins."""
+"""Neutron's mechanism driver for VPP: instances use vhost-user sockets, which they serve and VPP joins."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from nfvbed.dataplanes.vpp.neutron_vpp import names
 
 
 class VppMechanismDriver(mech_agent.SimpleAgentMechanismDriverBase):
-    """Binds ports to hosts with a VPP agent that is alive; the agent says which physical networks its VPP leads to."""
+    """Binds ports to hosts with a living VPP agent; the agent reports which physical networks its VPP leads to."""
 
     def __init__(self) -> None:
         super().__init__(names.AGENT_TYPE, portbindings.VIF_TYPE_VHOST_USER, {portbindings.CAP_PORT_FILTER: False})
@@ -20,7 +20,7 @@ class VppMechanismDriver(mech_agent.SimpleAgentMechanismDriverBase):
         return str(portbindings.CONNECTIVITY_L2)
 
     def get_allowed_network_types(self, agent: Any = None) -> tuple[str, ...]:
-        """Return the types of segments that its agent makes."""
+        """Return the types of network segments that the agent makes."""
         return names.NETWORK_TYPES
 
     def get_mappings(self, agent: Any) -> Any:
@@ -28,9 +28,9 @@ class VppMechanismDriver(mech_agent.SimpleAgentMechanismDriverBase):
         return agent["configurations"].get("physical_networks", ())
 
     def get_vif_details(self, context: Any, agent: Any, segment: Any) -> dict[str, Any]:
-        """Return what Nova makes the guest's interface of.
+        """Return the details from which Nova makes the guest's interface.
 
-        The guest's QEMU serves the socket, so that a VPP that was restarted finds it again by itself.
+        The guest's QEMU serves the socket, so a restarted VPP finds it again by itself.
         """
         folder = agent["configurations"]["vhostuser_socket_dir"]
         return {

@@ -1,4 +1,4 @@
-"""What the driver, the agent and whoever starts VPP have in common: names, and the file that the agent is given."""
+"""What the driver, the agent and the starter of VPP share: names, and the file for the agent."""
 
 import json
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class Uplink:
 
 @dataclass(frozen=True)
 class AgentSettings:
-    """What the agent makes of VPP; it looks at the file whenever it has connected to a VPP."""
+    """The agent's settings; it reads the file whenever it has connected to a VPP."""
 
     folder: str
     """Where sockets are, as VPP sees it."""
@@ -43,12 +43,12 @@ class AgentSettings:
     """Addresses that a domain may learn; None: VPP's default."""
 
     def text(self) -> str:
-        """Write the file."""
+        """Return the file's content."""
         return json.dumps(asdict(self), indent=1)
 
     @classmethod
     def parse(cls, text: str) -> "AgentSettings":
-        """Read it.
+        """Parse the file's content.
 
         Raises:
             ValueError: it is no such file.
@@ -62,5 +62,5 @@ class AgentSettings:
 
 
 def socket_name(port: str) -> str:
-    """Return the name of the socket of a Neutron port, which its guest serves."""
+    """Return the name of the socket of a Neutron port; its guest serves the socket."""
     return f"vhu{port[:_ID]}"

@@ -1,7 +1,7 @@
-"""Makes VPP what Neutron wants: an interface for each port and physical network, joined network by network.
+"""Configures VPP as Neutron wants it: an interface for each port and physical network, joined for each network.
 
-What there is is read from VPP itself each time, by the tags of its interfaces and domains: an agent or a VPP that was
-restarted, or a call that failed half-way, needs no memory to go on from.
+The present state is read from VPP itself each time, by the tags of its interfaces and domains. So after a restart of
+agent or VPP, or after a failed call, nothing needs to be remembered.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,25 +40,20 @@ class _Joined:
 
 
 class Plumbing:
-    """One VPP.
-
-    Args:
-        api: connection to it.
-        settings: of the agent.
-    """
+    """The interfaces and bridge domains of one VPP."""
 
     def __init__(self, api: Api, settings: AgentSettings) -> None:
         self._api = api
         self._settings = settings
 
     def sync(self, ports: Sequence[Port]) -> frozenset[str]:
-        """Make and remove until VPP has what is wanted; return the ids of the ports that were removed.
+        """Make and remove interfaces until VPP has what is wanted; return the ids of removed ports.
 
         Args:
             ports: all that are bound to this host.
 
         Raises:
-            NfvbedError: VPP refuses something, or does not answer; the next time goes on.
+            NfvbedError: VPP refuses something, or does not answer; the next call goes on from there.
         """
         found = interfaces(self._api)
         wanted = {one.id: one for one in ports}
@@ -97,7 +92,7 @@ class Plumbing:
         return number
 
     def _networks(self, ports: Iterable[Port], found: dict[str, int]) -> dict[str, frozenset[int]]:
-        """Return the interfaces of each network, by its id; that of the physical network among them."""
+        """Return the interfaces of each network, by its id; that of the physical network is one of them."""
         members: dict[str, set[int]] = {}
         for port in ports:
             own = members.setdefault(port.network, set())
@@ -107,7 +102,7 @@ class Plumbing:
         return {network: frozenset(own) for network, own in members.items()}
 
     def _segment(self, port: Port, found: dict[str, int]) -> int:
-        """Return the interface of a port's segment: that of the physical network, or a VLAN's on it."""
+        """Return the interface of a port's segment: the physical network's own, or a VLAN's on it."""
         tag = f"{UPLINK}{port.physical}"
         if port.vlan is None:
             return found[tag]
@@ -120,7 +115,7 @@ class Plumbing:
         return found[of_vlan]
 
     def _join(self, networks: Mapping[str, frozenset[int]]) -> None:
-        """Take apart what is joined otherwise than wanted, and join what is not."""
+        """Separate what is joined differently from what is wanted, and join what is not yet."""
         pairs = {
             members
             for members in networks.values()
@@ -170,11 +165,10 @@ class Plumbing:
 
 
 def interfaces(api: Api, *, linked: bool = False) -> dict[str, int]:
-    """Return VPP's interfaces by what they are of: `port:ID` of Neutron, `uplink:NAME` of a physical network.
+    """Return VPP's interfaces by tag: `port:ID` for a port of Neutron's, `uplink:NAME` for a physical network.
 
     Args:
-        api: connection.
-        linked: those alone whose other side is there.
+        linked: only those whose other side is there.
     """
     wanted = calls.LINK_UP if linked else 0
     shown = [one for one in api.call("sw_interface_dump") if int(one.flags) & wanted == wanted]
