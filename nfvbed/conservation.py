@@ -34,7 +34,7 @@ class Balance:
 
 
 def balance(sent: int, counted: int) -> Balance:
-    """Return what two counts say.
+    """Return the balance of two counts: what was sent, and what was counted back.
 
     Args:
         sent: frames of one direction.
@@ -70,7 +70,7 @@ def fault_of(counts: Mapping[str, int]) -> str:
 
 
 def conserved(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the stored counts of a direction as they can be; those that keep the laws are as they were.
+    """Return the stored counts of a direction, corrected where they break a law.
 
     Earlier versions stored what generators counted: losses below zero, and more frames received than sent.
     """

@@ -69,12 +69,12 @@ class DropCounter:
 
 
 def rx(cause: Cause, says: str) -> DropCounter:
-    """Return one of frames that came to a port."""
+    """Return the counter of frames that came to a port."""
     return DropCounter(cause, says, "rx")
 
 
 def tx(cause: Cause, says: str) -> DropCounter:
-    """Return one of frames that were to leave by a port."""
+    """Return the counter of frames that were to leave by a port."""
     return DropCounter(cause, says, "tx")
 
 
@@ -291,7 +291,7 @@ class CounterTable:
 
 
 class Meanings:
-    """What the counters of all sources mean.
+    """The meanings of the counters of all sources.
 
     Args:
         more: tables of data planes, beside those that are here.
@@ -324,11 +324,11 @@ class Meanings:
         return DropCounter(Cause.SEVERAL, SEVERAL, found[0].side)
 
     def is_drop(self, name: str) -> bool:
-        """Whether a counter among others is of frames that were dropped: it is in the tables, or named like them."""
+        """Return whether a counter is of frames that were dropped: it is in the tables, or named like those."""
         return any(name in table for table in self.tables.values()) or bool(_NAMED_LIKE_DROPS.search(name))
 
     def source_of(self, counts: Mapping[str, object]) -> str:
-        """Tell from the names of a port's counters who counted: those that are kept with trials do not say it."""
+        """Tell which source counted, from the names of a port's counters: those stored with trials do not say it."""
         if any(name.startswith(("ovs_", "xsk_queue_")) for name in counts):
             return CounterSource.OVS
         return next((source for name, source in self._marks.items() if name in counts), CounterSource.LINUX)

@@ -26,7 +26,6 @@ class Finding(Record):
 
     Args:
         topic: its name in the table.
-        state: whether it is there.
         summary: what was observed, in one line.
         probed: how it was found out; "read" is weaker than "tried".
         fix: what the user can do, where there is something to do.

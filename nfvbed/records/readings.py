@@ -94,7 +94,6 @@ class Reading:
         """Read parts, in their order.
 
         Args:
-            parts: what is asked for.
             readers: return a part's value, or `Unavailable`.
             otherwise: why a part that has no reader is not available.
         """

@@ -114,10 +114,9 @@ class DirectionCounts(Record):
 
     @classmethod
     def counted(cls, sent: int, back: int, *, unsent: int = 0, in_time: int | None = None, **others: int) -> Self:
-        """Return what was counted at both ends, whatever was: what came back beyond what was sent is a surplus.
+        """Return the counts of both ends; frames beyond those that were sent are a surplus.
 
         Args:
-            sent: frames.
             back: what came back of them, counted in any way.
             unsent: frames that were due and not sent.
             in_time: those that came back until the last one was sent; None: not told apart.
@@ -255,7 +254,7 @@ class TrialRecord(Record):
     @model_validator(mode="before")
     @classmethod
     def stored_counts_are_conserved(cls, values: Any) -> Any:
-        """Read counts that an earlier version stored as its generator gave them: below zero, or more than was sent.
+        """Correct the counts of earlier versions, which could be below zero, or more than was sent.
 
         What is read says so: by the warnings, and by a rate without the surplus.
         """
@@ -477,7 +476,7 @@ class SwitchCounters(Record):
 
 
 def rounding_of(counted: Iterable[SwitchCounters]) -> int | None:
-    """Return to how many busy cycles a sum or a difference of readings is known; None: none is rounded."""
+    """Return the number of busy cycles to which a sum or difference of readings is known; None: none is rounded."""
     known = [one.rounding_cycles for one in counted if one.rounding_cycles is not None]
     return sum(known) if known else None
 

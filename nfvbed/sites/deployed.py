@@ -60,7 +60,7 @@ class DeploymentRecord:
     """Its VNFs, in the order of the path, where they are instances of a cloud."""
 
     def is_same(self, variant: Variant, topology: str, vnf_kind: PortKind | None = None) -> bool:
-        """Whether it is what is asked for, options included.
+        """Return whether it is what is asked for, options included.
 
         Args:
             variant: as asked for.

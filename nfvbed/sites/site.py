@@ -326,7 +326,7 @@ class Site(ABC):
         raise self._cannot("offboard VNFs", deployment.variant, "nfvbed destroy takes them down with their data plane")
 
     def asks_name(self) -> bool:
-        """Whether there is something that goes only once somebody has typed the site's name; nothing is changed.
+        """Return whether there is something that goes only once somebody has typed the site's name; nothing is changed.
 
         Raises:
             BusyError: as `take_down`.

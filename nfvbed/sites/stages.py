@@ -191,7 +191,7 @@ class StagedCloud(ABC):
 
     @abstractmethod
     def is_there(self, *, evicts: bool) -> bool:
-        """Whether anything of it is deployed, or half taken down.
+        """Return whether anything of it is deployed, or half taken down.
 
         Raises:
             BusyError: others have something on it, and it is not to go with it.

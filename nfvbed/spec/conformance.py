@@ -69,7 +69,6 @@ def conformance(what: Search, goal: Goal, irregularity: str = "") -> tuple[Confo
     """Return what a goal of a search may claim of each standard.
 
     Args:
-        what: the search.
         goal: one of its goals, whoever made it: presets are judged as any other.
         irregularity: why there is no regular result; empty: there is one, or it is not known yet.
     """
@@ -77,12 +76,10 @@ def conformance(what: Search, goal: Goal, irregularity: str = "") -> tuple[Confo
 
 
 def deviations(what: Search, place: GeneratorPlace, directions: int) -> tuple[str, ...]:
-    """Return what set-up and trials do otherwise than the standards describe it, whatever the goals are.
+    """Return what set-up and trials do otherwise than the standards say, whatever the goals are.
 
     Args:
-        what: the search.
-        place: of the generator.
-        directions: in which frames are sent.
+        directions: in which frames are sent: 1 or 2.
     """
     waited = "as the generator does by itself" if what.drain_s is None else f"{what.drain_s:g} s"
     drained = what.drain_s is not None and what.drain_s >= DRAIN_S
@@ -103,7 +100,7 @@ def deviations(what: Search, place: GeneratorPlace, directions: int) -> tuple[st
 
 
 def stated(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a stored search's result with what it conforms to, as it is judged now.
+    """Return a stored search's result with its conformance, as it is judged now.
 
     Args:
         payload: in the form of `search/result.py`.
@@ -124,7 +121,7 @@ def stated(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def applicable(found: Iterable[Conformance], preset: str) -> tuple[Conformance, ...]:
-    """Return those that say something of a search: what it conforms to, and what its preset's name makes one expect."""
+    """Return the claims that say something of a search: what it conforms to, and what its preset's name promises."""
     expected = next((standard for name, standard in _EXPECTED.items() if preset.startswith(name)), None)
     return tuple(
         one
@@ -199,7 +196,7 @@ def _csit(what: Search, goal: Goal) -> _Deviation:
 
 
 def _rfc9971(what: Search, goal: Goal) -> _Deviation:
-    """Judge by what it recommends: what it requires of goals and results, every search here has."""
+    """Judge a goal by what RFC 9971 recommends: every search here has what it requires."""
     short_of_trials = (what.drain_s or 0.0) < DRAIN_S or what.rest_s < REST_S
     recommended = {
         f"exceed ratio {goal.exceed_ratio:g}, not {RECOMMENDED_EXCEED_RATIO:g}": (

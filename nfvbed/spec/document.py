@@ -53,12 +53,12 @@ _MISREAD = re.compile(r"[-+]?(0[0-9_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)"
 
 
 def is_misread(written: str) -> bool:
-    """Return whether YAML 1.1 reads a number to a base that its writer did not mean."""
+    """Return whether YAML 1.1 reads a number in another base than its writer meant."""
     return _MISREAD.fullmatch(written) is not None
 
 
 def dotted(key: Sequence[str | int]) -> str:
-    """Write a key path as people do: `options.queues[0]`."""
+    """Return a key path as people write it: `options.queues[0]`."""
     text = ""
     for part in key:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part

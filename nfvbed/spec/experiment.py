@@ -194,21 +194,21 @@ class Experiment(SpecModel):
         return (_NATIVE_USE if self.endpoints == "generator" else VnfUse(kind=kind),)
 
     def sizes_in(self, topology: str) -> tuple[SizeSpec, ...]:
-        """The frame sizes of one topology."""
+        """Return the frame sizes of one topology."""
         if self.chains is not None and topology in self.longer:
             return self.chains.frame_sizes
         with_vnfs = layout(topology).vnfs > 0
         return self.vnf_frame_sizes if with_vnfs and self.vnf_frame_sizes is not None else self.frame_sizes
 
     def uses_in(self, topology: str) -> tuple[VnfUse, ...]:
-        """The VNFs of one topology: those that fit it; none where it has no VNF."""
+        """Return the VNFs of one topology: those that fit it; none where it has no VNF."""
         if not layout(topology).vnfs:
             return ()
         return tuple(use for use in self.uses if topology != CONTAINER_TOPOLOGY or use.kind is VnfKind.CONTAINER)
 
     @property
     def labelled_tests(self) -> dict[str, AnyTest]:
-        """The tests by their labels, in order."""
+        """Return the tests by their labels, in order."""
         return {label_of(test): test for test in self.tests}
 
     @property
@@ -217,7 +217,7 @@ class Experiment(SpecModel):
         return any(isinstance(test, MrrTest) for test in self.tests)
 
     def search_of(self, test: SearchTest) -> Search:
-        """Return a search as it is run here, with all its attributes."""
+        """Return a search as this experiment runs it, with all its attributes."""
         return test.resolved(self.quick)
 
     @model_validator(mode="after")

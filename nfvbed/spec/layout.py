@@ -122,7 +122,7 @@ class Layout:
 
 
 def layout(name: str) -> Layout:
-    """Lay a topology out.
+    """Return the layout of a topology.
 
     Raises:
         ValueError: there is none of that name; the message lists what there is.
@@ -176,7 +176,7 @@ def without_chains(topologies: Iterable[str]) -> tuple[str, ...]:
 
 
 def offers(topologies: tuple[str, ...], name: str) -> bool:
-    """Whether a variant that lists these topologies has that one; `pvNp` stands for chains of every length."""
+    """Return whether a variant that lists these topologies has that one; `pvNp` stands for chains of every length."""
     return name in topologies or (CHAINS in topologies and is_chain(name))
 
 
@@ -186,7 +186,7 @@ def each_of(topologies: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def is_chain(name: str) -> bool:
-    """Whether this is a chain of VNFs of some length."""
+    """Return whether this is a chain of VNFs of some length."""
     return _CHAIN.fullmatch(name) is not None
 
 

@@ -30,11 +30,9 @@ Placed = tuple[KeyPath, MachineSpec, MachinePortSpec]
 
 
 def require(document: Document, vnf: MachinesVnfSpec, flavors: Sequence[str]) -> None:
-    """Check all rules.
+    """Check all rules of the file of a VNF of several machines.
 
     Args:
-        document: the file.
-        vnf: what it holds.
         flavors: names of files in `flavors`.
 
     Raises:
@@ -186,7 +184,7 @@ def addresses_are_of_their_links(document: Document, vnf: MachinesVnfSpec) -> No
 
 
 def _unfit(port: MachinePortSpec, link: LinkSpec) -> str:
-    """Say why an address cannot be on a link; empty: it can."""
+    """Return why an address cannot be on a link; empty: it can."""
     if link.cidr is None or link.pool is None:
         return "the link has no subnet"
     assert port.address is not None

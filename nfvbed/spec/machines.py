@@ -215,7 +215,7 @@ class MachinesVnfSpec(VnfSpec):
         return next((one for one in ready if any(machines <= set(guest.holds) for guest in one.machines)), None)
 
     def on_path(self) -> VnfSpec:
-        """Return it as one VNF of virtual machines between its ends: its measured flavour, which there must be.
+        """Return the VNF's measured flavour as one VNF of virtual machines between its ends; there must be one.
 
         Raises:
             InternalError: nothing can be measured through it.

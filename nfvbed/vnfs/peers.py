@@ -97,7 +97,7 @@ def _starts_quickly(choice: VnfChoice) -> bool:
 
 
 def is_quick(plan: Layout, choice: VnfChoice | None) -> bool:
-    """Whether what is at the ports comes up about as fast as a switch, and passes on what a generator sends.
+    """Return whether what is at the ports comes up about as fast as a switch, and passes on what a generator sends.
 
     Guests boot for seconds on the cores that a switch starts on; a VNF at an end of the path sends when it is started.
     """

@@ -71,7 +71,7 @@ def _guests(choice: VnfChoice, arrangement: Arrangement, used: list[int]) -> lis
 
 
 def _meets_others(guest: GuestSeats | None, arrangement: Arrangement) -> bool:
-    """Whether vCPUs may run on cores of the switch or the generator."""
+    """Return whether vCPUs may run on cores of the switch or the generator."""
     others = {*arrangement.switch_cores, arrangement.generator_core}
     return guest is not None and any(others & set(cores) for cores in guest.vcpu_cores)
 

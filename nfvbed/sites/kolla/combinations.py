@@ -29,7 +29,7 @@ class Combination:
         return not self.reason
 
     def of(self, variant: Variant, release: KollaReleaseSpec) -> bool:
-        """Whether it is one of a variant's with a release."""
+        """Return whether it is one of a variant's with a release."""
         return (self.variant, self.release) == (variant.name, release.name)
 
 

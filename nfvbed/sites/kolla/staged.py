@@ -48,7 +48,7 @@ def foresee_order(project: Project, site: KollaSiteSpec, order: CloudOrder) -> t
 
 
 def is_there(project: Project, site: str, *, evicts: bool) -> bool:
-    """Whether anything is deployed; as `StagedCloud.is_there`."""
+    """Return whether anything is deployed; as `StagedCloud.is_there`."""
     places = RackPlaces.of(project.root, site)
     found = journal.read(places)
     require_own(places, site, evict=evicts)

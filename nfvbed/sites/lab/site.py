@@ -75,7 +75,7 @@ class LabSite(Site):
         return examine(self._root, read_only=read_only)
 
     def probe(self, variant: Variant) -> Support:
-        """Whether this host can run the variant."""
+        """Return whether this host can run the variant."""
         return self._planes.probe(variant)
 
     def require(self, variant: Variant) -> Support:

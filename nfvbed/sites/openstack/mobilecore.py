@@ -35,7 +35,7 @@ _LINES = 500
 
 
 def is_core(choice: VnfChoice | None) -> bool:
-    """Whether a VNF of a path is a mobile core in virtual machines."""
+    """Return whether a VNF of a path is a mobile core in virtual machines."""
     return choice is not None and choice.kind is VnfKind.VM and choice.forwarding in GATEWAYS
 
 

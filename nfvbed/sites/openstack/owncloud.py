@@ -39,7 +39,7 @@ class OwnCloud(Target):
         return connect(access.NAME, self._cloud.places.clouds)
 
     def runs(self) -> bool:
-        """Whether its controller runs."""
+        """Return whether its controller runs."""
         return self._cloud.find_node() is not None
 
     @property
@@ -80,7 +80,7 @@ class OwnCloud(Target):
         return self._cloud.stop()
 
     def topics(self) -> tuple[Finding, ...]:
-        """Whether it runs, what it takes, and which data planes have a compute."""
+        """Return whether it runs, what it takes, and which data planes have a compute."""
         found = look(self._cloud)
         state = State.PRESENT if found.complete else State.LIMITED if found.running else State.ABSENT
         runs = f"runs: {len(found.services)} processes, {found.memory_mib} MiB" if found.running else "does not run"

@@ -102,7 +102,7 @@ class OpenstackSite(Site):
         return PlainReport(site=self.name, topics=self._target.topics())
 
     def probe(self, variant: Variant) -> Support:
-        """Whether the cloud has a compute for the variant, and can have it with these options."""
+        """Return whether the cloud has a compute for the variant, and can have it with these options."""
         return support_of(variant.name, lambda: self._target.compute(variant).probe(variant))
 
     def require_possible(

@@ -73,7 +73,7 @@ class Target(ABC):
 
     @abstractmethod
     def runs(self) -> bool:
-        """Whether anything can be deployed on it now."""
+        """Return whether anything can be deployed on it now."""
 
     @abstractmethod
     def bring_up(self) -> None:

@@ -174,7 +174,7 @@ def _headers(stl: Any, part: Part, keys: dict[str, Any], own: tuple[str, str]) -
 
 
 def _replies(part: Part, keys: dict[str, Any]) -> bool:
-    """Whether a part's frames answer those of the other direction."""
+    """Return whether a part's frames answer those of the other direction."""
     return part.tx == 1 and bool(keys.get("sessions") == MIRRORED)
 
 

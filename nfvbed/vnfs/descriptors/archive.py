@@ -103,7 +103,7 @@ class Archive:
             self.sizes[member.filename] = member.file_size
 
     def has(self, member: str) -> bool:
-        """Whether there is a member of this path."""
+        """Return whether there is a member of this path."""
         return member in self.sizes
 
     def where(self, member: str, line: int | None = None) -> str:

@@ -82,7 +82,7 @@ def _of(archive: Archive, name: str) -> Iterator[Artifact]:
 
 
 def is_right(archive: Archive, artifact: Artifact) -> bool:
-    """Whether a member has the digest that is given; False where it is not in the package.
+    """Return whether a member has the digest that is given; False where it is not in the package.
 
     Raises:
         ConfigurationError: it has another one, or the artifact is missing.

@@ -95,7 +95,7 @@ def read(path: Path) -> Document:
 
 
 def is_own(document: Document) -> bool:
-    """Whether a file is a `vnf.yml` of nfvbed's, valid or not."""
+    """Return whether a file is a `vnf.yml` of nfvbed's, valid or not."""
     return VERSION not in document.data and all(key in document.data for key in _OWN)
 
 

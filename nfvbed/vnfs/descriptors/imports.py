@@ -25,7 +25,7 @@ class Members(Protocol):
         """The path of the package, or of the first file."""
 
     def has(self, member: str) -> bool:
-        """Whether there is a file of this path."""
+        """Return whether there is a file of this path."""
 
     def where(self, member: str) -> str:
         """Name the place of a file."""
@@ -59,7 +59,7 @@ class Folder:
         self.path = path
 
     def has(self, member: str) -> bool:
-        """Whether there is such a file."""
+        """Return whether there is such a file."""
         return (self.path.parent / member).is_file()
 
     def where(self, member: str) -> str:

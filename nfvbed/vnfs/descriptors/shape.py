@@ -187,7 +187,7 @@ def _of_keys(document: Document, key: KeyPath, part: _Keys, value: Mapping[str, 
 
 
 def is_function(value: Any) -> bool:
-    """Whether a value is a function of TOSCA's, as `{get_input: NAME}`, and not yet what that stands for."""
+    """Return whether a value is a function of TOSCA's, as `{get_input: NAME}`, and not yet what that stands for."""
     return isinstance(value, dict) and len(value) == 1 and next(iter(value)).startswith("get_")
 
 

@@ -23,7 +23,7 @@ class Emulator:
         self._path = path
 
     def listens(self) -> bool:
-        """Whether it answers: the MME has taken the eNB in."""
+        """Return whether it answers: the MME has taken the eNB in."""
         return linesocket.listens(self._path)
 
     def attach(self, imsis: list[str], in_flight: int = 1) -> AttachReport:

@@ -90,7 +90,7 @@ class Security:
         return bytes([kind << 4 | _EMM]) + mac + sequence + message
 
     def signed(self, message: bytes) -> bool:
-        """Whether a downlink message is signed by the MME that this context is shared with."""
+        """Return whether a downlink message is signed by the MME that this context is shared with."""
         return eia2(self._key, message[_HEADER - 1], DOWNLINK, message[_HEADER - 1 :]) == message[1:5]
 
 
@@ -236,7 +236,7 @@ class Downlink:
 
 
 def supported(algorithm: int) -> bool:
-    """Whether a UE signs with it."""
+    """Return whether a UE signs with it."""
     return algorithm == EIA2
 
 

@@ -149,7 +149,7 @@ def _wait_for_ports(process: ManagedProcess, around: Surroundings) -> None:
 
 
 def _has_run(pid: int, tid: int) -> bool:
-    """Whether a thread has worked for longer than DPDK's own start lets it run."""
+    """Return whether a thread has worked for longer than DPDK's own start lets it run."""
     try:
         return int(Path(f"/proc/{pid}/task/{tid}/schedstat").read_text().split()[0]) > 5_000_000
     except (FileNotFoundError, ProcessLookupError):

@@ -155,5 +155,5 @@ def hops(handle: VnfHandle) -> tuple[Hop, ...]:
 
 
 def _polls(handle: VnfHandle) -> bool:
-    """Whether testpmd forwards in the guest, which counts then; else its kernel does."""
+    """Return whether testpmd forwards in the guest, which counts then; else its kernel does."""
     return bool(handle.facts.get("forward", {}).get("engine") == _TESTPMD)

@@ -55,7 +55,7 @@ def _missing(draft: Draft, settings: TestSettings, found: SettingValue, setting:
 
 
 def _accepted(found: SettingValue, setting: Setting) -> bool:
-    """Whether a value is what nfvbed does anyway; of guests the value of each."""
+    """Return whether a value is what nfvbed does anyway; of guests the value of each."""
 
     def accepted(value: Any) -> bool:
         return any(same(value, one) for one in setting.accepts)

@@ -58,7 +58,7 @@ def _referred(found: re.Match[str], look_up: Callable[[str], Any], depth: int) -
 
 
 def has_macro(value: Any) -> bool:
-    """Whether a value holds a macro, as VSPERF decides it."""
+    """Return whether a value holds a macro, as VSPERF decides it."""
     return "#" in str(value)
 
 

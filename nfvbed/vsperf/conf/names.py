@@ -7,7 +7,7 @@ MACRO_PREFIX = "STEP_"
 
 
 def is_setting(name: str) -> bool:
-    """Whether VSPERF takes a name for a setting: in capitals; those that begin with _ or STEP_ are a file's helpers."""
+    """Return whether VSPERF takes a name for a setting: it is in capitals, and no file's helper (`_`, `STEP_`)."""
     return name.isupper() and not name.startswith(("_", MACRO_PREFIX))
 
 

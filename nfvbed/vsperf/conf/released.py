@@ -79,7 +79,7 @@ def default_of(setting: str, release: Release) -> Any:
 
 
 def same(value: Any, other: Any) -> bool:
-    """Whether two values mean the same to VSPERF, which takes numbers and truth values as texts too."""
+    """Return whether two values mean the same to VSPERF, which takes numbers and truth values as texts too."""
     return bool(_plain(value) == _plain(other))
 
 

@@ -124,15 +124,15 @@ class TestSettings:
             return None
 
     def is_like(self, found: SettingValue, default: Any) -> bool:
-        """Whether a part of a setting is what a recorded default of it has."""
+        """Return whether a part of a setting is what a recorded default of it has."""
         return same(self._rooted(found.value), default)
 
     def is_as_released(self, found: SettingValue) -> bool:
-        """Whether a value is written as the release whose files were read has it, macros unexpanded."""
+        """Return whether a value is written as the release whose files were read has it, macros unexpanded."""
         return found.name in self._release.defaults and self.is_like(found, self._release.defaults[found.name])
 
     def is_default(self, found: SettingValue) -> bool:
-        """Whether a value, with its macros expanded, is VSPERF's default for the guests of this test."""
+        """Return whether a value, with its macros expanded, is VSPERF's default for the guests of this test."""
         default = self.default(found.name)
         if default is None:
             return False

@@ -134,7 +134,7 @@ def new_mark() -> str:
 
 
 def _is_handed_on(name: str, value: str) -> bool:
-    """Whether a variable is the runner's or ours, or one that programs need; settings of a user's Ansible are not."""
+    """Return whether a variable is the runner's, ours, or one that programs need: no setting of a user's Ansible."""
     if name in (*_INHERITED, *_PROXIES, leftovers.VARIABLE):
         return True
     return name.startswith(_OF_THE_RUNNER) and os.environ.get(name) != value

@@ -149,7 +149,7 @@ def require_free(found: Journal | None, wish: RackRequest) -> None:
 
 
 def is_another(found: Journal, wish: RackRequest) -> bool:
-    """Whether a journal is of other variants than what is wanted, of others on its computes, or of another release."""
+    """Return whether a journal differs from what is wanted: in variants, in their computes, or in the release."""
     return (found.variant, found.pins, found.release) != (wish.pinning.name, _pins(wish), wish.release.name)
 
 

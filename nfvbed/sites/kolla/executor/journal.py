@@ -59,7 +59,7 @@ class Journal(Record):
         return bool(self.ever_begun)
 
     def is_done(self, stage: str) -> bool:
-        """Whether a stage is complete."""
+        """Return whether a stage is complete."""
         return stage in self.stages and self.stages[stage].outcome == "done"
 
     def stopped_in(self) -> str:

@@ -108,7 +108,7 @@ def _rooms(host: RackHostSpec, placement: Placement) -> _Room:
 
 
 def _fits(flavor: Flavor, room: _Room) -> bool:
-    """Whether its memory is on whole pages of one size of one node; of a flavor with nodes, each one's."""
+    """Return whether its memory is on whole pages of one size of one node; of a flavor with nodes, each one's."""
     parts = [(part.memory_mib, part.host_node) for part in flavor.numa] or [(flavor.memory_mib, None)]
     free = dict(room)
     for memory_mib, on in sorted(parts, key=lambda part: (part[1] is None, -part[0])):

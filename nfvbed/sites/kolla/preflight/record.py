@@ -57,7 +57,7 @@ def text(path: Path) -> str | None:
 
 
 def is_nic(device: Path) -> bool:
-    """Whether a PCI device is a network controller."""
+    """Return whether a PCI device is a network controller."""
     return (text(device / "class") or "").startswith("0x02")
 
 
@@ -97,7 +97,7 @@ def answer(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def has_driver(name: str) -> bool:
-    """Whether the kernel has a driver, or its module can be loaded."""
+    """Return whether the kernel has a driver, or its module can be loaded."""
     there = any((Path(folder) / name).is_dir() for folder in ("/sys/bus/pci/drivers", "/sys/module"))
     return there or answer(("modprobe", "-n", "-q", name))["status"] == 0
 

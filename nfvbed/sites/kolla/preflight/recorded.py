@@ -17,7 +17,7 @@ class RecordedHost(Host):
     files: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
 
     def exists(self, name: str) -> bool:
-        """Whether it was there."""
+        """Return whether it was there."""
         return name in self.files or bool(self.names(name))
 
     def text(self, name: str) -> str | None:

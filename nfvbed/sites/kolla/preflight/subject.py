@@ -45,12 +45,12 @@ class Subject:
         return Finding(machine=self.name, what=what, key=where, observed=observed, fix=fix, prepared_by=prepared_by)
 
     def polls(self, nic: RackNicSpec) -> bool:
-        """Whether DPDK takes a NIC: the data plane's switch, or the generator."""
+        """Return whether DPDK takes a NIC: the data plane's switch, or the generator."""
         of_switch = self.spec.is_compute and self.plane.switch.is_on_dpdk
         return nic.role == "dpdk" and (of_switch or "generator" in self.spec.roles)
 
     def gives(self, nic: RackNicSpec) -> bool:
-        """Whether instances get functions of a NIC."""
+        """Return whether instances get functions of a NIC."""
         return nic.functions > 0 and self.plane.has_functions and self.spec.is_compute
 
     def found(self, nic: RackNicSpec) -> tuple[NicFacts, ...]:

@@ -175,7 +175,7 @@ class ExistingCloud(Target):
         }
 
     def topics(self) -> tuple[Finding, ...]:
-        """Whether it answers, who these credentials are there, and whether path and devices are there."""
+        """Return whether it answers, who these credentials are there, and whether path and devices are there."""
         return tuple(self._topic(*one) for one in self._topics())
 
     def _topics(self) -> tuple[tuple[str, Any], ...]:

@@ -129,7 +129,7 @@ def _link(vnf: MachinesVnfSpec, link: LinkSpec, given: DeploymentInputs) -> Link
 
 
 def _leaves(link: LinkSpec, guests: Iterable[Guest], given: DeploymentInputs) -> bool:
-    """Whether a link is a network of the cloud's, or joins two guests."""
+    """Return whether a link is a network of the cloud's, or joins two guests."""
     used = sum(1 for guest in guests if guest.ports_on(link.name))
     return used > 1 or (used == 1 and (link.network is not None or link.name in given.networks))
 
