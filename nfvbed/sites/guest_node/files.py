@@ -58,7 +58,7 @@ def _module_name(path: str) -> str:
 
 
 def locate(project_root: Path) -> NodeFiles:
-    """Find them.
+    """Find the kernel, its modules and busybox.
 
     Raises:
         PrerequisiteError: they are not there.
