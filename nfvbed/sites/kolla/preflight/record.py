@@ -1,4 +1,4 @@
-"""Runs on a machine of a rack, as `python3 -`: prints the files and answers from which its facts are read, as JSON.
+"""Runs on a machine of a rack, as `python3 -`: prints the files and answers with its facts, as JSON.
 
 It changes nothing, and needs Python's standard library alone (3.9 or later): nothing of nfvbed is there.
 """
@@ -62,7 +62,7 @@ def is_nic(device: Path) -> bool:
 
 
 def recorded_files(root: Path = Path("/")) -> dict[str, Any]:
-    """Return texts by path, and links as `{"link": target}`."""
+    """Return texts by path; links are `{"link": target}`."""
     paths = [path for pattern in FILES for path in root.glob(pattern)]
     nics = [device for device in root.glob("sys/bus/pci/devices/*") if is_nic(device)]
     for device in nics:
@@ -103,7 +103,7 @@ def has_driver(name: str) -> bool:
 
 
 def main() -> None:
-    """Print all of it."""
+    """Print all recorded files and answers."""
     # An account that is not root's often has no folders for administration in its path.
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     os.environ["LC_ALL"] = "C"

@@ -1,4 +1,4 @@
-"""Files of another machine, as they were recorded there, in the place of a tree on disk."""
+"""Recorded files of another machine, in place of a tree on disk."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
