@@ -228,7 +228,7 @@ class Site(ABC):
     def onboard(
         self, variant: Variant, topology: str, vnf: VnfChoice, tell: Callable[[str], None]
     ) -> tuple[Deployment, bool]:
-        """Start VNFs on a data plane so that both outlive nfvbed; it is set up again where it has no ports for them.
+        """Start VNFs on a data plane so that both outlive nfvbed; one without ports for them is set up again.
 
         Args:
             topology: its layout's name; with VNFs.
@@ -330,7 +330,7 @@ class Site(ABC):
         return False
 
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
-        """Take down what earlier commands left, deployed or killed; return lines that say what was.
+        """Take down what earlier commands left, killed ones too; return lines that say what was.
 
         Args:
             everything: also what cannot be read.
@@ -400,7 +400,7 @@ class Site(ABC):
 
     @property
     def generator_place(self) -> GeneratorPlace:
-        """Return the place of the generator, seen from what it measures, as far as the site knows."""
+        """The place of the generator, seen from what it measures, as far as the site knows."""
         return GeneratorPlace.NOT_KNOWN
 
     def generator_ports(self, deployment: Deployment) -> tuple[GeneratorPort, ...]:

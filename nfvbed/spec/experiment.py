@@ -208,7 +208,7 @@ class Experiment(SpecModel):
 
     @property
     def labelled_tests(self) -> dict[str, AnyTest]:
-        """Return the tests by their labels, in order."""
+        """The tests by their labels, in order."""
         return {label_of(test): test for test in self.tests}
 
     @property

@@ -38,7 +38,7 @@ class RememberedDeployment:
 
     @property
     def deployed(self) -> DeploymentRecord:
-        """Return the record that all sites share, with the VNFs that were onboarded."""
+        """The record that all sites share, with the VNFs that were onboarded."""
         vnfs = onboarded.find(self.deployment)
         owner = self.workspace.ledger.owner
         return DeploymentRecord(

@@ -330,7 +330,7 @@ class LabSite(Site):
 
     @property
     def generator_place(self) -> GeneratorPlace:
-        """Return that the generator is on this machine, with all that it measures."""
+        """On this machine, as is all that it measures."""
         return GeneratorPlace.SAME_HOST
 
     def open_generator(self, deployment: Deployment) -> Generator:

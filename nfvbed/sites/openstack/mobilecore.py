@@ -159,7 +159,7 @@ class MobileCore:
 
     @property
     def _between(self) -> str:
-        """Return the name of the virtual machine that holds the machines at both ends."""
+        """The name of the virtual machine that holds the machines at both ends."""
         ends = {end.at.partition(".")[0] for end in self._vnf.ports}
         return next(one.name for one in self._flavour.machines if ends <= set(one.holds))
 

@@ -380,7 +380,7 @@ class OpenstackSite(Site):
 
     @property
     def generator_place(self) -> GeneratorPlace:
-        """Return the cloud's statement on the generator's place."""
+        """The place that the cloud states."""
         return self._target.generator_place
 
     def open_generator(self, deployment: Deployment) -> Generator:

@@ -136,7 +136,7 @@ class SimulatedSite(Site):
 
     @property
     def generator_place(self) -> GeneratorPlace:
-        """Return that the generator is nowhere: nothing is sent."""
+        """Nowhere: nothing is sent."""
         return GeneratorPlace.SIMULATED
 
     def open_generator(self, deployment: Deployment) -> Generator:

@@ -95,7 +95,7 @@ class ExistingCompute(Compute):
         return self._ends.start(deployment, starter)
 
     def counters(self) -> None:
-        """Return None: the switch's counters are not seen."""
+        """Do nothing: the switch's counters are not seen."""
 
     def verify(self) -> None:
         """Check that the generator's devices have a link."""

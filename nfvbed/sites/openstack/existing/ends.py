@@ -99,7 +99,7 @@ class RemoteEnds(GeneratorEnds):
 
     @property
     def named(self) -> list[str]:
-        """Return the ports with their host."""
+        """The ports with their host."""
         return [f"{port.named} of {self._spec.address}" for port in self.ports]
 
     def require(self) -> None:

@@ -51,7 +51,7 @@ class Survey:
 
     @cached_property
     def identity(self) -> Identity:
-        """Return the owner of these credentials.
+        """The owner of these credentials.
 
         Raises:
             PrerequisiteError: Keystone does not answer, does not let them in, or they are of no project.
