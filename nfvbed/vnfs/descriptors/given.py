@@ -98,7 +98,7 @@ class ReadDescriptor(Onboardable):
         return naming.names_of(self.document)
 
     def lacking(self, known: CloudNames) -> list[Mismatch]:
-        """Return the names that the cloud does not have; each can be replaced by a name that it has."""
+        """Return the names that the cloud does not have; those of a template can be replaced by the cloud's."""
         return naming.lacking_of(self.document, known, _RENAMED if self.form is Form.TEMPLATE else "")
 
     def request(self, owner: str, seed: str) -> OnboardRequest:
@@ -237,8 +237,8 @@ def require_machines(document: Document, *types: Document) -> None:
 def package(found: Package, owner: str) -> bytes:
     """Return a package as it is uploaded.
 
-    Tacker 8.0.0 takes an id once, even if it was deleted, so each owner gets a new id. A package
-    that has digests of its definitions is uploaded as it is.
+    Tacker 8.0.0 takes a descriptor's id once, even if it was deleted, so each owner gets a new id. A package that has
+    digests of its definitions is uploaded as it is.
 
     Args:
         owner: of the VNF to come.

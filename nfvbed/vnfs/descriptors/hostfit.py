@@ -50,9 +50,10 @@ def check_all(flavors: Sequence[Flavor], host: Host) -> dict[str, list[Mismatch]
 
 
 def check_together(machines: Mapping[str, Flavor], host: Host) -> list[Mismatch]:
-    """Return the machines, of several that run at once, that the host has no room for, placed in order.
+    """Return what the host lacks for several machines that run at once, placed one after another.
 
     Args:
+        machines: flavors by the machines' names.
         host: its cores, those that are taken, and free hugepages where they are known.
     """
     cores = tuple(host.arrangement.vnf_cores or host.arrangement.control_cores)
