@@ -25,7 +25,7 @@ Restart = Callable[[int], None]
 
 @dataclass(frozen=True)
 class VnfEnds:
-    """The readings of the VNFs at the ends."""
+    """The functions by which the VNFs at the ends are read."""
 
     source: Callable[[], Hop] | None = None
     restart: Restart | None = None
@@ -151,7 +151,7 @@ def _of_two_times(sent: int, back: int, passing: int) -> DirectionCounts:
 
     Args:
         back: counted by the sink, or the generator.
-        passing: frames that pass between the readings: a difference of so many is no surplus.
+        passing: frames that pass between the readings: so many more than the source counted are no surplus.
     """
     return _counted(back if sent < back <= sent + passing else sent, back)
 

@@ -1,4 +1,4 @@
-"""The guest's console: what it printed, and the wait for its mark."""
+"""The guest's console: its output, and the wait for its mark."""
 
 import re
 import time
@@ -42,12 +42,11 @@ class Console:
         return "\n".join(reported[-lines:])
 
     def wait_for(self, marker: str, failed: str, timeout_s: float, alive: Callable[[], None]) -> str:
-        """Wait until it printed a line with the mark, and return that line.
+        """Wait until the guest has printed a line with the mark, and return that line.
 
         Args:
             marker: printed when the guest is up.
-            failed: printed when it gives up; empty: it says nothing then.
-            timeout_s: how long to wait.
+            failed: printed when it gives up; empty: it prints nothing then.
             alive: raises when QEMU has ended.
 
         Raises:
