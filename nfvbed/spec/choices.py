@@ -174,7 +174,7 @@ def use_is_possible(document: Document, key: KeyPath, use: VnfUse, catalogue: Ca
 
 
 def why_not_machines(use: VnfUse, vnf: VnfSpec) -> tuple[str, str] | None:
-    """Say why a VNF of several machines cannot be on a path as a use has it, and what to do; None: it can."""
+    """Return why a use cannot have a VNF of several machines on a path, and what to do; None: it can."""
     if not isinstance(vnf, MachinesVnfSpec) or use.kind is not VnfKind.VM:
         return None
     machines = ", ".join(one.name for one in vnf.machines)

@@ -37,7 +37,7 @@ class Document:
     """What the file has where YAML 1.1 reads no text, as a number or a truth value, by key."""
 
     def where(self, key: Sequence[str | int] = ()) -> str:
-        """Name the place of a key, or of the closest key above it: `file:line key.path`."""
+        """Return the place of a key, or of the closest key above it: `file:line key.path`."""
         shown = dotted(key)
         path = tuple(key)
         if any(path[:length] in self.overridden for length in range(1, len(path) + 1)):

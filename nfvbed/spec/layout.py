@@ -116,7 +116,7 @@ class Layout:
         return _chain(self.name, order)
 
     def ports_of(self, vnf: int) -> tuple[int, ...]:
-        """The ports that a VNF has in the switch: two, or one where it is an end."""
+        """Return the ports of a VNF in the switch: two, or one where it is an end."""
         ends = {end for cable in self.cables for end in (cable.first, cable.second)}
         return tuple(sorted(end.port for end in ends if end.vnf == vnf))
 
@@ -166,7 +166,7 @@ def chain_length(name: str) -> int | None:
 
 
 def chains(longest: int = MAX_CHAIN) -> tuple[str, ...]:
-    """Name the chains of one VNF to so many: `pv1p`, `pv2p`, ..."""
+    """Return the names of the chains of one VNF to so many: `pv1p`, `pv2p`, ..."""
     return tuple(f"pv{length}p" for length in range(1, longest + 1))
 
 

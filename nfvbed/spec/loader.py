@@ -311,7 +311,7 @@ class Project:
         return self._file(self.experiments_folder, text, "experiment")
 
     def _refuse_a_kind(self, name: str) -> None:
-        """Say which sites are of a kind, where a user names the kind in place of a site (`--site kolla`)."""
+        """Refuse the name of a kind in place of a site (`--site kolla`), and list the sites of that kind."""
         these = list[str]()
         for site in self.site_names:
             # A damaged file is the fault of whoever names it, not of this name.

@@ -87,7 +87,7 @@ class DataPlaneOptions(SpecModel):
         return 256
 
     def port_settings(self, kind: PortKind) -> tuple[str, ...]:
-        """Name the settings of such ports that most data planes have otherwise: ceilings hold for ports set alike."""
+        """Return the settings in which such ports differ from most data planes': ceilings hold for ports set alike."""
         if kind is PortKind.VETH:
             core_use = () if self.veth_core_use == "threaded-napi" else (self.veth_core_use,)
             return core_use if self.veth_offloads else (*core_use, "no-offloads")

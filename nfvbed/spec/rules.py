@@ -58,7 +58,7 @@ class Study:
 
 
 def name_is_the_folders_name(document: Document, name: str) -> None:
-    """A VNF is found by its folder's name."""
+    """Make sure that a VNF has its folder's name, by which it is found."""
     if document.path.parent.name != name:
         raise ConfigurationError(
             "the name in vnf.yml differs from its folder's name",
@@ -69,7 +69,7 @@ def name_is_the_folders_name(document: Document, name: str) -> None:
 
 
 def name_is_the_files_name(document: Document, name: str) -> None:
-    """A file is found by its name, so the name in it must be the same."""
+    """Make sure that a file has the name that is in it, by which it is found."""
     if document.path.stem != name:
         raise ConfigurationError(
             f"the name in {document.path.name} differs from the file's name",
@@ -165,7 +165,7 @@ def port_kind_is_the_sites(document: Document, variant: VariantFile) -> None:
 
 
 def simulated_is_not_mixed_with_real(document: Document, variants: Sequence[Variant]) -> None:
-    """A simulated result must never be beside a measured one."""
+    """Refuse simulated variants beside measured ones."""
     simulated = [v.name for v in variants if v.options.is_simulated]
     real = [v.name for v in variants if not v.options.is_simulated]
     if simulated and real:
@@ -178,7 +178,7 @@ def simulated_is_not_mixed_with_real(document: Document, variants: Sequence[Vari
 
 
 def topologies_are_offered(document: Document, experiment: Experiment, variants: Sequence[Variant]) -> None:
-    """A topology that some variant lacks makes cells `not-applicable`; one that all lack is a mistake."""
+    """Refuse a topology that all variants lack; one that some lack makes cells `not-applicable`."""
     for index, topology in enumerate(experiment.laid_out):
         if not any(offers(variant.topologies, topology) for variant in variants):
             offered = sorted({t for variant in variants for t in variant.topologies})
@@ -191,7 +191,7 @@ def topologies_are_offered(document: Document, experiment: Experiment, variants:
 
 
 def flows_reach_every_vnf(document: Document, experiment: Experiment) -> None:
-    """VNFs side by side share the flows; one without a flow would idle, and the rate would be that of fewer VNFs."""
+    """Refuse fewer flows than VNFs side by side: one would idle, and the rate would be that of fewer VNFs."""
     flows = experiment.traffic.flows
     for topology in experiment.laid_out:
         ways = layout(topology).ways
@@ -276,7 +276,7 @@ def native_is_somewhere(document: Document, experiment: Experiment, variants: Se
 
 
 def frames_hold_their_headers(document: Document, experiment: Experiment) -> None:
-    """The headers and the 18 bytes of payload that carry sequence and time must fit the smallest frame."""
+    """Make sure that the smallest frame holds the headers and the 18 bytes of payload with sequence and time."""
     traffic = experiment.traffic
     smallest = MIN_FRAME_SIZE_BYTES
     smallest += IPV6_EXTRA_BYTES if traffic.ip == 6 else 0

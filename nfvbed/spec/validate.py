@@ -90,7 +90,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def suggestion(name: str, candidates: Iterable[str]) -> str:
-    """Say which name was probably meant, and which there are."""
+    """Return which name was probably meant, and which exist."""
     names = sorted(candidates)
     close = nearest(name, names)
     known = f"one of: {', '.join(names)}" if names else "there are none"

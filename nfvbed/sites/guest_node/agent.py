@@ -172,7 +172,7 @@ class Agent:
                     self.finish(pid)
 
     def finish(self, pid: int) -> None:
-        """Say that a program has ended, when its last output is through as well."""
+        """Report that a program has ended, once its last output is through as well."""
         if pid in self.ended and not self.running[pid]["pipes"]:
             self.say(event="ended", id=self.running.pop(pid)["id"], status=self.ended.pop(pid))
 

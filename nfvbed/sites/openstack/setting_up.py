@@ -33,7 +33,6 @@ class CloudSetup:
     """Sets deployments up on one cloud.
 
     Args:
-        machine: this machine.
         target: the OpenStack; nfvbed's own is started where it does not run.
         provider: makes the VNFs.
     """

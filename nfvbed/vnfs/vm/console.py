@@ -20,7 +20,7 @@ class Console:
     log: Path
 
     def text(self) -> str:
-        """All of it, without what only a terminal understands."""
+        """Return all output, without what only a terminal understands."""
         try:
             return _CONTROL.sub("", self.log.read_text(errors="replace"))
         except FileNotFoundError:

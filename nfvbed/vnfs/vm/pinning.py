@@ -23,7 +23,6 @@ def pin(pid: int, vcpus: Sequence[int], guest: GuestSeats, *, realtime: bool) ->
     Args:
         pid: QEMU's process id.
         vcpus: thread ids, in the order of the vCPUs.
-        guest: the cores.
         realtime: vCPUs on SCHED_FIFO, but for vCPU 0, which does the guest's housekeeping.
 
     Raises:

@@ -121,7 +121,7 @@ def import_results(
 
 
 def nothing_came(line: VsperfResult) -> str:
-    """Say of a line of VSPERF's that frames were sent and none came back; empty: some did, or it does not tell."""
+    """Return that a line's frames were sent and none came back; empty: some did, or VSPERF does not say."""
     for sent, received, unit in _SENT_AND_RECEIVED:
         numbers = line.numbers
         if numbers.get(sent, 0) > 0 and numbers.get(received) == 0:

@@ -35,10 +35,8 @@ class Subject:
         """Return a finding about this machine.
 
         Args:
-            what: what is wrong.
             key: in the machine's part of the site's file; empty: the whole part.
             observed: on the machine.
-            fix: what to change.
             prepared_by: name of the role that repairs it.
         """
         where = f"deploy/sites/{self.site.name}.yml hosts.{self.name}" + (f".{key}" if key else "")
