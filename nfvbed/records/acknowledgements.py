@@ -1,4 +1,4 @@
-"""What people said of steps in series of results."""
+"""Acknowledged steps in series of results."""
 
 from nfvbed.records.trial import Record, RunId
 

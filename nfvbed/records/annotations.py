@@ -19,7 +19,7 @@ _ID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class Mark(StrEnum):
-    """What can be said of a run."""
+    """A kind of annotation."""
 
     LABEL = "label"
     """A name, by which the run is found as by its id."""
@@ -41,7 +41,7 @@ class Annotation(Record):
 
 
 class Marks(Record):
-    """What holds of a run."""
+    """The annotations in force for a run."""
 
     label: str = ""
     note: str = ""

@@ -32,7 +32,7 @@ class ChainVnf(Record):
 
 
 class ChainReport(Record):
-    """What is deployed on a site, as a path."""
+    """The deployment on a site, as a path."""
 
     site: str
     variant: str

@@ -1,4 +1,4 @@
-"""What drop counters mean: one sentence for each, by the names that its source gives them.
+"""The meanings of drop counters: one sentence for each, by the names that its source gives them.
 
 A counter says why frames were dropped only where its source counts that one reason with it. One that counts several is
 said to do so, and one that is not in the tables is named as it is, its cause unknown: neither is taken for a full ring.
@@ -45,7 +45,7 @@ class Cause(StrEnum):
 
 
 class CounterSource(StrEnum):
-    """Who counts: the same name means different things elsewhere. A data plane's own sources are in its room."""
+    """The source of a counter: the same name has other meanings elsewhere. A data plane's sources are in its room."""
 
     OVS = "open-vswitch"
     LINUX = "linux"
@@ -59,7 +59,7 @@ class CounterSource(StrEnum):
 
 @dataclass(frozen=True)
 class DropCounter:
-    """What one counter means."""
+    """The meaning of one counter."""
 
     cause: Cause
     says: str
@@ -282,7 +282,7 @@ _NAMED_LIKE_DROPS: Final = re.compile(r"(^|_)drop(s|ped)?(_|$)|_errors?$|_invali
 
 @dataclass(frozen=True)
 class CounterTable:
-    """What a data plane counts by names of its own."""
+    """The counters to which a data plane gives names of its own."""
 
     source: str
     counters: Mapping[str, DropCounter]

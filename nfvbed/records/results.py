@@ -130,7 +130,7 @@ class LoadPoint(Record):
 
 
 class LoadsPayload(Record):
-    """What came of a test at given loads: continuous, loss curve, latency, soak."""
+    """The result of a test at given loads: continuous, loss curve, latency, soak."""
 
     reference: Reference | None = None
     """Reference of the loads; None: all loads were given in frames/s."""
@@ -167,7 +167,7 @@ class Quantity(Record):
 
 
 class MeasuredRow(Record):
-    """What was measured under one condition."""
+    """The quantities measured under one condition."""
 
     label: str
     """Difference from the other rows: `1,000 flows`."""
@@ -184,7 +184,7 @@ class MeasuredRow(Record):
 
 
 class TablePayload(Record):
-    """What came of a test that measures quantities under one or several conditions."""
+    """The result of a test that measures quantities under one or several conditions."""
 
     reference: Reference | None = None
     """Reference of the loads; None: no load was a part of another one."""

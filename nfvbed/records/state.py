@@ -71,7 +71,7 @@ class State(Record):
 
 
 class PlaneState(State):
-    """What any data plane may have written, for those who know no data plane: the ends of its path."""
+    """The part of the state that every data plane may have, for all rooms: the ends of its path."""
 
     switch_netns: str | None = None
     """Path of the network namespace of the switch's links, where it has some."""
@@ -96,7 +96,7 @@ class PlaneState(State):
 
 
 class VnfState(State):
-    """What any VNF may have written, for those who know no VNF."""
+    """The part of the state that every VNF may have, for all rooms."""
 
     destination_macs: Words | None = None
     """The addresses that frames into its first and last port must have: a router's own."""

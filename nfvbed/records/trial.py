@@ -48,7 +48,7 @@ class Record(DeferredModel):
 
 
 class PortKind(StrEnum):
-    """How the generator or a VNF is attached to the data plane."""
+    """The kind of port that attaches the generator or a VNF to the data plane."""
 
     VHOST_USER = "vhost-user"
     MEMIF = "memif"
@@ -172,7 +172,7 @@ class LoopGaps(Record):
 
 
 class Cost(Record):
-    """What the switch spent: busy TSC cycles over the packets it forwarded."""
+    """The cost of forwarding: the switch's busy TSC cycles over the packets it forwarded."""
 
     busy_cycles: Separable
     rounding_cycles: int | None = Field(default=None, exclude_if=lambda value: value is None)
@@ -210,7 +210,7 @@ class CoreDistance(Record):
 
 
 class Engine(Record):
-    """What generated the traffic."""
+    """The engine that generated the traffic."""
 
     name: str
     version: str
@@ -374,7 +374,7 @@ GuestNic = Literal["any", "virtio", "e1000", "rtl8139"]
 
 
 class VnfPort(Record):
-    """Where a port of a VNF attaches to the data plane."""
+    """The place where a port of a VNF attaches to the data plane."""
 
     name: str
     vnf: int
@@ -482,7 +482,7 @@ def rounding_of(counted: Iterable[SwitchCounters]) -> int | None:
 
 
 class Readiness(StrEnum):
-    """What a variant can do on this host."""
+    """The readiness of a variant on this host."""
 
     READY = "ready"
     DEGRADED = "degraded"

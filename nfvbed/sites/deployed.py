@@ -28,7 +28,7 @@ def not_readable(where: str, failure: Exception) -> DeployError:
 
 @dataclass(frozen=True)
 class InstancePlacement:
-    """Where a VNF runs that is an instance of a cloud."""
+    """The place of a VNF that is an instance of a cloud."""
 
     host: str
     """The compute."""
@@ -44,7 +44,7 @@ class InstancePlacement:
 
 @dataclass(frozen=True)
 class DeploymentRecord:
-    """What is deployed, as it was deployed."""
+    """The record of a deployment, as it was deployed."""
 
     deployment: Deployment
     variant: Variant

@@ -16,7 +16,7 @@ from nfvbed.spec.vnf import AS_THE_IMAGE, NATIVE, Forwarding, VnfChoice, VnfSpec
 
 
 class Catalogue(Protocol):
-    """Where VNFs and flavors are found by name."""
+    """A source of VNFs and flavors by name."""
 
     @property
     def vnf_names(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ _BOTH_ENDS = "pvp"
 
 @dataclass(frozen=True)
 class TracedPath:
-    """Where frames were lost."""
+    """The path on which frames were lost."""
 
     variant: str
     topology: str

@@ -1,4 +1,4 @@
-"""What a throughput search may claim of each standard, derived from its goals; and what else deviates from them.
+"""The claims that a throughput search may make of each standard, from its goals; and other deviations.
 
 The levels are those of RFC 2544 section 3. A result is *unconditionally* compliant where it has all that a standard
 asks for and all that it recommends, *conditionally* where it has all that it asks for. What is asked of a goal, and
@@ -27,7 +27,7 @@ RECOMMENDED_EXCEED_RATIO: Final = 0.5
 
 
 class Standard(StrEnum):
-    """What a search may conform to."""
+    """A standard that a search may conform to."""
 
     RFC2544 = "RFC 2544 section 24"
     TST009 = "ETSI TST 009 clause 12.3.3"
@@ -36,7 +36,7 @@ class Standard(StrEnum):
 
 
 class Level(StrEnum):
-    """How far it does."""
+    """The level of conformance."""
 
     UNCONDITIONAL = "unconditional"
     CONDITIONAL = "conditional"
@@ -44,7 +44,7 @@ class Level(StrEnum):
 
 
 class Conformance(SpecModel):
-    """What one goal of a search may claim of one standard."""
+    """The claim of one search goal for one standard."""
 
     standard: Standard
     level: Level
@@ -59,7 +59,7 @@ class Conformance(SpecModel):
 
 @dataclass(frozen=True)
 class _Deviation:
-    """What of a standard a goal does not have."""
+    """The parts of a standard that a goal does not meet."""
 
     asked: tuple[str, ...]
     recommended: tuple[str, ...]

@@ -25,7 +25,7 @@ MOST_KEY_CHARACTERS = 1024
 
 @dataclass(frozen=True)
 class Document:
-    """What one file holds."""
+    """The content of one file."""
 
     path: Path
     data: Any
@@ -107,7 +107,7 @@ _Loader.yaml_implicit_resolvers = {
 
 @dataclass(frozen=True)
 class _Read:
-    """What is noted of keys while their values are made."""
+    """Notes on keys while their values are made."""
 
     places: dict[KeyPath, tuple[int, int]]
     written: dict[KeyPath, str]

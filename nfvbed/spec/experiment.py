@@ -62,7 +62,7 @@ class TrialsSpec(SpecModel):
 
 
 class RepetitionsSpec(SpecModel):
-    """How often, and when to stop waiting for a placement class."""
+    """The number of repetitions, and the end of waiting for a placement class."""
 
     looks: tuple[int, ...] = Field((8, 12), min_length=1, max_length=4)
     """Rounds after which verdicts are looked at, fixed in advance; each has its share of the level. A traffic point

@@ -1,4 +1,4 @@
-"""How long a frame each part of a path takes, as far as that is known before anything is deployed.
+"""The longest frame of each part of a path, as far as it is known before anything is deployed.
 
 Frames of up to 1518 bytes pass everything. Longer ones want an MTU of every port, which is asked of it where it can
 have one; where it cannot, the plan is refused with the reason.

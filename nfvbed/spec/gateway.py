@@ -1,4 +1,4 @@
-"""Which program carries a mobile core's user plane between S1-U and SGi."""
+"""The programs that carry a mobile core's user plane between S1-U and SGi."""
 
 from typing import Final, Literal
 

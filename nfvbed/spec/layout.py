@@ -26,7 +26,7 @@ _CHAIN = re.compile(r"pv([1-9][0-9]?)p")
 
 
 class EndKind(StrEnum):
-    """What is at an end of the path."""
+    """The thing at an end of the path."""
 
     GENERATOR = "generator"
     """A port of the traffic generator, outside the switch."""

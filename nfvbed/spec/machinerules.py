@@ -1,4 +1,4 @@
-"""What must fit together in the file of a VNF of several machines; each rule names the line of what does not."""
+"""Rules for the file of a VNF of several machines; each names the line that breaks it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -119,9 +119,7 @@ def ports_are_on_links(document: Document, vnf: MachinesVnfSpec) -> None:
 
 
 def links_are_used(document: Document, vnf: MachinesVnfSpec) -> None:
-    """Make sure that a link made with the VNF joins two machines at least, and one of the cloud has one machine at
-    least.
-    """
+    """Make sure that a link made with the VNF joins at least two machines, and a cloud's has at least one."""
     used = Counter(port.link for _, _, port in _ports(vnf))
     for number, link in enumerate(vnf.links):
         least = 2 if link.network is None else 1

@@ -76,7 +76,7 @@ class PublishedTable(SpecModel):
 
 
 class Publication(SpecModel):
-    """What was published, by whom, measured on what."""
+    """Published tables, with their authors and the measured system."""
 
     name: str
     """Name of its file."""

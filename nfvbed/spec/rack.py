@@ -240,7 +240,7 @@ class RackHostSpec(SpecModel):
 
 
 class RackGeneratorSpec(SpecModel):
-    """How the machine that sends and checks frames is cabled."""
+    """The cabling of the machine that sends and checks frames."""
 
     host: HostName
     """Name of the machine among hosts."""

@@ -26,7 +26,7 @@ STAYS = "A deployment stays until it is destroyed; what a run deploys for itself
 
 
 class ArrangementSpec(SpecModel):
-    """Who sits on which core. `auto` takes the first cores that are allowed, isolated ones first."""
+    """The cores of switch and generator. `auto` takes the first cores that are allowed, isolated ones first."""
 
     switch_cores: tuple[int, ...] | Literal["auto"] = "auto"
     """Cores of the switch's threads."""

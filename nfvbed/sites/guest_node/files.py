@@ -1,4 +1,4 @@
-"""What `make node` has unpacked for guest nodes: a kernel with all its modules, and busybox."""
+"""The files for guest nodes that `make node` unpacks: a kernel with all its modules, and busybox."""
 
 import lzma
 from dataclasses import dataclass

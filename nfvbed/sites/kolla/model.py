@@ -1,4 +1,4 @@
-"""What rendering starts from, and its result."""
+"""The input of rendering, and its result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

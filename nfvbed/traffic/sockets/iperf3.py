@@ -27,7 +27,7 @@ PORT = 5201
 
 @dataclass(frozen=True)
 class Streams:
-    """What is asked of TCP."""
+    """A request for TCP streams."""
 
     streams: int
     duration_s: int
@@ -39,7 +39,7 @@ class Streams:
 
 @dataclass(frozen=True)
 class Datagrams:
-    """What is asked of UDP."""
+    """A request for UDP datagrams."""
 
     message_bytes: int
     duration_s: int

@@ -46,7 +46,7 @@ class NetperfPrograms:
 
 @dataclass(frozen=True)
 class Messages:
-    """What is asked."""
+    """A request for messages."""
 
     message_bytes: int
     """Of one write, one datagram, or one request and one response."""

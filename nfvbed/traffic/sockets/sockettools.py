@@ -1,4 +1,4 @@
-"""Where iperf3, netperf and sockperf are, and their versions.
+"""The programs of iperf3, netperf and sockperf, and their versions.
 
 iperf3 and sockperf are Debian's own. netperf is unpacked privately by `make setup`, with the C library that it was
 built for, which its command line names; else it is the system's.

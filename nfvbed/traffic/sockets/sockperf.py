@@ -29,7 +29,7 @@ Transport = Literal["udp", "tcp"]
 
 @dataclass(frozen=True)
 class Exchange:
-    """What is asked."""
+    """A request for an exchange of messages."""
 
     mode: Mode
     transport: Transport

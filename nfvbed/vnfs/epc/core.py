@@ -45,7 +45,7 @@ _LOOK_S = 0.02
 
 @dataclass(frozen=True)
 class Seats:
-    """Where the functions run."""
+    """The cores of the functions."""
 
     gateways: tuple[int, ...]
     """Cores of those that frames pass."""

@@ -23,7 +23,7 @@ _TAKEN_IN = "S1SetupResponse"
 
 
 class Link(Protocol):
-    """What carries messages to the MME."""
+    """The connection for messages to the MME."""
 
     def send(self, message: bytes, of_ue: bool) -> None:
         """Send one message."""

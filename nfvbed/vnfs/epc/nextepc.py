@@ -1,4 +1,4 @@
-"""Where nextepc's programs are: Debian's packages, unpacked by `setup/nextepc`, never installed."""
+"""The places of nextepc's programs: Debian's packages, unpacked by `setup/nextepc`, never installed."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which names of a file are settings of VSPERF's, and the keys of TRAFFIC."""
+"""The names in a file that are settings of VSPERF's, and the keys of TRAFFIC."""
 
 from types import MappingProxyType
 

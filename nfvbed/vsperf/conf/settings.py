@@ -48,7 +48,7 @@ class SettingValue:
 
 @dataclass(frozen=True)
 class VsperfSettings:
-    """All that was read."""
+    """All settings that were read."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class VsperfSettings:
         return release_of(self.places.keys())
 
     def test(self, name: str) -> TestCase | None:
-        """Find the test case that the files define under a name."""
+        """Return the test case that the files define under a name; None: there is none."""
         return next((case for case in self.tests if case.name == name), None)
 
     def for_test(self, case: TestCase, guests: int) -> "TestSettings":

@@ -1,4 +1,4 @@
-"""How Ansible signs in on the machines: what the site's file says of SSH, as an inventory."""
+"""Ansible's access to the machines: the site file's part on SSH, as an inventory."""
 
 import shlex
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What was done on a rack, stage by stage, so that a second command goes on where the first one stopped."""
+"""The journal of a rack, stage by stage, so that a second command goes on where the first one stopped."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Where nfvbed keeps what belongs to a rack: below the project's private folder, for its owner alone."""
+"""The files of a rack, below the project's private folder, for its owner alone."""
 
 import fcntl
 import os

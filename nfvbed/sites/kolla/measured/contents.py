@@ -1,4 +1,4 @@
-"""What a deployed rack's cloud needs before a VNF is onboarded: networks that the generator reaches, and flavors."""
+"""The networks and flavors that a deployed rack's cloud needs before a VNF is onboarded."""
 
 import logging
 from collections.abc import Mapping, Sequence

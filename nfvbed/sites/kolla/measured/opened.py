@@ -1,4 +1,4 @@
-"""What is deployed on a rack, by its journal: which compute has which variant, and of which release."""
+"""The deployment of a rack, from its journal: which compute has which variant, and of which release."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What others have on a rack's cloud: asked before a rack is taken down."""
+"""Other tenants' resources on a rack's cloud, which are checked before a rack is taken down."""
 
 from nfvbed.cloud.tacker import journal, others
 from nfvbed.cloud.tacker.connection import connect
