@@ -1,4 +1,4 @@
-"""The laws of the counts of one direction: none is made on the way, so none is received that was not sent.
+"""The laws of the counts of one direction: no frame is made on the way, so none is received that was not sent.
 
 A count that cannot tell frames apart (a NIC's, a tool's) may lie above what was sent: frames came twice. What is above
 is *surplus*, and counts as duplicated. As many frames as came twice below that line may be lost unseen, so with any

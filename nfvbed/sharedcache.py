@@ -80,8 +80,8 @@ class SharedCache:
     def take(self, kind: str, made_of: str, into: Path) -> bool:
         """Copy an entry's content into a folder, the last of its names last; return whether there was such an entry.
 
-        What has these names there is replaced, and stays where nothing is taken. An entry that is not what was put is
-        thrown away.
+        Files of these names in the folder are replaced, and stay where nothing is taken. An entry that is not what was
+        put is thrown away.
 
         Args:
             kind: one of `KINDS`.

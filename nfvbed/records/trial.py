@@ -256,7 +256,7 @@ class TrialRecord(Record):
     def stored_counts_are_conserved(cls, values: Any) -> Any:
         """Correct the counts of earlier versions, which could be below zero, or more than was sent.
 
-        What is read says so: by the warnings, and by a rate without the surplus.
+        A corrected record says so: by its warnings, and by a rate without the surplus.
         """
         ways = values.get("directions") if isinstance(values, dict) else None
         if not ways or not isinstance(ways[0], Mapping):

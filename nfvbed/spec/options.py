@@ -134,7 +134,7 @@ class DataPlaneOptions(SpecModel):
     def leaves_checksums_out(self, choice: VnfChoice) -> bool:
         """Return whether a raw-Ethernet VNF would get frames with incomplete checksums, as far as options tell.
 
-        Of a virtual machine they do not: what its NIC offers is known when QEMU runs.
+        For a virtual machine they do not tell: what its NIC offers is known when QEMU runs.
         """
         return False
 

@@ -207,7 +207,7 @@ def flows_reach_every_vnf(document: Document, experiment: Experiment) -> None:
 def with_sessions(experiment: Experiment, variants: Sequence[Variant]) -> Experiment:
     """Return an experiment with its sessions filled in: mirrored where one of its variants tracks connections.
 
-    Of all variants, as those that are compared must have the same traffic.
+    All variants count, as those that are compared must have the same traffic.
     """
     if experiment.traffic.sessions is not None:
         return experiment

@@ -57,7 +57,7 @@ def of_machine(order: Order, name: str) -> dict[str, Any]:
 def _of_variant(order: Order, name: str) -> tuple[str, ...]:
     """Return the roles of a compute's variant; computes of different variants are prepared alike.
 
-    Else twins would run with different command lines of the kernel, and nothing could be said of their variants.
+    Otherwise twins would run with different command lines of the kernel, and nothing could be said of their variants.
     """
     own = order.support_on(name).roles
     alike = (PREPARES_HOST,) if order.pinning.is_mixed and PREPARES_HOST in order.roles else ()

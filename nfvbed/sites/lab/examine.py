@@ -34,7 +34,7 @@ def examine(root: Path, *, read_only: bool) -> DoctorReport:
 def _take(lock: HostLock) -> bool:
     """Take the host and remove what a killed nfvbed left; return whether that was possible.
 
-    Otherwise what was left would be examined too.
+    Leftovers would be examined too.
     """
     try:
         lock.acquire()

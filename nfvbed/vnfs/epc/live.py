@@ -145,7 +145,7 @@ def absence_of_bearers(deployment: Deployment) -> str:
 def at_work(deployment: Deployment, workspace: Workspace) -> Iterator[LiveCore]:
     """Give a deployment's mobile core to a test for the length of a block; then restore it.
 
-    Where the block or that fails, its functions are ended.
+    Where the block or the restoring fails, the functions are ended.
 
     Args:
         deployment: of topology vepc.
