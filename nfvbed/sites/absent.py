@@ -27,7 +27,7 @@ class AbsentSite(Site):
         raise self._why
 
     def facts(self) -> NoReturn:
-        """Refuse to describe a machine that is not there."""
+        """Refuse to describe a host: nothing runs on the site."""
         raise self._why
 
     def probe(self, variant: Variant) -> NoReturn:

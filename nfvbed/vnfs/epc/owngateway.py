@@ -146,7 +146,7 @@ class DpdkGatewayVnf(OwnGatewayVnf):
         return ""
 
     def lay_ports(self, seat: VnfSeat, spaces: network.Spaces) -> tuple[tuple[VnfPort, ...], tuple[WorkThread, ...]]:
-        """Return the ports unchanged: sockets are in no network of the host."""
+        """Give nextepc unused ports, and return the VNF's unchanged: sockets are in no network of the host."""
         network.set_aside(spaces)
         return seat.ports, ()
 
