@@ -42,7 +42,7 @@ def unfit(text: str, *, spaces: bool = True) -> str:
 
     Args:
         text: a name, or a text of several words.
-        spaces: whether tabs and line feeds are fine.
+        spaces: whether tabs and line feeds are allowed.
     """
     found = _UNDRAWN.search(text)
     first = found[0] if found else next((one for one in text if one in _SPACES), "") if not spaces else ""
@@ -50,11 +50,10 @@ def unfit(text: str, *, spaces: bool = True) -> str:
 
 
 def unfit_in(value: Any, place: Place = ()) -> Iterator[tuple[Place, str]]:
-    """Yield where texts and keys of a document have a character that no name may have, and which; the key's is at it.
+    """Yield each place in a document where a text or key has a character that no name may have, and that character.
 
     Args:
-        value: what JSON has.
-        place: where it is.
+        place: the keys above the value; they begin each place that is yielded.
     """
     if isinstance(value, str):
         if found := unfit(value):

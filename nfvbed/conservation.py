@@ -1,4 +1,4 @@
-"""What the counts of one direction can say: no frame is made on the way, so none is received that was not sent.
+"""The laws of the counts of one direction: no frame is made on the way, so none is received that was not sent.
 
 A count that cannot tell frames apart (a NIC's, a tool's) may lie above what was sent: frames came twice. What is above
 is *surplus*, and counts as duplicated. As many frames as came twice below that line may be lost unseen, so with any
@@ -23,7 +23,7 @@ _NONE: Final[Mapping[str, Any]] = dict.fromkeys(COUNTS, 0)
 
 @dataclass(frozen=True)
 class Balance:
-    """What came of the frames that were sent: `received + lost` are all of them."""
+    """The fate of the frames that were sent: `received + lost` are all of them."""
 
     received: int
     """At most what was sent."""
@@ -34,7 +34,7 @@ class Balance:
 
 
 def balance(sent: int, counted: int) -> Balance:
-    """Return what two counts say.
+    """Return the balance of two counts: what was sent, and what was counted back.
 
     Args:
         sent: frames of one direction.
@@ -70,7 +70,7 @@ def fault_of(counts: Mapping[str, int]) -> str:
 
 
 def conserved(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the stored counts of a direction as they can be; those that keep the laws are as they were.
+    """Return the stored counts of a direction, corrected where they break a law.
 
     Earlier versions stored what generators counted: losses below zero, and more frames received than sent.
     """

@@ -1,4 +1,4 @@
-"""The distributions that tests and intervals are read from: normal, Student's, Fisher's and Kendall's.
+"""The distributions behind tests and intervals: normal, Student's, Fisher's and Kendall's.
 
 They are few, and are written out here: with SciPy the viewer of a store would be half as large again. The tests hold
 each against SciPy's.
@@ -23,7 +23,7 @@ def below_normal(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def normal_quantiles(chances: ArrayLike) -> NDArray[np.float64]:
-    """Return the standard normal values below which lie these parts, each between 0 and 1."""
+    """Return the standard normal quantiles of probabilities, each between 0 and 1."""
     quantile = NormalDist().inv_cdf
     return np.array([quantile(chance) for chance in np.asarray(chances, dtype=np.float64).tolist()])
 
@@ -47,10 +47,10 @@ def within_student(value: float, freedom: int) -> float:
 
 @lru_cache(maxsize=256)
 def student_half_width(level: float, freedom: int) -> float:
-    """Return the t between whose negative and itself Student's distribution has this part.
+    """Return the t for which Student's distribution has a given probability between -t and t.
 
     Args:
-        level: at least 0, below 1.
+        level: the probability, at least 0, below 1.
         freedom: whole degrees of freedom, at least one.
     """
     low, high = 0.0, 1.0
@@ -80,7 +80,7 @@ def fisher_exact(first: tuple[int, int], second: tuple[int, int]) -> float:
 
 
 def trend(values: Sequence[float]) -> float:
-    """Return the two-sided p-value of Kendall's tau of values with their places: that they neither rise nor fall.
+    """Return the two-sided p-value of Kendall's tau between values and their places; a small one means that they trend.
 
     Exact for few values without ties, otherwise by the normal approximation with its correction for ties.
 
@@ -105,7 +105,7 @@ def trend(values: Sequence[float]) -> float:
 
 @lru_cache(maxsize=64)
 def below_inversions(count: int) -> NDArray[np.float64]:
-    """Return the distribution function of the inversions of a random order of so many."""
+    """Return the distribution function of the number of inversions in a random order."""
     largest = count * (count - 1) // 2
     chances = np.zeros(largest + 1)
     chances[0] = 1.0

@@ -1,4 +1,4 @@
-"""How long nfvbed waits for others: time-outs are for a machine of the usual kind, and are stretched on slow ones."""
+"""How long nfvbed waits for others: time-outs fit a usual machine, and are stretched on slow ones."""
 
 import os
 
@@ -6,7 +6,7 @@ VARIABLE = "NFVBED_PATIENCE"
 
 
 def patient(seconds: float) -> float:
-    """Return a time-out as it is on this machine: multiplied by $NFVBED_PATIENCE, where that is a number above 1."""
+    """Return a time-out for this machine: multiplied by $NFVBED_PATIENCE where that is a number above 1."""
     try:
         factor = float(os.environ.get(VARIABLE, "1"))
     except ValueError:

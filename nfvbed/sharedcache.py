@@ -1,4 +1,4 @@
-"""What set-up makes, kept outside the clone for every clone of this machine: the folder that `NFVBED_CACHE` names.
+"""The cache of what set-up makes, outside the clone and shared by all clones: the folder that `NFVBED_CACHE` names.
 
 An entry is `KIND/HASH` there. The hash is of what makes it (lists, pins, scripts) and of this machine's Debian, never
 of dates or of the clone. It holds `content`, and `entry.json` with a digest of all of it. It is made beside its place
@@ -59,8 +59,9 @@ class Entry:
 class SharedCache:
     """The cache in a folder.
 
+    The folder is looked at only when something is taken or put.
+
     Args:
-        folder: of the cache; it is looked at when something is taken or put.
         cold: a kind of which nothing is taken, so that it is made; what was made is put all the same.
         tell: is given a line where something is waited for or thrown away.
     """
@@ -77,15 +78,14 @@ class SharedCache:
         return cls(Path(named), os.environ.get(COLD, ""), tell) if named else None
 
     def take(self, kind: str, made_of: str, into: Path) -> bool:
-        """Copy an entry's content into a folder, the last of its names last; return whether there was one.
+        """Copy an entry's content into a folder, the last of its names last; return whether there was such an entry.
 
-        What has these names there is replaced, and stays where nothing is taken. An entry that is not what was put is
-        thrown away.
+        Files of these names in the folder are replaced, and stay where nothing is taken. An entry that is not what was
+        put is thrown away.
 
         Args:
             kind: one of `KINDS`.
             made_of: what it is made of; a hash or any text.
-            into: the folder.
 
         Raises:
             ConfigurationError, PrerequisiteError: the cache cannot be used as it is set, or the disk is full.
@@ -167,7 +167,7 @@ class SharedCache:
         return found
 
     def prune(self, unused_days: float = UNUSED_DAYS) -> list[Entry]:
-        """Remove what was not used for so many days; return it."""
+        """Remove the entries that were not used for some days; return them."""
         old = [entry for entry in self.entries() if time.time() - entry.used >= unused_days * _DAY_S]
         for entry in old:
             folder = entry.path if entry.kind == WHEELS else entry.path.parent
@@ -178,7 +178,7 @@ class SharedCache:
 
     @contextmanager
     def _locked(self, folder: Path, how: int) -> Iterator[None]:
-        """Hold a kind: many take at once, one puts or removes."""
+        """Hold a kind's lock: shared by those that take, exclusive for one that puts or removes."""
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             try:
@@ -259,7 +259,7 @@ def _hash(made_of: str) -> str:
 
 
 def _copied_whole(place: Path, draft: Path) -> list[str]:
-    """Copy an entry; return the names that it has, none where it is not what was put."""
+    """Copy an entry; return the names that it has, none where its content is not what was put."""
     try:
         facts = json.loads((place / _FACTS).read_text())
         names, digest = [str(name) for name in facts["names"]], facts["digest"]
@@ -302,7 +302,7 @@ def _not_kept(place: Path, observed: str) -> PrerequisiteError:
 
 
 def _digest(folder: Path) -> tuple[str, int]:
-    """Return a hash of names, kinds, owners, rights and contents below a folder, and how many bytes files have."""
+    """Return a hash of names, kinds, owners, rights and contents below a folder, and the size of its files in bytes."""
     total, size_bytes = hashlib.sha256(), 0
     for path in _below(folder):
         state = path.lstat()

@@ -42,7 +42,7 @@ def signals_held() -> Iterator[None]:
 
 
 def signal_waits() -> bool:
-    """Return whether a signal has arrived that is delivered at the end of a block: what can end early should."""
+    """Return whether a signal has arrived that a block holds back: work that can end early should end."""
     return any(_held)
 
 

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: written beside their place and put there by one rename, or line by line."""
+"""Files that are there whole or not at all: written to a draft and renamed, or appended line by line."""
 
 import errno
 import fcntl
@@ -18,7 +18,6 @@ def write_whole(path: Path, content: bytes | str, mode: int | None = None) -> No
     would put a file where the device was. The content is on the disk before the name is.
 
     Args:
-        path: the file's.
         content: a text is written as UTF-8.
         mode: its rights. None: those that it has, or what the umask leaves of 0666.
 
@@ -43,7 +42,6 @@ def write_output(path: Path, content: bytes | str, what: str, fix: str = "name a
     """Write a file that a user asked for, as `write_whole` does.
 
     Args:
-        path: the file's.
         content: a text is written as UTF-8.
         what: is written ("the export").
         fix: what to do where it cannot be written.
@@ -61,7 +59,7 @@ def append_whole(path: Path, line: bytes, mode: int = 0o600) -> None:
     """Append a line to a file; it is on the disk when this returns. Where that fails, nothing of it is in the file.
 
     Args:
-        path: the file's, which is made where it is missing.
+        path: made where it is missing.
         line: with its line feed.
         mode: rights of a file that is made.
 
@@ -82,7 +80,7 @@ def append_whole(path: Path, line: bytes, mode: int = 0o600) -> None:
 
 
 def is_full(failure: OSError) -> bool:
-    """Whether something could not be written because there is no room for it."""
+    """Return whether something could not be written because there is no room for it."""
     return failure.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -92,7 +90,6 @@ def not_written(what: str, failure: OSError, fix: str) -> StoreError:
     Args:
         what: it is ("the report").
         failure: with the file's path.
-        fix: what to do.
     """
     return StoreError(
         f"{what} could not be written",

@@ -1,4 +1,4 @@
-"""What people said of steps in series of results."""
+"""Acknowledged steps in series of results."""
 
 from nfvbed.records.trial import Record, RunId
 
@@ -18,7 +18,7 @@ class Acknowledgement(Record):
     """From then on the step is reported again; UTC, ISO 8601, in the form of the store's times."""
 
     def holds(self, now: str) -> bool:
-        """Whether it has not expired.
+        """Return whether it has not expired.
 
         Args:
             now: UTC, ISO 8601, in the form of the store's times.

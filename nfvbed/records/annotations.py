@@ -1,4 +1,4 @@
-"""What people said of runs: a label, a note, and that a run is not to be shown."""
+"""What people noted on runs: a label, a note, or that a run is hidden."""
 
 import re
 from collections import defaultdict
@@ -19,7 +19,7 @@ _ID: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class Mark(StrEnum):
-    """What can be said of a run."""
+    """A kind of annotation."""
 
     LABEL = "label"
     """A name, by which the run is found as by its id."""
@@ -41,14 +41,14 @@ class Annotation(Record):
 
 
 class Marks(Record):
-    """What holds of a run."""
+    """The annotations in force for a run."""
 
     label: str = ""
     note: str = ""
     hidden: bool = False
 
     def text(self, mark: Mark) -> str:
-        """Return what an annotation has that says the same."""
+        """Return the text of the annotation that says the same."""
         return {Mark.LABEL: self.label, Mark.NOTE: self.note, Mark.HIDDEN: hidden_text(self.hidden)}[mark]
 
 
@@ -58,10 +58,10 @@ def hidden_text(hidden: bool) -> str:
 
 
 def marks_of(entries: Iterable[Annotation]) -> dict[str, Marks]:
-    """Return what holds of each run that something was said of.
+    """Return the marks that hold of each annotated run.
 
     Args:
-        entries: in the order in which they were said.
+        entries: from the oldest to the newest.
     """
     found: dict[str, dict[Mark, str]] = defaultdict(dict)
     for entry in entries:

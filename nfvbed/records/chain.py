@@ -32,7 +32,7 @@ class ChainVnf(Record):
 
 
 class ChainReport(Record):
-    """What is deployed on a site, as a path."""
+    """The deployment on a site, as a path."""
 
     site: str
     variant: str
@@ -55,7 +55,7 @@ class ChainReport(Record):
 
 
 def order_of(names: Sequence[str], vnfs: Sequence[str]) -> tuple[int, ...]:
-    """Return an order of names as one of numbers.
+    """Return an order of VNF names as their numbers.
 
     Args:
         names: the VNFs in the order that is asked for.

@@ -1,4 +1,4 @@
-"""What drop counters mean: one sentence for each, by the names that its source gives them.
+"""The meanings of drop counters: one sentence for each, by the names that its source gives them.
 
 A counter says why frames were dropped only where its source counts that one reason with it. One that counts several is
 said to do so, and one that is not in the tables is named as it is, its cause unknown: neither is taken for a full ring.
@@ -45,7 +45,7 @@ class Cause(StrEnum):
 
 
 class CounterSource(StrEnum):
-    """Who counts: the same name means different things elsewhere. A data plane's own sources are in its room."""
+    """The source of a counter: the same name has other meanings elsewhere. A data plane's sources are in its room."""
 
     OVS = "open-vswitch"
     LINUX = "linux"
@@ -59,7 +59,7 @@ class CounterSource(StrEnum):
 
 @dataclass(frozen=True)
 class DropCounter:
-    """What one counter means."""
+    """The meaning of one counter."""
 
     cause: Cause
     says: str
@@ -69,12 +69,12 @@ class DropCounter:
 
 
 def rx(cause: Cause, says: str) -> DropCounter:
-    """Return one of frames that came to a port."""
+    """Return the counter of frames that came to a port."""
     return DropCounter(cause, says, "rx")
 
 
 def tx(cause: Cause, says: str) -> DropCounter:
-    """Return one of frames that were to leave by a port."""
+    """Return the counter of frames that were to leave by a port."""
     return DropCounter(cause, says, "tx")
 
 
@@ -282,7 +282,7 @@ _NAMED_LIKE_DROPS: Final = re.compile(r"(^|_)drop(s|ped)?(_|$)|_errors?$|_invali
 
 @dataclass(frozen=True)
 class CounterTable:
-    """What a data plane counts by names of its own."""
+    """The counters to which a data plane gives names of its own."""
 
     source: str
     counters: Mapping[str, DropCounter]
@@ -291,7 +291,7 @@ class CounterTable:
 
 
 class Meanings:
-    """What the counters of all sources mean.
+    """The meanings of the counters of all sources.
 
     Args:
         more: tables of data planes, beside those that are here.
@@ -324,11 +324,11 @@ class Meanings:
         return DropCounter(Cause.SEVERAL, SEVERAL, found[0].side)
 
     def is_drop(self, name: str) -> bool:
-        """Whether a counter among others is of frames that were dropped: it is in the tables, or named like them."""
+        """Return whether a counter is of frames that were dropped: it is in the tables, or named like those."""
         return any(name in table for table in self.tables.values()) or bool(_NAMED_LIKE_DROPS.search(name))
 
     def source_of(self, counts: Mapping[str, object]) -> str:
-        """Tell from the names of a port's counters who counted: those that are kept with trials do not say it."""
+        """Tell which source counted, from the names of a port's counters: those stored with trials do not say it."""
         if any(name.startswith(("ovs_", "xsk_queue_")) for name in counts):
             return CounterSource.OVS
         return next((source for name, source in self._marks.items() if name in counts), CounterSource.LINUX)

@@ -1,4 +1,4 @@
-"""What is found when a site is examined, topic by topic. Missing is a state with a reason, never an empty string."""
+"""The findings of examining a site, topic by topic. Missing is a state with a reason, never an empty string."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ REPORT_FORMAT = 1
 
 
 class State(StrEnum):
-    """What a probe says about its topic."""
+    """The result of a probe of its topic."""
 
     PRESENT = "present"
     LIMITED = "limited"
@@ -26,7 +26,6 @@ class Finding(Record):
 
     Args:
         topic: its name in the table.
-        state: whether it is there.
         summary: what was observed, in one line.
         probed: how it was found out; "read" is weaker than "tried".
         fix: what the user can do, where there is something to do.

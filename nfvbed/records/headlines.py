@@ -1,4 +1,4 @@
-"""What is read first of each kind of test: the quantities that stand for it wherever there is no room for all.
+"""The headline quantities of each kind of test, shown wherever there is no room for all.
 
 One line a kind, best first, by the names that its results have. A row that has none of a kind's headline quantities is
 an addition to those that do; it is in the full tables.

@@ -22,13 +22,13 @@ class DeferredModel(BaseModel):
 
     @classmethod
     def model_rebuild(cls, *, _parent_namespace_depth: int = 2, **keys: Any) -> bool | None:
-        """Build it, as pydantic does."""
+        """Build the model, as pydantic does."""
         with signals_held():
             return super().model_rebuild(_parent_namespace_depth=_parent_namespace_depth + _FRAMES_BETWEEN, **keys)
 
 
 def build_models() -> None:
-    """Build all models that are imported and not built yet: so the first request of a server need not wait for them."""
+    """Build all imported models that are not built yet, so that a server's first request need not wait."""
     waiting: list[type[DeferredModel]] = [DeferredModel]
     while waiting:
         model = waiting.pop()

@@ -1,4 +1,4 @@
-"""What is read of a deployment at one moment: each part is a value, or the reason why it is not available."""
+"""The readings of a deployment at one moment: each part is a value, or the reason why it is not available."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Distances = Mapping[tuple[int, int], float]
 
 @dataclass(frozen=True)
 class ThreadSample:
-    """What a thread has used since its start."""
+    """The CPU time of a thread since its start."""
 
     user_ns: int
     """In ticks; includes `guest_ns`."""
@@ -33,7 +33,7 @@ class ThreadSample:
 
 @dataclass(frozen=True)
 class CoreSample:
-    """What a core has spent since boot."""
+    """The time of a core since boot."""
 
     softirq_ns: int
     """In ticks."""
@@ -66,7 +66,7 @@ class Part(StrEnum):
 
 @dataclass(frozen=True)
 class Unavailable:
-    """What cannot be read, and why."""
+    """A part that cannot be read, with the reason."""
 
     reason: str
 
@@ -94,7 +94,6 @@ class Reading:
         """Read parts, in their order.
 
         Args:
-            parts: what is asked for.
             readers: return a part's value, or `Unavailable`.
             otherwise: why a part that has no reader is not available.
         """

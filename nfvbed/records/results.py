@@ -39,7 +39,7 @@ def placement_of(kind: ResultKind, stored: str, labels: Sequence[str]) -> str:
 
 
 def label_of(labels: Sequence[str]) -> str:
-    """Return the class that trials share; `mixed` where they share none, `only` where there are none."""
+    """Return the placement class that trials share; `mixed` where they share none, `only` where they have none."""
     real = set(labels) - {MIXED, ONLY}
     return MIXED if MIXED in labels or len(real) > 1 else next(iter(real), ONLY)
 
@@ -77,13 +77,13 @@ class ResultRecord(Record):
         return (self.round, self.cell, self.test)
 
     def holds(self, sequence: int) -> bool:
-        """Whether a trial of its run is one of its trials."""
+        """Return whether a trial of its run is one of its trials."""
         if self.first_sequence is None or self.last_sequence is None:
             return False
         return self.first_sequence <= sequence <= self.last_sequence
 
     def placed_by(self, sequence: int) -> bool:
-        """Whether a trial of its run decides its placement class: one of its points, or any of a search's trials."""
+        """Return whether a trial decides the placement class: one of its points, or any of a search's trials."""
         points = self.payload.get("points", self.payload.get("rows"))
         if points is None:
             return self.holds(sequence)
@@ -130,7 +130,7 @@ class LoadPoint(Record):
 
 
 class LoadsPayload(Record):
-    """What came of a test at given loads: continuous, loss curve, latency, soak."""
+    """The result of a test at given loads: continuous, loss curve, latency, soak."""
 
     reference: Reference | None = None
     """Reference of the loads; None: all loads were given in frames/s."""
@@ -167,7 +167,7 @@ class Quantity(Record):
 
 
 class MeasuredRow(Record):
-    """What was measured under one condition."""
+    """The quantities measured under one condition."""
 
     label: str
     """Difference from the other rows: `1,000 flows`."""
@@ -184,7 +184,7 @@ class MeasuredRow(Record):
 
 
 class TablePayload(Record):
-    """What came of a test that measures quantities under one or several conditions."""
+    """The result of a test that measures quantities under one or several conditions."""
 
     reference: Reference | None = None
     """Reference of the loads; None: no load was a part of another one."""

@@ -1,4 +1,4 @@
-"""Which runs are meant: those that were measured, simulated ones, and those that people have hidden."""
+"""The selection of runs: measured, simulated, and hidden ones."""
 
 from typing import Final
 

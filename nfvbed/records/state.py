@@ -1,4 +1,4 @@
-"""What a room wrote down of what it has deployed: typed inside the room, plain JSON in the record.
+"""What a deployment's room has written of it: typed inside the room, plain JSON in the record.
 
 A record (`Deployment.control`, `VnfHandle.control`) outlives the process that made it and knows no room, so it holds a
 mapping. A room has a model of its part of it, writes it with `as_control` and reads it with `of`; the mapping may hold
@@ -43,7 +43,7 @@ class State(Record):
 
     @classmethod
     def of(cls, record: Deployment | VnfHandle) -> Self:
-        """Read this part of a record.
+        """Return this part of a record.
 
         Raises:
             DeployError: it is not in there, or not as this nfvbed writes it.
@@ -65,13 +65,13 @@ class State(Record):
         return tuple(field.serialization_alias or name for name, field in cls.model_fields.items())
 
     def as_control(self) -> dict[str, JsonValue]:
-        """Write it; what is None is left out."""
+        """Return the state as the record's JSON keys; what is None is left out."""
         written: dict[str, JsonValue] = self.model_dump(mode="json", by_alias=True)
         return {name: value for name, value in written.items() if value is not None}
 
 
 class PlaneState(State):
-    """What any data plane may have written, for those who know no data plane: the ends of its path."""
+    """The part of the state that every data plane may have, for all rooms: the ends of its path."""
 
     switch_netns: str | None = None
     """Path of the network namespace of the switch's links, where it has some."""
@@ -96,7 +96,7 @@ class PlaneState(State):
 
 
 class VnfState(State):
-    """What any VNF may have written, for those who know no VNF."""
+    """The part of the state that every VNF may have, for all rooms."""
 
     destination_macs: Words | None = None
     """The addresses that frames into its first and last port must have: a router's own."""

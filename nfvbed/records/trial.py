@@ -48,7 +48,7 @@ class Record(DeferredModel):
 
 
 class PortKind(StrEnum):
-    """How the generator or a VNF is attached to the data plane."""
+    """The kind of port that attaches the generator or a VNF to the data plane."""
 
     VHOST_USER = "vhost-user"
     MEMIF = "memif"
@@ -114,10 +114,9 @@ class DirectionCounts(Record):
 
     @classmethod
     def counted(cls, sent: int, back: int, *, unsent: int = 0, in_time: int | None = None, **others: int) -> Self:
-        """Return what was counted at both ends, whatever was: what came back beyond what was sent is a surplus.
+        """Return the counts of both ends; frames beyond those that were sent are a surplus.
 
         Args:
-            sent: frames.
             back: what came back of them, counted in any way.
             unsent: frames that were due and not sent.
             in_time: those that came back until the last one was sent; None: not told apart.
@@ -173,7 +172,7 @@ class LoopGaps(Record):
 
 
 class Cost(Record):
-    """What the switch spent: busy TSC cycles over the packets it forwarded."""
+    """The cost of forwarding: the switch's busy TSC cycles over the packets it forwarded."""
 
     busy_cycles: Separable
     rounding_cycles: int | None = Field(default=None, exclude_if=lambda value: value is None)
@@ -211,7 +210,7 @@ class CoreDistance(Record):
 
 
 class Engine(Record):
-    """What generated the traffic."""
+    """The engine that generated the traffic."""
 
     name: str
     version: str
@@ -255,9 +254,9 @@ class TrialRecord(Record):
     @model_validator(mode="before")
     @classmethod
     def stored_counts_are_conserved(cls, values: Any) -> Any:
-        """Read counts that an earlier version stored as its generator gave them: below zero, or more than was sent.
+        """Correct the counts of earlier versions, which could be below zero, or more than was sent.
 
-        What is read says so: by the warnings, and by a rate without the surplus.
+        A corrected record says so: by its warnings, and by a rate without the surplus.
         """
         ways = values.get("directions") if isinstance(values, dict) else None
         if not ways or not isinstance(ways[0], Mapping):
@@ -375,7 +374,7 @@ GuestNic = Literal["any", "virtio", "e1000", "rtl8139"]
 
 
 class VnfPort(Record):
-    """Where a port of a VNF attaches to the data plane."""
+    """The place where a port of a VNF attaches to the data plane."""
 
     name: str
     vnf: int
@@ -477,13 +476,13 @@ class SwitchCounters(Record):
 
 
 def rounding_of(counted: Iterable[SwitchCounters]) -> int | None:
-    """Return to how many busy cycles a sum or a difference of readings is known; None: none is rounded."""
+    """Return the number of busy cycles to which a sum or difference of readings is known; None: none is rounded."""
     known = [one.rounding_cycles for one in counted if one.rounding_cycles is not None]
     return sum(known) if known else None
 
 
 class Readiness(StrEnum):
-    """What a variant can do on this host."""
+    """The readiness of a variant on this host."""
 
     READY = "ready"
     DEGRADED = "degraded"

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """How a trial, cell or run ended. Each but `ok` keeps its reason."""
+    """The outcome of a trial, cell or run. Each but `ok` keeps its reason."""
 
     OK = "ok"
     FAILED = "failed"
@@ -24,7 +24,7 @@ class Role(StrEnum):
 
 
 class HopKind(StrEnum):
-    """What counts at a hop."""
+    """The kind of counter at a hop."""
 
     GENERATOR_PORT = "generator-port"
     """The generator's own end of a link."""
@@ -37,7 +37,7 @@ class HopKind(StrEnum):
 
 
 class Sessions(StrEnum):
-    """What the five-tuples of the two directions are to each other; connection tracking takes the forms differently."""
+    """The relation between the two directions' five-tuples; connection tracking treats the forms differently."""
 
     UNREPLIED = "unreplied"
     """Neither direction answers the other: Open vSwitch's userspace calls such a connection new for ever."""
@@ -46,14 +46,14 @@ class Sessions(StrEnum):
 
 
 class CellLack(StrEnum):
-    """What a cell cannot be measured without, where that says nothing of its variant."""
+    """The missing prerequisite of a cell, where it says nothing of the cell's variant."""
 
     VNF = "vnf"
     """Its VNF cannot run on this host."""
 
 
 class CellRole(StrEnum):
-    """What a cell is measured for: a variant under test, or a ceiling that bounds one."""
+    """The role of a cell: a variant under test, or a ceiling that bounds one."""
 
     SUBJECT = "subject"
     LOOPBACK = "loopback"
@@ -65,7 +65,7 @@ class CellRole(StrEnum):
 
 
 class Renewed(StrEnum):
-    """What a visit to a cell set up again before its trials."""
+    """The part that a visit to a cell set up again before its trials."""
 
     DEPLOYMENT = "deployment"
     """The data plane, its VNFs and the generator."""
@@ -80,7 +80,7 @@ CHECKSUM_TRAP = "ordinary traffic does not get through this VNF"
 
 
 class ResultKind(StrEnum):
-    """What was tested: the word that files, trials and results have for a test that ends with a result of its own.
+    """The kind of test, in the word of files, trials and results, for tests with a result of their own.
 
     What files may say of one and what executes it is in `nfvbed/run/kinds/catalogue.py`, beside this word.
     """
@@ -152,7 +152,7 @@ class ResultKind(StrEnum):
 
 
 class VnfKind(StrEnum):
-    """What a VNF runs in."""
+    """The environment that a VNF runs in."""
 
     PROCESS = "process"
     VM = "vm"
@@ -163,7 +163,7 @@ class VnfKind(StrEnum):
 
 
 class Accelerator(StrEnum):
-    """What executes a guest's instructions."""
+    """The executor of a guest's instructions."""
 
     NONE = "none"
     KVM = "kvm"
@@ -171,7 +171,7 @@ class Accelerator(StrEnum):
 
 
 class Preset(StrEnum):
-    """What kind of trial it is, where it is of no test with a result of its own."""
+    """The kind of a trial that belongs to no test with a result of its own."""
 
     MRR = "mrr"
     """Maximum load; the rate received is the maximum receive rate."""
@@ -184,7 +184,7 @@ class Preset(StrEnum):
 
 
 class GeneratorPlace(StrEnum):
-    """Where the generator is, seen from what it measures."""
+    """The place of the generator, seen from what it measures."""
 
     SAME_HOST = "same-host"
     """On the host of the system under test: both share its memory, caches and hypervisor."""

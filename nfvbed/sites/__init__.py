@@ -1,1 +1,1 @@
-"""Where variants are deployed, behind one interface: this machine, a guest node, an OpenStack, a rack, a simulation."""
+"""Sites, where variants are deployed: this machine, a guest node, an OpenStack, a rack, or a simulation."""

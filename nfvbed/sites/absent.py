@@ -15,8 +15,7 @@ class AbsentSite(Site):
     """A site whose optional parts may be there, while it has nothing to run a variant on.
 
     Args:
-        name: the site's.
-        why: nothing runs there.
+        why: why nothing runs there: the message of every refusal.
     """
 
     def __init__(self, name: str, why: NfvbedError) -> None:
@@ -24,58 +23,58 @@ class AbsentSite(Site):
         self._why = why
 
     def require_open(self) -> NoReturn:
-        """Refuse it."""
+        """Refuse the site: nothing runs on it."""
         raise self._why
 
     def facts(self) -> NoReturn:
-        """Refuse it."""
+        """Refuse to describe a host: nothing runs on the site."""
         raise self._why
 
     def probe(self, variant: Variant) -> NoReturn:
-        """Refuse it."""
+        """Refuse to probe: no variant can run here."""
         raise self._why
 
     def begin(self, *, many: bool = False) -> NoReturn:
-        """Refuse it."""
+        """Refuse to begin: there is nothing to take."""
         raise self._why
 
     def close(self) -> None:
-        """Nothing was taken."""
+        """Do nothing: nothing was taken."""
 
     def find_deployed(self) -> NoReturn:
-        """Refuse it: nobody knows."""
+        """Refuse to say what is deployed: it is not known."""
         raise self._why
 
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
-        """Refuse it."""
+        """Refuse to take anything down."""
         raise self._why
 
     def foresee_take_down(self) -> tuple[str, ...]:
-        """Refuse it."""
+        """Refuse to say what would be taken down."""
         raise self._why
 
     def deploy(
         self, variant: Variant, topology: str, role: CellRole = CellRole.SUBJECT, vnf: VnfChoice | None = None
     ) -> NoReturn:
-        """Refuse it."""
+        """Refuse to deploy."""
         raise self._why
 
     def destroy(self, deployment: Deployment) -> NoReturn:
-        """Refuse it."""
+        """Refuse to destroy."""
         raise self._why
 
     def verify(self, deployment: Deployment) -> NoReturn:
-        """Refuse it."""
+        """Refuse to verify."""
         raise self._why
 
     def rig(self, deployment: Deployment) -> NoReturn:
-        """Refuse it."""
+        """Refuse to describe a rig."""
         raise self._why
 
     def open_generator(self, deployment: Deployment) -> NoReturn:
-        """Refuse it."""
+        """Refuse to open a generator."""
         raise self._why
 
     def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> NoReturn:
-        """Refuse it."""
+        """Refuse to read anything."""
         raise self._why

@@ -27,7 +27,6 @@ def open_site(spec: SiteSpec, root: Path) -> Site:
     """Open a site on which something can run; nothing is changed on it yet.
 
     Args:
-        spec: what the site's file says.
         root: of the project.
 
     Raises:
@@ -41,7 +40,7 @@ def open_site(spec: SiteSpec, root: Path) -> Site:
 
 
 def find_site(spec: SiteSpec, root: Path) -> Site:
-    """Return a site, whether anything can run on it or not: it is asked for its optional parts.
+    """Return a site, whether anything can run on it or not; it is asked for its optional parts.
 
     Raises:
         UnsupportedError: there is no such kind of site.
@@ -64,12 +63,11 @@ def machine_of(spec: SiteSpec, root: Path) -> Boot | None:
 
 
 def site_of(study: Study, root: Path, done: int) -> Site:
-    """Open the site that a study is measured on; simulated variants have one of their own, whatever the file says.
+    """Open the site that a study is measured on; simulated variants have a site of their own, whatever the file says.
 
     Args:
-        study: what is asked.
         root: of the project.
-        done: trials that its run has already.
+        done: trials that the run has already.
 
     Raises:
         UnsupportedError: as `open_site`.

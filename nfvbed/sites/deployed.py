@@ -12,11 +12,11 @@ from nfvbed.vnfs import onboarded
 
 
 def not_readable(where: str, failure: Exception) -> DeployError:
-    """Say that what was written down of a deployment cannot be read; it is removed all the same.
+    """Return the error for records of a deployment that cannot be read; it is removed all the same.
 
     Args:
         where: the file or folder.
-        failure: to read it.
+        failure: what was raised when it was read.
     """
     return DeployError(
         "what was written down of a deployment cannot be read",
@@ -28,7 +28,7 @@ def not_readable(where: str, failure: Exception) -> DeployError:
 
 @dataclass(frozen=True)
 class InstancePlacement:
-    """Where a VNF runs that is an instance of a cloud."""
+    """The place of a VNF that is an instance of a cloud."""
 
     host: str
     """The compute."""
@@ -44,7 +44,7 @@ class InstancePlacement:
 
 @dataclass(frozen=True)
 class DeploymentRecord:
-    """What is deployed, as it was deployed."""
+    """The record of a deployment, as it was deployed."""
 
     deployment: Deployment
     variant: Variant
@@ -60,23 +60,21 @@ class DeploymentRecord:
     """Its VNFs, in the order of the path, where they are instances of a cloud."""
 
     def is_same(self, variant: Variant, topology: str, vnf_kind: PortKind | None = None) -> bool:
-        """Whether it is what is asked for, options included.
+        """Return whether the deployment is the one that is asked for, options included.
 
         Args:
-            variant: as asked for.
-            topology: as asked for.
-            vnf_kind: of the ports that its VNFs want; None: it has none, or any will do.
+            vnf_kind: kind of ports that its VNFs want; None: it has no VNFs, or any kind will do.
         """
         kinds = {port.kind for ports in self.deployment.vnf_ports for port in ports}
         fits = vnf_kind is None or kinds <= {vnf_kind}
         return self.variant == variant and self.deployment.topology == topology and fits
 
     def adapted(self, wanted: Variant) -> Variant:
-        """Return what is wanted, with ports of the MTU that is deployed where the variant is the same otherwise."""
+        """Return the wanted variant, with ports of the deployed MTU where it is the same otherwise."""
         return wanted.carrying(self.variant.mtu) if self.variant.carrying(wanted.mtu) == wanted else wanted
 
     def in_the_way(self, wanted: str) -> BusyError:
-        """Say that it is deployed where something else is wanted."""
+        """Return the error for a deployment that is there where something else is wanted."""
         return BusyError(
             f"{wanted} cannot be deployed: {self.deployment.variant} is deployed on this host",
             where=self.where,
@@ -85,7 +83,7 @@ class DeploymentRecord:
         )
 
     def require_same(self, wanted: Variant, topology: str, choice: VnfChoice | None) -> None:
-        """Refuse, in a dry run, what a deployment would refuse to take as it is.
+        """Refuse, in a dry run, what a deployment would refuse to take over.
 
         Raises:
             BusyError: another variant, topology or kind of VNF ports is deployed.

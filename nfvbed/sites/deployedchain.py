@@ -11,11 +11,10 @@ from nfvbed.records.chain import ChainCable
 
 @dataclass(frozen=True)
 class DeployedChain:
-    """The path, as a site has it that changes nothing of what is deployed.
+    """The path of a deployment, on a site that cannot change it.
 
     Args:
         control: of the data plane.
-        deployment: with its VNFs.
         site: its name.
     """
 
@@ -25,7 +24,7 @@ class DeployedChain:
 
     @classmethod
     def of(cls, site: str, deployment: Deployment, fixed: str) -> "DeployedChain":
-        """Return the path of a site that joins VNFs once, with the reason."""
+        """Return the path of a site that joins VNFs only once, with the reason."""
         control = FixedChain(fixed, f"{deployment.variant} on site {site}", "onboard in the order that is wanted")
         return cls(control, deployment, site)
 
@@ -48,7 +47,7 @@ class DeployedChain:
         return self.control.cables()
 
     def apply(self, order: tuple[int, ...]) -> Deployment:
-        """Change the order while all run on; return the deployment as it is then, once frames come through.
+        """Change the order while all run; return the changed deployment once frames come through.
 
         Args:
             order: the VNFs from outside end 0 to outside end 1, by their numbers from 0.

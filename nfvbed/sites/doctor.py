@@ -15,9 +15,8 @@ def examine(site: Site, project: Project, *, read_only: bool = True) -> SiteRepo
     """Examine a site.
 
     Args:
-        site: is asked for its own report, and for each variant.
-        project: its variants and VNFs.
-        read_only: change nothing; else the site may try, for a moment, what can only be found out by trying.
+        project: has the variants, which the site is asked about, and the VNFs.
+        read_only: change nothing; else the site may try, for a moment, what only a trial shows.
 
     Raises:
         ConfigurationError: the file of a variant or of a VNF is not valid.
@@ -44,7 +43,7 @@ def _examine_variant(variant: Variant, site: Site) -> Support:
 
 
 def with_misfits(support: Support, variant: Variant) -> Support:
-    """Say of a variant that is available which of its topologies its options do not fit; no host would change that."""
+    """Return the support of an available variant with the topologies that its options do not fit on any host."""
     misfits = variant.misfits
     if not misfits or support.readiness is Readiness.UNSUPPORTED:
         return support

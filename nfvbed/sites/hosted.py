@@ -1,4 +1,4 @@
-"""Asks a site for the host of a deployment, for what cannot do without one."""
+"""Finds the host of a deployment, for what cannot do without one."""
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.records import Deployment
@@ -10,9 +10,7 @@ def require_host(site: Site, deployment: Deployment, what: str) -> HostView:
     """Return the host of a deployment.
 
     Args:
-        site: where it is deployed.
-        deployment: an existing one.
-        what: needs it, in the plural or not: it begins the message.
+        what: what needs the host, singular or plural: the beginning of the message.
 
     Raises:
         UnsupportedError: the site is no host.

@@ -1,4 +1,4 @@
-"""What a site that is a host offers beside its interface: the processes and cores of a deployment."""
+"""The part of a site that is a host: the processes and cores of a deployment."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

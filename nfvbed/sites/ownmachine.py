@@ -1,4 +1,4 @@
-"""What a site offers beside its interface that is a machine of its own, which boots for a command: that runs in it."""
+"""The part of a site that is a machine of its own, booted for a command, which runs in it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ class ProgramResult:
 
 @dataclass(frozen=True)
 class Program:
-    """What is to be executed."""
+    """A program that is to be executed."""
 
     argv: Sequence[str]
     directory: Path = Path("/")
@@ -31,7 +31,7 @@ class Program:
 
 
 class OwnMachine(ABC):
-    """A machine that runs; it sees the project's files."""
+    """A running machine; it sees the project's files."""
 
     kernel: str
     """Its release."""

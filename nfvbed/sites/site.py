@@ -71,11 +71,11 @@ class Site(ABC):
     # Its optional parts.
 
     def own_machine(self) -> Boot | None:
-        """Return what boots the machine that commands about this site have to run in; None: they run here."""
+        """Return what boots the machine that this site's commands run in; None: they run here."""
         return None
 
     def staged_cloud(self) -> StagedCloud | None:
-        """Return the cloud that stages make of this site's machines; None: variants are deployed one by one."""
+        """Return the cloud that stages make of this site's machines; None: variants are deployed singly."""
         return None
 
     # What it is, and what it can.
@@ -96,7 +96,7 @@ class Site(ABC):
         """Report what there is for packet work, topic by topic; a site that is no host has its own description.
 
         Args:
-            read_only: change nothing; else what can only be found out by trying may be tried, for a moment.
+            read_only: change nothing; else what only a trial shows may be tried, for a moment.
         """
         summary = f"site {self.name} is no host: it has no kernel, cores or NICs that could be examined"
         topics = [Finding(topic="host", state=State.ABSENT, summary=summary, probed="asked the site")]
@@ -106,10 +106,10 @@ class Site(ABC):
 
     @abstractmethod
     def probe(self, variant: Variant) -> Support:
-        """Find out whether this site can run the variant, and why not."""
+        """Return whether this site can run the variant, and if not, why."""
 
     def require(self, variant: Variant) -> Support:
-        """Probe a variant that is about to be deployed; not while something is deployed, which it would disturb.
+        """Probe a variant before it is deployed; never while something is deployed, which it would disturb.
 
         Raises:
             UnsupportedError, PrerequisiteError: this site cannot run it; with the probe's reason and fix.
@@ -122,14 +122,13 @@ class Site(ABC):
     def require_possible(
         self, variant: Variant, topology: str, choice: VnfChoice | None = None, role: CellRole = CellRole.SUBJECT
     ) -> None:
-        """Refuse what there is no way to here, by what files say; nothing is asked of anything, and nothing changed.
+        """Refuse what is not possible here, judged by files alone; nothing is asked, and nothing changed.
 
         A dry run, a check and a deployment ask this, and so say the same.
 
         Args:
-            variant: the data plane.
             topology: its layout's name.
-            choice: what its VNFs will be; None: it has none.
+            choice: the VNFs; None: there are none.
             role: of what is measured on it.
 
         Raises:
@@ -153,7 +152,7 @@ class Site(ABC):
         return ()
 
     def guest_host(self, variant: Variant, vnfs: int) -> "Host | None":
-        """Return this machine as virtual machines on a variant are placed on it; None: they run on another.
+        """Return the host of virtual machines on a variant; None: they run on another machine.
 
         Raises:
             UnsupportedError, ConfigurationError: it has too few cores for switch, generator and VNFs.
@@ -161,7 +160,7 @@ class Site(ABC):
         return None
 
     def check(self, topology: str, vnf: VnfChoice) -> None:
-        """Probe the VNFs of a topology, whatever data plane they are to be on, with what they are started from.
+        """Probe the VNFs of a topology and their files, whatever data plane they will be on.
 
         Raises:
             UnsupportedError: this site cannot run them; with the probe's reason and fix.
@@ -170,7 +169,7 @@ class Site(ABC):
         raise self._cannot("run VNFs", vnf.label)
 
     def prepare(self, topology: str, vnf: VnfChoice) -> None:
-        """Have ready what the VNFs of a topology are started from, before anything is set up.
+        """Prepare what the VNFs of a topology are started from, before anything is set up.
 
         Raises:
             UnsupportedError: this site has no VNFs.
@@ -180,16 +179,15 @@ class Site(ABC):
         raise self._cannot("run VNFs", vnf.label)
 
     def missing(self, topology: str, choice: VnfChoice) -> str:
-        """Say what VNFs need, is not there and can be known before anything is deployed; empty: nothing.
+        """Return what VNFs need and lack, as far as that is known before anything is deployed; empty: nothing.
 
         Args:
             topology: its layout's name.
-            choice: what its VNFs will be.
         """
         return ""
 
     def begin_round(self, number: int) -> None:
-        """Make the site as a round of a run (from 1) wants it; most have nothing to do. Errors are as of `deploy`."""
+        """Prepare the site for a round of a run (from 1); most do nothing. Errors are as of `deploy`."""
         return
 
     # Its life in a command, and what lasts from one to the next.
@@ -199,7 +197,7 @@ class Site(ABC):
         """Take the site for this nfvbed and remove what killed ones left; idempotent.
 
         Args:
-            many: deployments will follow each other; what the next one needs again may be kept until `close`.
+            many: whether several deployments will follow; what the next one needs may then be kept until `close`.
 
         Raises:
             PrerequisiteError: it may not.
@@ -208,7 +206,7 @@ class Site(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Destroy what does not stay, and let go of the site; idempotent."""
+        """Destroy what does not stay, and release the site; idempotent."""
 
     def find_deployed(self) -> DeploymentRecord | None:
         """Find what an earlier command left deployed; None: nothing is, or nothing can outlive a command."""
@@ -230,12 +228,10 @@ class Site(ABC):
     def onboard(
         self, variant: Variant, topology: str, vnf: VnfChoice, tell: Callable[[str], None]
     ) -> tuple[Deployment, bool]:
-        """Start VNFs on a data plane so that both outlive nfvbed; one that has no ports for them is set up again.
+        """Start VNFs on a data plane so that both outlive nfvbed; one without ports for them is set up again.
 
         Args:
-            variant: the data plane.
             topology: its layout's name; with VNFs.
-            vnf: what they will be.
             tell: is called with what is set up again.
 
         Returns:
@@ -249,7 +245,7 @@ class Site(ABC):
         raise self._cannot("leave VNFs behind", vnf.label, fix)
 
     def fit_given(self, variant: Variant, found: Onboardable) -> Fit:
-        """Compare someone's descriptor with a variant and the site, as far as that can be asked; nothing is changed.
+        """Compare a user's descriptor with a variant and the site, as far as that can be asked; nothing is changed.
 
         Raises:
             UnsupportedError: nothing on this site takes descriptors.
@@ -259,7 +255,7 @@ class Site(ABC):
         raise self._cannot("onboard descriptors", found.source, fix)
 
     def onboard_given(self, variant: Variant, found: Onboardable, tell: Callable[[str], None]) -> GivenVnf:
-        """Onboard the VNF of someone's descriptor on a data plane, which is deployed where it is not yet; idempotent.
+        """Onboard the VNF of a user's descriptor; its data plane is deployed where it is not yet. Idempotent.
 
         Raises:
             UnsupportedError: nothing on this site takes descriptors; or it cannot with these credentials.
@@ -282,7 +278,7 @@ class Site(ABC):
     # VNFs of a deployment that an earlier command left.
 
     def scale(self, deployment: Deployment, vnfs: int) -> Deployment:
-        """Change the number of VNFs that are side by side; return the deployment as it is then, maybe a new one.
+        """Change the number of VNFs side by side; return the changed deployment, which may be a new one.
 
         Raises:
             UnsupportedError: this site cannot, or not with this deployment's topology or data plane.
@@ -299,7 +295,7 @@ class Site(ABC):
         raise self._cannot("scale", f"{deployment.variant} to {vnfs} VNFs", "deploy a topology with as many VNFs")
 
     def dead_vnfs(self, deployment: Deployment) -> tuple[str, ...]:
-        """Name the VNFs of a deployment that have died; nothing is changed.
+        """Return the names of the VNFs that have died; nothing is changed.
 
         Raises:
             UnsupportedError: this site cannot tell.
@@ -308,7 +304,7 @@ class Site(ABC):
         raise self._cannot("find dead VNFs", deployment.variant, f"{command} shows whether frames come through")
 
     def heal(self, deployment: Deployment) -> Deployment:
-        """Start VNFs of a deployment again that died; return it as it is then, once frames come through.
+        """Start dead VNFs of a deployment again; return the deployment once frames come through.
 
         Raises:
             UnsupportedError: this site cannot.
@@ -318,7 +314,7 @@ class Site(ABC):
         raise self._cannot("heal", deployment.variant, "nfvbed destroy, then onboard again")
 
     def offboard(self, deployment: Deployment) -> Deployment:
-        """Take the VNFs of a deployment away and leave its data plane; return it as it is then.
+        """Remove the VNFs of a deployment and leave its data plane; return the changed deployment.
 
         Raises:
             UnsupportedError: this site cannot.
@@ -326,7 +322,7 @@ class Site(ABC):
         raise self._cannot("offboard VNFs", deployment.variant, "nfvbed destroy takes them down with their data plane")
 
     def asks_name(self) -> bool:
-        """Whether there is something that goes only once somebody has typed the site's name; nothing is changed.
+        """Return whether the user must type the site's name before something is removed; nothing is changed.
 
         Raises:
             BusyError: as `take_down`.
@@ -334,7 +330,7 @@ class Site(ABC):
         return False
 
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
-        """Take down what earlier commands left, whether deployed or of killed ones; return lines that say what was.
+        """Take down what earlier commands left, killed ones too; return lines that say what was.
 
         Args:
             everything: also what cannot be read.
@@ -359,13 +355,12 @@ class Site(ABC):
         role: CellRole = CellRole.SUBJECT,
         vnf: VnfChoice | None = None,
     ) -> Deployment:
-        """Set up a variant, or with another role the ceiling that belongs to its port kind.
+        """Set up a variant, or the ceiling of its port kind where the role asks for one.
 
         Args:
-            variant: what is deployed.
             topology: its layout's name.
             role: the variant under test, or one of its ceilings.
-            vnf: what its VNFs will be; their ports and cables are made for it. None where there are none.
+            vnf: its VNFs; their ports and cables are made for them. None: there are none.
 
         Raises:
             UnsupportedError, PrerequisiteError, DeployError: nothing is left behind then.
@@ -390,11 +385,11 @@ class Site(ABC):
         Its hash is the rig hash.
 
         Args:
-            deployment: an existing one; what is described is its own.
+            deployment: an existing one, which is described.
         """
 
     def host_view(self, deployment: Deployment) -> "HostView | None":
-        """Return the host of a deployment, for what starts processes beside it; None: the site is no host.
+        """Return the host of a deployment, for what starts processes on it; None: the site is no host.
 
         Raises:
             DeployError: the deployment is not there.
@@ -405,7 +400,7 @@ class Site(ABC):
 
     @property
     def generator_place(self) -> GeneratorPlace:
-        """Where the generator is, seen from what it measures, as far as the site knows."""
+        """The place of the generator, seen from what it measures, as far as the site knows."""
         return GeneratorPlace.NOT_KNOWN
 
     def generator_ports(self, deployment: Deployment) -> tuple[GeneratorPort, ...]:
@@ -424,9 +419,9 @@ class Site(ABC):
         """
 
     def wait_for_generator(self, deployment: Deployment) -> None:
-        """Wait until frames of a generator that was opened, and has its links, are taken.
+        """Wait until the data plane takes frames of an open generator, whose links are up.
 
-        Most ports take them with the link: the switch lives, and that is checked.
+        Most ports take frames with the link, so only the switch is checked.
 
         Args:
             deployment: an existing one, with its generator.
@@ -448,15 +443,15 @@ class Site(ABC):
         raise self._cannot("compare a cloud with what a variant says", deployed.variant.name)
 
     def keep_findings(self, deployed: DeploymentRecord, findings: tuple[Finding, ...]) -> None:
-        """Write down beside a deployment what inspecting it found; where there is no such place, nowhere."""
+        """Write findings of an inspection beside a deployment; by default nowhere."""
         return
 
     def connections(self, deployment: Deployment) -> ConnectionTracker | None:
-        """Open the connection tracking of its switch; None where it tracks none, or none can be seen."""
+        """Return the connection tracker of the switch; None where it tracks none, or none can be seen."""
         return None
 
     def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
-        """Name the warnings that every trial on the deployment has.
+        """Return the warnings that every trial on the deployment has.
 
         Args:
             deployment: an existing one, with its generator.
@@ -466,10 +461,10 @@ class Site(ABC):
 
     @abstractmethod
     def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> Reading:
-        """Read a deployment, now.
+        """Read parts of a deployment, now.
 
         Args:
-            deployment: is running.
+            deployment: a running one.
             parts: what is read, in this order: what takes long, or disturbs, is kept away from a trial by its caller.
             threads: whose CPU time is read; None: the deployment's own, as they are now.
 
@@ -481,10 +476,9 @@ class Site(ABC):
         """
 
     def own_readers(self, deployment: Deployment, duration_s: float) -> tuple[CounterReader, ...]:
-        """Return what reads own counters around a trial: of the switch and of VNFs, where there are any but ports'.
+        """Return the readers of own counters around a trial: the switch's and the VNFs', beside those of ports.
 
         Args:
-            deployment: whose they are.
             duration_s: of the trial, in seconds.
         """
         return ()
@@ -495,7 +489,6 @@ class Site(ABC):
         """Wait, then kill the switch and restart it as it was; called while frames flow.
 
         Args:
-            deployment: whose switch.
             after_s: how long it is left alone first, seconds.
 
         Raises:
@@ -513,7 +506,7 @@ class Site(ABC):
         return DeployedChain.of(self.name, deployment, "the site joins VNFs once, when it deploys them")
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
-        """Open the table of entries that frames of a deployment are looked up in.
+        """Open the table in which a deployment's frames are looked up.
 
         Raises:
             TableNotApplicable: it has none.
@@ -522,7 +515,7 @@ class Site(ABC):
         raise self._cannot("fill the tables of switches", variant.name, "leave tests of tables out")
 
     def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
-        """Open the table of addresses that a deployment's switch learns, with a monitoring port on it.
+        """Open the table of addresses that a deployment's switch learns, with a monitoring port.
 
         Raises:
             TableNotApplicable: it learns none.
@@ -541,7 +534,7 @@ class Site(ABC):
 
 
 def misfits_of_path(variant: Variant, topology: str, choice: VnfChoice | None) -> tuple[Mismatch, ...]:
-    """Return what is in the way of a path whatever the site: the variant has it not, or no ports for such VNFs."""
+    """Return the faults of a path on any site: the variant does not offer it, or has no ports for such VNFs."""
     try:
         require_path(variant, topology, choice)
     except UnsupportedError as failure:

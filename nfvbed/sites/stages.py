@@ -1,4 +1,4 @@
-"""What a site offers beside its interface whose machines are made a cloud in stages, each of which is remembered."""
+"""The part of a site whose machines become a cloud in stages, each of which is recorded."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Position:
-    """Where a stage is."""
+    """The position within a stage."""
 
     play: str = ""
     task: str = ""
@@ -29,7 +29,7 @@ class Position:
 
 
 class Observer(ABC):
-    """Shows a deployment while it goes on. Called from the thread that deploys; texts have no secrets."""
+    """Shows the progress of a deployment. Called from the thread that deploys; texts have no secrets."""
 
     @abstractmethod
     def say(self, line: str) -> None:
@@ -37,33 +37,33 @@ class Observer(ABC):
 
     @abstractmethod
     def begin(self, number: int, total: int, name: str, summary: str) -> None:
-        """A stage begins."""
+        """Show that a stage begins."""
 
     @abstractmethod
     def at(self, position: Position) -> None:
-        """The stage is at this task now."""
+        """Show that the stage is at this task."""
 
     @abstractmethod
     def end(self, outcome: str, seconds: float) -> None:
-        """The stage has ended."""
+        """Show that the stage has ended."""
 
 
 class LoggedProgress(Observer):
-    """Writes to the log where a deployment is."""
+    """Writes the progress of a deployment to the log."""
 
     def say(self, line: str) -> None:
-        """Write it."""
+        """Log a line."""
         _log.info("%s", line)
 
     def begin(self, number: int, total: int, name: str, summary: str) -> None:
-        """Write which stage begins."""
+        """Log that a stage begins."""
         _log.info("[%d/%d] %s: %s", number, total, name, summary)
 
     def at(self, position: Position) -> None:
-        """Tasks are in the stage's own log."""
+        """Do nothing: tasks are in the stage's own log."""
 
     def end(self, outcome: str, seconds: float) -> None:
-        """Write how the stage ended."""
+        """Log that a stage has ended."""
         _log.info("%s after %.0f s", outcome, seconds)
 
 
@@ -100,7 +100,7 @@ class DeployedCloud:
 
 @dataclass(frozen=True)
 class VerifiedCloud:
-    """What comparing a cloud with its variants found."""
+    """The result of comparing a cloud with its variants."""
 
     variants: str
     deployment: str
@@ -110,7 +110,7 @@ class VerifiedCloud:
 
 @dataclass(frozen=True)
 class StageFiles:
-    """What the tool that deploys the cloud takes."""
+    """The files for the tool that deploys the cloud."""
 
     variants: str
     files: Mapping[str, str]
@@ -138,8 +138,7 @@ class StagedCloud(ABC):
         """Deploy a cloud, or go on where an earlier command stopped.
 
         Args:
-            order: what is wanted.
-            confirm: is called before another cloud is taken down; it raises where that was not meant.
+            confirm: is called before another cloud is taken down; raises where the user did not mean that.
             observer: is shown what goes on.
 
         Raises:
@@ -153,7 +152,6 @@ class StagedCloud(ABC):
         """Ask all machines, and list what keeps variants from being deployed.
 
         Args:
-            variants: that are to be checked.
             release: as in an order.
             try_functions: make virtual functions for a moment.
         """
@@ -166,10 +164,10 @@ class StagedCloud(ABC):
         release: str | None = None,
         os_cloud: str | None = None,
     ) -> VerifiedCloud:
-        """Compare what runs with what was deployed; of a cloud that nfvbed has not deployed, with what is said of it.
+        """Compare a running cloud with its deployment; one that nfvbed has not deployed, with the user's word.
 
         Args:
-            variant: name of one that is to be there; None: whatever was deployed.
+            variant: name of one that must be there; None: whatever was deployed.
             choose: returns the VNF that is booted where none runs; None: no frame is sent.
             release: of a cloud that nfvbed has not deployed.
             os_cloud: its name in `clouds.yaml`.
@@ -184,14 +182,13 @@ class StagedCloud(ABC):
         """Return the files that the tool takes for a variant; nothing is deployed.
 
         Args:
-            variant: its name.
             release: as in an order.
-            groups: returns the text of the tool's own inventory, whose groups are written too; None: they are not.
+            groups: returns the text of the tool's own inventory, whose groups are then written too; None: they are not.
         """
 
     @abstractmethod
     def is_there(self, *, evicts: bool) -> bool:
-        """Whether anything of it is deployed, or half taken down.
+        """Return whether a cloud, or a part of one, is deployed.
 
         Raises:
             BusyError: others have something on it, and it is not to go with it.

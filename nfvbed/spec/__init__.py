@@ -1,1 +1,1 @@
-"""What the user's files say, parsed once into frozen models; everything behind works on these values."""
+"""The user's files, parsed once into frozen models; all later code works on these values."""

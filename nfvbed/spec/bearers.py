@@ -45,7 +45,7 @@ class BearerTable(SpecModel):
 
     @model_validator(mode="after")
     def nothing_is_given_out_twice(self) -> "BearerTable":
-        """Addresses, TEIDs and IMSIs are of one bearer each."""
+        """Refuse an address, a TEID or an IMSI that two bearers have."""
         for name in ("imsi", "ue", "uplink_teid", "downlink_teid"):
             values = [str(getattr(bearer, name)) for bearer in self.bearers]
             twice = sorted({value for value in values if values.count(value) > 1}) if _doubled(values) else []

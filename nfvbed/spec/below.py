@@ -1,4 +1,4 @@
-"""Paths made of text that others wrote: what is stored, imported, asked for or told by another host."""
+"""Paths from text that others wrote: what is stored, imported, asked for or told by another host."""
 
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -11,12 +11,12 @@ _LONGEST: Final = 255
 
 
 def below(folder: Path, name: str, *, nested: bool = False) -> Path:
-    """Return the path of a name in a folder, which it does not leave.
+    """Return the path of a name in a folder; the name cannot lead out of the folder.
 
     Args:
-        folder: taken as it is.
-        name: of whoever.
-        nested: whether it may be a relative path of several parts, below folders in that one.
+        folder: taken as it is; only the name is checked.
+        name: from anybody.
+        nested: whether the name may be a relative path of several parts, below the folder.
 
     Raises:
         ConfigurationError: it would be elsewhere, or is no name of a file.

@@ -1,4 +1,4 @@
-"""YAML of others, within bounds: the one way by which nfvbed reads YAML.
+"""YAML of others, read within bounds: nfvbed reads YAML in no other way.
 
 libyaml (the parser of `yaml.CSafeLoader`) makes the events. PyYAML's own composer makes nodes of them: that of
 `yaml.CSafeLoader` descends on the stack of C, and what a few bytes unfold into can be counted between events alone.
@@ -39,7 +39,6 @@ class BoundedLoader(Composer, CParser, SafeConstructor, Resolver):
     """A loader of one text.
 
     Args:
-        text: the text.
         aliases: how many are read; 0: none is allowed.
 
     Raises:
@@ -117,11 +116,11 @@ class BoundedLoader(Composer, CParser, SafeConstructor, Resolver):
 
 
 def explained(text: str, error: yaml.YAMLError) -> yaml.YAMLError:
-    """Return the error in the words of PyYAML's own scanner, which says what it saw: libyaml says what it did not see.
+    """Return the error in the words of PyYAML's own scanner, which names what it saw; libyaml names what it missed.
 
     Args:
-        text: that is malformed.
-        error: of reading it.
+        text: the malformed text.
+        error: libyaml's, raised while it read the text.
     """
     if isinstance(error, yaml.scanner.ScannerError | yaml.parser.ParserError) and len(text) <= MOST_EXPLAINED:
         try:
@@ -136,7 +135,6 @@ def load(text: str, aliases: int = MOST_ALIASES) -> Any:
     """Return what `yaml.safe_load` returns, of a text within the bounds.
 
     Args:
-        text: the text.
         aliases: how many are read; 0: none is allowed.
 
     Raises:

@@ -16,7 +16,7 @@ from nfvbed.spec.vnf import AS_THE_IMAGE, NATIVE, Forwarding, VnfChoice, VnfSpec
 
 
 class Catalogue(Protocol):
-    """Where VNFs and flavors are found by name."""
+    """A source of VNFs and flavors by name."""
 
     @property
     def vnf_names(self) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def resolve_all(
 
 
 def explicit_label(choice: VnfChoice) -> str:
-    """Return the label that says what runs, also where it is `native`: `process-bridge`."""
+    """Return the label that says what runs, for `native` too: `process-bridge`."""
     use = VnfUse(
         vnf=choice.vnf.name,
         kind=choice.kind,
@@ -111,7 +111,7 @@ def with_forwarding(experiment: Experiment, catalogue: Catalogue) -> Experiment:
 
 
 def default_forwarding(use: VnfUse, vnf: VnfSpec) -> Forwarding:
-    """Return what a VNF does where nothing is said: its first way, or what its image does that nobody can tell."""
+    """Return what a VNF does by default: its first way, or its image's own where nobody can choose it."""
     return AS_THE_IMAGE if _goes_its_own_way(use, vnf) else vnf.forwarding[0]
 
 
@@ -132,13 +132,11 @@ def _goes_its_own_way(use: VnfUse, vnf: VnfSpec) -> bool:
 
 
 def use_is_possible(document: Document, key: KeyPath, use: VnfUse, catalogue: Catalogue) -> None:
-    """VNF and flavor have files, and the VNF can be of that kind and forward so.
+    """Check that VNF and flavor have files, and that the VNF can be of that kind and forward so.
 
     Args:
         document: the experiment's or the variant's.
         key: where it describes the use.
-        use: what it describes.
-        catalogue: what there is.
 
     Raises:
         ConfigurationError: with the place of the key, and what there is.
@@ -176,7 +174,7 @@ def use_is_possible(document: Document, key: KeyPath, use: VnfUse, catalogue: Ca
 
 
 def why_not_machines(use: VnfUse, vnf: VnfSpec) -> tuple[str, str] | None:
-    """Say why a VNF of several machines cannot be on a path as a use has it, and what to do; None: it can."""
+    """Return why a use cannot have a VNF of several machines on a path, and what to do; None: it can."""
     if not isinstance(vnf, MachinesVnfSpec) or use.kind is not VnfKind.VM:
         return None
     machines = ", ".join(one.name for one in vnf.machines)
@@ -196,7 +194,7 @@ def uses_of(experiment: Experiment) -> Iterator[tuple[KeyPath, VnfUse]]:
 
 
 def _core_is_possible(document: Document, key: KeyPath, use: VnfUse, usual: Forwarding) -> None:
-    """Bearers and PCRF are those of a mobile core, and no more than it has."""
+    """Check that bearers and PCRF are given for a mobile core alone, and that it can have them."""
     does = use.forwarding or usual
     refusals = {
         "bearers": ("these bearers", refused_bearers(does, use.bearers, use.pcrf)),

@@ -1,4 +1,4 @@
-"""Commands that a message gives as the next step, whole: with all that the user would otherwise have to find out."""
+"""Commands that a message suggests as the next step, complete: the user need not find out any part."""
 
 import shlex
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _BOTH_ENDS = "pvp"
 
 @dataclass(frozen=True)
 class TracedPath:
-    """Where frames were lost."""
+    """The path on which frames were lost."""
 
     variant: str
     topology: str
@@ -35,13 +35,13 @@ def trace_command(path: TracedPath) -> str:
 
 
 def next_commands(variant: str, site: str) -> str:
-    """Return what can be done with a variant that is deployed."""
+    """Return the commands that a user can give for a variant that is deployed."""
     here = on_site(site)
     return f"nfvbed trace {variant}{here}, nfvbed run EXPERIMENT --variant {variant}{here}, nfvbed destroy{here}"
 
 
 def on_site(site: str) -> str:
-    """Return the option by which a command means a site; empty of the one that is meant without it."""
+    """Return the option that selects a site in a command; empty for the default site."""
     return "" if site == USUAL_SITE else f" --site {site}"
 
 
@@ -50,7 +50,7 @@ def _longest(size: FrameSize) -> int:
 
 
 def _of_vnf(choice: VnfChoice) -> list[str]:
-    """Return the options of `nfvbed trace` that mean a VNF."""
+    """Return the options of `nfvbed trace` that select a VNF."""
     if choice.kind is VnfKind.EXISTING:
         return []
     words = [] if choice.vnf.name == USUAL_VNF else ["--vnf", choice.vnf.name]

@@ -1,4 +1,4 @@
-"""What a throughput search may claim of each standard, derived from its goals; and what else deviates from them.
+"""The claims that a throughput search may make of each standard, from its goals; and other deviations.
 
 The levels are those of RFC 2544 section 3. A result is *unconditionally* compliant where it has all that a standard
 asks for and all that it recommends, *conditionally* where it has all that it asks for. What is asked of a goal, and
@@ -27,7 +27,7 @@ RECOMMENDED_EXCEED_RATIO: Final = 0.5
 
 
 class Standard(StrEnum):
-    """What a search may conform to."""
+    """A standard that a search may conform to."""
 
     RFC2544 = "RFC 2544 section 24"
     TST009 = "ETSI TST 009 clause 12.3.3"
@@ -36,7 +36,7 @@ class Standard(StrEnum):
 
 
 class Level(StrEnum):
-    """How far it does."""
+    """The level of conformance."""
 
     UNCONDITIONAL = "unconditional"
     CONDITIONAL = "conditional"
@@ -44,7 +44,7 @@ class Level(StrEnum):
 
 
 class Conformance(SpecModel):
-    """What one goal of a search may claim of one standard."""
+    """The claim of one search goal for one standard."""
 
     standard: Standard
     level: Level
@@ -59,7 +59,7 @@ class Conformance(SpecModel):
 
 @dataclass(frozen=True)
 class _Deviation:
-    """What of a standard a goal does not have."""
+    """The parts of a standard that a goal does not meet."""
 
     asked: tuple[str, ...]
     recommended: tuple[str, ...]
@@ -69,7 +69,6 @@ def conformance(what: Search, goal: Goal, irregularity: str = "") -> tuple[Confo
     """Return what a goal of a search may claim of each standard.
 
     Args:
-        what: the search.
         goal: one of its goals, whoever made it: presets are judged as any other.
         irregularity: why there is no regular result; empty: there is one, or it is not known yet.
     """
@@ -77,12 +76,10 @@ def conformance(what: Search, goal: Goal, irregularity: str = "") -> tuple[Confo
 
 
 def deviations(what: Search, place: GeneratorPlace, directions: int) -> tuple[str, ...]:
-    """Return what set-up and trials do otherwise than the standards describe it, whatever the goals are.
+    """Return what set-up and trials do otherwise than the standards say, whatever the goals are.
 
     Args:
-        what: the search.
-        place: of the generator.
-        directions: in which frames are sent.
+        directions: in which frames are sent: 1 or 2.
     """
     waited = "as the generator does by itself" if what.drain_s is None else f"{what.drain_s:g} s"
     drained = what.drain_s is not None and what.drain_s >= DRAIN_S
@@ -103,7 +100,7 @@ def deviations(what: Search, place: GeneratorPlace, directions: int) -> tuple[st
 
 
 def stated(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a stored search's result with what it conforms to, as it is judged now.
+    """Return a stored search's result with its conformance, as it is judged now.
 
     Args:
         payload: in the form of `search/result.py`.
@@ -124,7 +121,7 @@ def stated(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def applicable(found: Iterable[Conformance], preset: str) -> tuple[Conformance, ...]:
-    """Return those that say something of a search: what it conforms to, and what its preset's name makes one expect."""
+    """Return the claims that say something of a search: what it conforms to, and what its preset's name promises."""
     expected = next((standard for name, standard in _EXPECTED.items() if preset.startswith(name)), None)
     return tuple(
         one
@@ -199,7 +196,7 @@ def _csit(what: Search, goal: Goal) -> _Deviation:
 
 
 def _rfc9971(what: Search, goal: Goal) -> _Deviation:
-    """Judge by what it recommends: what it requires of goals and results, every search here has."""
+    """Judge a goal by what RFC 9971 recommends: every search here has what it requires."""
     short_of_trials = (what.drain_s or 0.0) < DRAIN_S or what.rest_s < REST_S
     recommended = {
         f"exceed ratio {goal.exceed_ratio:g}, not {RECOMMENDED_EXCEED_RATIO:g}": (

@@ -2,7 +2,7 @@
 
 
 def parse_cpu_list(text: str) -> tuple[int, ...]:
-    """Read a list; the cores in rising order, each once.
+    """Return the cores of a list in rising order, each once.
 
     Raises:
         ValueError: it is no such list.

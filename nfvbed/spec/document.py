@@ -25,7 +25,7 @@ MOST_KEY_CHARACTERS = 1024
 
 @dataclass(frozen=True)
 class Document:
-    """What one file holds."""
+    """The content of one file."""
 
     path: Path
     data: Any
@@ -37,7 +37,7 @@ class Document:
     """What the file has where YAML 1.1 reads no text, as a number or a truth value, by key."""
 
     def where(self, key: Sequence[str | int] = ()) -> str:
-        """Name the place of a key, or of the closest key above it: `file:line key.path`."""
+        """Return the place of a key, or of the closest key above it: `file:line key.path`."""
         shown = dotted(key)
         path = tuple(key)
         if any(path[:length] in self.overridden for length in range(1, len(path) + 1)):
@@ -53,12 +53,12 @@ _MISREAD = re.compile(r"[-+]?(0[0-9_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?)"
 
 
 def is_misread(written: str) -> bool:
-    """Return whether YAML 1.1 reads a number to a base that its writer did not mean."""
+    """Return whether YAML 1.1 reads a number in another base than its writer meant."""
     return _MISREAD.fullmatch(written) is not None
 
 
 def dotted(key: Sequence[str | int]) -> str:
-    """Write a key path as people do: `options.queues[0]`."""
+    """Return a key path as people write it: `options.queues[0]`."""
     text = ""
     for part in key:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -107,7 +107,7 @@ _Loader.yaml_implicit_resolvers = {
 
 @dataclass(frozen=True)
 class _Read:
-    """What is noted of keys while their values are made."""
+    """Notes on keys while their values are made."""
 
     places: dict[KeyPath, tuple[int, int]]
     written: dict[KeyPath, str]

@@ -62,7 +62,7 @@ class TrialsSpec(SpecModel):
 
 
 class RepetitionsSpec(SpecModel):
-    """How often, and when to stop waiting for a placement class."""
+    """The number of repetitions, and the end of waiting for a placement class."""
 
     looks: tuple[int, ...] = Field((8, 12), min_length=1, max_length=4)
     """Rounds after which verdicts are looked at, fixed in advance; each has its share of the level. A traffic point
@@ -194,14 +194,14 @@ class Experiment(SpecModel):
         return (_NATIVE_USE if self.endpoints == "generator" else VnfUse(kind=kind),)
 
     def sizes_in(self, topology: str) -> tuple[SizeSpec, ...]:
-        """The frame sizes of one topology."""
+        """Return the frame sizes of one topology."""
         if self.chains is not None and topology in self.longer:
             return self.chains.frame_sizes
         with_vnfs = layout(topology).vnfs > 0
         return self.vnf_frame_sizes if with_vnfs and self.vnf_frame_sizes is not None else self.frame_sizes
 
     def uses_in(self, topology: str) -> tuple[VnfUse, ...]:
-        """The VNFs of one topology: those that fit it; none where it has no VNF."""
+        """Return the VNFs of one topology: those that fit it; none where it has no VNF."""
         if not layout(topology).vnfs:
             return ()
         return tuple(use for use in self.uses if topology != CONTAINER_TOPOLOGY or use.kind is VnfKind.CONTAINER)
@@ -217,7 +217,7 @@ class Experiment(SpecModel):
         return any(isinstance(test, MrrTest) for test in self.tests)
 
     def search_of(self, test: SearchTest) -> Search:
-        """Return a search as it is run here, with all its attributes."""
+        """Return a search as this experiment runs it, with all its attributes."""
         return test.resolved(self.quick)
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""How long a frame each part of a path takes, as far as that is known before anything is deployed.
+"""The longest frame of each part of a path, as far as it is known before anything is deployed.
 
 Frames of up to 1518 bytes pass everything. Longer ones want an MTU of every port, which is asked of it where it can
 have one; where it cannot, the plan is refused with the reason.
@@ -44,11 +44,10 @@ OF_PORTS: dict[PortKind, tuple[int, str, str]] = {
 
 
 def of_ports(kind: PortKind, whose: str) -> FrameLimit | None:
-    """Return the limit of ports of a kind; None: they take every frame.
+    """Return the frame limit of ports of a kind; None: they take every frame.
 
     Args:
-        kind: of the ports.
-        whose: they are.
+        whose: whose ports they are, for the message.
     """
     if kind not in OF_PORTS:
         return None
@@ -57,12 +56,7 @@ def of_ports(kind: PortKind, whose: str) -> FrameLimit | None:
 
 
 def of_vnf(choice: VnfChoice, kind: PortKind) -> FrameLimit | None:
-    """Return the limit of a VNF on ports of a kind; None: it takes what the ports take.
-
-    Args:
-        choice: the VNF.
-        kind: of its ports.
-    """
+    """Return the frame limit of a VNF on ports of a kind; None: it takes what the ports take."""
     part = f"VNF {choice.vnf.name} ({choice.label or choice.forwarding})"
     if choice.forwarding in GATEWAYS:
         why = "a mobile core's bearers add 36 bytes to a frame, and its UEs have the usual MTU"

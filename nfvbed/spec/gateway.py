@@ -1,4 +1,4 @@
-"""Which program carries a mobile core's user plane between S1-U and SGi."""
+"""The programs that carry a mobile core's user plane between S1-U and SGi."""
 
 from typing import Final, Literal
 
@@ -17,7 +17,7 @@ SOCKETS: Final = (PortKind.VHOST_USER, PortKind.MEMIF)
 
 
 def refused_bearers(forwarding: str, bearers: int | None, pcrf: PcrfKind | None = None) -> tuple[str, str]:
-    """Say why a VNF cannot have so many bearers, and what to do; empty where it can, or where nothing is asked."""
+    """Return why a VNF cannot have so many bearers, and what to do; empty where it can, or none are asked for."""
     if bearers is None:
         return "", ""
     gateway = GATEWAYS.get(forwarding)
@@ -34,14 +34,14 @@ def refused_bearers(forwarding: str, bearers: int | None, pcrf: PcrfKind | None 
 
 
 def refused_pcrf(forwarding: str, pcrf: PcrfKind | None) -> tuple[str, str]:
-    """Say why a VNF cannot have a PCRF, and what to do; empty where it can, or where nothing is asked."""
+    """Return why a VNF cannot have a PCRF, and what to do; empty where it can, or none is asked for."""
     if pcrf is None or forwarding in GATEWAYS:
         return "", ""
     return f"pcrf: {pcrf}; forwarding {forwarding} has no PCRF", "leave pcrf out, or name VNF vepc in topology vepc"
 
 
 def require_ports(forwarding: str, kind: PortKind) -> None:
-    """Make sure that a gateway is on ports that it is for; whatever else a VNF does passes.
+    """Make sure that a gateway supports its kind of ports; VNFs that do something else pass.
 
     Raises:
         UnsupportedError: it is not.

@@ -26,7 +26,7 @@ _CHAIN = re.compile(r"pv([1-9][0-9]?)p")
 
 
 class EndKind(StrEnum):
-    """What is at an end of the path."""
+    """The thing at an end of the path."""
 
     GENERATOR = "generator"
     """A port of the traffic generator, outside the switch."""
@@ -116,13 +116,13 @@ class Layout:
         return _chain(self.name, order)
 
     def ports_of(self, vnf: int) -> tuple[int, ...]:
-        """The ports that a VNF has in the switch: two, or one where it is an end."""
+        """Return the ports of a VNF in the switch: two, or one where it is an end."""
         ends = {end for cable in self.cables for end in (cable.first, cable.second)}
         return tuple(sorted(end.port for end in ends if end.vnf == vnf))
 
 
 def layout(name: str) -> Layout:
-    """Lay a topology out.
+    """Return the layout of a topology.
 
     Raises:
         ValueError: there is none of that name; the message lists what there is.
@@ -166,7 +166,7 @@ def chain_length(name: str) -> int | None:
 
 
 def chains(longest: int = MAX_CHAIN) -> tuple[str, ...]:
-    """Name the chains of one VNF to so many: `pv1p`, `pv2p`, ..."""
+    """Return the names of the chains of one VNF to so many: `pv1p`, `pv2p`, ..."""
     return tuple(f"pv{length}p" for length in range(1, longest + 1))
 
 
@@ -176,7 +176,7 @@ def without_chains(topologies: Iterable[str]) -> tuple[str, ...]:
 
 
 def offers(topologies: tuple[str, ...], name: str) -> bool:
-    """Whether a variant that lists these topologies has that one; `pvNp` stands for chains of every length."""
+    """Return whether a variant that lists these topologies has that one; `pvNp` stands for chains of every length."""
     return name in topologies or (CHAINS in topologies and is_chain(name))
 
 
@@ -186,7 +186,7 @@ def each_of(topologies: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def is_chain(name: str) -> bool:
-    """Whether this is a chain of VNFs of some length."""
+    """Return whether this is a chain of VNFs of some length."""
     return _CHAIN.fullmatch(name) is not None
 
 

@@ -28,12 +28,12 @@ VNF_FILE = "vnf.yml"
 
 
 class Project:
-    """The data folders below one root.
+    """The data folders below one root, whose files are read into models.
 
     Args:
         root: the folder that holds `deploy/`, `vnfd/`, `flavors/` and `vsperf-conf/`; None: found as `find_root` says.
-        variant_file_model: of variants' files, with the options of all data planes that there are.
-        variant_model: of variants as a site's generator attaches to them.
+        variant_file_model: the model of variants' files, with the options of all data planes.
+        variant_model: the model of variants to which a site's generator is attached.
     """
 
     def __init__(self, root: Path | None, variant_file_model: type[VariantFile], variant_model: type[Variant]) -> None:
@@ -68,7 +68,7 @@ class Project:
         return self._vnf_files.get(name, self.vnfs_folder / name / VNF_FILE)
 
     def require_usual_network(self, vnf: VnfSpec) -> None:
-        """Refuse a mobile core of another network than that of the image of its guests; of processes any will do.
+        """Refuse a mobile core whose guests' image is made for another network; processes take any.
 
         Raises:
             UnsupportedError: it is another one; with the line that says so.
@@ -87,7 +87,7 @@ class Project:
         )
 
     def with_vnf_file(self, path: Path) -> tuple[Self, str]:
-        """Return the project with the VNF of a file, and its name; one of `vnfd` is the project's already.
+        """Return a project that has the VNF of a file too, and its name; one in `vnfd` is there already.
 
         Raises:
             ConfigurationError: the file is not valid.
@@ -116,7 +116,7 @@ class Project:
         return _names(self.experiments_folder)
 
     def load_experiment(self, name: str) -> Experiment:
-        """Load one experiment for itself: what it names is not looked at.
+        """Load one experiment alone: the files that it names are not read.
 
         Raises:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
@@ -136,8 +136,7 @@ class Project:
         """Load one variant.
 
         Args:
-            name: its file's.
-            site: whose generator attaches to it; None: any that asks for nothing.
+            site: the site whose generator attaches to it; None: any that asks for nothing.
 
         Raises:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
@@ -169,8 +168,9 @@ class Project:
         return site
 
     def load_vnf(self, name: str) -> VnfSpec:
-        """Load one VNF from `vnfd/<name>/vnf.yml`; its flavor is checked to be there. One of several machines is a
-        `MachinesVnfSpec`, whose parts are checked to fit together.
+        """Load one VNF from `vnfd/<name>/vnf.yml`, and check that its flavor is there.
+
+        A VNF of several machines is a `MachinesVnfSpec`, whose parts are checked to fit together.
 
         Raises:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
@@ -199,7 +199,7 @@ class Project:
         return _load(self._file(self.flavors_folder, name, "flavor"), Flavor)
 
     def load_kolla_release(self, name: str) -> KollaReleaseSpec:
-        """Load one release profile of kolla-ansible; a release that it names is checked to be there.
+        """Load one release profile of kolla-ansible, and check that the releases that it names are there.
 
         Raises:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
@@ -227,7 +227,7 @@ class Project:
         return self.study_of(document, overrides)
 
     def study_of(self, document: Document, overrides: Mapping[str, Any] | None = None) -> Study:
-        """Check an experiment with what it names, wherever it is written; its name need not be a file's.
+        """Check an experiment, wherever it is written, with what it names; its name need not be a file's.
 
         Args:
             document: the experiment's keys and their places.
@@ -259,14 +259,14 @@ class Project:
         return Study(experiment, variants, site, found)
 
     def _with_all(self, document: Document) -> Document:
-        """Put the names of all real variants in the place of `all`."""
+        """Replace `all` by the names of all real variants."""
         if not isinstance(document.data, dict) or document.data.get("variants") != ALL:
             return document
         names = [variant.name for variant in self.list_variants() if not variant.options.is_simulated]
         return replace(document, data={**document.data, "variants": names})
 
     def _altered(self, document: Document, name: str, change: AlteredVariant, site: SiteSpec) -> Variant:
-        """Return a variant with other options.
+        """Return a variant with some options changed, under the name that an experiment gives it.
 
         Raises:
             ConfigurationError: its name is taken, or the options are none of that data plane's.
@@ -311,7 +311,7 @@ class Project:
         return self._file(self.experiments_folder, text, "experiment")
 
     def _refuse_a_kind(self, name: str) -> None:
-        """Say which sites are of a kind, where somebody names the kind (`--site kolla`) and no site has that name."""
+        """Refuse the name of a kind in place of a site (`--site kolla`), and list the sites of that kind."""
         these = list[str]()
         for site in self.site_names:
             # A damaged file is the fault of whoever names it, not of this name.
@@ -350,7 +350,7 @@ def _load(path: Path, model: type[Named]) -> Named:
 
 
 def _overridden(document: Document, overrides: Mapping[str, Any]) -> Document:
-    """Put the command line's values in the place of the file's, so that the same checks see them."""
+    """Replace the file's values by the command line's, so that the same checks see them."""
     data = dict(document.data)
     for key, value in overrides.items():
         *parents, last = key.split(".")
@@ -371,5 +371,5 @@ def _overridden(document: Document, overrides: Mapping[str, Any]) -> Document:
 
 
 def _without(written: Mapping[KeyPath, str], replaced: Collection[KeyPath]) -> dict[KeyPath, str]:
-    """Leave out what a file had for keys, and below them, that have other values now."""
+    """Remove what a file wrote for keys that have other values now, and for the keys below them."""
     return {key: text for key, text in written.items() if not any(key[: len(other)] == other for other in replaced)}

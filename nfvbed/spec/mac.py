@@ -1,4 +1,4 @@
-"""How an Ethernet address is written in files."""
+"""The form of Ethernet addresses in files."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What must fit together in the file of a VNF of several machines; each rule names the line of what does not."""
+"""Rules for the file of a VNF of several machines; each names the line that breaks it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,11 +30,9 @@ Placed = tuple[KeyPath, MachineSpec, MachinePortSpec]
 
 
 def require(document: Document, vnf: MachinesVnfSpec, flavors: Sequence[str]) -> None:
-    """Check all rules.
+    """Check all rules of the file of a VNF of several machines.
 
     Args:
-        document: the file.
-        vnf: what it holds.
         flavors: names of files in `flavors`.
 
     Raises:
@@ -56,7 +54,7 @@ def require(document: Document, vnf: MachinesVnfSpec, flavors: Sequence[str]) ->
 
 
 def names_are_unique(document: Document, vnf: MachinesVnfSpec) -> None:
-    """Machines, links, groups and flavours are found by their names, ports by theirs and the machine's."""
+    """Make sure that names of machines, links, groups and flavours are unique, and names of ports within a machine."""
     lists: list[tuple[KeyPath, str, Iterable[str]]] = [
         (("machines",), "machine", [one.name for one in vnf.machines]),
         (("links",), "link", [one.name for one in vnf.links]),
@@ -91,7 +89,7 @@ def _are_unique(document: Document, key: KeyPath, what: str, names: list[str]) -
 
 
 def flavors_are_known(document: Document, vnf: MachinesVnfSpec, flavors: Sequence[str]) -> None:
-    """Each virtual machine's flavor has a file."""
+    """Make sure that each virtual machine's flavor has a file."""
     wanted: list[tuple[KeyPath, str]] = [
         (("machines", number, "flavor"), one.flavor) for number, one in enumerate(vnf.machines)
     ]
@@ -105,7 +103,7 @@ def flavors_are_known(document: Document, vnf: MachinesVnfSpec, flavors: Sequenc
 
 
 def ports_are_on_links(document: Document, vnf: MachinesVnfSpec) -> None:
-    """Each port is on a link that there is, and a machine has one port on a link."""
+    """Make sure that each port is on a known link, and that a machine has one port on a link."""
     known = [one.name for one in vnf.links]
     for key, machine, port in _ports(vnf):
         name_is_known(document, (*key, "link"), (f"link of port {machine.name}.{port.name}", port.link), known)
@@ -121,7 +119,7 @@ def ports_are_on_links(document: Document, vnf: MachinesVnfSpec) -> None:
 
 
 def links_are_used(document: Document, vnf: MachinesVnfSpec) -> None:
-    """A link that is made with the VNF joins two machines at least; one of the cloud has one machine on it at least."""
+    """Make sure that a link made with the VNF joins at least two machines, and a cloud's has at least one."""
     used = Counter(port.link for _, _, port in _ports(vnf))
     for number, link in enumerate(vnf.links):
         least = 2 if link.network is None else 1
@@ -137,7 +135,7 @@ def links_are_used(document: Document, vnf: MachinesVnfSpec) -> None:
 
 
 def subnets_have_room(document: Document, vnf: MachinesVnfSpec) -> None:
-    """A link that is made has a subnet, and subnets have room for a pool beside the addresses of machines."""
+    """Make sure that a link made with the VNF has a subnet, with room for a pool beside the machines' addresses."""
     for number, link in enumerate(vnf.links):
         if link.cidr is None and link.network is None:
             raise ConfigurationError(
@@ -164,7 +162,7 @@ def subnets_have_room(document: Document, vnf: MachinesVnfSpec) -> None:
 
 
 def addresses_are_of_their_links(document: Document, vnf: MachinesVnfSpec) -> None:
-    """An address is in its link's subnet, free of gateway and pool, and one port's alone."""
+    """Make sure that an address is in its link's subnet, outside gateway and pool, and belongs to one port."""
     taken: dict[tuple[str, str], str] = {}
     for key, machine, port in _ports(vnf):
         if port.address is None:
@@ -186,7 +184,7 @@ def addresses_are_of_their_links(document: Document, vnf: MachinesVnfSpec) -> No
 
 
 def _unfit(port: MachinePortSpec, link: LinkSpec) -> str:
-    """Say why an address cannot be on a link; empty: it can."""
+    """Return why an address cannot be on a link; empty: it can."""
     if link.cidr is None or link.pool is None:
         return "the link has no subnet"
     assert port.address is not None
@@ -198,7 +196,7 @@ def _unfit(port: MachinePortSpec, link: LinkSpec) -> str:
 
 
 def path_is_connected(document: Document, vnf: MachinesVnfSpec) -> None:
-    """Each port of the path is there, once, on a link that carries data, and each two neighbours are joined."""
+    """Make sure that each port of the path exists, once, on a data link, and that neighbours are joined."""
     links = {f"{machine.name}.{port.name}": port.link for _, machine, port in _ports(vnf)}
     for place, name in enumerate(vnf.path):
         key = ("path", place)
@@ -222,7 +220,7 @@ def path_is_connected(document: Document, vnf: MachinesVnfSpec) -> None:
 
 
 def ends_are_on_the_path(document: Document, vnf: MachinesVnfSpec) -> None:
-    """Traffic enters and leaves at ports of the path, in its order."""
+    """Make sure that traffic enters and leaves at ports of the path, in its order."""
     for number, end in enumerate(vnf.ports):
         if end.at not in vnf.path:
             raise ConfigurationError(
@@ -242,7 +240,7 @@ def ends_are_on_the_path(document: Document, vnf: MachinesVnfSpec) -> None:
 
 
 def generators_have_addresses_of_their_own(document: Document, vnf: MachinesVnfSpec) -> None:
-    """A generator's address is in the subnet of its link, free of gateway and pool, and no machine's."""
+    """Make sure that a generator's address is in its link's subnet, outside gateway and pool, and no machine's."""
     placed = {f"{machine.name}.{port.name}": port for _, machine, port in _ports(vnf)}
     for number, end in enumerate(vnf.ports):
         if end.generator is None:
@@ -261,7 +259,7 @@ def generators_have_addresses_of_their_own(document: Document, vnf: MachinesVnfS
 
 
 def settings_of_a_core_are_read(document: Document, vnf: MachinesVnfSpec) -> None:
-    """Every setting of a mobile core's functions is one that they read, and its network is one that there can be."""
+    """Make sure that a mobile core's functions read all of their settings, and that its network is possible."""
     if not vnf.is_core:
         return
     for number, machine in enumerate(vnf.machines):
@@ -288,7 +286,7 @@ def _is_of_a_network(document: Document, key: KeyPath, setting: str, value: str)
 def groups_are_possible(
     document: Document, key: KeyPath, groups: Sequence[PlacementSpec], machines: Sequence[str]
 ) -> None:
-    """Groups have machines that there are, a machine is in one alone, and they are apart from groups that there are."""
+    """Make sure that groups have known machines, each machine is in one alone, and they are apart from known groups."""
     group_of: dict[str, str] = {}
     for number, group in enumerate(groups):
         for place, name in enumerate(group.machines):
@@ -311,7 +309,7 @@ def groups_are_possible(
 
 
 def flavours_hold_every_machine(document: Document, vnf: MachinesVnfSpec) -> None:
-    """A deployment flavour has all functions, each in one virtual machine, and groups of what it has."""
+    """Make sure that a deployment flavour has all functions, each in one virtual machine, and groups of these."""
     known = [one.name for one in vnf.machines]
     for number, flavour in enumerate(vnf.flavours):
         key = ("flavours", number)
@@ -341,7 +339,7 @@ def flavours_hold_every_machine(document: Document, vnf: MachinesVnfSpec) -> Non
 
 
 def guests_have_one_address_a_link(document: Document, vnf: MachinesVnfSpec) -> None:
-    """Machines in one guest share its port on a link that leaves it, so one of them alone has an address there."""
+    """Make sure that machines in one guest, which share its port on a link that leaves it, have one address there."""
     for number, flavour in enumerate(vnf.flavours):
         for place, guest in enumerate(flavour.machines):
             inside = [vnf.machine(name) for name in guest.holds]

@@ -109,7 +109,7 @@ class MarkSpec(SpecModel):
 
 
 class ConsoleSpec(SpecModel):
-    """What its virtual machines print when they are ready, whichever of them."""
+    """The console output of its virtual machines, from any of them, that shows that they are ready."""
 
     marks: tuple[MarkSpec, ...] = Field(min_length=1)
     """Lines that all must come, in the order of the steps."""
@@ -125,7 +125,7 @@ class ConsoleSpec(SpecModel):
 
 
 class FormSpec(SpecModel):
-    """What nfvbed brings to a form of the VNF, and knows it to be ready by."""
+    """The image that nfvbed brings to a form of the VNF, and the console lines by which it is ready."""
 
     image: ImageSpec | None = None
     """Disk image of its virtual machines that is put into the cloud where none is named; None: the cloud has it."""
@@ -215,7 +215,7 @@ class MachinesVnfSpec(VnfSpec):
         return next((one for one in ready if any(machines <= set(guest.holds) for guest in one.machines)), None)
 
     def on_path(self) -> VnfSpec:
-        """Return it as one VNF of virtual machines between its ends: its measured flavour, which there must be.
+        """Return the VNF's measured flavour as one VNF of virtual machines between its ends; there must be one.
 
         Raises:
             InternalError: nothing can be measured through it.

@@ -9,7 +9,7 @@ class MisfitError(ValueError):
     """A value that the others of its model do not allow; raised by a model's validator, for a message of its place."""
 
     def __init__(self, key: str, allowed: str) -> None:
-        """Say which key, and what it may be beside the others."""
+        """Make the error for a key, with what it may be beside the others."""
         super().__init__(allowed)
         self.key = key
 

@@ -1,4 +1,4 @@
-"""The base of every data plane's options, and what they answer for the lab."""
+"""The base of every data plane's options, and what these say about its ports, cores and paths."""
 
 from typing import Annotated, ClassVar, Literal, get_args
 
@@ -87,7 +87,7 @@ class DataPlaneOptions(SpecModel):
         return 256
 
     def port_settings(self, kind: PortKind) -> tuple[str, ...]:
-        """Name the settings of such ports that most data planes have otherwise: ceilings hold for ports set alike."""
+        """Return the settings in which such ports differ from most data planes': ceilings hold for ports set alike."""
         if kind is PortKind.VETH:
             core_use = () if self.veth_core_use == "threaded-napi" else (self.veth_core_use,)
             return core_use if self.veth_offloads else (*core_use, "no-offloads")
@@ -96,18 +96,17 @@ class DataPlaneOptions(SpecModel):
         return ()
 
     def io_path(self, kind: PortKind) -> str:
-        """Name the way by which its frames pass ports of a kind: a ceiling bounds only what has the same way.
+        """Return the way by which frames pass ports of a kind: a ceiling bounds only what has the same way.
 
         Of veth ports, which several have, each says its own: with a system call or without, in the kernel or outside.
         """
         return IO_PATHS.get(kind, NETDEV)
 
     def frame_limits(self, kind: PortKind, plan: Layout) -> tuple[FrameLimit, ...]:
-        """Return what bounds the frames of a path, beside the generator's ports and the VNFs.
+        """Return the limits on frames of a path, beside those of the generator's ports and the VNFs.
 
         Args:
             kind: of the generator's ports.
-            plan: the path.
         """
         return ()
 
@@ -122,7 +121,7 @@ class DataPlaneOptions(SpecModel):
         return False
 
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
-        """Decide how a VNF's ports attach to it.
+        """Return the kind of ports by which a VNF attaches to the data plane.
 
         Raises:
             UnsupportedError: this VNF cannot be attached; with the reason.
@@ -133,21 +132,21 @@ class DataPlaneOptions(SpecModel):
         )
 
     def leaves_checksums_out(self, choice: VnfChoice) -> bool:
-        """Whether a raw-Ethernet VNF will be given frames without complete checksums, as far as options tell.
+        """Return whether a raw-Ethernet VNF would get frames with incomplete checksums, as far as options tell.
 
-        Of a virtual machine they do not: what its NIC offers is known when QEMU runs.
+        For a virtual machine they do not tell: what its NIC offers is known when QEMU runs.
         """
         return False
 
     def check_layout(self, plan: Layout) -> None:
-        """Refuse a topology that these options do not fit, whatever its VNFs are.
+        """Refuse a topology that does not fit these options, whatever its VNFs are.
 
         Raises:
             UnsupportedError: with the option, and what would fit.
         """
 
     def check(self, plan: Layout, choice: VnfChoice) -> None:
-        """Refuse paths that it cannot join with such VNFs, where the variant's topologies alone do not say so.
+        """Refuse paths with such VNFs that the data plane cannot join, where its topologies do not say so.
 
         Raises:
             UnsupportedError: with the reason.
@@ -161,12 +160,12 @@ def name_of(options: type[DataPlaneOptions]) -> str:
 
 
 def kinds_named(kinds: tuple[PortKind, ...]) -> str:
-    """Return kinds of ports as a text: `vhost-user or memif`."""
+    """Return kinds of ports as text: `vhost-user or memif`."""
     return " or ".join(kind.value for kind in kinds)
 
 
 def refuse_existing() -> UnsupportedError:
-    """Say that a VNF that runs elsewhere is nothing for a switch that nfvbed sets up."""
+    """Return the error for a VNF that runs elsewhere, on a switch that nfvbed sets up."""
     return UnsupportedError(
         "a VNF that runs already cannot be attached to a switch that is only being set up",
         where="lab",
@@ -176,11 +175,10 @@ def refuse_existing() -> UnsupportedError:
 
 
 def veth_for_processes(choice: VnfChoice, where: str, no_guests: str) -> PortKind:
-    """Return a process or container the end of a veth pair.
+    """Return veth for a process or container, and refuse any other VNF.
 
     Args:
-        choice: the VNF.
-        where: the data plane.
+        where: name of the data plane, for the message.
         no_guests: why a virtual machine gets none.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Which policy function (PCRF) a mobile core has, and how many UEs it attaches with it."""
+"""The policy function (PCRF) of a mobile core, and the number of UEs that it attaches."""
 
 from typing import Final, Literal
 

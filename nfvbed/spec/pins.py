@@ -32,7 +32,7 @@ class PinnedComputesSpec(SpecModel):
         return {name: one.variant for name, one in self.computes.items()}
 
     def exchanged(self) -> Self:
-        """Return the same with the two variants exchanged between their computes."""
+        """Return the same pins with the two variants exchanged between their computes."""
         (one, first), (other, second) = self.computes.items()
         return self.model_copy(update={"computes": {one: second, other: first}})
 

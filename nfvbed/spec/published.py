@@ -35,7 +35,7 @@ class PublishedColumn(SpecModel):
 
     @model_validator(mode="after")
     def is_one_or_the_other(self) -> Self:
-        """Results of repetitions, or what a text says."""
+        """Refuse a column unless it has either enough results of repetitions or what a text says."""
         if (self.about is None) != (len(self.results) >= FEWEST):
             raise ValueError(
                 f"column {self.label}: give results of {FEWEST} repetitions or more, or about: [LOW, HIGH]"
@@ -76,7 +76,7 @@ class PublishedTable(SpecModel):
 
 
 class Publication(SpecModel):
-    """What was published, by whom, measured on what."""
+    """Published tables, with their authors and the measured system."""
 
     name: str
     """Name of its file."""
@@ -95,7 +95,7 @@ class Publication(SpecModel):
 
 
 def publications() -> tuple[Publication, ...]:
-    """Read all that there are, by name.
+    """Return all publications, sorted by name.
 
     Raises:
         ConfigurationError: a file is not valid.

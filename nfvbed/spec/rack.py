@@ -25,7 +25,7 @@ _CORE_LIST = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 
 
 def cores_of(text: str) -> tuple[int, ...]:
-    """Read a list of cores as the kernel writes it, strictly.
+    """Return the cores of a list as the kernel writes it; nothing else is accepted.
 
     Raises:
         ValueError: it is no such list, or names a core twice.
@@ -240,7 +240,7 @@ class RackHostSpec(SpecModel):
 
 
 class RackGeneratorSpec(SpecModel):
-    """How the machine that sends and checks frames is cabled."""
+    """The cabling of the machine that sends and checks frames."""
 
     host: HostName
     """Name of the machine among hosts."""

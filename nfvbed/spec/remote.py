@@ -12,7 +12,7 @@ AbsolutePath = Annotated[str, Field(pattern=r"^/[^\x00\n]*$", max_length=200)]
 
 
 class SshAccessSpec(SpecModel):
-    """How hosts are reached over SSH, whatever their addresses. There is no key for a password, on purpose."""
+    """The SSH access to hosts, whatever their addresses. There is no key for a password, on purpose."""
 
     user: str = Field("root", pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", max_length=64)
     """Account on it; its login shell is one of the POSIX kind."""

@@ -13,8 +13,10 @@ _INSTALLED = _PACKAGE / "data"
 
 
 def find_root(explicit: Path | None = None, environment: Mapping[str, str] | None = None) -> Path:
-    """Find the root: `--root`, then NFVBED_ROOT, then the package's checkout, here or a folder above, then what the
-    package was installed with.
+    """Return the root of nfvbed's data, from the first place that has one.
+
+    The places: `--root`, NFVBED_ROOT, the package's checkout, the working directory, the folders above it, what the
+    package was installed with. A named one must be a root.
 
     Raises:
         ConfigurationError: a named root is none, or none was found.
@@ -37,17 +39,17 @@ def find_root(explicit: Path | None = None, environment: Mapping[str, str] | Non
 
 
 def own_folder(name: str) -> Path:
-    """Return a folder of nfvbed's own data: the checkout's, or what the package was installed with."""
+    """Return a folder of nfvbed's own data: in the checkout, or in the installed package."""
     return (_PACKAGE.parent if is_root(_PACKAGE.parent) else _INSTALLED) / name
 
 
 def is_installed(root: Path) -> bool:
-    """Whether a root is what the package was installed with: nothing is to be written there."""
+    """Return whether a root belongs to the installed package: nothing is to be written there."""
     return root == _INSTALLED
 
 
 def is_root(folder: Path) -> bool:
-    """Whether a folder holds variants."""
+    """Return whether a folder holds variants."""
     return (folder / "deploy" / "variants").is_dir()
 
 

@@ -30,7 +30,7 @@ PORT_KIND = "port_kind"
 
 @dataclass(frozen=True)
 class Study:
-    """An experiment with what it names: everything a run needs to know of the files."""
+    """An experiment with all that it names: everything that a run needs from the files."""
 
     experiment: Experiment
     variants: tuple[Variant, ...]
@@ -58,7 +58,7 @@ class Study:
 
 
 def name_is_the_folders_name(document: Document, name: str) -> None:
-    """A VNF is found by its folder's name."""
+    """Make sure that a VNF has its folder's name, by which it is found."""
     if document.path.parent.name != name:
         raise ConfigurationError(
             "the name in vnf.yml differs from its folder's name",
@@ -69,7 +69,7 @@ def name_is_the_folders_name(document: Document, name: str) -> None:
 
 
 def name_is_the_files_name(document: Document, name: str) -> None:
-    """A file is found by its name, so the name in it must be the same."""
+    """Make sure that a file has the name that is in it, by which it is found."""
     if document.path.stem != name:
         raise ConfigurationError(
             f"the name in {document.path.name} differs from the file's name",
@@ -82,7 +82,7 @@ def name_is_the_files_name(document: Document, name: str) -> None:
 def frames_pass_every_path(
     experiment: Experiment, variants: Sequence[Variant], found: Mapping[tuple[str, str], VnfChoice]
 ) -> None:
-    """Jumbo frames are refused before anything is deployed where a part of a path is known not to take them.
+    """Refuse jumbo frames, before anything is deployed, where a part of a path is known not to take them.
 
     Raises:
         UnsupportedError: with the variant, the part and what it takes.
@@ -100,7 +100,7 @@ def frames_pass_every_path(
 
 
 def names_are_known(document: Document, key: str, names: Sequence[str], known: Sequence[str]) -> None:
-    """Every variant (or site) that is named has a file."""
+    """Refuse a variant (or site) without a file."""
     for index, name in enumerate(names):
         if name not in known:
             place = (key, index) if isinstance(document.data.get(key), list) else (key,)
@@ -113,7 +113,7 @@ def names_are_known(document: Document, key: str, names: Sequence[str], known: S
 
 
 def variants_are_known(document: Document, key: str, names: Iterable[str], known: Sequence[str]) -> None:
-    """Whatever a site's file says of single variants is of some that there are."""
+    """Refuse a site's file that says something of a variant without a file."""
     for name in names:
         if name not in known:
             raise ConfigurationError(
@@ -125,7 +125,7 @@ def variants_are_known(document: Document, key: str, names: Iterable[str], known
 
 
 def release_is_known(document: Document, key: KeyPath, name: str, known: Sequence[str]) -> None:
-    """A release that a release profile refers to has a profile itself."""
+    """Refuse a release profile that refers to a release without one."""
     if name not in known:
         raise ConfigurationError(
             f"unknown release {name!r} in {document.path.name}",
@@ -136,17 +136,16 @@ def release_is_known(document: Document, key: KeyPath, name: str, known: Sequenc
 
 
 def without_port_kind(document: Document) -> Document:
-    """Return a variant's file without the key that it had until the site came to say how generators attach."""
+    """Return a variant's file without the port kind key of older files; now the site decides how generators attach."""
     if not isinstance(document.data, dict):
         return document
     return replace(document, data={key: value for key, value in document.data.items() if key != PORT_KIND})
 
 
 def port_kind_is_the_sites(document: Document, variant: VariantFile) -> None:
-    """How the generator attaches is a matter of the site and of the data plane's options, and of no key of its own.
+    """Refuse a key for the generator's ports: their kind follows from the site and the data plane's options.
 
     Args:
-        document: the variant's file.
         variant: what it declares beside that.
     """
     if PORT_KIND not in document.data:
@@ -166,7 +165,7 @@ def port_kind_is_the_sites(document: Document, variant: VariantFile) -> None:
 
 
 def simulated_is_not_mixed_with_real(document: Document, variants: Sequence[Variant]) -> None:
-    """A simulated result must never be beside a measured one."""
+    """Refuse simulated variants beside measured ones."""
     simulated = [v.name for v in variants if v.options.is_simulated]
     real = [v.name for v in variants if not v.options.is_simulated]
     if simulated and real:
@@ -179,7 +178,7 @@ def simulated_is_not_mixed_with_real(document: Document, variants: Sequence[Vari
 
 
 def topologies_are_offered(document: Document, experiment: Experiment, variants: Sequence[Variant]) -> None:
-    """A topology that some variant lacks makes cells `not-applicable`; one that all lack is a mistake."""
+    """Refuse a topology that all variants lack; one that some lack makes cells `not-applicable`."""
     for index, topology in enumerate(experiment.laid_out):
         if not any(offers(variant.topologies, topology) for variant in variants):
             offered = sorted({t for variant in variants for t in variant.topologies})
@@ -192,7 +191,7 @@ def topologies_are_offered(document: Document, experiment: Experiment, variants:
 
 
 def flows_reach_every_vnf(document: Document, experiment: Experiment) -> None:
-    """VNFs side by side share the flows; one without a flow would idle, and the rate would be that of fewer VNFs."""
+    """Refuse fewer flows than VNFs side by side: one would idle, and the rate would be that of fewer VNFs."""
     flows = experiment.traffic.flows
     for topology in experiment.laid_out:
         ways = layout(topology).ways
@@ -206,9 +205,9 @@ def flows_reach_every_vnf(document: Document, experiment: Experiment) -> None:
 
 
 def with_sessions(experiment: Experiment, variants: Sequence[Variant]) -> Experiment:
-    """Return an experiment that says which sessions it has: mirrored where one of its variants tracks connections.
+    """Return an experiment with its sessions filled in: mirrored where one of its variants tracks connections.
 
-    Of all variants, as those that are compared must have the same traffic.
+    All variants count, as those that are compared must have the same traffic.
     """
     if experiment.traffic.sessions is not None:
         return experiment
@@ -218,7 +217,7 @@ def with_sessions(experiment: Experiment, variants: Sequence[Variant]) -> Experi
 
 
 def replies_come_back(document: Document, experiment: Experiment, choices: Iterable[VnfChoice]) -> None:
-    """A bearer has its own addresses and ports, and a VNF that swaps them turns a reply into a request."""
+    """Refuse mirrored sessions over bearers, which have own addresses, or a VNF that turns replies into requests."""
     if experiment.traffic.sessions is not Sessions.MIRRORED:
         return
     swapping = sorted({choice.label for choice in choices if choice.forwarding == SWAPS_TUPLES})
@@ -233,7 +232,7 @@ def replies_come_back(document: Document, experiment: Experiment, choices: Itera
 
 
 def core_tests_have_a_core(document: Document, experiment: Experiment) -> None:
-    """A test of a mobile core is measured in topology `vepc`; where there is none of it, the test is a mistake."""
+    """Refuse a test of a mobile core without topology `vepc`, the only one in which it is measured."""
     for index, test in enumerate(experiment.tests):
         if of_core(test) and VEPC not in experiment.laid_out:
             raise ConfigurationError(
@@ -245,7 +244,7 @@ def core_tests_have_a_core(document: Document, experiment: Experiment) -> None:
 
 
 def ues_fit_the_core(document: Document, experiment: Experiment, choices: Iterable[VnfChoice]) -> None:
-    """A test attaches no more UEs than one start of the mobile core's functions takes, which depends on its PCRF."""
+    """Refuse a test with more UEs than the mobile core's functions attach in one start, which depends on its PCRF."""
     cores = {choice.pcrf or NEXTEPC: choice for choice in choices if choice.forwarding in GATEWAYS}
     for index, test in enumerate(experiment.tests):
         for pcrf, choice in cores.items():
@@ -266,7 +265,7 @@ def _fewer_ues(test: CoreTest, pcrf: PcrfKind) -> str:
 
 
 def native_is_somewhere(document: Document, experiment: Experiment, variants: Sequence[Variant]) -> None:
-    """A variant without a VNF of its own lacks those cells; where all lack one, `native` is a mistake."""
+    """Refuse `native` where no variant has a VNF of its own; a variant without one only lacks those cells."""
     if any(use.forwarding == NATIVE for use in experiment.uses) and not any(variant.native_vnf for variant in variants):
         raise ConfigurationError(
             f"no variant of {document.path.name} has a native VNF",
@@ -277,7 +276,7 @@ def native_is_somewhere(document: Document, experiment: Experiment, variants: Se
 
 
 def frames_hold_their_headers(document: Document, experiment: Experiment) -> None:
-    """The headers and the 18 bytes of payload that carry sequence and time must fit the smallest frame."""
+    """Make sure that the smallest frame holds the headers and the 18 bytes of payload with sequence and time."""
     traffic = experiment.traffic
     smallest = MIN_FRAME_SIZE_BYTES
     smallest += IPV6_EXTRA_BYTES if traffic.ip == 6 else 0

@@ -236,7 +236,7 @@ def _lengthened(goal: Goal, shortest_s: float) -> Goal:
 
 
 def _with_rule(trials: Trials | None, preset: SearchPreset) -> dict[str, Any]:
-    """Return what goes with a rule for trials that is not the preset's."""
+    """Return the attributes that go with a rule for trials that is not the preset's."""
     if trials in (None, preset.trials):
         return {}
     return {"trials": trials, "late_ratio": LATE_RATIO if trials == "clean" else None}

@@ -107,7 +107,7 @@ def _goal(name: str, exceed: float, width: float, durations_s: tuple[float, floa
 
 @dataclass(frozen=True)
 class _MeasuringTimes:
-    """How a preset measures, s: its limit, its warm-up, the wait for a class, the drain and the rest."""
+    """The times of a preset, s: its limit, its warm-up, the wait for a class, the drain and the rest."""
 
     trials: Trials
     limits_s: tuple[float, float, float]

@@ -26,7 +26,7 @@ STAYS = "A deployment stays until it is destroyed; what a run deploys for itself
 
 
 class ArrangementSpec(SpecModel):
-    """Who sits on which core. `auto` takes the first cores that are allowed, isolated ones first."""
+    """The cores of switch and generator. `auto` takes the first cores that are allowed, isolated ones first."""
 
     switch_cores: tuple[int, ...] | Literal["auto"] = "auto"
     """Cores of the switch's threads."""
@@ -112,10 +112,10 @@ class SiteSpec(SpecModel):
         return {}
 
     def changes(self, variants: Iterable[Variant]) -> tuple[str, ...]:
-        """Say what a deployment makes here, and what of it stays; operators read it before they begin one.
+        """Return what a deployment makes here, and what of it stays; operators read it before they begin one.
 
         Args:
-            variants: those that are chosen; loaded where they are asked for.
+            variants: those that are chosen; loaded only when they are needed.
         """
         return (STAYS,)
 
@@ -125,18 +125,17 @@ class SiteSpec(SpecModel):
         return None
 
     def lacks(self, topology: str) -> str:
-        """Return why there is no such path here, whatever the variant; empty where there is one."""
+        """Return why this site has no such path, whatever the variant; empty where it has one."""
         if self.chains is None or chain_length(topology) in self.chains:
             return ""
         lengths = " or ".join(map(str, self.chains))
         return f"site {self.name} has no path {topology}: its paths are chains of {lengths} VNFs"
 
     def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
-        """Answer how this site's generator is attached to a variant: as its data plane has it by itself.
+        """Return how this site's generator is attached to a variant: by default, the data plane's first kind of ports.
 
         Args:
-            variant: as declared.
-            named: by which name the site's file may have it; of a variant that an experiment alters, its file's.
+            named: the name that the site's file may have for it; for a variant that an experiment alters, its file's.
 
         Raises:
             ConfigurationError: the site's file names a kind of ports that the data plane has not.
@@ -172,7 +171,7 @@ class HostSiteSpec(SiteSpec):
         return {"generator_port_kinds": self.generator_port_kinds}
 
     def changes(self, variants: Iterable[Variant]) -> tuple[str, ...]:
-        """Memory, and what is in the ledger."""
+        """Return what is reserved or made on this machine, and what stays: memory, and what is in the ledger."""
         pages = {one.name: one.hugepages_mib for one in variants}
         needs = ", ".join(f"{name} {mib} MiB" for name, mib in pages.items() if mib)
         own = f"the generator up to {self.generator_hugepages_mib} MiB"
@@ -184,7 +183,7 @@ class HostSiteSpec(SiteSpec):
         )
 
     def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
-        """As the file has it for this variant, else as any site."""
+        """Return the kind that the file names for this variant, else the kind by default."""
         name = named or variant.name
         wanted, offered = self.generator_port_kinds.get(name), variant.options.port_kinds
         if wanted is None:
@@ -228,7 +227,7 @@ class GuestSiteSpec(HostSiteSpec):
         return False
 
     def changes(self, variants: Iterable[Variant]) -> tuple[str, ...]:
-        """Nothing outlives the command but results."""
+        """Return that nothing outlives the command but results."""
         machine = f"{self.guest.vcpus} vCPUs and {self.guest.memory_mib} MiB"
         return (
             f"A virtual machine of {machine} boots for the command, sees this machine's files, and ends with the "
@@ -264,7 +263,7 @@ class DevcloudSiteSpec(HostSiteSpec):
         return range(1, DEVCLOUD_LINKS + 2)
 
     def changes(self, variants: Iterable[Variant]) -> tuple[str, ...]:
-        """The cloud is started, and stays."""
+        """Return that the cloud is started, and stays."""
         return (
             "The cloud is started where it does not run: two minutes, ten or more the very first time. It takes about "
             f"3 GiB of memory and {self.hugepages_mib} MiB of hugepages, and stays.",
@@ -339,7 +338,7 @@ class CloudSiteSpec(HostSiteSpec):
         return range(1, len(self.links) + 2)
 
     def changes(self, variants: Iterable[Variant]) -> tuple[str, ...]:
-        """The generator's ports are taken; the cloud is others'."""
+        """Return that the generator's ports are taken, and that the cloud belongs to others."""
         ports = " and ".join(port.named for port in self.generator_ports)
         whose = "this machine" if self.generator is None else f"host {self.generator.address}"
         mine = "what Tacker onboarded from here" if self.existing is None else "what is remembered of it here"
@@ -350,7 +349,7 @@ class CloudSiteSpec(HostSiteSpec):
         )
 
     def generator_port_kind(self, variant: VariantFile, named: str = "") -> PortKind:
-        """As its ports are, where the variant is what an existing cloud runs."""
+        """Return the kind of the generator's ports, where the variant is what an existing cloud runs."""
         kind = self.generator_ports[0].kind
         return kind if kind in variant.options.port_kinds else variant.options.port_kinds[0]
 

@@ -75,7 +75,7 @@ def label_of(test: AnyTest) -> str:
 
 
 def check_together(tests: Sequence[AnyTest], ceilings: bool) -> None:
-    """Check that labels differ, and that every load that is a fraction is a fraction of something measured before.
+    """Check that labels differ, and that a fraction of a load refers to one that is measured before.
 
     Args:
         tests: in the order in which they are done.
@@ -109,12 +109,12 @@ def check_together(tests: Sequence[AnyTest], ceilings: bool) -> None:
 
 
 def of_core(test: AnyTest) -> bool:
-    """Whether it is a test of a mobile core, which only topology `vepc` has."""
+    """Return whether it is a test of a mobile core, which only topology `vepc` has."""
     return isinstance(test, CoreTest)
 
 
 def expected_s(test: AnyTest, search: Search | None = None) -> tuple[float, int]:
-    """Estimate the seconds of traffic of a test, and its trials. Of `mrr` the plan knows itself.
+    """Estimate the seconds of traffic of a test, and its number of trials; the plan estimates `mrr` itself.
 
     Args:
         test: any but `mrr`.

@@ -1,4 +1,4 @@
-"""Files that a user names: what they are is looked at before they are opened, and only so much is read."""
+"""Files that a user names: their kind is checked before they are opened, and the size that is read is bounded."""
 
 import stat
 from pathlib import Path
@@ -36,7 +36,6 @@ def read_text(path: Path, fix: str = _USUAL_FIX, most: int = MOST_BYTES) -> str:
     """Read a file, or a pipe, as UTF-8 text, with or without a byte order mark.
 
     Args:
-        path: the user's.
         fix: what to give instead, where it cannot be read.
         most: bytes that are read.
 
@@ -48,10 +47,9 @@ def read_text(path: Path, fix: str = _USUAL_FIX, most: int = MOST_BYTES) -> str:
 
 
 def read_bytes(path: Path, fix: str = _USUAL_FIX, most: int = MOST_BYTES) -> bytes:
-    """Read a file, or a pipe; its size is counted, whatever it is said to be.
+    """Read a file, or a pipe; bytes are counted as they are read, whatever size it claims.
 
     Args:
-        path: the user's.
         fix: what to give instead, where it cannot be read.
         most: bytes that are read.
 
@@ -65,8 +63,8 @@ def read_stream(stream: BinaryIO, where: str, fix: str = _USUAL_FIX, most: int =
     """Read a stream that a user gives, to its end.
 
     Args:
-        stream: standard input, for one.
-        where: it is from.
+        stream: for example standard input.
+        where: its name in messages.
         fix: what to give instead.
         most: bytes that are read.
 
@@ -80,7 +78,6 @@ def read_beginning(path: Path, count: int, fix: str = _USUAL_FIX) -> bytes:
     """Read the first bytes of a file or a pipe.
 
     Args:
-        path: the user's.
         count: how many at most.
         fix: what to give instead, where it cannot be read.
 
@@ -91,10 +88,9 @@ def read_beginning(path: Path, count: int, fix: str = _USUAL_FIX) -> bytes:
 
 
 def require_file(path: Path, fix: str = _USUAL_FIX) -> None:
-    """Refuse what is no ordinary file: a device may have no end, and some do something when they are opened.
+    """Refuse what is no ordinary file, pipes too: a device may have no end, and opening one may do something.
 
     Args:
-        path: the user's.
         fix: what to give instead.
 
     Raises:
@@ -104,7 +100,7 @@ def require_file(path: Path, fix: str = _USUAL_FIX) -> None:
 
 
 def kind_of(path: Path) -> str:
-    """Say what there is, "it is a device" for one; empty: nothing, or an ordinary file."""
+    """Return what kind of thing a path is, as "it is a device"; empty: nothing, or an ordinary file."""
     try:
         return _KINDS.get(stat.S_IFMT(path.stat().st_mode), "")
     except (OSError, ValueError):
@@ -116,8 +112,8 @@ def decoded(content: bytes, where: str, fix: str) -> str:
 
     Args:
         content: of a file or of standard input.
-        where: it is from.
-        fix: as for `read_text`.
+        where: its name in messages.
+        fix: what to give instead.
 
     Raises:
         ConfigurationError: it is no such text; what it is, if that is known.

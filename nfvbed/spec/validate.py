@@ -47,11 +47,10 @@ def build(document: Document, model: type[Spec]) -> Spec:
 
 
 def build_one_of(document: Document, models: Any) -> Any:
-    """Validate a document as `build` does, as one of several models that a key distinguish.
+    """Validate a document as `build` does, as one of several models, which a key selects.
 
     Args:
-        document: what the file holds.
-        models: an annotated union with its discriminator; or one model.
+        models: an annotated union with its discriminator, or one model.
 
     Raises:
         ConfigurationError: as `build`.
@@ -68,7 +67,7 @@ def build_one_of(document: Document, models: Any) -> Any:
 
 
 def require_plain(document: Document) -> None:
-    """Refuse a document with a character that no name may have (`characters.py`); lines and tabs of texts are fine.
+    """Refuse a document with a character that no name may have (`characters.py`); texts may have lines and tabs.
 
     Raises:
         ConfigurationError: with the place.
@@ -83,7 +82,7 @@ def require_plain(document: Document) -> None:
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate that looks most like a name; None when none does, as of what is too long for a name."""
+    """Return the candidate that looks most like a name; None where none does, or it is too long for a name."""
     if len(name) > MOST_NAME_CHARACTERS:
         return None
     found = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.5)
@@ -91,7 +90,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def suggestion(name: str, candidates: Iterable[str]) -> str:
-    """Say which name was probably meant, and which there are."""
+    """Return which name was probably meant, and which exist."""
     names = sorted(candidates)
     close = nearest(name, names)
     known = f"one of: {', '.join(names)}" if names else "there are none"
@@ -99,13 +98,11 @@ def suggestion(name: str, candidates: Iterable[str]) -> str:
 
 
 def name_is_known(document: Document, key: KeyPath, named: tuple[str, str], known: Sequence[str]) -> None:
-    """Refuse a name in a document that nothing has.
+    """Refuse a name in a document that is not among the known ones.
 
     Args:
-        document: where it is written.
         key: its place there.
         named: what it is the name of, and the name.
-        known: names that there are.
 
     Raises:
         ConfigurationError: with the place, and what there is.
@@ -220,7 +217,7 @@ def _shown(value: Any) -> str:
 
 
 def _key_of(data: Any, error: ErrorDetails) -> KeyPath:
-    """Keep of pydantic's location what is in the file; it also names union members."""
+    """Return the part of pydantic's location that is in the file; it also names union members."""
     loc = error["loc"]
     key: list[str | int] = []
     current: Any = data
@@ -290,7 +287,7 @@ def _model_in(annotation: Any, data: Any) -> type[BaseModel] | None:
 
 
 def _tagged(model: type[BaseModel], data: Any) -> bool:
-    """Whether a union's member is the one that the data's literal key chooses."""
+    """Return whether a union's member is the one that the data's literal key chooses."""
     if not isinstance(data, dict):
         return False
     return any(

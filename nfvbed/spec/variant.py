@@ -65,7 +65,7 @@ class Variant(VariantFile):
     """MTU that is asked of every port of its paths, where a deployment is for jumbo frames."""
 
     def carrying(self, mtu: int) -> Self:
-        """Return the same with ports of an MTU."""
+        """Return the variant with ports of an MTU."""
         return self.model_copy(update={"mtu": mtu})
 
     @property
@@ -74,7 +74,7 @@ class Variant(VariantFile):
         return "-".join((self.port_kind.value, *self.options.port_settings(self.port_kind)))
 
     def io_path(self, role: CellRole = CellRole.SUBJECT) -> str:
-        """By which way frames pass the ports outside: of the data plane, or of what is in its place.
+        """Return the way by which frames pass the ports outside: the data plane's, or that of what replaces it.
 
         The generator looped back on these ports (and a VNF with it) passes them as it does for the data plane.
         """
@@ -83,11 +83,11 @@ class Variant(VariantFile):
         return self.options.io_path(self.port_kind)
 
     def frame_limit(self, topology: str, choice: VnfChoice | None = None) -> FrameLimit | None:
-        """Return the longest frame that a path of it takes, as far as is known; None: every frame.
+        """Return the longest frame that a path through the variant takes, as far as is known; None: every frame.
 
         Args:
-            topology: that it has.
-            choice: what the VNFs of the path are.
+            topology: one that the variant has.
+            choice: the VNF of all places on the path.
         """
         plan, options = layout(topology), self.options
         limits: list[FrameLimit | None] = [*options.frame_limits(self.port_kind, plan)]
@@ -98,7 +98,7 @@ class Variant(VariantFile):
         return narrowest(limits)
 
     def require_frames(self, size: FrameSize, topology: str, choice: VnfChoice | None = None) -> None:
-        """Refuse frames that a path of it is known not to take.
+        """Refuse frames that a path through the variant is known not to take.
 
         Raises:
             UnsupportedError: with what does not take them, and what it takes.
@@ -116,7 +116,7 @@ class Variant(VariantFile):
             )
 
     def lacks(self, topology: str) -> str:
-        """Say why it has not this topology; empty where it has."""
+        """Return why the variant does not offer this topology; empty where it does."""
         if offers(self.topologies, topology):
             return ""
         why = self.not_applicable.get(topology) or (self.not_applicable.get(CHAINS, "") if is_chain(topology) else "")
@@ -124,7 +124,7 @@ class Variant(VariantFile):
         return f"variant {self.name} has no topology {topology}{f': {why}' if why else f'; it has {offered}'}"
 
     def misfit(self, topology: str) -> UnsupportedError | None:
-        """Say why its options do not fit a topology that it has; None where they do."""
+        """Return the error of options that do not fit a topology that it offers; None where they do."""
         try:
             self.options.check_layout(layout(topology))
         except UnsupportedError as failure:
@@ -132,7 +132,7 @@ class Variant(VariantFile):
         return None
 
     def without_gateway(self, choice: VnfChoice) -> UnsupportedError | None:
-        """Say why a mobile core's gateway cannot be on its ports; None where it can, and for every other VNF."""
+        """Return the error of a mobile core's gateway that cannot be on its ports; None for all else."""
         if choice.kind is VnfKind.VM or choice.forwarding not in GATEWAYS:
             return None
         try:
@@ -143,7 +143,7 @@ class Variant(VariantFile):
 
     @property
     def misfits(self) -> dict[str, UnsupportedError]:
-        """Which of its topologies its options do not fit, and why; chains of every length by themselves."""
+        """The errors of its topologies that its options do not fit, by topology; chains of every length apart."""
         found = {name: self.misfit(name) for name in each_of(self.topologies)}
         return {name: failure for name, failure in found.items() if failure is not None}
 
@@ -157,7 +157,7 @@ class Variant(VariantFile):
 
 
 def options_of(variant: Variant, kind: type[_Options]) -> _Options:
-    """Return a variant's options as those of one kind of data plane.
+    """Return a variant's options, which must be those of one kind of data plane.
 
     Raises:
         ConfigurationError: they are those of another.
@@ -168,11 +168,11 @@ def options_of(variant: Variant, kind: type[_Options]) -> _Options:
 
 
 def variant_model(options: Sequence[type[DataPlaneOptions]], base: type[_Model]) -> type[_Model]:
-    """Return a model of variants whose options are of one of these kinds, chosen by `dataplane`.
+    """Return a model of variants whose options are of one of several kinds, chosen by `dataplane`.
 
     Args:
         options: of two kinds or more.
-        base: of what files declare, or of what sites attach to.
+        base: the model of variants' files, or of variants to which a site attaches.
     """
     of_one_kind: Any = Annotated[reduce(or_, options), Field(discriminator="dataplane")]
     return create_model(Variant.__name__, __base__=base, __doc__=base.__doc__, options=(of_one_kind, ...))

@@ -134,7 +134,7 @@ class VnfSpec(SpecModel):
         return None
 
     def without_machines(self) -> "VnfSpec":
-        """Return what belongs to it where it runs in no virtual machine."""
+        """Return the VNF as it is where it runs in no virtual machine."""
         return self
 
 
@@ -178,7 +178,7 @@ class VnfUse(SpecModel):
 
 
 def _slug(file: str) -> str:
-    """What is left of a file's name in a label: its stem, in lower case, with hyphens."""
+    """Return a file's name as a part of a label: its stem, in lower case, with hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", PurePath(file).stem.lower()).strip("-") or "image"
 
 

@@ -1,4 +1,4 @@
-"""A generator all of whose trials go over the bearers of a mobile core, whatever asks for them."""
+"""A generator whose trials all go over the bearers of a mobile core, whatever asks for them."""
 
 from dataclasses import replace
 
@@ -9,12 +9,12 @@ from nfvbed.units import GTPU_BYTES
 
 
 class BearerGenerator(Generator):
-    """Another generator, whose port 0 is made an eNB's end of S1-U and port 1 a server on SGi.
+    """Another generator, whose port 0 acts as an eNB on S1-U and port 1 as a server on SGi.
 
     Searches, loss curves, latency and traces need not know of it: sizes are those on SGi, and flows are bearers.
 
     Args:
-        inner: on the two ports; closed with this one.
+        inner: open on the two ports; closed with this one.
         path: the bearers; may be replaced between trials, as UEs attach and detach.
     """
 
@@ -24,7 +24,7 @@ class BearerGenerator(Generator):
         self.ports = inner.ports
 
     def hello(self) -> GeneratorInfo:
-        """Describe the generator; its largest frame is that which fits S1-U too, its flows are the bearers."""
+        """Return the generator's description; its largest frame fits S1-U too, its flows are the bearers."""
         info = self._inner.hello()
         return replace(
             info,
@@ -51,7 +51,7 @@ class BearerGenerator(Generator):
         self._inner.wait_until_ready()
 
     def close(self) -> None:
-        """End it; idempotent."""
+        """End the generator; idempotent."""
         self._inner.close()
 
     def _require_free_choice(self, request: TrafficRequest) -> None:

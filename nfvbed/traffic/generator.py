@@ -1,4 +1,4 @@
-"""What the rest of nfvbed expects of a traffic generator."""
+"""The interface of a traffic generator."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ an IPv4 destination (of an IPv6 one the number of a /64 in its /48)."""
 
 @dataclass(frozen=True)
 class Addressing:
-    """Which addresses frames bear, and which of them move with the flow's number."""
+    """The addresses of frames, and which of them move with the flow's number."""
 
     flow_address: FlowAddress = "source"
     flow_macs: tuple[Literal["source", "destination"], ...] = ()
@@ -54,7 +54,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class TrafficRequest:
-    """One trial as asked of the generator."""
+    """One trial as it is asked of the generator."""
 
     duration_ns: int
     frame_size: FrameSize
@@ -91,7 +91,7 @@ class TrafficRequest:
         return 2 if self.bidirectional else 1
 
     def share_of(self, load_pps: float) -> int:
-        """Return the part of a load that each direction has, in whole frames/s; at least 1.
+        """Return each direction's part of a load, in whole frames/s; at least 1.
 
         Args:
             load_pps: frames/s over all directions; they have the same.
@@ -106,7 +106,7 @@ class TrafficRequest:
 
 @dataclass(frozen=True)
 class TrafficResult:
-    """What the generator counted."""
+    """The generator's counts."""
 
     duration_ns: int
     busy_ns: int
@@ -128,7 +128,7 @@ class TrafficResult:
 
 @dataclass(frozen=True)
 class GeneratorInfo:
-    """What the generator says of itself (`hello`)."""
+    """The generator's description of itself (`hello`)."""
 
     engine: Engine
     pid: int
@@ -152,7 +152,7 @@ class Generator(ABC):
 
     @abstractmethod
     def hello(self) -> GeneratorInfo:
-        """Describe engine, ports and limits as they are now."""
+        """Return engine, ports and limits as they are now."""
 
     @abstractmethod
     def run(self, request: TrafficRequest) -> TrafficResult:
@@ -167,7 +167,7 @@ class Generator(ABC):
         """End the generator and free its ports."""
 
     def wait_until_ready(self) -> None:
-        """Wait until it can be asked, where it was launched and not waited for.
+        """Wait until the generator is ready, where it was launched without waiting.
 
         Raises:
             GeneratorError: it did not come up; nothing of it is left running.

@@ -8,7 +8,7 @@ from nfvbed.traffic.generator import Generator, GeneratorInfo, TrafficRequest, T
 
 
 class HeldGenerator(Generator):
-    """A generator as its maker opens it.
+    """A generator that can be closed and reopened.
 
     Args:
         open_: opens one on the same ports; called at once, and again after the ports were free.
@@ -20,7 +20,7 @@ class HeldGenerator(Generator):
         self.ports = self._now.ports
 
     def hello(self) -> GeneratorInfo:
-        """Describe the generator that is open now."""
+        """Return the description of the generator that is open now."""
         return self._now.hello()
 
     def run(self, request: TrafficRequest) -> TrafficResult:
@@ -28,12 +28,12 @@ class HeldGenerator(Generator):
         return self._now.run(request)
 
     def close(self) -> None:
-        """End it; idempotent."""
+        """End the generator; idempotent."""
         self._now.close()
 
     @contextmanager
     def ports_free(self) -> Iterator[None]:
-        """Close the generator as long as the block lasts. After an error that ends deployment or run it stays closed.
+        """Close the generator for the length of a block. After an error that ends deployment or run it stays closed.
 
         Raises:
             GeneratorError: it does not come up again.

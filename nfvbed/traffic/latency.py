@@ -12,7 +12,7 @@ _BITS = 11
 
 
 def encode_latency(buckets: Iterable[Sequence[int]]) -> str | None:
-    """Encode (lower end of the bucket in ns, count) pairs.
+    """Return latencies as an encoded HdrHistogram, from (lower end of the bucket in ns, count) pairs.
 
     nfvgen's buckets are HdrHistogram's own (1 ns, three significant figures), so that nothing is rounded.
 

@@ -48,7 +48,7 @@ Spawn = Callable[[Sequence[str]], GeneratorProcess]
 
 @dataclass(frozen=True)
 class NfvgenOptions:
-    """How nfvgen is started."""
+    """The options of nfvgen's start."""
 
     program: ClassVar[str] = "nfvgen"
     """Its name, for messages."""
@@ -94,13 +94,11 @@ class NfvgenOptions:
 
 
 class NfvgenClient(Generator):
-    """nfvgen on two ports. The process starts with the constructor and ends with `close`.
+    """A client of nfvgen on two ports. The process starts with the constructor and ends with `close`.
 
     Args:
-        options: how it is started.
-        spawn: starts it.
         wait: until it is ready; else `wait_until_ready` is to be called before anything is asked of it.
-        way: to its socket; None: it is on this machine.
+        way: to its socket; None: on this machine.
 
     Raises:
         GeneratorError: it ended before it was ready, or was not ready in time; nothing is left running.
@@ -122,7 +120,7 @@ class NfvgenClient(Generator):
             self.wait_until_ready()
 
     def wait_until_ready(self) -> None:
-        """Wait until it has opened its ports and answers; idempotent.
+        """Wait until nfvgen has opened its ports and answers; idempotent.
 
         Raises:
             GeneratorError: it ended before it was ready, or was not ready in time; nothing is left running.
@@ -137,7 +135,7 @@ class NfvgenClient(Generator):
             raise
 
     def hello(self) -> GeneratorInfo:
-        """Ask the generator what it is; links may have changed since it started."""
+        """Return the generator's description; links may have changed since it started."""
         self._hello = hello = self._ask_hello()
         return GeneratorInfo(
             engine=Engine(name=f"{hello.name}-{hello.engine}", version=f"{hello.version} ({hello.engine_version})"),
@@ -186,7 +184,7 @@ class NfvgenClient(Generator):
         return keys
 
     def close(self) -> None:
-        """Ask the generator to quit, then make sure of it. Idempotent, never raises for a dead generator."""
+        """Ask the generator to quit, then end it for certain. Idempotent; never raises for a dead generator."""
         if self._closed:
             return
         self._closed = True

@@ -42,11 +42,11 @@ def connect(path: Path, timeout_s: float = 5.0) -> "NfvgenChannel":
 
 
 class NfvgenChannel:
-    """One connection. Not thread-safe; after an error it is not used again.
+    """One connection to nfvgen. Not thread-safe; after an error it is not used again.
 
     Args:
-        connected: a stream socket with nfvgen at its other side.
-        where: it is, for messages.
+        connected: a stream socket to nfvgen.
+        where: its place, for messages.
         closing: what ends with the connection.
     """
 
@@ -58,7 +58,7 @@ class NfvgenChannel:
         self._closing = closing
 
     def request(self, command: str, timeout_s: float, **keys: Any) -> Answer:
-        """Send one request and read its answer, refused or not.
+        """Send one request and return its answer, refused or not.
 
         Raises:
             ChannelClosed: the connection ended.
@@ -85,7 +85,7 @@ class NfvgenChannel:
         return answer
 
     def wait_closed(self, timeout_s: float) -> bool:
-        """Sleep without using the CPU; end early, with True, when the generator says something or closes."""
+        """Sleep without using the CPU; return True, early, when the generator sends or closes."""
         ready, _, _ = select.select([self._socket], [], [], max(timeout_s, 0))
         return bool(ready)
 
@@ -141,7 +141,7 @@ class NfvgenChannel:
 
 
 def unexpected_answer(command: str, error: ValidationError, where: str) -> GeneratorError:
-    """Say in one line what of an answer the protocol does not allow."""
+    """Return the error for an answer that the protocol does not allow, in one line."""
     faults = "; ".join(f"{'.'.join(map(str, f['loc']))}: {f['msg']}" for f in error.errors()[:3])
     return GeneratorError(
         f"nfvgen's answer to {command} does not follow {SCHEMA}",

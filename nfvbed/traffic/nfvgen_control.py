@@ -1,4 +1,4 @@
-"""What is asked of one nfvgen process, over as many connections as it takes.
+"""Requests to one nfvgen process, over as many connections as they take.
 
 nfvgen does not mind when a connection ends: a trial goes on, and its counts are kept until the next one starts. So a
 connection that is lost on the way to another host is made again, and what was asked is asked again. One request cannot
@@ -30,7 +30,7 @@ BUSY_EXIT = 13
 
 
 class GeneratorProcess(Protocol):
-    """What the client needs of the process that its owner started."""
+    """The client's view of the process that its owner started."""
 
     @property
     def pid(self) -> int:
@@ -41,7 +41,7 @@ class GeneratorProcess(Protocol):
         """Exit status; None while it runs or when it cannot be known."""
 
     def alive(self) -> bool:
-        """Return whether it still runs; also True where that cannot be known at the moment."""
+        """Return whether the process runs; True also where that cannot be known now."""
 
     def log_tail(self, lines: int = ...) -> str:
         """Return the last lines of its output."""
@@ -52,7 +52,7 @@ class GeneratorProcess(Protocol):
 
 @dataclass(frozen=True)
 class ControlPath:
-    """How the control socket of a process is reached."""
+    """The way to the control socket of a process."""
 
     connect: Callable[[], NfvgenChannel]
     """Connects; raises `OSError` or `ChannelClosed` where that may work later, another `NfvbedError` where not."""
@@ -76,10 +76,9 @@ class NfvgenControl:
     """The conversation with one nfvgen process.
 
     Args:
-        process: nfvgen.
         way: to its socket.
-        where: its socket is, for messages.
-        program: its name, for messages: another one may speak its protocol.
+        where: place of the socket, for messages.
+        program: its name, for messages: other programs speak the protocol too.
     """
 
     def __init__(self, process: GeneratorProcess, way: ControlPath, where: str, program: str = "nfvgen") -> None:
@@ -122,7 +121,7 @@ class NfvgenControl:
         self._channel = channel
 
     def ask(self, command: str, **keys: Any) -> Answer:
-        """Ask for one thing, again where the connection was lost and came back.
+        """Send one request, and again if the connection was lost and came back; return the answer.
 
         Raises:
             GeneratorError: it ended, does not answer, or the connection does not come back.
@@ -155,7 +154,7 @@ class NfvgenControl:
                 raise self._ended(f"{self.program} ended in the middle of a trial")
 
     def quit(self) -> None:
-        """Ask it to quit, and wait for that, shortly; whatever it answers, its owner ends it for certain."""
+        """Ask the generator to quit, and wait briefly; whatever it answers, its owner ends it for certain."""
         channel, self._channel = self._channel, None
         if channel is None:
             return
@@ -168,7 +167,7 @@ class NfvgenControl:
             channel.close()
 
     def _come_back(self, command: str, lost: GeneratorError) -> None:
-        """Make a lost connection again.
+        """Reconnect after a lost connection.
 
         Raises:
             GeneratorError: the generator ended, is on this machine, or cannot be reached in time.
@@ -198,7 +197,7 @@ class NfvgenControl:
         self.reconnections += 1
 
     def _connect(self, deadline: float, interval_s: float, ended: str) -> NfvgenChannel | str:
-        """Connect until it works, the process has ended or the time is over; then return what was in the way."""
+        """Connect until it works, the process has ended or the time is over; then return the obstacle."""
         while True:
             if not self.process.alive():
                 raise self._ended(ended)

@@ -19,7 +19,7 @@ class Message(DeferredModel):
 
 
 class ErrorBody(Message):
-    """Why a request was refused, or why a trial failed."""
+    """The reason for a refused request, or a failed trial."""
 
     code: Literal["bad-request", "out-of-range", "busy", "idle", "port", "internal"]
     message: str
@@ -51,7 +51,7 @@ class PortMessage(Message):
 
 
 class HelloResult(Message):
-    """What the generator is, and its limits."""
+    """The generator's description, and its limits."""
 
     name: str
     version: str
@@ -139,7 +139,7 @@ class TrialMessage(Message):
 
 
 class StatsResult(Message):
-    """What the generator is doing, and its current or last trial."""
+    """The generator's activity, and its current or last trial."""
 
     state: Literal["idle", "running", "done", "failed"]
     elapsed_ns: Count
@@ -191,7 +191,7 @@ class StartMessage(Message):
 
 
 def addressing_keys(addressing: Addressing) -> dict[str, Any]:
-    """Return the keys of `start` for which the generator's defaults are not what is asked for."""
+    """Return the keys of `start` that differ from the generator's defaults."""
     default = Addressing()
     keys = {key: getattr(addressing, key) for key in ("flow_address", "flow_macs", "macs", "ipv4")}
     return {

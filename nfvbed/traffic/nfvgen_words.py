@@ -1,4 +1,4 @@
-"""Requests and results of trials in the words of `nfvgen/1`, and back."""
+"""Translates requests and results of trials into the words of `nfvgen/1`, and back."""
 
 from nfvbed.errors import ConfigurationError, GeneratorError
 from nfvbed.records import DirectionCounts, LoopGaps
@@ -20,7 +20,7 @@ from nfvbed.units import frame_mix
 
 
 def start_message(request: TrafficRequest, drain_ns: int) -> StartMessage:
-    """Put a request into the words of the protocol."""
+    """Return a request in the words of the protocol."""
     then, bearers = request.then, request.bearers
     return StartMessage(
         duration_ns=request.duration_ns,
@@ -42,7 +42,7 @@ def start_message(request: TrafficRequest, drain_ns: int) -> StartMessage:
 
 
 def result_of(trial: TrialMessage) -> TrafficResult:
-    """Turn the generator's counts into a result.
+    """Return the result that the generator's counts mean.
 
     Raises:
         GeneratorError: counts that cannot be.
@@ -68,7 +68,7 @@ def result_of(trial: TrialMessage) -> TrafficResult:
 
 
 def refusal(error: ErrorBody, command: str, request: TrafficRequest | None) -> ConfigurationError | GeneratorError:
-    """Turn a refused request into nfvbed's error: the user's value out of range, or the generator's trouble."""
+    """Return the error for a refused request: the user's value is out of range, or the generator failed."""
     observed = error.message
     if error.limit is not None and str(error.limit) not in error.message:
         observed += f" (limit: {error.limit})"

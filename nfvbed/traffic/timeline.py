@@ -1,4 +1,4 @@
-"""What became of the frames of each moment of a trial: where some were missing, and for how long none came."""
+"""The fate of frames over the time of a trial: where some are missing, and for how long none came."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -42,21 +42,20 @@ class Timeline:
     """The longest time in which none came although some were missing; None: there was none."""
 
     def missing(self, from_ns: int = 0, to_ns: int | None = None) -> int:
-        """Count the missing frames of the bins that begin in a stretch of time."""
+        """Return the number of missing frames in bins that begin within a stretch of time."""
         return sum(seen.missing for seen in self._within(from_ns, to_ns))
 
     def last_missing_ns(self, from_ns: int = 0) -> tuple[int, int] | None:
-        """Return begin and end of the last bin with a missing frame after a time; None where none was missing."""
+        """Return begin and end of the last bin with a missing frame after a time; None: there is none."""
         found = [seen.number for seen in self._within(from_ns, None) if seen.missing]
         return (found[-1] * self.bin_ns, (found[-1] + 1) * self.bin_ns) if found else None
 
     def quiet_from_ns(self, from_ns: int, until_ns: int, length_ns: int) -> int | None:
-        """Return the begin of the first stretch of a length without a missing frame; None where there is none.
+        """Return the start of the first stretch of a length without a missing frame; None: there is none.
 
         Args:
-            from_ns: where to begin to look; that is the answer if nothing is missing from there on.
+            from_ns: start of the search; the answer where nothing is missing from there on.
             until_ns: the end of the trial.
-            length_ns: of the stretch.
         """
         begin_ns = from_ns
         for seen in self._within(from_ns, None):
@@ -76,7 +75,7 @@ class Timeline:
 
 
 def binned(bin_ns: int, total_ns: int, count: Callable[[int, int], Sequence[int]]) -> tuple[Bin, ...]:
-    """Make bins of what a function counts between two times: sent, refused, received."""
+    """Return bins of what a function counts between two times: sent, refused, received."""
     made = []
     for number in range(-(-total_ns // bin_ns)):
         sent, refused, received = count(number * bin_ns, min(total_ns, (number + 1) * bin_ns))

@@ -1,4 +1,4 @@
-"""How TRex is started on its host, in place of nfvgen: the program that drives it, packed into one file."""
+"""The start of TRex on its host in place of nfvgen: the program that drives it, packed into one file."""
 
 import zipfile
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _MAIN = "import sys\n\nfrom nfvbed.traffic.trex.program import main\n\nsys.exit(
 
 @dataclass(frozen=True)
 class TrexOptions(NfvgenOptions):
-    """How it is started; it speaks nfvgen's protocol. Cores, memory and NICs are as TRex's own file has them."""
+    """The options of TRex's start, which speaks nfvgen's protocol. Cores, memory and NICs are in TRex's file."""
 
     program: ClassVar[str] = "TRex"
     trex: TrexSpec | None = None
@@ -34,11 +34,7 @@ class TrexOptions(NfvgenOptions):
 
 
 def write_archive(directory: Path) -> Path:
-    """Pack the program, with all that it needs beside the standard library and TRex, and return its file.
-
-    Args:
-        directory: to write it to.
-    """
+    """Pack the program, with all that it needs beside the standard library and TRex; return the file."""
     found = directory / ARCHIVE
     own = (_PACKAGE / name for name in ("__init__.py", "conservation.py", "traffic/__init__.py"))
     modules = (*own, *_PACKAGE.glob("traffic/trex/*.py"))

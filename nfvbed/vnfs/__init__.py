@@ -1,1 +1,1 @@
-"""VNFs: started on a deployment's ports, believed only when a frame came through them, watched, and ended."""
+"""VNFs: started on a deployment's ports, trusted only once a frame came through them, watched, and ended."""

@@ -1,4 +1,4 @@
-"""Which driver runs which VNF.
+"""The driver of each kind of VNF.
 
 Drivers are imported when they are asked for: one whose library is missing takes nobody else down.
 """

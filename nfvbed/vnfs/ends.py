@@ -1,4 +1,4 @@
-"""Traffic of paths that begin or end at a VNF: counted at the VNF, or at the generator's port.
+"""Traffic of paths with a VNF at one or both ends, counted at the VNF, or at the generator's port.
 
 A source is DPDK's testpmd, which sends at its own pace, without sequence numbers or stamps: such a trial has a rate and
 nothing else. Where the generator sends (`p2v`) it is known what was sent, and so what was lost.
@@ -25,7 +25,7 @@ Restart = Callable[[int], None]
 
 @dataclass(frozen=True)
 class VnfEnds:
-    """How the VNFs at the ends are read."""
+    """The functions by which the VNFs at the ends are read."""
 
     source: Callable[[], Hop] | None = None
     restart: Restart | None = None
@@ -37,8 +37,8 @@ class EndTraffic(Generator):
 
     Args:
         ends: the VNFs at the ends.
-        generator: at the other end; None where both are VNFs.
-        core: the core of a source, which is the generator then.
+        generator: at the other end; None: both ends are VNFs.
+        core: of a source, which is the generator then.
         frame_size: what the source sends now, in bytes, FCS included.
     """
 
@@ -50,7 +50,7 @@ class EndTraffic(Generator):
         self._core = core
 
     def hello(self) -> GeneratorInfo:
-        """Describe the generator; where both ends are VNFs, the source."""
+        """Return the generator's description; where both ends are VNFs, the source's."""
         if self._generator is not None:
             info = self._generator.hello()
             # The port that leads nowhere has no link that would matter.
@@ -147,18 +147,17 @@ class EndTraffic(Generator):
 
 
 def _of_two_times(sent: int, back: int, passing: int) -> DirectionCounts:
-    """Return the counts of two readings that are not of one instant.
+    """Return the counts from two readings at different times.
 
     Args:
-        sent: by the source.
-        back: what the sink, or the generator, counted.
-        passing: frames that pass in the time between the readings: so many above the source are no frames too many.
+        back: counted by the sink, or the generator.
+        passing: frames that pass between the readings: so many more than the source counted are no surplus.
     """
     return _counted(back if sent < back <= sent + passing else sent, back)
 
 
 def _counted(sent: int, back: int, **others: int) -> DirectionCounts:
-    """Return the counts of two places.
+    """Return the counts from two places.
 
     Raises:
         GeneratorError: they cannot be: a counter ran backwards.

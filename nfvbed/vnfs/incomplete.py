@@ -1,4 +1,4 @@
-"""Whether ordinary traffic would reach a raw-Ethernet VNF with incomplete checksums: asked of the links themselves.
+"""Whether ordinary traffic would reach a raw-Ethernet VNF with incomplete checksums: read from the links.
 
 What becomes of such frames is in `offload.py`: the VNF passes them on with a wrong checksum, and the receiver drops
 them in silence. The generator's frames are complete, so a rate shows nothing of it.
@@ -14,13 +14,7 @@ from nfvbed.spec.vnf import VnfChoice
 
 
 def leave_checksums_out(deployment: Deployment, handles: Iterable[VnfHandle], choice: VnfChoice) -> bool:
-    """Return whether the kernel leaves checksums to a link that leads to a raw-Ethernet VNF.
-
-    Args:
-        deployment: the data plane.
-        handles: the VNFs that run.
-        choice: what they are.
-    """
+    """Return whether the kernel leaves checksums to a link that leads to a raw-Ethernet VNF."""
     if not choice.is_raw:
         return False
     return any(_is_incomplete(deployment, port) for handle in handles for port in handle.ports)

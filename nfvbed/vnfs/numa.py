@@ -1,4 +1,4 @@
-"""Where a guest's vCPUs, memory and emulator threads go.
+"""The placement of a guest's vCPUs, memory and emulator threads.
 
 Pure: host topology in, seat or a refusal out. The meaning of the policies is Nova's (`hw:cpu_policy`,
 `hw:cpu_thread_policy`, `hw:numa_*`, `hw:emulator_threads_policy`). What came to lie on different NUMA nodes is read of
@@ -17,7 +17,7 @@ from nfvbed.spec.flavor import Flavor, NumaNodeSpec
 
 @dataclass(frozen=True)
 class Host:
-    """What the guest is placed on."""
+    """The host that a guest is placed on."""
 
     topology: CpuTopology
     arrangement: Arrangement
@@ -28,7 +28,7 @@ class Host:
 
 
 class GuestNode(Record):
-    """One node of the guest and where it lies."""
+    """A node of the guest, and its place."""
 
     vcpus: tuple[int, ...]
     memory_mib: int
@@ -37,7 +37,7 @@ class GuestNode(Record):
 
 
 class GuestSeats(Record):
-    """Who of a guest runs where."""
+    """The cores of a guest's threads."""
 
     vcpu_cores: tuple[tuple[int, ...], ...]
     """For every vCPU: the cores it may run on; one where it is pinned."""
@@ -50,8 +50,7 @@ def place_guest(flavor: Flavor, host: Host, shared_cores: tuple[int, ...]) -> Gu
 
     Args:
         flavor: its size and policies.
-        host: what there is.
-        shared_cores: where vCPUs run that need no core of their own.
+        shared_cores: for vCPUs that need no core of their own.
 
     Raises:
         UnsupportedError: the host has too few cores, or no such node.
@@ -98,7 +97,7 @@ def _nodes(flavor: Flavor, host: Host) -> tuple[GuestNode, ...]:
 def _shared(
     flavor: Flavor, nodes: Sequence[GuestNode], host: Host, shared_cores: tuple[int, ...]
 ) -> tuple[tuple[int, ...], ...]:
-    """Give every vCPU the cores that its scheduler may choose from."""
+    """Return, for every vCPU, the cores between which the scheduler may choose."""
     if flavor.shared_over == "core":
         return tuple(shared_cores for _ in range(flavor.vcpus))
     topology, arrangement = host.topology, host.arrangement
@@ -172,7 +171,7 @@ def _dedicated(
 
 
 def _by_threads(flavor: Flavor, topology: CpuTopology, candidates: Sequence[int], used: frozenset[int]) -> list[int]:
-    """Order cores as the thread policy wants them; those that it forbids are left out."""
+    """Return cores in the order of the thread policy, without those that it forbids."""
     if flavor.thread_policy == "isolate":
         # One thread of a physical core, and nothing on its others.
         alone = [c for c in candidates if not (topology.siblings_of(c) - {c}) & used]

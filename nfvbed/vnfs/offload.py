@@ -1,4 +1,4 @@
-"""The checksum trap: a frame whose checksum was left to hardware, through a VNF that never asks hardware.
+"""The checksum trap: a frame whose checksum was left to hardware, through a VNF that never uses hardware.
 
 A host's stack leaves the UDP or TCP checksum to the NIC; between virtio, veth and tap there is no NIC, and the frame
 travels with a note that its checksum is incomplete. A kernel forwarder passes the note on. A raw-Ethernet VNF sees only
@@ -35,7 +35,7 @@ REMEDY = (
 
 
 class ChecksumPath(StrEnum):
-    """What became of frames with an incomplete checksum."""
+    """The fate of frames with an incomplete checksum."""
 
     KEPT = "kept"
     """They arrived incomplete, with the note: the receiver's kernel accepts them."""
@@ -48,7 +48,7 @@ class ChecksumPath(StrEnum):
 
 
 class OffloadReport(Record):
-    """What a probe frame with an incomplete checksum showed."""
+    """The result of a probe frame with an incomplete checksum."""
 
     result: ChecksumPath
     observed: str
@@ -81,14 +81,14 @@ def probe_frame(
     frame: bytes,
     read: Callable[[bytes, bytes], tuple[ChecksumPath, bytes]],
 ) -> OffloadReport:
-    """Send a frame with an incomplete checksum until it arrives, and say what became of it.
+    """Send a frame with an incomplete checksum until it arrives, and return its fate.
 
     Args:
         deployment: with kernel ports (veth) on both ends.
         way: the port that it is sent from, and the one where it arrives.
         frame: as `incomplete_frame` makes it.
-        read: gives what became of its checksum, and the frame that this checksum is in, of the virtio_net_hdr and the
-            frame that arrived.
+        read: returns the checksum's fate and the frame that it belongs to, from the virtio_net_hdr and the frame that
+            arrived.
 
     Raises:
         OnboardError: the ports are no kernel links, so no stack could leave a checksum to them.
@@ -109,12 +109,12 @@ def probe_frame(
 
 
 def incomplete_frame(source: str, destination: str, ends: tuple[str, str] = ("198.18.0.1", "198.19.0.1")) -> bytes:
-    """Make a UDP frame as a stack leaves it to a NIC: the checksum field holds the sum of the pseudo header only.
+    """Return a UDP frame as a stack leaves it to a NIC: the checksum field has only the pseudo header's sum.
 
     Args:
         source: a MAC address.
         destination: a MAC address.
-        ends: IPv4 addresses of both.
+        ends: IPv4 addresses of source and destination.
     """
     payload = _MARK
     addresses = b"".join(socket.inet_aton(end) for end in ends)
@@ -127,10 +127,10 @@ def incomplete_frame(source: str, destination: str, ends: tuple[str, str] = ("19
 
 
 def judge(header: bytes, frame: bytes) -> ChecksumPath:
-    """Say what a frame's checksum is now.
+    """Return the state of a frame's checksum.
 
     Args:
-        header: the virtio_net_hdr that the kernel gave with it.
+        header: the kernel's virtio_net_hdr of the frame.
         frame: from its Ethernet header on.
     """
     flags, _, _, _, start, _ = _VNET_HEADER.unpack(header[: _VNET_HEADER.size])
@@ -189,7 +189,7 @@ def _raw(name: str) -> socket.socket:
 
 
 def _folded(data: bytes) -> int:
-    """One's complement sum of 16-bit words (RFC 1071), not inverted."""
+    """Return the one's complement sum of 16-bit words (RFC 1071), not inverted."""
     padded = data + b"\0" * (len(data) % 2)
     total: int = sum(struct.unpack(f"!{len(padded) // 2}H", padded))
     while total >> 16:

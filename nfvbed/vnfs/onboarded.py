@@ -1,4 +1,4 @@
-"""VNFs that are deployed between two commands: what is written beside an existing deployment, and found again."""
+"""The record of deployed VNFs between two commands, written beside an existing deployment."""
 
 from pathlib import Path
 
@@ -18,23 +18,23 @@ class OnboardedVnfs(Record):
 
 
 def save(deployment: Deployment, vnfs: OnboardedVnfs) -> None:
-    """Write them into the run directory; complete or not at all."""
+    """Write the VNFs into the run directory, complete or not at all."""
     write_whole(_path(deployment), vnfs.model_dump_json())
 
 
 def find(deployment: Deployment) -> OnboardedVnfs | None:
-    """Read them; None where none were onboarded."""
+    """Read the VNFs; None where none were onboarded."""
     path = _path(deployment)
     return OnboardedVnfs.model_validate_json(path.read_bytes()) if path.exists() else None
 
 
 def forget(deployment: Deployment) -> None:
-    """Remove what was written of them: they are gone."""
+    """Remove the record of the VNFs, which are gone."""
     _path(deployment).unlink(missing_ok=True)
 
 
 def require_same(deployment: Deployment, running: VnfChoice, choice: VnfChoice) -> None:
-    """Refuse to take VNFs over that are others than those asked for; by which words they were asked for is the same.
+    """Refuse to take over other VNFs than those asked for; by which names they were asked for does not matter.
 
     Raises:
         OnboardError: another VNF is running.

@@ -1,4 +1,4 @@
-"""The hops of a whole path: those of VNFs put between the switch's ports that lead to them."""
+"""The hops of a whole path: VNFs' hops between the switch's ports that lead to them."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from nfvbed.records import Hop, HopKind
 
 
 def woven(switch: Sequence[Hop], vnfs: Sequence[Sequence[Hop]]) -> tuple[Hop, ...]:
-    """Put every VNF's hops behind the switch's port towards it; at the end where the switch shows no such port.
+    """Insert every VNF's hops behind the switch's port towards it, or at the end where there is no such port.
 
     Every hop of a VNF is given that VNF's number.
 

@@ -1,4 +1,4 @@
-"""What is at the other side of a data plane's ports, from its start to the moment that it can be used."""
+"""The peers of a data plane's ports, from their start until they can be used."""
 
 import contextlib
 import time
@@ -28,8 +28,7 @@ class OnboardedPeers:
     All of them start at once and are then waited for: programs come up, and guests boot, side by side.
 
     Args:
-        plan: the topology.
-        choice: the VNFs; None: there are none.
+        choice: None: there are no VNFs.
         root: of the project.
     """
 
@@ -49,17 +48,17 @@ class OnboardedPeers:
         self.generator: Generator | None = None
 
     def at(self, starter: GeneratorStarter) -> Self:
-        """Put them where a generator is started too, which then starts beside them."""
+        """Set the place of the peers, with a generator that starts beside them."""
         self._starter = starter
         return self.inside((starter.workspace, starter.arrangement))
 
     def inside(self, host: Host) -> Self:
-        """Put them somewhere; a generator is opened when it is needed."""
+        """Set the place of the VNFs; a generator is opened when it is needed."""
         self._host = host
         return self
 
     def start(self, foreseen: Deployment) -> None:
-        """Start them on the deployment's ports."""
+        """Start the peers on the deployment's ports."""
         self.began_ns = time.monotonic_ns()
         if self._choice is not None and self._host is not None:
             choice = self._choice
@@ -72,7 +71,7 @@ class OnboardedPeers:
             self.generator = self._starter.launch(foreseen.model_copy(update={"vnfs": self.handles}))
 
     def wait(self) -> None:
-        """Wait until all of them run; idempotent.
+        """Wait until all peers run; idempotent.
 
         Raises:
             OnboardError, VnfDiedError, GeneratorError: one does not come up.
@@ -86,7 +85,7 @@ class OnboardedPeers:
         self.ready_ns = time.monotonic_ns()
 
     def give_up(self) -> None:
-        """Let go of a generator that nobody will use; what runs ends with its workspace."""
+        """Close a generator that nobody will use; all else ends with its workspace."""
         if self.generator is not None:
             with contextlib.suppress(InternalError):
                 self.generator.close()
@@ -97,7 +96,7 @@ def _starts_quickly(choice: VnfChoice) -> bool:
 
 
 def is_quick(plan: Layout, choice: VnfChoice | None) -> bool:
-    """Whether what is at the ports comes up about as fast as a switch, and passes on what a generator sends.
+    """Return whether the peers start about as fast as a switch, and pass on what a generator sends.
 
     Guests boot for seconds on the cores that a switch starts on; a VNF at an end of the path sends when it is started.
     """

@@ -1,4 +1,4 @@
-"""What the remedy of the checksum trap costs: TCP through an ordinary VNF, offloads on and off, in turns.
+"""The price of avoiding the checksum trap: TCP through an ordinary VNF, offloads on and off, in turns.
 
 Frames of a generator do not feel offloads; a stack does: without them every checksum is computed and every segment cut
 before the VNF has it. What is turned off is what `offloads: false` turns off: the VNF's ports and the switch's that
@@ -36,11 +36,11 @@ class OffloadPrice(Record):
 
 
 class OffloadPricer:
-    """Measures on one deployment.
+    """Measures the price on one deployment.
 
     Args:
-        deployment: with veth ports alone, frames going through it; no generator is open on it.
-        around: where the hosts at its ends are made.
+        deployment: with only veth ports, and frames going through; no generator may be open on it.
+        around: for the hosts at its ends.
 
     Raises:
         OnboardError: its ports are others.

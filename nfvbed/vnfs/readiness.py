@@ -1,4 +1,4 @@
-"""A VNF that says that it is up is not believed: frames through it decide."""
+"""A VNF that reports itself ready is not trusted: frames through it decide."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Check = Callable[[], None]
 
 
 class ProbeReport(Record):
-    """What came of the frames that were sent to find out whether the path forwards."""
+    """The result of the frames that probed whether the path forwards."""
 
     attempts: int
     sent: int
@@ -33,14 +33,13 @@ class ProbeReport(Record):
 def wait_until_forwarding(
     generator: Generator, frames: int, timeout_s: float, watch: tuple[Hops, Check], deployment: Deployment
 ) -> ProbeReport:
-    """Send a few frames, again and again, until some come back in both directions, through every VNF.
+    """Send a few frames, repeatedly, until some come back in both directions, through every VNF.
 
     Args:
         generator: open on the deployment's ports.
-        frames: of an attempt, in each direction.
-        timeout_s: how long to try.
-        watch: reads the counters of the path; raises when the switch or a VNF has died.
-        deployment: what is probed.
+        frames: per attempt, in each direction.
+        timeout_s: for all attempts together.
+        watch: reads the path's counters; raises when the switch or a VNF has died.
 
     Raises:
         OnboardError: none came through in time; the message shows the counters along the path.

@@ -1,4 +1,4 @@
-"""Which VNF runs where: from a deployment's ports and the arrangement of cores to seats."""
+"""The seats of VNFs: from a deployment's ports and the arrangement of cores."""
 
 from pathlib import Path
 
@@ -22,13 +22,12 @@ _SOCKETS = (PortKind.VHOST_USER, PortKind.MEMIF)
 def seats(
     deployment: Deployment, plan: Layout, choice: VnfChoice, host: tuple[Workspace, Arrangement, Path]
 ) -> tuple[VnfSeat, ...]:
-    """Give every VNF its place, in the order of the path.
+    """Return a seat for every VNF, in the order of the path.
 
     Args:
-        deployment: the data plane that is deployed, with the ports of the VNFs.
-        plan: its topology.
+        deployment: with the ports of the VNFs.
         choice: the VNF; all places run the same.
-        host: the workspace it starts in, the arrangement of cores, the root of the project.
+        host: the workspace in which it starts, the arrangement of cores, the root of the project.
 
     Raises:
         UnsupportedError: the host cannot give virtual machines what their flavor wants.
@@ -58,7 +57,7 @@ def seats(
 
 
 def _guests(choice: VnfChoice, arrangement: Arrangement, used: list[int]) -> list[GuestSeats | None]:
-    """Place virtual machines one after another: a core that one has to itself is not there for the next."""
+    """Place virtual machines one after another: a core that one has alone is taken for the next."""
     if choice.kind is not VnfKind.VM:
         return [None for _ in used]
     topology, taken, placed = read_topology(), frozenset[int](), list[GuestSeats | None]()
@@ -71,13 +70,13 @@ def _guests(choice: VnfChoice, arrangement: Arrangement, used: list[int]) -> lis
 
 
 def _meets_others(guest: GuestSeats | None, arrangement: Arrangement) -> bool:
-    """Whether vCPUs may run on cores of the switch or the generator."""
+    """Return whether vCPUs may run on cores of the switch or the generator."""
     others = {*arrangement.switch_cores, arrangement.generator_core}
     return guest is not None and any(others & set(cores) for cores in guest.vcpu_cores)
 
 
 def beyond(deployment: Deployment, plan: Layout, index: int) -> tuple[str, str]:
-    """Return what a VNF's ports lead to: its neighbours along a chain, the generator at its ends and side by side."""
+    """Return the peers of a VNF's ports: its neighbours in a chain, or the generator at ends and side by side."""
     vnfs = deployment.vnf_ports
     kind = (deployment.ports or deployment.vnf_ports[index])[0].kind
     generator = vhost_user.MACS if kind in _SOCKETS else tuple(veth.MACS[name] for name in GENERATOR_LINKS)
@@ -89,7 +88,7 @@ def beyond(deployment: Deployment, plan: Layout, index: int) -> tuple[str, str]:
 
 
 def _does(plan: Layout, index: int, choice: VnfChoice) -> str:
-    """Return what a VNF does: an end of the path sends or receives, whatever it could forward."""
+    """Return a VNF's task: an end of the path sends or receives, whatever it could forward."""
     if index == 0 and plan.ends[0] is EndKind.SOURCE:
         return SOURCE
     if index == plan.vnfs - 1 and plan.ends[1] is EndKind.SINK:
@@ -98,7 +97,7 @@ def _does(plan: Layout, index: int, choice: VnfChoice) -> str:
 
 
 def tasks(plan: Layout, choice: VnfChoice) -> set[str]:
-    """Name what the VNFs of a layout do: forward so, or be a source or a sink."""
+    """Return the tasks of a layout's VNFs: to forward, or to be a source or a sink."""
     ends = {EndKind.SOURCE: "source", EndKind.SINK: "sink"}
     tasks = {ends[end] for end in plan.ends if end in ends}
     return tasks if plan.one_way else {choice.forwarding}

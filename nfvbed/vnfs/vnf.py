@@ -19,7 +19,7 @@ SINK = "sink"
 
 @dataclass(frozen=True)
 class VnfSeat:
-    """One VNF at its place: all that a driver needs to start it."""
+    """A VNF's seat: all that a driver needs to start it."""
 
     index: int
     """Place in the path, from 0; its name is `vnf<index + 1>`."""
@@ -57,17 +57,16 @@ class VnfDriver(ABC):
 
     @abstractmethod
     def probe(self, choice: VnfChoice) -> Fitness:
-        """Find out, by trying and not by guessing, how this host can run it.
+        """Probe, by trying, how this host can run the VNF.
 
         Raises:
             UnsupportedError, PrerequisiteError, OnboardError: it cannot.
         """
 
     def require_files(self, choice: VnfChoice, root: Path) -> None:
-        """Look for the files that it is started from, without asking anything of the host; most have none.
+        """Check that the VNF's files are there, without asking anything of the host; most VNFs have none.
 
         Args:
-            choice: the VNF.
             root: of the project.
 
         Raises:
@@ -78,7 +77,7 @@ class VnfDriver(ABC):
 
     @abstractmethod
     def start(self, seat: VnfSeat) -> VnfHandle:
-        """Start it; it need not forward yet. The ports' other ends are deployed already.
+        """Start the VNF, whose ports' other ends are deployed already; it need not forward yet.
 
         Raises:
             OnboardError, PrerequisiteError, UnsupportedError: the caller then undoes the workspace.
@@ -86,8 +85,7 @@ class VnfDriver(ABC):
 
     @abstractmethod
     def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
-        """Wait until it says that it forwards, and return the handle with what is known then
-        (threads, versions, steps).
+        """Wait until the VNF reports that it forwards; return the handle with its threads, versions and steps.
 
         Raises:
             OnboardError: it did not within its readiness time-out; the message holds the last lines of its log.
@@ -95,14 +93,13 @@ class VnfDriver(ABC):
         """
 
     def carry(self, seat: VnfSeat, handle: VnfHandle, deployment: Deployment) -> bool:
-        """Prove that it forwards where the generator's plain frames cannot; whether that was needed.
+        """Prove that the VNF forwards, if plain frames of the generator cannot; return whether that was needed.
 
         The generator is not open then.
 
         Args:
-            seat: of the VNF.
             handle: of the VNF, which is ready.
-            deployment: whose outside ports frames are sent and received at.
+            deployment: with the outside ports for the frames.
 
         Raises:
             OnboardError: frames do not come through within its readiness time-out.
@@ -110,12 +107,12 @@ class VnfDriver(ABC):
         return False
 
     def bearers(self, handle: VnfHandle) -> BearerTable | None:
-        """Return the bearers that frames through it go over; None: it takes plain frames."""
+        """Return the bearers of frames through the VNF; None: it takes plain frames."""
         return None
 
     @abstractmethod
     def verify(self, handle: VnfHandle) -> None:
-        """Check that it lives.
+        """Check that the VNF lives.
 
         Raises:
             VnfDiedError: with its exit status and its last lines.
@@ -123,20 +120,20 @@ class VnfDriver(ABC):
 
     @abstractmethod
     def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
-        """Read its ports' counters, in the order of the path; cumulative."""
+        """Return the cumulative counters of the VNF's ports, in the order of the path."""
 
     @abstractmethod
     def threads(self, handle: VnfHandle) -> Sequence[WorkThread]:
         """Return the threads that do its packet work now, in the role `vnf`."""
 
     def reader(self, handle: VnfHandle) -> CounterReader | None:
-        """Return what reads its own counters around a trial; None: it has no more than its ports'."""
+        """Return the reader of its own counters around a trial; None: it has only its ports'."""
         return None
 
     @abstractmethod
     def stop(self, handle: VnfHandle) -> None:
-        """End it, in order; idempotent."""
+        """End the VNF in an orderly way; idempotent."""
 
     def end(self, handle: VnfHandle) -> None:
-        """End it with the whole deployment: its ports go too, and nothing is started on them again; idempotent."""
+        """End the VNF with the whole deployment: its ports go too, and nothing starts on them again. Idempotent."""
         self.stop(handle)

@@ -1,1 +1,1 @@
-"""VSPERF: its configuration read, the user's own VSPERF driven, and results in its columns."""
+"""VSPERF: reads its configuration, drives the user's own VSPERF, and writes results in its columns."""

@@ -31,7 +31,7 @@ _MOUNTS = (
 
 
 def main(folder: str, *modules: str) -> None:
-    """Set up, say so, and serve until the host goes away."""
+    """Set the system up, say so, and serve until the host goes away."""
     if os.getpid() != 1 or "nfvbed.node=" not in Path("/proc/cmdline").read_text():
         raise RuntimeError("this is no guest node: nothing was touched")
     mount_all()
@@ -48,7 +48,7 @@ def main(folder: str, *modules: str) -> None:
 
 
 def mount_all() -> None:
-    """Mount what a system has; what the kernel lacks is left out, and found lacking by who needs it."""
+    """Mount what a system has; what the kernel lacks is left out, and found missing where it is needed."""
     for kind, target, options in _MOUNTS:
         with contextlib.suppress(OSError):
             Path(target).mkdir(parents=True, exist_ok=True)
@@ -81,19 +81,19 @@ class Agent:
         self.heard = bytearray()
 
     def serve(self) -> None:
-        """Go on until the host closes the port."""
+        """Serve until the host closes the port."""
         while True:
             for key, _ in self.selector.select():
                 key.data()
 
     def say(self, **message: Any) -> None:
-        """Send one line."""
+        """Send one line to the host."""
         line = json.dumps(message).encode() + b"\n"
         while line:
             line = line[os.write(self.port, line) :]
 
     def hear(self) -> None:
-        """Read requests and do them."""
+        """Read requests and execute them."""
         chunk = os.read(self.port, 65536)
         if not chunk:
             power_off()
@@ -138,7 +138,7 @@ class Agent:
         self.say(event="ended", id=request["id"], status=0)
 
     def do_write(self, request: dict[str, Any]) -> None:
-        """Append to a file, or begin it."""
+        """Append to a file, or create it."""
         path = Path(request["path"])
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb" if request["begin"] else "ab") as file:
@@ -172,18 +172,18 @@ class Agent:
                     self.finish(pid)
 
     def finish(self, pid: int) -> None:
-        """Say that a program has ended, when its last output is through as well."""
+        """Report that a program has ended, once its last output is through as well."""
         if pid in self.ended and not self.running[pid]["pipes"]:
             self.say(event="ended", id=self.running.pop(pid)["id"], status=self.ended.pop(pid))
 
 
 def encoded(data: bytes) -> str:
-    """Write bytes as text."""
+    """Return bytes as text for the channel."""
     return base64.b64encode(data).decode("ascii")
 
 
 def give_up(kind: type[BaseException], failure: BaseException, _: object) -> None:
-    """Say why on the console, and end the machine."""
+    """Print the reason on the console, and end the machine."""
     sys.stdout.write(f"nfvbed: guest node failed: {kind.__name__}: {failure}\n")
     sys.stdout.flush()
     power_off()

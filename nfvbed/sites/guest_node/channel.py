@@ -63,7 +63,7 @@ class NodeChannel:
             time.sleep(0.02)
 
     def close(self) -> None:
-        """Close it; the guest then ends."""
+        """Close the connection; the guest then ends."""
         self._socket.close()
 
     def send(self, request: Mapping[str, Any]) -> None:
@@ -84,7 +84,7 @@ class NodeChannel:
         """Return the guest's next message.
 
         Args:
-            deadline: by the monotonic clock; None: as long as it lives.
+            deadline: by the monotonic clock; None: wait as long as the guest lives.
 
         Raises:
             DeployError: the guest is gone, or says nothing in time.
@@ -124,5 +124,5 @@ def data_of(message: Mapping[str, Any]) -> bytes:
 
 
 def encoded(data: bytes) -> str:
-    """Write bytes as a request carries them."""
+    """Return bytes as a request carries them."""
     return base64.b64encode(data).decode("ascii")

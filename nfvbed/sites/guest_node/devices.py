@@ -1,4 +1,4 @@
-"""What a guest node can have beside its CPUs and memory; each kind is one value here, named in the site's file.
+"""Devices that a guest node can have beside its CPUs and memory; a site's file names them by kind.
 
 To add a kind: a value in `DEVICES` (and its name in `GuestSpec.devices`, `nfvbed/spec/site.py`).
 """
@@ -10,7 +10,7 @@ from nfvbed.errors import ConfigurationError
 
 @dataclass(frozen=True)
 class NodeDevice:
-    """A kind of device, as QEMU and the guest's kernel are reported of it."""
+    """A kind of device: its part of QEMU's command line, and the modules that the guest's kernel needs."""
 
     arguments: tuple[str, ...] = ()
     """QEMU's, in order."""
@@ -28,7 +28,7 @@ pairs."""
 
 
 def _cabled_nics() -> tuple[str, ...]:
-    """Four NICs; the first and second, and the third and fourth, are at the ends of one hub of QEMU each."""
+    """Return four NICs in two pairs; the two of a pair are joined by a hub of QEMU's."""
     words: list[str] = []
     for place, address in enumerate(CABLED_NICS):
         root, cable = f"cabled-root{place}", f"cable{place // 2}-end{place % 2}"

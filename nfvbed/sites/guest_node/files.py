@@ -1,4 +1,4 @@
-"""What `make node` has unpacked for guest nodes: a kernel with all its modules, and busybox."""
+"""The files for guest nodes that `make node` unpacks: a kernel with all its modules, and busybox."""
 
 import lzma
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ def _module_name(path: str) -> str:
 
 
 def locate(project_root: Path) -> NodeFiles:
-    """Find them.
+    """Find the kernel, its modules and busybox.
 
     Raises:
         PrerequisiteError: they are not there.

@@ -21,7 +21,7 @@ _NESTED = "kvm_amd"
 
 @dataclass(frozen=True)
 class NodeMachine:
-    """A guest node, as it is started."""
+    """A guest node as it is started."""
 
     name: str
     """Of its site."""
@@ -40,7 +40,7 @@ class NodeMachine:
 
 @dataclass(frozen=True)
 class NodePlaces:
-    """The files of a node that runs, below its run directory."""
+    """The files of a running node, below its run directory."""
 
     directory: Path
 

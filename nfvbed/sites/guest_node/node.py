@@ -1,4 +1,4 @@
-"""A guest node that runs: started in a workspace, and asked to execute programs."""
+"""A running guest node: started in a workspace, and asked to execute programs."""
 
 import signal
 import time
@@ -47,7 +47,7 @@ class GuestNode(OwnMachine):
     def start(
         cls, workspace: Workspace, wanted: NodeMachine, files: NodeFiles, binaries: QemuBinaries, cores: Sequence[int]
     ) -> "GuestNode":
-        """Boot one, and wait until its agent answers.
+        """Boot a guest node, and wait until its agent answers.
 
         Raises:
             DeployError: it does not boot; with the last lines of its console.
@@ -111,7 +111,7 @@ class GuestNode(OwnMachine):
             self._collect(request, time.monotonic() + _ANSWER_S, None)
 
     def close(self) -> None:
-        """End it."""
+        """End the guest node."""
         self._channel.close()
         self._process.stop()
 
@@ -138,7 +138,7 @@ class GuestNode(OwnMachine):
                 output(message["stream"], data)
 
     def _check(self) -> None:
-        """Make sure that the guest runs.
+        """Check that the guest runs.
 
         Raises:
             DeployError: QEMU has ended, or its kernel says that it failed.

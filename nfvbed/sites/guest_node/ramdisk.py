@@ -38,7 +38,6 @@ def ramdisk(files: NodeFiles, modules: tuple[str, ...]) -> bytes:
     """Make the ramdisk.
 
     Args:
-        files: the kernel's.
         modules: that the agent loads before it says that it is ready.
 
     Raises:

@@ -1,4 +1,4 @@
-"""A guest node for as long as a command takes: the host is held, and what dead ones left is removed before."""
+"""A guest node for the time of one command: the host is held, and what killed ones left is removed before."""
 
 import os
 from collections.abc import Iterator
@@ -24,10 +24,9 @@ from nfvbed.spec.site import GuestSiteSpec
 
 @contextmanager
 def guest_node(spec: GuestSiteSpec, root: Path) -> Iterator[GuestNode]:
-    """Boot a site's guest node; at the end it is gone with all that was made for it.
+    """Boot a site's guest node; at the end of the block it is gone with all that was made for it.
 
     Args:
-        spec: the site's file.
         root: of the project.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The lab inside a guest node: the same site, which says of all that comes from it where that was."""
+"""The lab inside a guest node: the same site, whose rig and results name the node."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -20,7 +20,7 @@ from nfvbed.spec.site import GuestSiteSpec
 
 
 def find_node(spec: GuestSiteSpec, root: Path) -> Site:
-    """Return the guest node: as the lab where this machine is it, else as a machine that boots for a command."""
+    """Return the guest node: the lab where this machine is it, else a machine that boots for each command."""
     node = this_node()
     if node is None or node.site != spec.name:
         return NodeElsewhere(spec, root)
@@ -31,7 +31,6 @@ class NodeElsewhere(AbsentSite):
     """A guest node that this machine is not.
 
     Args:
-        spec: the site's file.
         root: of the project.
     """
 
@@ -46,7 +45,7 @@ class NodeElsewhere(AbsentSite):
         self._boot = partial(guest_node, spec, root)
 
     def own_machine(self) -> Boot:
-        """Boot it."""
+        """Boot the guest node."""
         return self._boot
 
 
@@ -54,8 +53,7 @@ class GuestNodePlanes(LabPlanes):
     """The data planes on this machine, which is a guest node.
 
     Args:
-        machine: this one.
-        node: what it is.
+        node: what the guest node is.
     """
 
     def __init__(self, machine: LabMachine, node: NodeIdentity) -> None:
@@ -63,18 +61,18 @@ class GuestNodePlanes(LabPlanes):
         self._node = node
 
     def rig(self, deployment: Deployment) -> dict[str, Any]:
-        """The lab's, and the node: it is equal to no rig of a real machine."""
+        """Return the lab's rig with the node: it equals no rig of a real machine."""
         node = {"site": self._node.site, "accelerator": self._node.accelerator.value, "qemu": self._node.qemu}
         return super().rig(deployment) | {"node": node}
 
     def core_distances_ns(self, deployment: Deployment) -> Distances | Unavailable:
-        """Measure as the lab does, where cores are real."""
+        """Measure core distances as the lab does, where cores are real."""
         if self._node.accelerator is Accelerator.TCG:
             return Unavailable("emulated cores have no cache lines: their distance is the host's scheduler's")
         return super().core_distances_ns(deployment)
 
     def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
-        """The lab's, and that instructions are emulated, where they are."""
+        """Return the lab's warnings, and that instructions are emulated, where they are."""
         found = dict.fromkeys(super().warnings(deployment, threads))
         if self._node.accelerator is Accelerator.TCG:
             found[QualityWarning.EMULATED_ACCELERATOR] = None

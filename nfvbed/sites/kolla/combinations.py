@@ -29,12 +29,12 @@ class Combination:
         return not self.reason
 
     def of(self, variant: Variant, release: KollaReleaseSpec) -> bool:
-        """Whether it is one of a variant's with a release."""
+        """Return whether this is a combination of a variant with a release."""
         return (self.variant, self.release) == (variant.name, release.name)
 
 
 def combinations(project: Project) -> tuple[Combination, ...]:
-    """Return all of them, in the order of variants, releases and sites."""
+    """Return all combinations, in the order of variants, releases and sites."""
     sites = [site for site in map(project.load_site, EXAMPLES) if isinstance(site, KollaSiteSpec)]
     releases = [project.load_kolla_release(name) for name in project.kolla_release_names]
     return tuple(

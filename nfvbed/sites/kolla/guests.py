@@ -12,7 +12,7 @@ _MULTIQUEUE_IMAGE = "hw_vif_multiqueue_enabled"
 
 
 def flavor_of(order: Order, flavor: Flavor) -> dict[str, Any]:
-    """Return a flavor as it is made in Nova, and what its image has to have beside it.
+    """Return the definition of a flavor in Nova, and the properties that its image needs.
 
     Raises:
         UnsupportedError: the release has not what it asks for.

@@ -14,7 +14,7 @@ FILLED = ("control", "network", "compute", "monitoring", "storage", "deployment"
 
 
 def hosts_file(order: Order) -> str:
-    """Return the groups that are for Kolla's user to fill."""
+    """Return the groups that the user of Kolla fills with machines."""
     controller = [order.controller]
     computes = [name for name, host in order.hosts.items() if host.is_compute]
     groups = {

@@ -1,4 +1,4 @@
-"""What rendering starts from, and what comes of it."""
+"""The input of rendering, and its result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ NO_PLANE = KollaPlane(name="")
 
 @dataclass(frozen=True)
 class Order:
-    """Variants on a site with a release, all checked, and found to fit together."""
+    """Variants on a site with a release, checked and found to fit together."""
 
     pinning: Pinning
     """Which compute has which variant; most orders have one for all."""
@@ -45,7 +45,7 @@ class Order:
         return plane_of(self.variant_on(name)) if name in self.pinning.variants else NO_PLANE
 
     def support_on(self, name: str) -> ReleaseSupport:
-        """Return what becomes of a compute's data plane with this release.
+        """Return the release's support for a compute's data plane.
 
         Raises:
             InternalError: nobody says, which is found out before there is an order.
@@ -78,7 +78,7 @@ class Order:
         return "vlan,vxlan" if all(plane.neutron.has_tunnels for plane in self.planes) else "vlan"
 
     def uplinks(self, name: str) -> tuple[Uplink, ...]:
-        """Return the NICs that a machine's switch has, in the file's order.
+        """Return the NICs of a machine's switch, in the file's order.
 
         A controller has all of its NICs there: DHCP and routers of networks whose ports on computes are on no switch
         are attached to its switch.
@@ -88,14 +88,14 @@ class Order:
         return tuple(Uplink(nic, nic.network) for nic in nics if nic.network is not None)
 
     def machine(self, name: str) -> KollaMachine:
-        """Return a machine as records of data planes are asked about it."""
+        """Return a machine in the form that data planes' records take."""
         planes = tuple(plane.name for plane in self.planes)
         return KollaMachine(
             self.site.hosts[name], self.uplinks(name), self.site.networks, self.plane_on(name).name, planes
         )
 
     def compute(self, name: str) -> KollaCompute:
-        """Return a compute so."""
+        """Return a compute in the form that data planes' records take."""
         machine = self.machine(name)
         return KollaCompute(
             **vars(machine),
@@ -119,7 +119,7 @@ def _known(plane: KollaPlane, release: KollaReleaseSpec) -> ReleaseSupport:
 
 @dataclass(frozen=True)
 class Rendering:
-    """Files, and what they do not do."""
+    """The rendered files, and what they leave out."""
 
     files: Mapping[str, str]
     """Contents by path, relative to the folder that Kolla is given (`--configdir`)."""

@@ -1,4 +1,4 @@
-"""Which options of a variant mean something in a cloud, and which are refused: none is left out without a word."""
+"""Which options of a variant have a setting in a cloud, and which are refused: none is ignored silently."""
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.sites.kolla.pinning import plane_of
@@ -9,7 +9,7 @@ OF_THE_LAB = frozenset({"dataplane", "core_use"})
 
 
 def check_options(variant: Variant) -> None:
-    """Make sure that a cloud can be what a variant asks for.
+    """Make sure that a cloud has settings for a variant's options.
 
     Raises:
         UnsupportedError: an option has another value than its default, and Neutron and Nova have no such setting.

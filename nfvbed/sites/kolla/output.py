@@ -1,4 +1,4 @@
-"""The folder that a rendering is written to, which its user and Kolla's generator of passwords write to as well."""
+"""The folder of a rendering, to which its user and Kolla's generator of passwords write too."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ RECORD = "nfvbed/rendered.json"
 
 
 def write(folder: Path, files: dict[str, str]) -> tuple[str, ...]:
-    """Write files, remove those of the last time that are no longer among them, and leave all others alone.
+    """Write files, remove those of the last rendering that are gone, and leave all others alone.
 
     Args:
         folder: made where it is missing.
@@ -42,7 +42,7 @@ def write(folder: Path, files: dict[str, str]) -> tuple[str, ...]:
 
 
 def adopt(folder: Path) -> None:
-    """Take a folder over that nothing was rendered to before, with what its user has put there already."""
+    """Accept a folder without a rendering, with the files that its user has put there."""
     record = folder / RECORD
     if not record.exists():
         record.parent.mkdir(parents=True, exist_ok=True)

@@ -41,7 +41,7 @@ def _filters(order: Order) -> tuple[str, ...]:
 
 
 def merged(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Return the names of all lists, each once, in an order that is each list's."""
+    """Return the names of all lists, each once, in an order that fits every list."""
     before = TopologicalSorter[str]()
     for names in lists:
         before.add(names[0])

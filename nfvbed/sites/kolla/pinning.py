@@ -14,7 +14,7 @@ from nfvbed.spec.variant import Variant
 
 @dataclass(frozen=True)
 class Pinning:
-    """Variants by compute.
+    """The variant of each compute.
 
     Args:
         variants: of all computes, by the computes' names.
@@ -24,7 +24,7 @@ class Pinning:
 
     @classmethod
     def everywhere(cls, variant: Variant, site: KollaSiteSpec) -> "Pinning":
-        """Return one variant on all computes."""
+        """Return the pinning of one variant to all computes."""
         return cls(dict.fromkeys(site.hosts_with("compute"), variant))
 
     @property
@@ -64,12 +64,7 @@ def plane_of(variant: Variant) -> KollaPlane:
 
 
 def pinning_of(project: Project, site: KollaSiteSpec, variant: str) -> Pinning:
-    """Return what is deployed on a site when a variant is asked for: with it all those that its file pins beside it.
-
-    Args:
-        project: whose variants they are.
-        site: the rack.
-        variant: name of the one that is asked for.
+    """Return the pinning of a deployment of a variant: the site's file may pin others beside it.
 
     Raises:
         UsageError: the site's file pins computes to others, or there is no such variant.
@@ -87,7 +82,7 @@ def pinning_of(project: Project, site: KollaSiteSpec, variant: str) -> Pinning:
 
 
 def pinned_by(project: Project, site: KollaSiteSpec) -> Pinning:
-    """Return what a site's file pins its computes to."""
+    """Return the pinning that a site's file declares."""
     return Pinning({host: project.load_variant(name) for host, name in site.pinned.items()})
 
 

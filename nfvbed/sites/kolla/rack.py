@@ -1,4 +1,4 @@
-"""From a rack's file to the site: machines that a cloud is deployed on, or is still to be.
+"""From a rack's file to the site: machines with a cloud, or machines without one yet.
 
 What asks them, or renders for them, needs neither ansible-runner nor OpenStack's libraries: those are imported by what
 deploys, and by what opens a cloud.
@@ -28,7 +28,7 @@ from nfvbed.spec.vnf import VnfChoice
 
 
 def find_rack(spec: KollaSiteSpec, root: Path) -> Site:
-    """Return a rack: with the cloud that is deployed on it, or without any, which is refused where one is needed."""
+    """Return a rack; where it has no cloud, it refuses what needs one."""
     stages = RackStages(spec, root)
     try:
         require_complete(spec.name, RackPlaces.of(root, spec.name))
@@ -44,7 +44,6 @@ class RackStages(StagedCloud):
     """The cloud of a rack, which kolla-ansible deploys.
 
     Args:
-        spec: the rack's file.
         root: of the project.
     """
 
@@ -58,13 +57,13 @@ class RackStages(StagedCloud):
         return open_project(self._root)
 
     def foresee(self, order: CloudOrder) -> tuple[str, ...]:
-        """Read the files, and the journal."""
+        """Read the files and the journal, and return what `deploy` would do."""
         from nfvbed.sites.kolla import staged
 
         return staged.foresee_order(self._project, self._spec, order)
 
     def deploy(self, order: CloudOrder, confirm: Callable[[], None], observer: Observer) -> DeployedCloud:
-        """Preflight, preparation, Kolla's commands, and what Kolla lacks."""
+        """Deploy: preflight, preparation, Kolla's commands, and what Kolla lacks."""
         from nfvbed.sites.kolla import staged
 
         return staged.deploy_order(self._project, self._spec, order, confirm, observer)
@@ -87,7 +86,7 @@ class RackStages(StagedCloud):
         return verified.verify(self._project, self, self._spec, (variant, choose), (release, os_cloud))
 
     def render(self, variant: str, release: str | None, groups: Callable[[], str] | None = None) -> StageFiles:
-        """Globals, inventory, variables of machines and overrides of services."""
+        """Return globals, inventory, variables of machines and overrides of services."""
         profile = self._project.load_kolla_release(release or NEWEST)
         pinning = pinning_of(self._project, self._spec, variant)
         order = order_pinned(pinning, self._spec, profile)
@@ -96,30 +95,29 @@ class RackStages(StagedCloud):
         return StageFiles(pinning.name, {**made.files, **own}, made.roles)
 
     def is_there(self, *, evicts: bool) -> bool:
-        """Look into the journal, and ask a cloud that runs."""
+        """Look into the journal, and ask a running cloud."""
         from nfvbed.sites.kolla import staged
 
         return staged.is_there(self._project, self.name, evicts=evicts)
 
     def take_down(self, observer: Observer, *, evicts: bool) -> tuple[str, ...]:
-        """Take it down stage by stage; its passwords are kept."""
+        """Take the cloud down stage by stage; its passwords are kept."""
         from nfvbed.sites.kolla import staged
 
         return staged.take_down(self._project, self._spec, observer, evicts=evicts)
 
     def foresee_take_down(self, *, evicts: bool) -> tuple[str, ...]:
-        """Name the stages."""
+        """Return the names of the stages."""
         from nfvbed.sites.kolla import staged
 
         return staged.foresee_take_down(self._project, self.name, evicts=evicts)
 
 
 class EmptyRack(AbsentSite):
-    """A rack without a cloud, without all of one, or without what measuring on it takes.
+    """A rack that cannot be measured: it has no cloud, not all of one, or lacks something for measuring.
 
     Args:
-        stages: that make one of it.
-        why: nothing runs on it.
+        why: why nothing runs on it.
     """
 
     def __init__(self, stages: RackStages, why: NfvbedError) -> None:
@@ -127,17 +125,17 @@ class EmptyRack(AbsentSite):
         self._stages = stages
 
     def staged_cloud(self) -> StagedCloud:
-        """The cloud that is to be."""
+        """Return the cloud that can be deployed on it."""
         return self._stages
 
     def asks_name(self) -> bool:
-        """Where a part of one is."""
+        """Return whether a part of a cloud is there."""
         return self._stages.is_there(evicts=self.evicts)
 
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
-        """Take down what is there of one."""
+        """Take down the parts of a cloud that are there."""
         return self._stages.take_down(self.observer, evicts=self.evicts)
 
     def foresee_take_down(self) -> tuple[str, ...]:
-        """Name the stages."""
+        """Return the names of the stages."""
         return self._stages.foresee_take_down(evicts=self.evicts)

@@ -1,4 +1,4 @@
-"""A variant, a site and a release in, the files out that kolla-ansible takes. Nothing is read or run here."""
+"""Renders the files that kolla-ansible takes from a variant, a site and a release. Nothing is read or run here."""
 
 from nfvbed.cloud.kolla import nicnames
 from nfvbed.cloud.kolla.agent import ServiceOptions
@@ -17,7 +17,7 @@ from nfvbed.vnfs.descriptors.yamltext import dump
 
 
 def order_of(variant: Variant, site: KollaSiteSpec, release: KollaReleaseSpec) -> Order:
-    """Find out whether a variant can be on a site with a release, and who has which core there.
+    """Return the order of a variant on a site with a release, with the cores of each process.
 
     Raises:
         UnsupportedError: the release or Neutron cannot, with the release that can.
@@ -27,7 +27,7 @@ def order_of(variant: Variant, site: KollaSiteSpec, release: KollaReleaseSpec) -
 
 
 def order_pinned(pinning: Pinning, site: KollaSiteSpec, release: KollaReleaseSpec) -> Order:
-    """Do the same for variants that computes are pinned to.
+    """Return the order of variants that computes are pinned to.
 
     Raises:
         UnsupportedError, ConfigurationError: as `order_of`; or variants cannot be on one rack at the same time.
@@ -48,7 +48,7 @@ def order_pinned(pinning: Pinning, site: KollaSiteSpec, release: KollaReleaseSpe
 
 
 def check_release(variant: Variant, release: KollaReleaseSpec) -> None:
-    """Make sure that a release can have a data plane.
+    """Make sure that a release supports a variant's data plane.
 
     Raises:
         UnsupportedError: it cannot; with the release that can.
@@ -82,8 +82,7 @@ def render(order: Order, flavors: tuple[Flavor, ...]) -> Rendering:
     """Render all files.
 
     Args:
-        order: what is asked, checked.
-        flavors: that are to be made in the cloud.
+        flavors: that will be made in the cloud.
     """
     files = {"globals.yml": dump(variables.global_variables(order)), "inventory/hosts": inventory.hosts_file(order)}
     for name in order.hosts:
@@ -96,7 +95,7 @@ def render(order: Order, flavors: tuple[Flavor, ...]) -> Rendering:
 
 
 def ini(options: ServiceOptions) -> str:
-    """Write an INI file; an option with several values is written once for each."""
+    """Return the text of an INI file; an option with several values is written once for each."""
     blocks = []
     for section, pairs in options.items():
         lines = [f"[{section}]"]

@@ -16,7 +16,7 @@ _OF_NEUTRON = ("neutron_server", "neutron_rpc_server", "neutron_periodic_worker"
 
 
 def of_all(order: Order) -> dict[str, Any]:
-    """Return what is the same on all machines: folders that Kolla's containers get beside their own."""
+    """Return the variables for all machines: folders that Kolla's containers get beside their own."""
     version = order.release.image_python[order.site.base_distro]
     packages = f"/var/lib/kolla/venv/lib/python{version}/site-packages"
     found: dict[str, Any] = {}
@@ -38,7 +38,7 @@ def _volumes(pairs: Mapping[str, str]) -> list[str]:
 
 
 def of_machine(order: Order, name: str) -> dict[str, Any]:
-    """Return which roles a machine gets, and what they take."""
+    """Return a machine's roles, and their variables."""
     host, plane = order.site.hosts[name], order.plane_on(name)
     roles = [*_of_variant(order, name)] if host.is_compute else []
     if host.is_controller:
@@ -55,9 +55,9 @@ def of_machine(order: Order, name: str) -> dict[str, Any]:
 
 
 def _of_variant(order: Order, name: str) -> tuple[str, ...]:
-    """Return the roles that a compute's variant needs; computes of different variants are prepared alike.
+    """Return the roles of a compute's variant; computes of different variants are prepared alike.
 
-    Else twins would run with different command lines of the kernel, and nothing could be said of their variants.
+    Otherwise twins would run with different command lines of the kernel, and nothing could be said of their variants.
     """
     own = order.support_on(name).roles
     alike = (PREPARES_HOST,) if order.pinning.is_mixed and PREPARES_HOST in order.roles else ()

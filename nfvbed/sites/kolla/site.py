@@ -1,4 +1,4 @@
-"""The site of machines that kolla-ansible deploys: once it has, its cloud is onboarded on and measured."""
+"""The site of machines with a cloud that kolla-ansible has deployed: VNFs are onboarded and measured on it."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -40,10 +40,9 @@ class RackSite(OpenstackSite):
     """A rack whose cloud runs.
 
     Args:
-        rack: what is on it.
         root: of the project.
-        stages: that have made its cloud.
-        exchanging: deploys it with variants pinned otherwise.
+        stages: by which its cloud was made.
+        exchanging: deploys it with other pinned variants.
     """
 
     def __init__(
@@ -63,11 +62,11 @@ class RackSite(OpenstackSite):
         super().__init__(spec.name, LabMachine(spec, root), target, provider)
 
     def staged_cloud(self) -> StagedCloud:
-        """The cloud that is deployed on it."""
+        """Return the cloud that is deployed on it."""
         return self._stages
 
     def asks_name(self) -> bool:
-        """There is a cloud."""
+        """Return True: there is a cloud."""
         return self._stages.is_there(evicts=self.evicts)
 
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
@@ -75,11 +74,11 @@ class RackSite(OpenstackSite):
         return self._stages.take_down(self.observer, evicts=self.evicts)
 
     def foresee_take_down(self) -> tuple[str, ...]:
-        """Name the stages."""
+        """Return the names of the stages."""
         return self._stages.foresee_take_down(evicts=self.evicts)
 
     def begin_round(self, number: int) -> None:
-        """Have the twins' variants where a round wants them (key `swap`); that takes the rack down and up again.
+        """Move the twins' variants as a round wants them (key `swap`): the rack is taken down and deployed again.
 
         Raises:
             UnsupportedError: they are no twins.
@@ -101,7 +100,7 @@ class RackSite(OpenstackSite):
         self._reach(target, TackerVnfs(spec.name, spec.onboarding, target, self._root))
 
     def to_verify(self, variant: Variant) -> DeploymentRecord:
-        """Return what is deployed of a variant: with the VNFs that an earlier command left, or without any."""
+        """Return the record of a variant's deployment: with the VNFs of an earlier command, or without any."""
         found = self.find_deployed()
         has_vnfs = found is not None and found.variant.name == variant.name
         return found if found is not None and has_vnfs else opened.bare(self._rack, variant)
@@ -111,12 +110,12 @@ class RackSite(OpenstackSite):
         return verify_rack(self._rack.order, self._target.connection)
 
     def keep_findings(self, deployed: DeploymentRecord, findings: tuple[Finding, ...]) -> None:
-        """Write them down in the rack's journal."""
+        """Write findings into the rack's journal."""
         keep(self._rack, findings)
 
 
 def keep(rack: DeployedRack, findings: tuple[Finding, ...]) -> None:
-    """Write down in a rack's journal what verifying found.
+    """Write the findings of a verification into a rack's journal.
 
     Raises:
         BusyError: another nfvbed is at work on it.

@@ -1,4 +1,4 @@
-"""Deploys a cloud on a rack and takes one down, as an order has it; another one goes before where that is meant."""
+"""Deploys and takes down the cloud of a rack as ordered; another cloud there is taken down first, if confirmed."""
 
 from collections.abc import Callable
 
@@ -32,7 +32,7 @@ def deploy_order(
 
 
 def foresee_order(project: Project, site: KollaSiteSpec, order: CloudOrder) -> tuple[str, ...]:
-    """Say what deploying it would do; as `StagedCloud.foresee`."""
+    """Return what deploying an order would do; as `StagedCloud.foresee`."""
     wish, places = _wish(project, site, order), RackPlaces.of(project.root, site.name)
     found, lines = journal.read(places), list[str]()
     prepare(project, wish)
@@ -48,7 +48,7 @@ def foresee_order(project: Project, site: KollaSiteSpec, order: CloudOrder) -> t
 
 
 def is_there(project: Project, site: str, *, evicts: bool) -> bool:
-    """Whether anything is deployed; as `StagedCloud.is_there`."""
+    """Return whether anything is deployed; as `StagedCloud.is_there`."""
     places = RackPlaces.of(project.root, site)
     found = journal.read(places)
     require_own(places, site, evict=evicts)
@@ -63,7 +63,7 @@ def take_down(project: Project, site: KollaSiteSpec, observer: Observer, *, evic
 
 
 def foresee_take_down(project: Project, site: str, *, evicts: bool) -> tuple[str, ...]:
-    """Say what would be taken down; as `StagedCloud.foresee_take_down`."""
+    """Return what would be taken down; as `StagedCloud.foresee_take_down`."""
     is_there(project, site, evicts=evicts)
     return destroying.foresee(project, site)
 

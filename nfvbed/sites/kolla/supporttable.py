@@ -1,4 +1,4 @@
-"""A table of every variant with every release, as the reference has it: Markdown."""
+"""The reference's table of every variant with every release, in Markdown."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from nfvbed.spec.loader import Project
 
 
 def support_table(project: Project) -> str:
-    """Return the table: a row a variant, a column a release."""
+    """Return the table, with a row for each variant and a column for each release."""
     releases = [project.load_kolla_release(name) for name in project.kolla_release_names]
     found = combinations(project)
     rows = []
@@ -40,7 +40,7 @@ def _cell(project: Project, release: KollaReleaseSpec, found: Sequence[Combinati
 
 
 def _converged(roles: Sequence[str], release: KollaReleaseSpec) -> str:
-    """Say which of a variant's own roles have converged on an emulated machine."""
+    """Return which of a variant's own roles have converged on an emulated machine."""
     if not roles:
         return "no role of nfvbed's is needed"
     done = [f"`{role}`" for role in roles if role in release.converged]

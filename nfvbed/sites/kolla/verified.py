@@ -1,4 +1,4 @@
-"""What comparing a rack with its variants finds: by what its deployment wrote down, else by what is said of it."""
+"""Compares a rack with its variants: by what its deployment recorded, else by the user's word."""
 
 import contextlib
 from collections.abc import Callable
@@ -34,12 +34,10 @@ def verify(
     asked: tuple[str | None, Choose | None],
     named: tuple[str | None, str | None],
 ) -> VerifiedCloud:
-    """Verify a rack: one that nfvbed has deployed by its journal, unless it is said what is on it.
+    """Verify a rack: by its journal where nfvbed has deployed it, unless the user says what is on it.
 
     Args:
-        project: the project.
-        stages: that have made its cloud, if any have.
-        site: the rack.
+        stages: by which its cloud was made, if any.
         asked: variant and choice, as of `verify_deployed`.
         named: as of `verify_unknown`.
     """
@@ -51,13 +49,11 @@ def verify(
 def verify_deployed(
     project: Project, stages: StagedCloud, site: KollaSiteSpec, variant: str | None, choose: Choose | None
 ) -> VerifiedCloud:
-    """Verify a rack by its journal; what was found is written down there.
+    """Verify a rack by its journal, and write the findings there.
 
     Args:
-        project: the project.
-        stages: that have made its cloud.
-        site: the rack.
-        variant: name of the variant that is to be there, and through whose instances frames are sent; None: all.
+        stages: by which its cloud was made.
+        variant: name of the variant that must be there, and whose instances frames go through; None: all.
         choose: returns the VNF that is booted where none runs; None: no frame is sent.
 
     Raises:
@@ -84,7 +80,7 @@ def verify_deployed(
 
 
 def _without_generator(site: KollaSiteSpec) -> str:
-    """Return why no frame can be sent; empty: it can."""
+    """Return why no frame can be sent; empty: one can."""
     engine = site.generator.engine if site.generator else "nfvgen"
     if site.generator is None or site.generator.program is None:
         return f"the site's file names no {engine} on a generator (generator.{engine})"
@@ -105,12 +101,9 @@ def _with_paths(opened: Callable[[], RackSite], variants: list[Variant], choose:
 def verify_unknown(
     project: Project, site: KollaSiteSpec, variant: str | None, named: tuple[str | None, str | None]
 ) -> VerifiedCloud:
-    """Read a rack that nfvbed has not deployed: the variant that is on it is an argument.
+    """Verify a rack that nfvbed has not deployed: the user names its variant.
 
     Args:
-        project: the project.
-        site: the rack.
-        variant: name of the variant.
         named: the release, and the cloud's name in `clouds.yaml`; None: the usual ones.
 
     Raises:

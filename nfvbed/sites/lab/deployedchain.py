@@ -1,4 +1,4 @@
-"""The path of a deployment that stays in the lab: another order while it runs, another length by deploying again."""
+"""The path of a deployment that stays in the lab: reordered while it runs, given another length by redeploying."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ ADDRESSED = ("mac", "router")
 
 @dataclass(frozen=True)
 class LabChain(DeployedChain):
-    """What is changed of it is written down beside the deployment, as soon as it is in force."""
+    """The path of a deployment in the lab; a change is recorded beside the deployment once it is in force."""
 
     place: Site
     left: LeftDeployment
@@ -60,7 +60,7 @@ class LabChain(DeployedChain):
         return changed
 
     def _join(self, order: tuple[int, ...]) -> Deployment:
-        """Bring an order into force and write it down: neither without the other, whatever signal comes."""
+        """Put an order into force and record it: both or neither, whatever signal comes."""
         in_force = order if order != tuple(range(len(order))) else ()
         kept = self.left.remembered
         with signals_held():
@@ -69,7 +69,7 @@ class LabChain(DeployedChain):
         return self.deployment.model_copy(update={"order": in_force})
 
     def foresee(self, length: int) -> str:
-        """Look for the topology, and probe its VNFs."""
+        """Check the topology, and probe its VNFs."""
         have = self.deployment
         if length not in self.lengths:
             raise UnsupportedError(
@@ -87,7 +87,7 @@ class LabChain(DeployedChain):
         )
 
     def redeploy(self, length: int, tell: Callable[[str], None]) -> Deployment:
-        """Set the data plane up again with ports for as many: it makes those of all VNFs before one is started."""
+        """Set the data plane up again with ports for so many VNFs, all of which it makes before one starts."""
         tell(self.foresee(length))
         self.place.destroy(self.deployment)
         self.left.take_down()

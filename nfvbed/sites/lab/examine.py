@@ -1,4 +1,4 @@
-"""The lab's machine, examined: the probes put together into the report that is shown and stored with every run."""
+"""Examines the lab's machine: the probes put together into the report that is shown and stored with every run."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ def examine(root: Path, *, read_only: bool) -> DoctorReport:
     """Examine this machine.
 
     Args:
-        root: the folder with nfvbed's data, its build and its Open vSwitch.
         read_only: change nothing. Else it is tried whether lacking hugepages could be reserved, under which
             accelerator a guest boots, and how long cores are kept from a thread that polls: that takes the machine for
             a moment, and is left out while another nfvbed has it.
@@ -33,7 +32,10 @@ def examine(root: Path, *, read_only: bool) -> DoctorReport:
 
 
 def _take(lock: HostLock) -> bool:
-    """Take the host and remove what a killed nfvbed left, which would be examined too; whether that was possible."""
+    """Take the host and remove what a killed nfvbed left; return whether that was possible.
+
+    Leftovers would be examined too.
+    """
     try:
         lock.acquire()
     except (BusyError, PrerequisiteError):
@@ -76,7 +78,7 @@ def examine_host(root: Path, host: Host, *, try_reserving: bool = False) -> Doct
 
 
 def _of_data_planes(host: Host, root: Path) -> dict[str, Any]:
-    """Return what they look for on a host: `findings` of the modules `doctor` of their rooms."""
+    """Return what data planes look for on a host: the `findings` of their rooms' modules `doctor`."""
     modules = CATALOGUE.modules("doctor").values()
     return {name: finding for module in modules for name, finding in module.findings(host, root).items()}
 

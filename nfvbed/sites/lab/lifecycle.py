@@ -1,4 +1,4 @@
-"""What can be done to VNFs that an earlier command left on this machine: heal, offboard, scale."""
+"""Heals, offboards and scales VNFs that an earlier command left on this machine."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,20 +14,20 @@ from nfvbed.vnfs import onboarded
 
 @dataclass(frozen=True)
 class LeftDeployment:
-    """A deployment with its VNFs, as an earlier command left it."""
+    """A deployment with its VNFs, left by an earlier command."""
 
     remembered: RememberedDeployment
     vnfs: LabVnfs
     """What is started of them again stays with the deployment."""
 
     def save(self) -> None:
-        """Write down what its VNFs are now."""
+        """Write down the current VNFs."""
         onboarded.save(
             self.remembered.deployment, onboarded.OnboardedVnfs(choice=self.vnfs.choice, handles=self.vnfs.handles)
         )
 
     def offboard(self) -> Deployment:
-        """End the VNFs; return what stays."""
+        """End the VNFs; return the deployment without them."""
         self.vnfs.stop()
         onboarded.forget(self.remembered.deployment)
         return self.remembered.deployment
@@ -75,7 +75,7 @@ class LeftDeployment:
 
 
 def left_on(deployment: Deployment, root: Path) -> LeftDeployment:
-    """Find a deployment and its VNFs.
+    """Return a deployment and its VNFs, left by an earlier command.
 
     Args:
         deployment: as it was found.

@@ -1,4 +1,4 @@
-"""The lab's machine, whatever is deployed on it: what it is, what it can run, and who has it."""
+"""The lab's machine, whatever is deployed on it: its description, what it can run, and its lock."""
 
 import atexit
 import os
@@ -34,8 +34,7 @@ class LabMachine:
     itself at the end of nfvbed.
 
     Args:
-        spec: the site's file.
-        root: of the project, where `native/build` is.
+        root: of the project, with `native/build`.
         catalogue: the data planes that it can run.
     """
 
@@ -56,11 +55,11 @@ class LabMachine:
         return version_of(native_binary("nfvgen", self.root))
 
     def probe(self, variant: Variant) -> Support:
-        """Find out whether this host can run the variant."""
+        """Probe whether this host can run the variant."""
         return support_of(variant.name, lambda: self._plane(variant).probe(variant))
 
     def require(self, variant: Variant) -> Support:
-        """Probe a variant that is about to be deployed; not while something is deployed, which it would disturb.
+        """Probe a variant before it is deployed; never while something is deployed, which it would disturb.
 
         Raises:
             UnsupportedError, PrerequisiteError: this host cannot run it; with the probe's reason and fix.
@@ -78,17 +77,15 @@ class LabMachine:
         return self.catalogue.data_plane(variant)
 
     def arrangement(self, variant: Variant, vnfs: int = 0) -> Arrangement:
-        """Return who would sit on which core; the switch near its NICs, where it has some."""
+        """Return the arrangement of cores; the switch is near its NICs, where it has some."""
         near = take.near_node(self.spec.cables) if variant.port_kind is PortKind.PCI else None
         return resolve(self.topology, self.spec.arrangement, variant.options.switch_cores, vnfs, near)
 
     def guest_host(self, variant: Variant, vnfs: int, free_mib: int | None = None) -> Host:
-        """Return it as virtual machines on a variant are placed on it.
+        """Return the host on which virtual machines of a variant are placed.
 
         Args:
-            variant: the data plane.
-            vnfs: how many VNFs there are.
-            free_mib: hugepage memory for guests, MiB; None: what pages could be made of now.
+            free_mib: hugepage memory for guests, MiB; None: what could be made into pages now.
 
         Raises:
             UnsupportedError, ConfigurationError: it has too few cores.
@@ -98,10 +95,10 @@ class LabMachine:
         return Host(self.topology, self.arrangement(variant, vnfs), free_hugepages_mib=free)
 
     def begin(self, *, keeps_hugepages: bool = False) -> list[ReapedLeftovers]:
-        """Take the host for this nfvbed and remove what dead ones left; idempotent.
+        """Take the host for this nfvbed and remove what killed ones left; idempotent.
 
         Args:
-            keeps_hugepages: until `close`, and not until each deployment's end.
+            keeps_hugepages: keep them until `close`, and not only until each deployment's end.
 
         Returns:
             What was removed (it is in the log as well).
@@ -127,16 +124,16 @@ class LabMachine:
         os.sched_setaffinity(0, arrangement.control_cores)
 
     def starter(self, workspace: Workspace, arrangement: Arrangement) -> GeneratorStarter:
-        """Return what starts generators in a workspace."""
+        """Return the starter of generators in a workspace."""
         return GeneratorStarter(workspace, arrangement, self.spec.generator_hugepages_mib // 2, self.root)
 
     def keep_pages(self, workspace: Workspace) -> None:
-        """Take the hugepages of a deployment over that is about to be taken down, where they are to be kept."""
+        """Keep the hugepages of a deployment that is about to be taken down, where they are to be kept."""
         if self._kept:
             self._kept.take_over(workspace)
 
     def close(self) -> None:
-        """Destroy what this process set up and does not mean to leave, and let go of the host; idempotent."""
+        """Destroy what this process set up and does not leave behind, and release the host; idempotent."""
         with signals_held():
             if self._lock.held:
                 close_own()

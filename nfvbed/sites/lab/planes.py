@@ -36,7 +36,7 @@ PeersAt = Callable[[GeneratorStarter], Peers]
 
 @dataclass(frozen=True)
 class _PlaneRequest:
-    """What is asked for, checked."""
+    """A request, checked."""
 
     variant: Variant
     layout: Layout
@@ -50,7 +50,7 @@ class _PlaneRequest:
 
 @dataclass
 class _LiveDeployment:
-    """A deployment that this object set up, or found remembered."""
+    """A deployment that this object set up, or found left by an earlier command."""
 
     deployment: Deployment
     plane: DataPlane
@@ -69,9 +69,6 @@ class LabPlanes:
     """The data planes on this machine.
 
     The first `deploy` takes the machine and keeps nfvbed itself off the switch's cores.
-
-    Args:
-        machine: this one.
     """
 
     def __init__(self, machine: LabMachine) -> None:
@@ -84,7 +81,7 @@ class LabPlanes:
         self.machine.begin()
 
     def probe(self, variant: Variant) -> Support:
-        """Find out whether this host can run the variant."""
+        """Probe whether this host can run the variant."""
         return self.machine.probe(variant)
 
     def rig(self, deployment: Deployment) -> dict[str, Any]:
@@ -115,7 +112,7 @@ class LabPlanes:
         vnf: VnfChoice | None = None,
         peers: PeersAt | None = None,
     ) -> Deployment:
-        """Set up a variant or a ceiling; an existing deployment of the very same variant is taken as it is.
+        """Set up a variant or a ceiling; an existing deployment of the same variant is taken over as it is.
 
         With `peers`, its data plane may start what is at the other side of its ports.
 
@@ -217,7 +214,7 @@ class LabPlanes:
         return self._find(deployment).starter.start(deployment)
 
     def host_view(self, deployment: Deployment) -> HostView:
-        """Return the deployment's own workspace, beside an existing one the one that `destroy` ends; and the cores."""
+        """Return a deployment's cores and workspace; for an existing deployment, the workspace that `destroy` ends."""
         starter = self._find(deployment).starter
         return HostView(
             starter.workspace,
@@ -244,19 +241,19 @@ class LabPlanes:
         self._find(deployment).plane.wait_until_joined(deployment, ports)
 
     def counters(self, deployment: Deployment) -> SwitchCounters | None:
-        """The switch's own counters."""
+        """Return the switch's own counters."""
         return self._find(deployment).plane.counters(deployment)
 
     def hops(self, deployment: Deployment) -> tuple[Hop, ...]:
-        """The packet counters along the path."""
+        """Return the packet counters along the path."""
         return self._find(deployment).plane.hops(deployment)
 
     def work_threads(self, deployment: Deployment) -> tuple[WorkThread, ...]:
-        """The threads that do the packet work now."""
+        """Return the threads that do the packet work now."""
         return self._find(deployment).plane.work_threads(deployment)
 
     def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
-        """Name what lies on the wrong NUMA node, and whether there were fewer hugepages than asked for."""
+        """Return the warnings of wrong NUMA nodes, and of fewer hugepages than were asked for."""
         found = dict.fromkeys(deployment.warnings)
         if self._find(deployment).workspace.short_of_hugepages:
             found[QualityWarning.HUGEPAGES_SHORT] = None
@@ -272,34 +269,34 @@ class LabPlanes:
         return {pair: coredistance.measure(pair, self.machine.root).one_way_ns for pair in pairs}
 
     def connections(self, deployment: Deployment) -> ConnectionTracker | None:
-        """As its data plane has it."""
+        """Return the data plane's connection tracker."""
         return self._find(deployment).plane.connections(deployment)
 
     def chain(self, deployment: Deployment) -> ChainControl:
-        """As its data plane has it."""
+        """Return the data plane's control of its path."""
         return self._find(deployment).plane.chain(deployment)
 
     def own_readers(self, deployment: Deployment, duration_s: float) -> tuple[CounterReader, ...]:
-        """As its data plane has it."""
+        """Return the data plane's own readers."""
         reader = self._find(deployment).plane.switch_reader(deployment, duration_s)
         return (reader,) if reader else ()
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
-        """As its data plane has it."""
+        """Return the data plane's forwarding table."""
         return self.machine.catalogue.data_plane(variant).forwarding_table(deployment, variant)
 
     def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
-        """As its data plane has it."""
+        """Return the data plane's learning table."""
         return self.machine.catalogue.data_plane(variant).learning_table(deployment, variant)
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
-        """As its data plane does it."""
+        """Reset the data plane in its own way."""
         live = self._find(deployment)
         time.sleep(after_s)
         return live.plane.reset(deployment)
 
     def destroy(self, deployment: Deployment) -> None:
-        """Take it down, its generators too; of an existing deployment that was found, only the generators.
+        """Take a deployment and its generators down; of one that an earlier command left, only the generators.
 
         Raises:
             DeployError: something could not be removed; the next nfvbed tries again.
@@ -321,7 +318,7 @@ class LabPlanes:
             )
 
     def close(self) -> None:
-        """Destroy what this process set up and does not mean to leave, and let go of the host; idempotent."""
+        """Destroy what this process set up and does not leave behind, and release the host; idempotent."""
         self._live.clear()
         self.machine.close()
 

@@ -1,4 +1,4 @@
-"""What earlier commands left on this machine: the existing deployment, and what killed ones did not undo."""
+"""What earlier commands left on this machine: a deployment that stays, and leftovers of killed ones."""
 
 from nfvbed.errors import DeployError
 from nfvbed.host.workspace.reap import ReapedLeftovers, abandoned, is_deployed, remove_unreadable, workspaces
@@ -8,11 +8,11 @@ from nfvbed.sites.site import NOTHING_DEPLOYED
 
 
 def take_down(reaped: list[ReapedLeftovers], *, everything: bool) -> tuple[str, ...]:
-    """Take down what is deployed; return lines that say what was taken down.
+    """Take down what is deployed; return lines that say what was.
 
     Args:
-        reaped: what of killed commands was removed when the host was taken, which must be held.
-        everything: also run directories whose ledger cannot be read.
+        reaped: leftovers of killed commands, removed when the host was taken; the host must be held.
+        everything: take down run directories whose ledger cannot be read, too.
 
     Raises:
         DeployError: not everything could be removed.

@@ -1,4 +1,4 @@
-"""A deployment that is deployed between two commands: `nfvbed deploy` leaves it, later commands find it."""
+"""A deployment that stays between two commands: `nfvbed deploy` leaves it, later commands find it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ _ARRANGEMENT_NAME = "arrangement.json"
 
 @dataclass(frozen=True)
 class RememberedDeployment:
-    """What is deployed, as it was deployed."""
+    """A deployment as it was deployed."""
 
     workspace: Workspace
     deployment: Deployment
@@ -30,7 +30,7 @@ class RememberedDeployment:
     arrangement: Arrangement
 
     def save(self) -> None:
-        """Write it into its run directory. From the moment that this is complete it is meant to stay."""
+        """Write the record into the run directory. Once that is complete, the deployment stays."""
         directory = self.workspace.directory
         write_whole(directory / _VARIANT_NAME, self.variant.model_dump_json())
         write_whole(directory / _ARRANGEMENT_NAME, self.arrangement.model_dump_json())
@@ -38,7 +38,7 @@ class RememberedDeployment:
 
     @property
     def deployed(self) -> DeploymentRecord:
-        """Return it as any site says of what is deployed, with the VNFs that were onboarded on it."""
+        """The record that all sites share, with the VNFs that were onboarded."""
         vnfs = onboarded.find(self.deployment)
         owner = self.workspace.ledger.owner
         return DeploymentRecord(
@@ -51,7 +51,7 @@ class RememberedDeployment:
 
 
 def find_remembered() -> RememberedDeployment | None:
-    """Find the existing deployment; there is at most one, since a second one is refused.
+    """Find the deployment that stays; there is at most one, since a second one is refused.
 
     Raises:
         DeployError: it cannot be read: another version of nfvbed deployed it, or it is taken down at this moment.

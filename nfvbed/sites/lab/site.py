@@ -51,10 +51,9 @@ def open_site(spec: LabSiteSpec, root: Path) -> "LabSite":
 
 
 class LabSite(Site):
-    """A machine whose deployments have VNFs where their topology has any: `deploy` returns when frames come through.
+    """A machine whose deployments include the topology's VNFs: `deploy` returns when frames come through.
 
     Args:
-        planes: deploys the data planes.
         root: of the project.
     """
 
@@ -67,7 +66,7 @@ class LabSite(Site):
         """Generators that came up with their deployment, or probed, and wait to be used."""
 
     def facts(self) -> dict[str, Any]:
-        """The host's description."""
+        """Return the host's description."""
         return self._planes.machine.facts()
 
     def examine(self, *, read_only: bool = True) -> SiteReport:
@@ -75,15 +74,15 @@ class LabSite(Site):
         return examine(self._root, read_only=read_only)
 
     def probe(self, variant: Variant) -> Support:
-        """Whether this host can run the variant."""
+        """Return whether this host can run the variant."""
         return self._planes.probe(variant)
 
     def require(self, variant: Variant) -> Support:
-        """Probe a variant that is about to be deployed; an error where this host cannot run it."""
+        """Probe a variant before it is deployed, and refuse it where this host cannot run it."""
         return self._planes.machine.require(variant)
 
     def fit(self, variant: Variant, topology: str, choice: VnfChoice | None) -> tuple[Mismatch, ...]:
-        """Compare also with the cores and the memory that this machine has left, where nothing is deployed on it."""
+        """Compare the request also with the cores and memory that are left, where nothing is deployed."""
         found = super().fit(variant, topology, choice)
         if found or choice is None or choice.kind is not VnfKind.VM or self.find_deployed() is not None:
             return found
@@ -95,7 +94,7 @@ class LabSite(Site):
         return tuple(hostfit.check(choice.flavor, host, vnfs=vnfs, realtime_us=hostfit.realtime_share()))
 
     def guest_host(self, variant: Variant, vnfs: int) -> Host:
-        """This machine, with memory that pages could be made of."""
+        """Return this machine, with the memory that could be made into pages."""
         return self._planes.machine.guest_host(variant, vnfs)
 
     def check(self, topology: str, vnf: VnfChoice) -> None:
@@ -107,15 +106,15 @@ class LabSite(Site):
         vnfs.prepare(topology, vnf, self._root)
 
     def missing(self, topology: str, choice: VnfChoice) -> str:
-        """Say which file of a path's VNFs is not there, where, and how to get it."""
+        """Return which file of a path's VNFs is not there, where, and how to get it."""
         return vnfs.missing(topology, choice, self._root)
 
     def begin(self, *, many: bool = False) -> None:
-        """Take the host for this nfvbed and remove what dead ones left; of many deployments hugepages are kept."""
+        """Take the host for this nfvbed and remove what killed ones left; hugepages are kept for many deployments."""
         self._planes.machine.begin(keeps_hugepages=many)
 
     def close(self) -> None:
-        """Destroy what does not stay, and let go of the host; idempotent."""
+        """Destroy what does not stay, and release the host; idempotent."""
         for generators in self._opened.values():
             _close_all(generators)
         self._opened.clear()
@@ -123,7 +122,7 @@ class LabSite(Site):
         self._planes.close()
 
     def find_deployed(self) -> DeploymentRecord | None:
-        """Find the existing deployment; there is at most one, since a second one is refused."""
+        """Find the deployment that stays; there is at most one, since a second one is refused."""
         found = find_remembered()
         return None if found is None else found.deployed
 
@@ -198,7 +197,7 @@ class LabSite(Site):
     def onboard(
         self, variant: Variant, topology: str, vnf: VnfChoice, tell: Callable[[str], None]
     ) -> tuple[Deployment, bool]:
-        """Start VNFs so that they stay; a data plane of the variant without ports for them makes room."""
+        """Start VNFs so that they stay; the data plane is set up again where it has no ports for them."""
         found = find_remembered()
         if found is not None:
             found.deployed.require_room(variant, topology)
@@ -208,7 +207,7 @@ class LabSite(Site):
         return self.deploy_to_stay(variant, topology, vnf)
 
     def dead_vnfs(self, deployment: Deployment) -> tuple[str, ...]:
-        """Name those that do not live."""
+        """Return the names of dead VNFs."""
         return lifecycle.left_on(deployment, self._root).vnfs.dead()
 
     def heal(self, deployment: Deployment) -> Deployment:
@@ -232,7 +231,7 @@ class LabSite(Site):
         return left.offboard()
 
     def foresee_scale(self, deployment: Deployment, vnfs: int) -> str:
-        """Look for the topology, and probe its VNFs."""
+        """Check the topology, and probe its VNFs."""
         left = lifecycle.left_on(deployment, self._root)
         topology = left.scaled_topology(vnfs)
         if topology == deployment.topology:
@@ -241,7 +240,7 @@ class LabSite(Site):
         return f"{deployment.variant} ({deployment.topology}) would be set up again as {topology}"
 
     def scale(self, deployment: Deployment, vnfs: int) -> Deployment:
-        """Set the data plane up again with ports for as many: it makes those of all VNFs before one is started."""
+        """Set the data plane up again with ports for so many VNFs, all of which it makes before one starts."""
         self._planes.begin()
         left = lifecycle.left_on(deployment, self._root)
         topology = left.scaled_topology(vnfs)
@@ -256,11 +255,11 @@ class LabSite(Site):
         return remains.take_down(self._planes.machine.begin(), everything=everything)
 
     def foresee_take_down(self) -> tuple[str, ...]:
-        """Say what that would be."""
+        """Return what `take_down` would take down."""
         return remains.foresee_take_down()
 
     def chain(self, deployment: Deployment) -> LabChain:
-        """Its data plane's; another order holds once frames come through."""
+        """Return the path of the deployment; a new order is accepted once frames come through."""
         left, control = lifecycle.left_on(deployment, self._root), self._planes.chain(deployment)
         return LabChain(control, deployment, self.name, self, left, lambda changed: self._probe(changed, left.vnfs))
 
@@ -294,7 +293,7 @@ class LabSite(Site):
             self._opened[deployment.id] = [peers.generator]
 
     def _wait_until_forwarding(self, deployment: Deployment, live: LabVnfs, began: int) -> list[tuple[str, int]]:
-        """Send frames through, and keep the generator that did for whoever opens one next."""
+        """Send frames through, and keep the generator for whoever opens one next."""
         if live.plan.one_way:
             self._planes.wait_for_vnfs(deployment)
         if live.plan.one_way or not live.choice.vnf.readiness.probe_frames:
@@ -317,12 +316,12 @@ class LabSite(Site):
         return deployment.model_copy(update={"vnfs": live.handles})
 
     def rig(self, deployment: Deployment) -> dict[str, Any]:
-        """What surrounds the variant, with the VNFs of the deployment."""
+        """Return what surrounds the variant, with the VNFs of the deployment."""
         rig, live = self._planes.rig(deployment), self._vnfs.get(deployment.id)
         return rig if live is None else rig | live.described()
 
     def host_view(self, deployment: Deployment) -> HostView:
-        """This machine; its ports are free once the generator is closed that waits on them."""
+        """Return this machine; the ports are free once the waiting generator is closed."""
         return replace(
             self._planes.host_view(deployment),
             work_threads=lambda: self._work_threads(deployment),
@@ -331,11 +330,11 @@ class LabSite(Site):
 
     @property
     def generator_place(self) -> GeneratorPlace:
-        """On this machine, as all that it measures."""
+        """On this machine, as is all that it measures."""
         return GeneratorPlace.SAME_HOST
 
     def open_generator(self, deployment: Deployment) -> Generator:
-        """Open the generator; one that came up with the deployment, or has probed the path, is used on."""
+        """Open the generator; one that came up with the deployment, or probed the path, is reused."""
         if self._opened.get(deployment.id):
             return self._opened[deployment.id].pop()
         live = self._vnfs.get(deployment.id)
@@ -346,15 +345,15 @@ class LabSite(Site):
         return EndTraffic(ends, generator, live.seats[0].cores[0])
 
     def wait_for_generator(self, deployment: Deployment) -> None:
-        """Wait for the switch: it may set its ports up anew only after the generator has its link."""
+        """Wait for the switch, which may set its ports up only after the generator has its link."""
         self._planes.wait_for_generator(deployment)
 
     def connections(self, deployment: Deployment) -> ConnectionTracker | None:
-        """The switch's."""
+        """Return the switch's connection tracker."""
         return self._planes.connections(deployment)
 
     def close_generators(self, deployment: Deployment) -> None:
-        """Close a generator that waits to be used: its ports are wanted for something else."""
+        """Close a generator that waits to be used: something else needs its ports."""
         _close_all(self._opened.get(deployment.id, []))
 
     def verify(self, deployment: Deployment) -> None:
@@ -385,7 +384,7 @@ class LabSite(Site):
         return (*self._planes.work_threads(deployment), *of_vnfs)
 
     def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
-        """Name the warnings of data plane and VNFs."""
+        """Return the warnings of data plane and VNFs."""
         found, live = self._planes.warnings(deployment, threads), self._vnfs.get(deployment.id)
         if live is not None and live.leave_checksums_out(deployment):
             return (*found, QualityWarning.OFFLOADS_ON)
@@ -396,18 +395,18 @@ class LabSite(Site):
         return self._planes.reset(deployment, after_s)
 
     def own_readers(self, deployment: Deployment, duration_s: float) -> tuple[CounterReader, ...]:
-        """The switch's, then those of VNFs that count by themselves."""
+        """Return the switch's readers, then those of VNFs that count by themselves."""
         live = self._vnfs.get(deployment.id)
         return (*self._planes.own_readers(deployment, duration_s), *(live.readers() if live else ()))
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
-        """The routes of the kernel's VNF where there is one that routes, else the switch's entries."""
+        """Return the routes of the kernel's VNF where one routes, else the switch's entries."""
         if any(handle.forwarding == "router" for handle in deployment.vnfs):
             return RouteTable.of(deployment.vnfs)
         return self._planes.forwarding_table(deployment, variant)
 
     def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
-        """The switch's addresses."""
+        """Return the table of addresses that the switch learns."""
         return self._planes.learning_table(deployment, variant)
 
     def destroy(self, deployment: Deployment) -> None:

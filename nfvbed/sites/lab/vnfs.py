@@ -43,17 +43,16 @@ class LabVnfs:
 
     @classmethod
     def started(cls, plan: Layout, choice: VnfChoice, peers: OnboardedPeers) -> "LabVnfs":
-        """Return those that were started beside a data plane, or after it."""
+        """Return VNFs that were started beside a data plane, or after it."""
         return cls(plan, choice, peers.seats, peers.drivers, peers.handles)
 
     @classmethod
     def found(cls, deployment: Deployment, left: OnboardedVnfs, host: tuple[Workspace, Arrangement, Path]) -> "LabVnfs":
-        """Return those that another command left.
+        """Return the VNFs that another command left.
 
         Args:
-            deployment: on which they run.
-            left: what they are.
-            host: the workspace that one is started in again, who sits on which core, and the root of the project.
+            left: their record.
+            host: the workspace in which they are started again, the arrangement of cores, and the project's root.
         """
         plan = layout(deployment.topology)
         places = seats(deployment, plan, left.choice, host)
@@ -61,12 +60,11 @@ class LabVnfs:
         return cls(plan, left.choice, places, drivers, left.handles, stays=True)
 
     def each(self) -> Iterator[tuple[VnfDriver, VnfHandle]]:
-        """Go through them in the order of the path."""
+        """Yield the VNFs in the order of the path."""
         yield from zip(self.drivers, self.handles, strict=True)
 
     def carry(self, deployment: Deployment) -> bool:
-        """Prove by frames of their own that they forward, where the generator's plain ones cannot; whether that was
-        needed.
+        """Prove by own frames that the VNFs forward, where plain ones cannot; return whether that was needed.
 
         Raises:
             OnboardError: they do not.
@@ -76,7 +74,7 @@ class LabVnfs:
         return any(needed)
 
     def verify(self) -> None:
-        """Check that they live.
+        """Check that the VNFs live.
 
         Raises:
             VnfDiedError: one does not.
@@ -85,11 +83,11 @@ class LabVnfs:
             run.verify(handle)
 
     def dead(self) -> tuple[str, ...]:
-        """Name those that have died."""
+        """Return the names of the VNFs that have died."""
         return tuple(handle.name for run, handle in self.each() if not _lives(run, handle))
 
     def heal(self) -> None:
-        """Start those again that have died, all of them before one is waited for.
+        """Start all dead VNFs again, then wait for them.
 
         Raises:
             OnboardError, VnfDiedError: one does not come up.
@@ -105,12 +103,12 @@ class LabVnfs:
         self.handles = tuple(handles)
 
     def stop(self) -> None:
-        """End them; their ports stay."""
+        """End the VNFs; their ports stay."""
         for run, handle in self.each():
             run.stop(handle)
 
     def hops(self) -> list[tuple[Hop, ...]]:
-        """Read the counters of each."""
+        """Return the counters of each VNF."""
         return [run.hops(handle) for run, handle in self.each()]
 
     def threads(self) -> tuple[WorkThread, ...]:
@@ -118,23 +116,23 @@ class LabVnfs:
         return tuple(thread for run, handle in self.each() for thread in run.threads(handle))
 
     def readers(self) -> tuple[CounterReader, ...]:
-        """Return what reads their own counters around a trial, of those that have any."""
+        """Return the readers of the VNFs' own counters, of those that have any."""
         found = (run.reader(handle) for run, handle in self.each())
         return tuple(reader for reader in found if reader is not None)
 
     def leave_checksums_out(self, deployment: Deployment) -> bool:
-        """Whether frames leave them with checksums that nobody fills in."""
+        """Return whether frames leave them with checksums that nobody fills in."""
         return leave_checksums_out(deployment, self.handles, self.choice)
 
     def end(self) -> None:
-        """Take them down, unless they are to stay."""
+        """Take the VNFs down, unless they are to stay."""
         if self.stays:
             return
         for run, handle in zip(self.drivers, self.handles, strict=False):
             run.end(handle)
 
     def described(self) -> dict[str, Any]:
-        """Return what they add to the rig."""
+        """Return the VNFs' part of the rig."""
         choice, first = self.choice, self.handles[0]
         vnf = {
             "name": choice.vnf.name,
@@ -150,10 +148,10 @@ class LabVnfs:
         return {"vnf": vnf, "flavor": choice.flavor.name, "accelerator": accelerator}
 
     def ends(self, joined: Callable[[], None]) -> VnfEnds:
-        """Return those that send and receive in the generator's place.
+        """Return the VNFs that send and receive in the generator's place.
 
         Args:
-            joined: waits until the switch is joined to a source that was started again.
+            joined: waits until the switch is joined to a source that was restarted.
         """
         source_at = 0 if self.plan.ends[0] is EndKind.SOURCE else None
         sink_at = len(self.handles) - 1 if self.plan.ends[1] is EndKind.SINK else None
@@ -176,7 +174,7 @@ class LabVnfs:
 
 
 def _of_gateway(table: BearerTable | None, handle: VnfHandle) -> dict[str, Any]:
-    """Return what carries the bearers of a mobile core, and how many there are; nothing of another VNF."""
+    """Return what carries a mobile core's bearers, and their number; nothing for another VNF."""
     if table is None:
         return {}
     found = {"gateway": handle.facts["gateway"], "bearers": len(table.bearers), "synthetic": table.synthetic}
@@ -194,13 +192,13 @@ def _lives(run: VnfDriver, handle: VnfHandle) -> bool:
 
 
 def over_bearers(live: LabVnfs | None, generator: Generator) -> Generator:
-    """Return a generator whose frames go over the bearers of VNFs that have some; else the same."""
+    """Return a generator that sends over the VNFs' bearers; without bearers, the same generator."""
     found = [] if live is None else [run.bearers(handle) for run, handle in live.each()]
     return BearerGenerator(generator, BearerPath(found[0])) if found and found[0] else generator
 
 
 def check(topology: str, choice: VnfChoice, root: Path) -> None:
-    """Probe the VNFs of a topology, whatever data plane they are to be on.
+    """Probe the VNFs of a topology, whatever data plane they will be on.
 
     Raises:
         UnsupportedError: this host cannot run them; with the probe's reason and fix.
@@ -220,7 +218,7 @@ def check(topology: str, choice: VnfChoice, root: Path) -> None:
 
 
 def prepare(topology: str, choice: VnfChoice, root: Path) -> None:
-    """Look for the files that the VNFs of a topology are started from; the host is asked nothing.
+    """Check that the files of a topology's VNFs are there; the host is not asked.
 
     Raises:
         PrerequisiteError: one is not there; with its place and how to get it.
@@ -231,7 +229,7 @@ def prepare(topology: str, choice: VnfChoice, root: Path) -> None:
 
 
 def missing(topology: str, choice: VnfChoice, root: Path) -> str:
-    """Say which file of a path's VNFs is not there, where, and how to get it; empty: none."""
+    """Return which file of a path's VNFs is not there, where, and how to get it; empty: none."""
     try:
         prepare(topology, choice, root)
     except PrerequisiteError as failure:

@@ -22,7 +22,7 @@ from nfvbed.vnfs.readiness import wait_until_forwarding
 
 @dataclass(frozen=True)
 class CloudRequest:
-    """What is to be deployed."""
+    """A deployment that is asked for."""
 
     variant: Variant
     plan: Layout
@@ -32,7 +32,7 @@ class CloudRequest:
 
 @dataclass
 class CloudDeployment:
-    """One that runs."""
+    """A running deployment."""
 
     wanted: CloudRequest
     deployment: Deployment
@@ -68,7 +68,7 @@ class CloudDeployment:
         self.deployment = self.deployment.model_copy(update={"ports": ports, "control": control})
 
     def open_generator(self) -> Generator:
-        """Return the generator that has probed, or start one; from here on nothing of the switch sleeps."""
+        """Return the generator that has probed, or start one; from now on no thread of the switch sleeps."""
         self.compute.rest(False)
         generator, self.waiting = self.waiting, None
         if generator is not None:
@@ -81,8 +81,8 @@ class CloudDeployment:
         """Send frames through the VNFs until some come back both ways.
 
         Args:
-            verify: checks that the switch lives.
-            began: when it was asked for, on the monotonic clock in ns: the first frame is timed from there.
+            verify: raises when the switch has ended.
+            began: when the deployment was asked for, monotonic clock, ns: the first frame is timed from there.
 
         Raises:
             OnboardError: none does in the time that the VNF's file gives it.
@@ -99,7 +99,7 @@ class CloudDeployment:
         self.deployment = self.deployment.model_copy(update={"steps": (*self.deployment.steps, *steps)})
 
     def close(self) -> None:
-        """End what this command has beside the cloud: the generator and its ports; idempotent."""
+        """End the generator and its ports, which this command has beside the cloud; idempotent."""
         if self.waiting is not None:
             self.waiting.close()
             self.waiting = None

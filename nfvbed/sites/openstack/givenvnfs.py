@@ -1,4 +1,4 @@
-"""VNFs of descriptors that someone gives: onboarded through the API that takes them, and removed by their names."""
+"""VNFs from users' descriptors: onboarded through the API that takes them, and removed by name."""
 
 import json
 import secrets
@@ -36,7 +36,7 @@ _LAST_LINES = 5
 
 
 def owners_of(folder: Path) -> tuple[str, ...]:
-    """Return whose things on a cloud are nfvbed's: of what is deployed, was under way, or came by descriptors.
+    """Return the owners of nfvbed's things on a cloud: what is deployed, under way, or came by descriptors.
 
     Raises:
         DeployError: what was written down cannot be read.
@@ -49,10 +49,10 @@ def owners_of(folder: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class GivenVnfs:
-    """Those of one cloud; a file beside the cloud's own state has their owners by name, and is gone with it.
+    """The VNFs from descriptors on one cloud; their owners are in a file beside the cloud's state, and go with it.
 
     Args:
-        target: the OpenStack; it runs.
+        target: the running OpenStack.
         journal: of what is made there.
     """
 
@@ -60,9 +60,9 @@ class GivenVnfs:
     journal: Journal
 
     def fit(self, variant: Variant, found: Onboardable) -> Fit:
-        """Compare a descriptor with a variant, with the cloud's flavors and its names; nothing is changed.
+        """Compare a descriptor with a variant, the cloud's flavors and its names; nothing is changed.
 
-        Of a cloud that does not run, and is ours, what it will have is known; one that does not answer is not compared.
+        A cloud of ours that does not run is compared by what it will have; one that does not answer is not compared.
 
         Raises:
             ConfigurationError: a part of the descriptor cannot be read.
@@ -87,7 +87,7 @@ class GivenVnfs:
         return givenfit.fit(found, variant, specs) + Fit(lacking, notes)
 
     def onboard(self, found: Onboardable, tell: Tell) -> GivenVnf:
-        """Onboard one and wait until its instances are ACTIVE and have printed something; idempotent.
+        """Onboard a VNF and wait until its instances are ACTIVE and have printed something; idempotent.
 
         Raises:
             ConfigurationError: it names what the cloud does not have; with the line.
@@ -121,7 +121,7 @@ class GivenVnfs:
         return replace(_described(made, printed), said=marked.said)
 
     def offboard(self, name: str, tell: Tell) -> None:
-        """Remove one with all that is of it.
+        """Remove a VNF with all that belongs to it.
 
         Raises:
             UsageError: there is none of this name.
@@ -139,7 +139,7 @@ class GivenVnfs:
         self._write(owners)
 
     def names(self) -> tuple[str, ...]:
-        """Name those that are onboarded."""
+        """Return the names of the onboarded VNFs."""
         return tuple(self._owners())
 
     def _api(self, form: Form) -> OnboardingApi:
@@ -151,7 +151,7 @@ class GivenVnfs:
         return Consoles(self.target.connection, vnf.instances).wait(found.console, found.name, tell)
 
     def _known(self, named: Sequence[NamedThing]) -> CloudNames:
-        """Return the names of what the cloud has, and the ids of that which is named by them.
+        """Return the names of what the cloud has, and their ids.
 
         Keys, zones, floating networks and subnets are asked for where a descriptor names some.
         """

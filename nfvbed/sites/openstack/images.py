@@ -1,4 +1,4 @@
-"""The images of VNFs in Glance: each once, under a name with its digest, and what Glance has is checked."""
+"""The images of VNFs in Glance: each once, under a name with its digest, which is checked."""
 
 from openstack.connection import Connection
 
@@ -16,7 +16,7 @@ _ROLE = "the role `member` in this project, with which a project has private ima
 
 
 def name_of(vnf: str, image: Image) -> str:
-    """Return the name of an image in Glance: other content has another name."""
+    """Return the name of an image in Glance: other content gets another name."""
     return f"{PREFIX}{vnf}-{image.digest[:_DIGITS]}"
 
 
@@ -27,10 +27,9 @@ def described(name: str, image: Image) -> CloudImage:
 
 
 def provide(connection: Connection, vnf: str, image: Image) -> tuple[str, bool]:
-    """Have an image in Glance.
+    """Make sure that an image is in Glance.
 
     Args:
-        connection: to the cloud.
         vnf: name of the VNF that it is of.
         image: the file, already checked.
 
@@ -46,11 +45,10 @@ def provide(connection: Connection, vnf: str, image: Image) -> tuple[str, bool]:
 
 
 def keep(connection: Connection, journal: Journal | None, vnf: str, image: Image) -> str:
-    """Have an image in Glance and return its name there; one that is put into someone's cloud is written down.
+    """Make sure that an image is in Glance, and return its name there; in a foreign cloud its upload is recorded.
 
     Args:
-        connection: to the cloud.
-        journal: of what is made in someone's cloud; None: the cloud is nfvbed's own.
+        journal: of what is made in a foreign cloud; None: the cloud is nfvbed's own.
         vnf: name of the VNF that it is of.
         image: the file, already checked.
 

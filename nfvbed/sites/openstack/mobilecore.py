@@ -1,4 +1,4 @@
-"""A mobile core between S1-U and SGi of a cloud: its measured form through Tacker, its bearers from the consoles."""
+"""A mobile core between S1-U and SGi of a cloud: onboarded through Tacker, its bearers read from the consoles."""
 
 import base64
 from collections.abc import Sequence
@@ -35,12 +35,12 @@ _LINES = 500
 
 
 def is_core(choice: VnfChoice | None) -> bool:
-    """Whether a VNF of a path is a mobile core in virtual machines."""
+    """Return whether a VNF of a path is a mobile core in virtual machines."""
     return choice is not None and choice.kind is VnfKind.VM and choice.forwarding in GATEWAYS
 
 
 def check(plan: Layout, choice: VnfChoice, site: str) -> None:
-    """Make sure that it is between S1-U and SGi.
+    """Make sure that the mobile core is between S1-U and SGi.
 
     Raises:
         UnsupportedError: it is not.
@@ -56,7 +56,7 @@ def check(plan: Layout, choice: VnfChoice, site: str) -> None:
 
 @dataclass(frozen=True)
 class CorePlace:
-    """Where a mobile core is made."""
+    """The networks of a mobile core, and its secret."""
 
     networks: tuple[str, str]
     """Of the cloud, that are S1-U and SGi."""
@@ -67,10 +67,9 @@ class CorePlace:
 
 
 class MobileCore:
-    """The measured form of one VNF of several machines.
+    """The measured form of a VNF of several machines.
 
     Args:
-        project: where files are.
         name: of the VNF.
     """
 
@@ -96,11 +95,10 @@ class MobileCore:
     def request(
         self, identity: tuple[str, str], place: CorePlace, image: tuple[str, Image], form: str
     ) -> OnboardRequest:
-        """Return what Tacker is asked for.
+        """Return the request to Tacker.
 
         Args:
-            identity: the deployment that owns it, and its name there.
-            place: networks and secret.
+            identity: the owning deployment, and its name there.
             image: its name in Glance, and its file.
             form: `legacy` or `sol`.
         """
@@ -115,7 +113,7 @@ class MobileCore:
         return replace(found, networks=tuple(path))
 
     def table(self, lines: Sequence[str]) -> BearerTable:
-        """Return the bearers that consoles have said.
+        """Return the bearers that the consoles printed.
 
         Args:
             lines: of all consoles.
@@ -143,7 +141,7 @@ class MobileCore:
             ) from failure
 
     def between(self, connection: Connection, instances: Sequence[PlacedInstance]) -> PlacedInstance:
-        """Return the instance that has both ends of the path.
+        """Return the instance with both ends of the path.
 
         Raises:
             OnboardError: there is none.
@@ -161,7 +159,7 @@ class MobileCore:
 
     @property
     def _between(self) -> str:
-        """Name of the virtual machine that holds the machines at both ends."""
+        """The name of the virtual machine that holds the machines at both ends."""
         ends = {end.at.partition(".")[0] for end in self._vnf.ports}
         return next(one.name for one in self._flavour.machines if ends <= set(one.holds))
 
@@ -181,12 +179,12 @@ class MobileCore:
 
 
 def lines_of(connection: Connection, instances: Sequence[PlacedInstance]) -> list[str]:
-    """Return what the consoles of instances have said."""
+    """Return the console lines of instances."""
     return [line for one in instances for line in console.last_lines(connection, one.id, _LINES)]
 
 
 def with_bearers(handle: VnfHandle, table: BearerTable, steps: tuple[tuple[str, int], ...]) -> VnfHandle:
-    """Return a VNF with what carries its bearers, which these are, and the steps of its becoming ready."""
+    """Return a VNF with its bearers, what carries them, and the steps of its start."""
     said = {"attached": len(table.bearers), "synthetic": 0}
     facts = {**handle.facts, GATEWAY: GATEWAYS[handle.forwarding], BEARERS_FACT: table.model_dump(mode="json"), **said}
     timed = tuple((f"onboard.{handle.name}.{step}", ns) for step, ns in steps)
@@ -194,7 +192,7 @@ def with_bearers(handle: VnfHandle, table: BearerTable, steps: tuple[tuple[str, 
 
 
 def path_of(handles: Sequence[VnfHandle]) -> BearerPath | None:
-    """Return the bearers that frames through VNFs go over, with the gateway's addresses; None: they have none."""
+    """Return the bearers of frames through VNFs, with the gateway's addresses; None: the VNFs have none."""
     core = next((one for one in handles if BEARERS_FACT in one.facts), None)
     if core is None:
         return None
@@ -203,7 +201,7 @@ def path_of(handles: Sequence[VnfHandle]) -> BearerPath | None:
 
 
 def rig_of(handles: Sequence[VnfHandle]) -> dict[str, Any]:
-    """Return what a mobile core adds to the rig of its VNF; nothing of another one."""
+    """Return a mobile core's part of its VNF's rig; nothing for another VNF."""
     path = path_of(handles)
     if path is None:
         return {}

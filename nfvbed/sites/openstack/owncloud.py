@@ -39,7 +39,7 @@ class OwnCloud(Target):
         return connect(access.NAME, self._cloud.places.clouds)
 
     def runs(self) -> bool:
-        """Whether its controller runs."""
+        """Return whether its controller runs."""
         return self._cloud.find_node() is not None
 
     @property
@@ -62,25 +62,25 @@ class OwnCloud(Target):
         return {PREFIX + one.name: extra_specs(one) for one in (contents.SMALL, *self._cloud.flavors)}
 
     def bring_up(self) -> None:
-        """Start it, where not every process of it runs."""
+        """Start the cloud, where not every process of it runs."""
         if not look(self._cloud).complete:
             self._cloud.start(StageLines())
 
     def compute(self, variant: Variant) -> Compute:
-        """The one of the variant's data plane."""
+        """Return the compute of the variant's data plane."""
         return compute_of(variant, self._cloud)
 
     def choose(self, compute: Compute) -> None:
-        """Disable Nova's compute services of all others."""
+        """Disable Nova's compute services of all other computes."""
         password = Secrets.open(self._cloud.places.secrets)("admin")
         enable.only(CloudApi(password), compute.host)
 
     def stop(self) -> bool:
-        """Take all of it down."""
+        """Take the whole cloud down."""
         return self._cloud.stop()
 
     def topics(self) -> tuple[Finding, ...]:
-        """Whether it runs, what it takes, and which data planes have a compute."""
+        """Return whether the cloud runs, what it takes, and which data planes have a compute."""
         found = look(self._cloud)
         state = State.PRESENT if found.complete else State.LIMITED if found.running else State.ABSENT
         runs = f"runs: {len(found.services)} processes, {found.memory_mib} MiB" if found.running else "does not run"

@@ -1,4 +1,4 @@
-"""How a topology lies in a cloud: which networks the ports of each VNF are on."""
+"""The layout of a topology in a cloud: the networks of each VNF's ports."""
 
 from dataclasses import dataclass
 
@@ -39,7 +39,7 @@ def networks_of(plan: Layout, networks: PathNetworks = OWN) -> tuple[tuple[str, 
 
 
 def check(plan: Layout, choice: VnfChoice | None, site: str, networks: PathNetworks = OWN) -> None:
-    """Make sure that a cloud has such a path, and such VNFs.
+    """Make sure that a cloud supports such a path, and such VNFs.
 
     Raises:
         UnsupportedError: it has not.
@@ -57,7 +57,7 @@ def check(plan: Layout, choice: VnfChoice | None, site: str, networks: PathNetwo
 
 
 def require_chain(plan: Layout, choice: VnfChoice | None, site: str, outside: tuple[str, str]) -> None:
-    """Make sure that a path leads through VNFs, one after the other, from one network to the other.
+    """Make sure that a path is a chain of VNFs from one network to the other.
 
     Raises:
         UnsupportedError: it does not.
@@ -73,7 +73,7 @@ def require_chain(plan: Layout, choice: VnfChoice | None, site: str, outside: tu
 
 
 def refuse_scaling(deployment: Deployment, vnfs: int, site: str, outside: tuple[str, str]) -> UnsupportedError:
-    """Say that VNFs side by side have no path; Tacker scales what forwards nothing between two networks."""
+    """Return the error for VNFs side by side: Tacker does not scale what forwards between two networks."""
     return UnsupportedError(
         f"VNFs on site {site} are not scaled",
         where=f"{deployment.variant} ({deployment.topology}) to {vnfs} VNFs",
@@ -83,7 +83,7 @@ def refuse_scaling(deployment: Deployment, vnfs: int, site: str, outside: tuple[
 
 
 def refuse_path(plan: Layout, site: str, only: str) -> UnsupportedError:
-    """Say that a path that is there already is another one."""
+    """Return the error for another path than the one that is there."""
     return UnsupportedError(
         f"topology {plan.name} has no path on site {site}",
         where=plan.name,
@@ -108,7 +108,7 @@ def check_vnf(choice: VnfChoice, site: str) -> None:
 
 
 def refuse_kind(choice: VnfChoice, site: str, observed: str, fix: str) -> UnsupportedError:
-    """Say that a VNF is of a kind that does not run on a site, whatever the data plane."""
+    """Return the error for a kind of VNF that does not run on a site, whatever the data plane."""
     failure = UnsupportedError(
         f"a VNF of kind {choice.kind.value} does not run on site {site}",
         where=f"{choice.vnf.name} ({choice.label})",

@@ -28,14 +28,14 @@ class VnfProvider(ABC):
 
     @abstractmethod
     def check(self, plan: Layout, choice: VnfChoice | None) -> None:
-        """Make sure that the site has such a path, with such VNFs on it.
+        """Make sure that the site supports such a path, with such VNFs on it.
 
         Raises:
             UnsupportedError, OnboardError: it has not.
         """
 
     def require_ports(self, compute: Compute, variant: Variant, choice: VnfChoice) -> None:
-        """Make sure that such VNFs have ports on a compute.
+        """Make sure that a compute has ports for such VNFs.
 
         Raises:
             UnsupportedError: they have not.
@@ -43,16 +43,16 @@ class VnfProvider(ABC):
         return
 
     def fit(self, variant: Variant, choice: VnfChoice) -> Sequence[Mismatch]:
-        """Compare what would be asked for such VNFs with flavor and variant; empty: nothing is in the way."""
+        """Return what of the requested VNFs does not fit flavor and variant; empty: all fits."""
         return ()
 
     def machines(self, choice: VnfChoice) -> Mapping[str, Flavor]:
-        """Return the flavors of a VNF's virtual machines by their names; empty: it is one, of its own flavor."""
+        """Return the flavors of a VNF's virtual machines by their names; empty: it has one, with its own flavor."""
         return {}
 
     @abstractmethod
     def prepare(self, choice: VnfChoice) -> None:
-        """Make sure that there can be such VNFs, and that what they are made from is there.
+        """Make sure that such VNFs are possible, and that their files are there.
 
         Raises:
             UnsupportedError, PrerequisiteError, OnboardError: with the reason.
@@ -60,7 +60,7 @@ class VnfProvider(ABC):
 
     @abstractmethod
     def provide(self, live: CloudDeployment, choice: VnfChoice, steps: Steps) -> tuple[VnfHandle, ...]:
-        """Return the VNFs of a deployment, in the order of its path, when all of them run.
+        """Return the VNFs of a deployment in the order of its path, once all of them run.
 
         Raises:
             PrerequisiteError, OnboardError, UnsupportedError: with the reason; `remove` takes away what was made.
@@ -68,7 +68,7 @@ class VnfProvider(ABC):
 
     @abstractmethod
     def heal(self, owner: str, choice: VnfChoice, place: int, dead: VnfHandle) -> VnfHandle:
-        """Bring a VNF back that does not run.
+        """Bring a dead VNF back.
 
         Raises:
             UnsupportedError, OnboardError: it stays dead.
@@ -76,7 +76,7 @@ class VnfProvider(ABC):
 
     @abstractmethod
     def remove(self, owner: str) -> None:
-        """Remove what a deployment has made, in whatever state, and make sure that nothing of it is left.
+        """Remove what a deployment has made, in whatever state, and check that nothing of it is left.
 
         Raises:
             OnboardError: something stays.
@@ -84,7 +84,7 @@ class VnfProvider(ABC):
 
     @abstractmethod
     def release(self) -> tuple[str, ...]:
-        """Remove what is kept from one deployment to the next, as images; return lines that say what was.
+        """Remove what stays between deployments, as images; return lines that say what was.
 
         Raises:
             OnboardError: something stays.
@@ -92,7 +92,7 @@ class VnfProvider(ABC):
 
     @abstractmethod
     def check_removal(self) -> None:
-        """Make sure that VNFs can be taken away.
+        """Make sure that VNFs may be removed.
 
         Raises:
             UnsupportedError: they are somebody else's.
@@ -100,4 +100,4 @@ class VnfProvider(ABC):
 
     @abstractmethod
     def described(self, choice: VnfChoice) -> dict[str, Any]:
-        """Return what the VNFs add to the rig."""
+        """Return the VNFs' part of the rig."""

@@ -1,4 +1,4 @@
-"""What is deployed on the cloud between two commands: written beside the cloud's own state, and gone with it."""
+"""The deployment that stays on a cloud between two commands: recorded beside the cloud's state, and gone with it."""
 
 import json
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _UNDER_WAY = "under-way"
 
 
 class Verification(Record):
-    """What verifying a deployment found."""
+    """The result of verifying a deployment."""
 
     at: str
     """When, UTC (ISO 8601)."""
@@ -46,10 +46,10 @@ class RememberedDeployment:
     """What verifying it found the last time; None: it was not verified since it was set up."""
 
     def deployed(self, folder: Path, placed: tuple[InstancePlacement, ...] = ()) -> DeploymentRecord:
-        """Return it as any site says of what is deployed.
+        """Return the record that all sites share.
 
         Args:
-            folder: where it is written down.
+            folder: with the deployment's file.
             placed: its VNFs, as `vnfs.placed` returns them.
         """
         computes = tuple(dict.fromkeys(filter(None, (self.compute, *(one.host for one in placed)))))
@@ -58,13 +58,13 @@ class RememberedDeployment:
 
 
 def since_now() -> str:
-    """Say when this is, and in which command."""
+    """Return the time, and the command that runs."""
     owner = this_process(persistent=True)
     return f"{owner.since}: {owner.command}"
 
 
 def save(folder: Path, what: RememberedDeployment) -> None:
-    """Write it down; complete or not at all."""
+    """Write the deployment down, complete or not at all."""
     path = _path(folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     parts = {"deployment": what.deployment, "variant": what.variant, "arrangement": what.arrangement}
@@ -75,7 +75,7 @@ def save(folder: Path, what: RememberedDeployment) -> None:
 
 
 def find(folder: Path) -> RememberedDeployment | None:
-    """Read it; None where nothing is deployed.
+    """Read the deployment; None: nothing is deployed.
 
     Raises:
         DeployError: it cannot be read.
@@ -100,18 +100,18 @@ def find(folder: Path) -> RememberedDeployment | None:
 
 
 def forget(folder: Path) -> None:
-    """Remove what was written: it is gone."""
+    """Remove the file of the deployment, which is gone."""
     _path(folder).unlink(missing_ok=True)
 
 
 def note(folder: Path, identifier: str) -> None:
-    """Write down that a deployment is under way: should this nfvbed be killed, the next one removes it."""
+    """Record that a deployment is under way, so that the next nfvbed removes it if this one is killed."""
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / _UNDER_WAY, identifier)
 
 
 def under_way(folder: Path) -> str:
-    """Return the id of the deployment that was under way; empty: none."""
+    """Return the id of the deployment under way; empty: none."""
     try:
         return (folder / _UNDER_WAY).read_text()
     except FileNotFoundError:
@@ -119,7 +119,7 @@ def under_way(folder: Path) -> str:
 
 
 def done(folder: Path) -> None:
-    """Forget that one was under way: it is complete and stays, or all of it is removed."""
+    """Forget the deployment under way: it is complete and stays, or all of it is removed."""
     (folder / _UNDER_WAY).unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""What Tacker is asked for: the descriptor of one VNF of a path, in the form of the API that takes it."""
+"""Requests to Tacker: the descriptor of one VNF of a path, in the form of the API."""
 
 from dataclasses import dataclass, replace
 
@@ -13,7 +13,7 @@ from nfvbed.vnfs.descriptors.onemachine import descriptor_of
 
 @dataclass(frozen=True)
 class VnfPlace:
-    """Where a VNF's data ports are, in the order of the path."""
+    """The networks of a VNF's data ports, in the order of the path."""
 
     networks: tuple[str, str]
     inherits_port_security: bool = False
@@ -28,9 +28,8 @@ def request(
     """Return the request for one VNF.
 
     Args:
-        identity: the deployment that owns it, and its name there.
-        choice: what it is.
-        place: where its data ports are.
+        identity: the owning deployment, and its name there.
+        place: the networks of its data ports.
         image: its name in Glance, and its file.
         form: `legacy` or `sol`.
 

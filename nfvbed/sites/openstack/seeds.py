@@ -11,11 +11,10 @@ _CHARACTERS = 32
 
 
 def seed_of(folder: Path, owner: str) -> str:
-    """Return the secret of a deployment, the same as long as the file is there; its owner does not give it away.
+    """Return the secret of a deployment, the same as long as its file is there; the owner's name does not reveal it.
 
     Args:
-        folder: where what is deployed is written down; a file that root alone reads is made there.
-        owner: the deployment.
+        folder: of the deployment's file; the secret's file is made there, readable by root alone.
     """
     path = folder / _NAME
     if not path.exists():

@@ -30,13 +30,11 @@ _log = logging.getLogger(__name__)
 
 
 class CloudSetup:
-    """Sets up on one cloud.
+    """Sets deployments up on one cloud.
 
     Args:
-        site: its name.
-        machine: this one.
-        target: the OpenStack; started where it does not run, and is ours.
-        provider: where VNFs come from.
+        target: the OpenStack; nfvbed's own is started where it does not run.
+        provider: makes the VNFs.
     """
 
     def __init__(self, site: str, machine: LabMachine, target: Target, provider: VnfProvider) -> None:
@@ -47,11 +45,11 @@ class CloudSetup:
 
     @cached_property
     def given(self) -> GivenVnfs:
-        """VNFs of descriptors that someone gives."""
+        """The VNFs from users' descriptors."""
         return GivenVnfs(self._target, journal.of(self._target.folder))
 
     def from_nothing(self, wanted: CloudRequest) -> CloudDeployment:
-        """Set a deployment up; nothing but the cloud is left behind when that fails.
+        """Set a deployment up; where that fails, nothing but the cloud is left.
 
         Raises:
             UnsupportedError, PrerequisiteError, DeployError, OnboardError, VnfDiedError: with the reason.
@@ -87,13 +85,13 @@ class CloudSetup:
             raise
 
     def _forget_other(self, variant: Variant) -> None:
-        """Forget a data plane that was deployed without VNFs: where another one takes instances, it does not."""
+        """Forget a data plane without VNFs that is no longer the one that takes instances."""
         bare = remembered.find(self._target.folder)
         if bare is not None and bare.choice is None and bare.variant != variant:
             remembered.forget(self._target.folder)
 
     def beside(self, found: RememberedDeployment) -> CloudDeployment:
-        """Take what is deployed as it is, with a generator of this command beside it."""
+        """Return an existing deployment as it is, with a generator of this command."""
         wanted = CloudRequest(found.variant, layout(found.deployment.topology), found.choice)
         compute = self._target.compute(found.variant)
         began = time.monotonic_ns()
@@ -113,8 +111,7 @@ class CloudSetup:
         """Let Tacker bring dead VNFs back, and send frames through.
 
         Args:
-            found: what is deployed.
-            dead: names of its VNFs that do not run.
+            dead: names of VNFs that do not run.
         """
         handles = list(found.deployment.vnfs)
         for place, one in enumerate(handles):
@@ -124,7 +121,7 @@ class CloudSetup:
         return self.beside(replace(found, deployment=deployment))
 
     def offboard(self, found: RememberedDeployment) -> RememberedDeployment:
-        """Remove the VNFs of what is deployed; return what stays.
+        """Remove the VNFs of a deployment; return the deployment without them.
 
         Raises:
             UnsupportedError: they are somebody else's.
@@ -135,7 +132,7 @@ class CloudSetup:
         return replace(found, deployment=found.deployment.model_copy(update=bare), choice=None)
 
     def take_down(self, live: CloudDeployment) -> None:
-        """End what this command has, and remove the VNFs where they do not stay."""
+        """End what this command has, and remove the VNFs unless they stay."""
         try:
             live.close()
         finally:
@@ -143,7 +140,7 @@ class CloudSetup:
                 self._remove(live.deployment.id)
 
     def clear_abandoned(self) -> None:
-        """Remove what a killed nfvbed had begun to onboard, by its tags; the host lock is held.
+        """Remove by its tags what a killed nfvbed was onboarding; the host lock is held.
 
         Raises:
             OnboardError: not all of it could be removed.
@@ -154,15 +151,15 @@ class CloudSetup:
             self._remove(owner)
 
     def _remove(self, owner: str) -> None:
-        """Remove all VNFs of a deployment, in whatever state, and make sure that nothing of them is left."""
+        """Remove all VNFs of a deployment, in whatever state, and check that nothing of them is left."""
         self._provider.remove(owner)
         remembered.done(self._target.folder)
 
     def clear(self, *, everything: bool) -> tuple[str, ...]:
-        """Remove what is deployed on a cloud that stays, and what was under way; return lines that say what was.
+        """Remove what is deployed or under way on a cloud that stays; return lines that say what was.
 
         Args:
-            everything: also forget what cannot be read; what it had onboarded is then found by its tags alone.
+            everything: forget records that cannot be read, too; what they onboarded is then found only by its tags.
 
         Raises:
             DeployError, OnboardError: not everything could be removed, or what was written down cannot be read.
@@ -194,13 +191,13 @@ class CloudSetup:
         return (f"would remove {found.deployment.variant}{vnfs_too}; the cloud would stay",)
 
     def status_of_instance(self, identifier: str) -> str:
-        """Return what Nova says of an instance; `gone` where it knows none."""
+        """Return Nova's status of an instance; `gone` where it knows none."""
         with asking(f"instance {identifier}"):
             found = self._target.connection.compute.find_server(identifier)
         return "gone" if found is None else str(found.status)
 
     def described(self, choice: VnfChoice | None) -> dict[str, Any]:
-        """Return what VNFs add to the rig, and how they were onboarded."""
+        """Return the VNFs' part of the rig, with how they were onboarded."""
         if choice is None:
             return {"vnf": None, "flavor": None, "accelerator": None}
         return self._provider.described(choice)
@@ -220,7 +217,7 @@ class CloudSetup:
         return CloudDeployment(wanted, deployment, compute, arrangement, workspace, starter, stays)
 
     def _onboard(self, live: CloudDeployment, steps: Steps) -> None:
-        """Have the VNFs in the order of the path, join the generator, and wait for frames."""
+        """Start the VNFs in the order of the path, join the generator, and wait for frames."""
         wanted = live.wanted
         if wanted.choice is None:
             return

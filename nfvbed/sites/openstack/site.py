@@ -66,13 +66,12 @@ def open_existing(spec: CloudSiteSpec, root: Path) -> "OpenstackSite":
 
 
 class OpenstackSite(Site):
-    """An OpenStack; one data plane is deployed at a time, that is: takes instances.
+    """An OpenStack on which one data plane at a time is deployed, that is: takes instances.
 
     Args:
-        name: the site's.
         machine: this one, which has the generator, and shares its cores with a cloud of ours.
         target: the OpenStack; started when something is deployed, where it is ours.
-        provider: where its VNFs come from.
+        provider: makes its VNFs.
     """
 
     has_cloud = True
@@ -84,7 +83,7 @@ class OpenstackSite(Site):
         self._reach(target, provider)
 
     def _reach(self, target: Target, provider: VnfProvider) -> None:
-        """Take an OpenStack: the first one, or the one that has come in its place."""
+        """Use an OpenStack: the first one, or its successor."""
         self.renews = provider.renews
         self.descriptor_form = provider.form
         self._target = target
@@ -94,21 +93,21 @@ class OpenstackSite(Site):
     # What it is, and what it can.
 
     def facts(self) -> dict[str, Any]:
-        """This machine's description: the generator runs on it, and a cloud of ours too."""
+        """Return this machine's description: the generator runs on it, and a cloud of ours too."""
         return self._machine.facts()
 
     def examine(self, *, read_only: bool = True) -> SiteReport:
-        """Say what there is to know of the cloud."""
+        """Return the report on the cloud."""
         return PlainReport(site=self.name, topics=self._target.topics())
 
     def probe(self, variant: Variant) -> Support:
-        """Whether the cloud has a compute for the variant, and can have it with these options."""
+        """Return whether the cloud has a compute for the variant, with these options."""
         return support_of(variant.name, lambda: self._target.compute(variant).probe(variant))
 
     def require_possible(
         self, variant: Variant, topology: str, choice: VnfChoice | None = None, role: CellRole = CellRole.SUBJECT
     ) -> None:
-        """Look also at the cloud's paths and VNFs, and at the variant's compute with its options."""
+        """Check also the cloud's paths and VNFs, and the variant's compute with its options."""
         if role is not CellRole.SUBJECT:
             raise UnsupportedError(
                 f"ceilings are not measured on site {self.name}",
@@ -124,7 +123,7 @@ class OpenstackSite(Site):
             self._provider.require_ports(compute, variant, choice)
 
     def _compute_of(self, variant: Variant, plan: Layout) -> Compute:
-        """Return the compute of a variant, which takes its options.
+        """Return the compute of a variant, after checking the variant's options.
 
         Raises:
             UnsupportedError: there is none, or it does not.
@@ -134,7 +133,7 @@ class OpenstackSite(Site):
         return compute
 
     def fit(self, variant: Variant, topology: str, choice: VnfChoice | None) -> tuple[Mismatch, ...]:
-        """Compare also what the descriptor would ask with the flavor, and that with what guests can have there."""
+        """Compare also the descriptor with the flavor, and the flavor with what guests can have there."""
         bare = self._fit_bare(variant)
         if bare or (choice is None and topology == paths.BARE):
             return bare if choice is None else (*bare, *misfits_of_path(variant, topology, choice))
@@ -144,7 +143,7 @@ class OpenstackSite(Site):
         return (*self._provider.fit(variant, choice), *self._room(variant, topology, choice))
 
     def _fit_bare(self, variant: Variant) -> tuple[Mismatch, ...]:
-        """Compare a data plane alone, on which there is no path yet."""
+        """Compare a data plane alone, without a path on it."""
         try:
             self._compute_of(variant, layout(paths.BARE))
         except UnsupportedError as failure:
@@ -167,21 +166,21 @@ class OpenstackSite(Site):
         return hostfit.check(flavor, host, vnfs=vnfs, realtime_us=hostfit.realtime_share())
 
     def guest_host(self, variant: Variant, vnfs: int) -> Host | None:
-        """This machine, where the variant's compute is on it: every flavor of such a cloud has hugepages."""
+        """Return this machine, where the variant's compute is on it: all flavors of that cloud have hugepages."""
         free_mib = self._target.compute(variant).guests_mib
         return None if free_mib is None else self._machine.guest_host(variant, vnfs, free_mib)
 
     def check(self, topology: str, vnf: VnfChoice) -> None:
-        """Look for the path, and for the VNF's image."""
+        """Check the path, and look for the VNF's image."""
         self._provider.check(layout(topology), vnf)
         self.prepare(topology, vnf)
 
     def prepare(self, topology: str, vnf: VnfChoice) -> None:
-        """Look for the VNF's image, and at its digest."""
+        """Look for the VNF's image, and check its digest."""
         self._provider.prepare(vnf)
 
     def missing(self, topology: str, choice: VnfChoice) -> str:
-        """Say which image is not there, and how to get it: a cloud would be started in vain."""
+        """Return which image is not there, and how to get it, before a cloud is started in vain."""
         try:
             self._provider.prepare(choice)
         except (PrerequisiteError, OnboardError) as failure:
@@ -194,12 +193,12 @@ class OpenstackSite(Site):
     # Its life in a command, and what lasts from one to the next.
 
     def begin(self, *, many: bool = False) -> None:
-        """Take this machine for this nfvbed, and remove what a killed one had begun to onboard."""
+        """Take this machine for this nfvbed, and remove what a killed one was onboarding."""
         self._machine.begin()
         self._setting_up.clear_abandoned()
 
     def close(self) -> None:
-        """Take down what does not stay, and let go of the machine; the cloud runs on."""
+        """Take down what does not stay, and release the machine; the cloud runs on."""
         for live in list(self._live.values()):
             self.destroy(live.deployment)
         self._machine.close()
@@ -216,7 +215,7 @@ class OpenstackSite(Site):
         role: CellRole = CellRole.SUBJECT,
         vnf: VnfChoice | None = None,
     ) -> Deployment:
-        """Bring the cloud up if it does not run, onboard the VNFs, and wait until frames come through them."""
+        """Start the cloud if it does not run, onboard the VNFs, and wait until frames come through them."""
         plan = layout(topology)
         self.require_possible(variant, topology, vnf, role)
         self.begin()
@@ -231,7 +230,7 @@ class OpenstackSite(Site):
         return self._add(self._setting_up.beside(found))
 
     def deploy_to_stay(self, variant: Variant, topology: str, vnf: VnfChoice | None = None) -> tuple[Deployment, bool]:
-        """Deploy the data plane, with VNFs where the topology has any; without, there is no path on it yet."""
+        """Deploy the data plane, with the topology's VNFs; without VNFs there is no path on it yet."""
         plan = layout(topology)
         if topology == paths.BARE:
             self._compute_of(variant, plan)
@@ -253,16 +252,16 @@ class OpenstackSite(Site):
     def onboard(
         self, variant: Variant, topology: str, vnf: VnfChoice, tell: Callable[[str], None]
     ) -> tuple[Deployment, bool]:
-        """Onboard VNFs through Tacker so that they stay, on a data plane that is deployed, or is then."""
+        """Onboard VNFs through Tacker so that they stay; the data plane is deployed where it is not yet."""
         return self.deploy_to_stay(variant, topology, vnf)
 
     def fit_given(self, variant: Variant, found: Onboardable) -> Fit:
-        """Compare it with the variant, and its names with those of the cloud."""
+        """Compare a descriptor with the variant, and its names with those of the cloud."""
         bare = self._fit_bare(variant)
         return Fit(bare) if bare else self._setting_up.given.fit(variant, found)
 
     def onboard_given(self, variant: Variant, found: Onboardable, tell: Callable[[str], None]) -> GivenVnf:
-        """Onboard it through the API that takes it; it is nobody's path."""
+        """Onboard a VNF through the API that takes its descriptor; it is on no path."""
         fit = self.fit_given(variant, found)
         require_fit(fit.mismatches)
         for note in fit.notes:
@@ -275,31 +274,31 @@ class OpenstackSite(Site):
         return self._setting_up.given.onboard(found, tell)
 
     def offboard_given(self, name: str, tell: Callable[[str], None]) -> None:
-        """Let Tacker remove it."""
+        """Remove the VNF through Tacker."""
         self.begin()
         self._setting_up.given.offboard(name, tell)
 
     def scale(self, deployment: Deployment, vnfs: int) -> Deployment:
-        """Refuse it: two forwarders between the same two networks are a loop."""
+        """Refuse scaling: two forwarders between the same two networks are a loop."""
         raise paths.refuse_scaling(deployment, vnfs, self.name, self._target.networks.outside)
 
     def foresee_scale(self, deployment: Deployment, vnfs: int) -> str:
-        """Refuse it, as `scale`."""
+        """Refuse scaling, as `scale`."""
         raise paths.refuse_scaling(deployment, vnfs, self.name, self._target.networks.outside)
 
     def dead_vnfs(self, deployment: Deployment) -> tuple[str, ...]:
-        """Name those whose instances do not run."""
+        """Return the names of VNFs whose instances do not run."""
         return vnfs.dead(self._setting_up.status_of_instance, deployment.vnfs)
 
     def heal(self, deployment: Deployment) -> Deployment:
-        """Let Tacker heal the VNFs whose instances do not run, and send frames through."""
+        """Heal, through Tacker, the VNFs whose instances do not run, and send frames through."""
         self.begin()
         found = self._require_left(deployment)
         healed = self._setting_up.heal(found, self.dead_vnfs(deployment))
         return self._stay(healed)
 
     def offboard(self, deployment: Deployment) -> Deployment:
-        """Let Tacker remove the VNFs; the data plane stays deployed, without a path."""
+        """Remove the VNFs through Tacker; the data plane stays deployed, without a path."""
         self.begin()
         found = self._require_left(deployment)
         if deployment.id in self._live:
@@ -309,7 +308,7 @@ class OpenstackSite(Site):
         return bare.deployment
 
     def take_down(self, *, everything: bool = False) -> tuple[str, ...]:
-        """Take the whole cloud down, with all that was deployed on it; of another one, what was onboarded there."""
+        """Take a cloud of ours down with all that is on it; from a foreign cloud remove what was onboarded."""
         self._machine.begin()
         if not self._target.ours:
             return self._setting_up.clear(everything=everything) or (NOTHING_DEPLOYED,)
@@ -317,7 +316,7 @@ class OpenstackSite(Site):
         return ("the cloud is taken down",) if self._target.stop() else (NOTHING_DEPLOYED,)
 
     def require_nothing_of_others(self) -> None:
-        """Refuse to take a cloud down on which others have something, unless that is to go with it.
+        """Refuse to take a cloud down on which others have something, unless that may go with it.
 
         Raises:
             BusyError: they have, or the cloud cannot be asked.
@@ -327,14 +326,14 @@ class OpenstackSite(Site):
             others.require_none(self.name, lambda: self._target.connection, journal.of(folder), owners_of(folder))
 
     def foresee_take_down(self) -> tuple[str, ...]:
-        """Say whether there is a cloud, or anything of ours on it."""
+        """Return whether there is a cloud, or anything of ours on it."""
         if not self._target.ours:
             return self._setting_up.foresee_clear() or (NOTHING_DEPLOYED,)
         self.require_nothing_of_others()
         return ("would take the cloud down",) if self._target.runs() else (NOTHING_DEPLOYED,)
 
     def destroy(self, deployment: Deployment) -> None:
-        """End what this command has beside the cloud, and the VNFs unless they are to stay; idempotent."""
+        """End what this command has beside the cloud, and the VNFs unless they stay; idempotent."""
         live = self._live.pop(deployment.id, None)
         if live is not None:
             self._setting_up.take_down(live)
@@ -355,7 +354,7 @@ class OpenstackSite(Site):
         return verify(self._target.connection, (expected,), {} if commands is None else {compute.host: commands})
 
     def keep_findings(self, deployed: DeploymentRecord, findings: tuple[Finding, ...]) -> None:
-        """Write them down beside the deployment."""
+        """Write findings beside the deployment."""
         found = self._find_left()
         if found is not None and found.deployment.id == deployed.deployment.id:
             now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -363,7 +362,7 @@ class OpenstackSite(Site):
             remembered.save(self._target.folder, replace(found, verified=verified))
 
     def rig(self, deployment: Deployment) -> dict[str, Any]:
-        """Return site, compute, generator, cores and VNFs; of another's cloud also which one it is."""
+        """Return site, compute, generator, cores and VNFs; for a foreign cloud also which one it is."""
         live = self._find(deployment)
         kind = live.deployment.ports[0].kind
         return {
@@ -381,20 +380,20 @@ class OpenstackSite(Site):
 
     @property
     def generator_place(self) -> GeneratorPlace:
-        """As the cloud has it."""
+        """The place that the cloud states."""
         return self._target.generator_place
 
     def open_generator(self, deployment: Deployment) -> Generator:
-        """Open the generator; one that has probed the path is used on."""
+        """Open the generator; one that has probed the path is reused."""
         return self._find(deployment).open_generator()
 
     def warnings(self, deployment: Deployment, threads: Sequence[WorkThread]) -> tuple[QualityWarning, ...]:
-        """Name what every trial has: an emulated guest is slower than any switch."""
+        """Return the warnings of every trial: an emulated guest is slower than any switch."""
         emulated = any(one.accelerator is Accelerator.TCG for one in deployment.vnfs)
         return (*deployment.warnings, *((QualityWarning.VNF_LIMITED,) if emulated else ()))
 
     def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> Reading:
-        """Read switch and instances; CPU time from this machine's kernel, which runs both."""
+        """Read switch and instances, and CPU time from this machine's kernel, which runs both."""
         live = self._find(deployment)
 
         def now() -> tuple[WorkThread, ...]:
@@ -415,13 +414,13 @@ class OpenstackSite(Site):
         return Reading.of(parts, readers, live.compute.hidden)
 
     def chain(self, deployment: Deployment) -> DeployedChain:
-        """Instances are joined by Neutron when they are made."""
+        """Return a fixed path: Neutron joins instances when they are made."""
         return DeployedChain.of(
             self.name, deployment, "its VNFs are instances: Neutron joined them when they were made"
         )
 
     def _distances(self, live: CloudDeployment) -> Distances | Unavailable:
-        """Between the switch's cores and the generator's; instances run where the host puts them."""
+        """Return distances between the switch's cores and the generator's; instances run anywhere."""
         if any(one.accelerator is Accelerator.TCG for one in live.handles):
             return Unavailable("emulated guests bound what comes through: it does not depend on the cores' distance")
         pairs = coredistance.pairs_of(live.arrangement)
@@ -473,6 +472,6 @@ class OpenstackSite(Site):
 
 
 def _with_gateway(described: dict[str, Any], live: CloudDeployment) -> dict[str, Any]:
-    """Return what VNFs add to the rig, with what carries the bearers of a mobile core."""
+    """Return the VNFs' part of the rig, with what carries a mobile core's bearers."""
     core = mobilecore.rig_of(live.handles)
     return {**described, "vnf": {**described["vnf"], **core}} if core else described

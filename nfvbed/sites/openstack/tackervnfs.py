@@ -1,4 +1,4 @@
-"""VNFs that Tacker onboards for a deployment, one for each place of its path."""
+"""VNFs that Tacker onboards for a deployment, one at each place of its path."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -45,10 +45,8 @@ class TackerVnfs(VnfProvider):
     """Onboards through one of Tacker's APIs.
 
     Args:
-        site: its name.
         form: `legacy` or `sol`.
-        target: the OpenStack.
-        root: of the project, where images are.
+        root: of the project, with the images.
     """
 
     def __init__(self, site: str, form: str, target: Target, root: Path) -> None:
@@ -67,18 +65,18 @@ class TackerVnfs(VnfProvider):
         return journal.of(self._target.folder)
 
     def check(self, plan: Layout, choice: VnfChoice | None) -> None:
-        """Look for the path: there are so many networks between VNFs."""
+        """Check the path: the number of networks between VNFs is fixed."""
         if choice is not None and mobilecore.is_core(choice):
             mobilecore.check(plan, choice, self._site)
             return
         paths.check(plan, choice, self._site, self._target.networks)
 
     def require_ports(self, compute: Compute, variant: Variant, choice: VnfChoice) -> None:
-        """Look whether ports that are virtual functions would do."""
+        """Check whether virtual functions would do as ports."""
         has_functions(compute, variant, choice)
 
     def fit(self, variant: Variant, choice: VnfChoice) -> Sequence[Mismatch]:
-        """Compare the descriptor that would be made with flavor and variant; a mobile core's is its own flavors'."""
+        """Compare the descriptor to be made with flavor and variant; a mobile core has flavors of its own."""
         if mobilecore.is_core(choice):
             return ()
         data = iter(self._target.networks_for(variant).outside)
@@ -92,7 +90,7 @@ class TackerVnfs(VnfProvider):
         return epa.compare(asked.of_machine(machine), choice.flavor, variant, choice)
 
     def machines(self, choice: VnfChoice) -> Mapping[str, Flavor]:
-        """Those of a mobile core."""
+        """Return the machines of a mobile core."""
         if not mobilecore.is_core(choice):
             return {}
         project = open_project(self._root)
@@ -100,7 +98,7 @@ class TackerVnfs(VnfProvider):
         return {one.name: project.load_flavor(one.flavor) for one in core.flavour.machines}
 
     def prepare(self, choice: VnfChoice) -> None:
-        """Look for the image, and at its digest."""
+        """Look for the image, and check its digest."""
         paths.check_vnf(choice, self._site)
         self._image_file(choice)
 
@@ -110,7 +108,7 @@ class TackerVnfs(VnfProvider):
         return image_files.find(choice.image, self._root, f"vnfd/{choice.vnf.name}/vnf.yml")
 
     def provide(self, live: CloudDeployment, choice: VnfChoice, steps: Steps) -> tuple[VnfHandle, ...]:
-        """Have the image in Glance, and onboard one VNF after the other."""
+        """Upload the image to Glance, and onboard one VNF after the other."""
         file, owner, target = self._image_file(choice), live.deployment.id, self._target
         direct = has_functions(live.compute, live.wanted.variant, choice)
         target.require_room(choice, live.wanted.plan.vnfs)
@@ -130,7 +128,7 @@ class TackerVnfs(VnfProvider):
         return target.witnessed(tuple(handles))
 
     def _core(self, live: CloudDeployment, choice: VnfChoice, image: tuple[str, Image], steps: Steps) -> VnfHandle:
-        """Onboard a mobile core, and wait until the generator's bearers are there; what it is is its consoles'."""
+        """Onboard a mobile core, wait for the generator's bearers, and read the core's state from its consoles."""
         owner, target = live.deployment.id, self._target
         core = mobilecore.MobileCore(open_project(self._root), choice.vnf.name)
         place = mobilecore.CorePlace(
@@ -149,7 +147,7 @@ class TackerVnfs(VnfProvider):
         return mobilecore.with_bearers(handle, table, marked.steps)
 
     def heal(self, owner: str, choice: VnfChoice, place: int, dead: VnfHandle) -> VnfHandle:
-        """Let Tacker make its instance again."""
+        """Make the VNF's instance again, through Tacker."""
         if mobilecore.is_core(choice):
             raise UnsupportedError(
                 "a mobile core on a cloud is not healed",
@@ -167,7 +165,7 @@ class TackerVnfs(VnfProvider):
         left.remove(self._target.connection, self._journal, owner, _say)
 
     def release(self) -> tuple[str, ...]:
-        """Remove the images that this folder's nfvbed has put into Glance."""
+        """Remove the images that the nfvbed of this folder has put into Glance."""
         if not self._journal.path.exists():
             return ()
         connection = self._target.connection
@@ -183,10 +181,10 @@ class TackerVnfs(VnfProvider):
         return tuple(f"image {name} is removed" for name in names)
 
     def check_removal(self) -> None:
-        """What Tacker has onboarded here is removed by it."""
+        """Accept: Tacker also removes what it has onboarded here."""
 
     def described(self, choice: VnfChoice) -> dict[str, Any]:
-        """What they are, and how they were onboarded."""
+        """Return the VNFs, and how they were onboarded."""
         image = images.name_of(choice.vnf.name, self._image_file(choice))
         accelerator = vnfs.known(self._target.accelerator)
         return vnfs.described(choice, image, accelerator) | {"onboarding": self.form}
@@ -211,5 +209,5 @@ def has_functions(compute: Compute, variant: Variant, choice: VnfChoice) -> bool
 
 
 def _say(line: str) -> None:
-    """Keep what goes on for whoever looks at the log."""
+    """Log a step."""
     _log.info("%s", line)

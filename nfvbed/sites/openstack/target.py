@@ -1,4 +1,4 @@
-"""What deployments are set up on: the OpenStack that nfvbed runs itself, or one that is there already."""
+"""The OpenStack on which deployments are set up: nfvbed's own, or an existing one."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class Target(ABC):
         return OWN
 
     def networks_for(self, variant: Variant) -> PathNetworks:
-        """Networks that paths of a variant lie on: as many as `networks` has."""
+        """Return the networks of a variant's paths: as many as `networks` has."""
         return self.networks
 
     @property
@@ -73,11 +73,11 @@ class Target(ABC):
 
     @abstractmethod
     def runs(self) -> bool:
-        """Whether anything can be deployed on it now."""
+        """Return whether anything can be deployed on it now."""
 
     @abstractmethod
     def bring_up(self) -> None:
-        """Let it run.
+        """Start the OpenStack, where it is ours, and make sure that it runs.
 
         Raises:
             PrerequisiteError, DeployError: it does not come up.
@@ -85,7 +85,7 @@ class Target(ABC):
 
     @abstractmethod
     def compute(self, variant: Variant) -> Compute:
-        """Return where instances of a variant run.
+        """Return the compute on which instances of a variant run.
 
         Raises:
             UnsupportedError: it has no such data plane.
@@ -97,7 +97,7 @@ class Target(ABC):
 
     @abstractmethod
     def stop(self) -> bool:
-        """Take it down, where it is ours; return whether it was there."""
+        """Take the OpenStack down, where it is ours; return whether it was there."""
 
     def require_room(self, choice: VnfChoice, vnfs: int) -> None:
         """Make sure that so many VNFs can be onboarded, as far as that is known before.
@@ -108,13 +108,13 @@ class Target(ABC):
         return
 
     def witnessed(self, handles: tuple[VnfHandle, ...]) -> tuple[VnfHandle, ...]:
-        """Return VNFs with what the cloud shows of how they are attached, where that is not known anyhow."""
+        """Return VNFs with how the cloud has attached them, where that is not known otherwise."""
         return handles
 
     def described(self, handles: tuple[VnfHandle, ...]) -> dict[str, Any]:
-        """Return what it adds to the rig."""
+        """Return the OpenStack's part of the rig."""
         return {}
 
     @abstractmethod
     def topics(self) -> tuple[Finding, ...]:
-        """Say of it what there is to know; nothing is changed."""
+        """Return the findings on the OpenStack; nothing is changed."""

@@ -19,7 +19,7 @@ _RUNS = "ACTIVE"
 
 
 class PortState(Record):
-    """A port of an instance, as it is written down."""
+    """The record of an instance's port."""
 
     id: str
     network: str
@@ -27,7 +27,7 @@ class PortState(Record):
 
 
 class CloudVnfState(VnfState):
-    """What is written down of a VNF that Tacker has onboarded."""
+    """The record of a VNF that Tacker has onboarded."""
 
     tacker_api: str
     tacker_id: str
@@ -47,14 +47,13 @@ class CloudVnfState(VnfState):
 def handle(
     place: int, vnf: TackerVnf, choice: VnfChoice, kind: PortKind, accelerator: Accelerator = Accelerator.TCG
 ) -> VnfHandle:
-    """Describe a VNF that was onboarded, or is there already.
+    """Return the handle of a VNF that was onboarded, or is there already.
 
     Args:
         place: in the path, from 0.
-        vnf: as Tacker has it, with one instance.
-        choice: what it is.
+        vnf: from Tacker, with one instance.
         kind: of its ports.
-        accelerator: of its instance; none: it is not known.
+        accelerator: of its instance; none: not known.
     """
     (instance,) = vnf.instances
     name = f"vnf{place + 1}"
@@ -94,23 +93,22 @@ def instances(handles: Sequence[VnfHandle]) -> tuple[PlacedInstance, ...]:
 
 
 def placed(handles: Sequence[VnfHandle]) -> tuple[InstancePlacement, ...]:
-    """Return where VNFs run and who has them, in the order of the path."""
+    """Return the place and owner of VNFs, in the order of the path."""
     states = (CloudVnfState.of(one) for one in handles)
     return tuple(InstancePlacement(one.host, one.instance, one.stack, one.tacker_api, one.tacker_id) for one in states)
 
 
 def known(accelerator: Accelerator) -> str | None:
-    """Return what is known of an accelerator; None: nothing."""
+    """Return an accelerator that is known; None: it is not."""
     return None if accelerator is Accelerator.NONE else accelerator.value
 
 
 def described(choice: VnfChoice, image: str | None, accelerator: str | None = Accelerator.TCG.value) -> dict[str, Any]:
-    """Return what VNFs add to the rig.
+    """Return the VNFs' part of the rig.
 
     Args:
-        choice: what they are.
-        image: name in Glance, which has the digest; None: nobody says which.
-        accelerator: of their instances; None: it is not known.
+        image: name in Glance, which has the digest; None: not known.
+        accelerator: of their instances; None: not known.
     """
     vnf = {
         "name": choice.vnf.name,
@@ -123,11 +121,10 @@ def described(choice: VnfChoice, image: str | None, accelerator: str | None = Ac
 
 
 def dead(status: Callable[[str], str], handles: Sequence[VnfHandle]) -> tuple[str, ...]:
-    """Name those whose instance does not run.
+    """Return the names of VNFs whose instance does not run.
 
     Args:
-        status: returns what Nova says of an instance, by its id.
-        handles: the VNFs.
+        status: returns Nova's status of an instance, by its id.
     """
     return tuple(one.name for one in handles if status(CloudVnfState.of(one).instance) != _RUNS)
 

@@ -1,1 +1,1 @@
-"""The site of simulated variants: nothing is deployed, the answer is known."""
+"""The site of simulated variants: nothing is deployed, and the answer is known."""

@@ -1,4 +1,4 @@
-"""The site of the simulated variants: nothing is deployed, nothing is measured, the answer is known."""
+"""The site of simulated variants: nothing is deployed or measured, and the answer is known."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -42,9 +42,7 @@ class SimulatedSite(Site):
     """One simulated host.
 
     Args:
-        name: as the site is called in the run's record.
-        offset: how far the host is in its life; a resumed run passes the trials it already has, so that it
-            does not draw the same noise once more.
+        offset: trials that the host has had; a resumed run passes its own, so that noise is not drawn twice.
         real_time: let simulated time pass in real time.
     """
 
@@ -62,20 +60,20 @@ class SimulatedSite(Site):
     def require_possible(
         self, variant: Variant, topology: str, choice: VnfChoice | None = None, role: CellRole = CellRole.SUBJECT
     ) -> None:
-        """Anything can be simulated."""
+        """Accept everything: anything can be simulated."""
 
     def begin(self, *, many: bool = False) -> None:
         """Take nothing: a simulated site has no host to lock."""
 
     def close(self) -> None:
-        """Nothing of it outlives its process."""
+        """Do nothing: nothing outlives the process."""
 
     def facts(self) -> dict[str, Any]:
-        """Describe the simulated host; it is the same everywhere."""
+        """Return the simulated host's description, the same everywhere."""
         return {"simulated": True, "cpu": "none", "version": __version__}
 
     def rig(self, deployment: Deployment) -> dict[str, Any]:
-        """Describe what surrounds the variant: a generator that sends nothing, and the VNFs of the deployment."""
+        """Return what surrounds the variant: a generator that sends nothing, and the deployment's VNFs."""
         engine = {"name": "simulated", "version": __version__}
         rig = {"simulated": True, "site": self.name, "port_kind": self._port_kinds[deployment.id], "engine": engine}
         vnf = self._vnfs.get(deployment.id)
@@ -147,11 +145,11 @@ class SimulatedSite(Site):
         return SimulatedGenerator((first, second), self._running(deployment)[0])
 
     def verify(self, deployment: Deployment) -> None:
-        """Find it alive, as always."""
+        """Do nothing: a simulated deployment always lives."""
         self._running(deployment)
 
     def look(self, deployment: Deployment, *parts: Part, threads: Sequence[WorkThread] | None = None) -> Reading:
-        """Return what the simulated system forwarded and spent, its one hop, and the distance that its state shows."""
+        """Return what the simulated system forwarded and spent, its one hop, and its core distance."""
         system, state = self._running(deployment)
         hop = Hop(name="simulated system", rx_packets=system.packets, tx_packets=system.packets)
         readers: dict[Part, Callable[[], Any]] = {
@@ -165,20 +163,20 @@ class SimulatedSite(Site):
         return Reading.of(parts, readers, "simulated: no thread of this machine does the work")
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
-        """Put the known outage into the next trial."""
+        """Schedule the known outage in the next trial."""
         self._running(deployment)[0].schedule_outage(round(after_s * NS_PER_S))
         return ResetReport(kind="simulated", steps=())
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
-        """The simulated entries."""
+        """Return the simulated forwarding table."""
         return SimulatedEntries(self._running(deployment)[0].tables)
 
     def learning_table(self, deployment: Deployment, variant: Variant) -> LearningTable:
-        """The simulated addresses."""
+        """Return the simulated table of addresses."""
         return SimulatedLearning(self._running(deployment)[0].tables)
 
     def destroy(self, deployment: Deployment) -> None:
-        """Forget it; idempotent."""
+        """Forget the deployment; idempotent."""
         self._systems.pop(deployment.id, None)
         self._vnfs.pop(deployment.id, None)
         self._port_kinds.pop(deployment.id, None)

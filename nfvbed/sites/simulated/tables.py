@@ -14,13 +14,13 @@ class SimulatedEntries(ForwardingTable):
         self._tables = tables
 
     def fill(self, entries: int, directions: int) -> Filling:
-        """Have so many."""
+        """Set the number of entries."""
         shares = share_out(entries, directions)
         self._tables.entries = sum(shares)
         return Filling(entries=self._tables.entries, flows=min(shares))
 
     def close(self) -> None:
-        """Have one again."""
+        """Go back to one entry."""
         self._tables.entries = 1
 
 
@@ -31,17 +31,17 @@ class SimulatedLearning(LearningTable):
         self._tables = tables
 
     def forget(self) -> None:
-        """Forget them."""
+        """Forget all addresses."""
         self._tables.learnt = 0
 
     def learnt(self) -> int | None:
-        """None: what is known is not reported to the test."""
+        """Return None: the test is not told what is known."""
         return None
 
     def flooded(self) -> int:
-        """Frames that were flooded."""
+        """Return the frames that were flooded."""
         return self._tables.flooded
 
     def close(self) -> None:
-        """Forget them."""
+        """Forget all addresses."""
         self.forget()

@@ -1,1 +1,1 @@
-"""Whether a cloud that runs is what a variant says: all readings of it beside all that is expected."""
+"""Whether a running cloud matches a variant: all readings beside all that is expected."""

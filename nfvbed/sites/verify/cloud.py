@@ -1,4 +1,4 @@
-"""All readings of a cloud, and what they show beside what is expected of its machines."""
+"""All readings of a cloud, beside what is expected of its machines."""
 
 from collections.abc import Callable, Mapping
 
@@ -16,12 +16,12 @@ from nfvbed.records.findings import Finding, State
 def verify(
     connection: Connection, expected: tuple[ExpectedMachine, ...], commands: Mapping[str, MachineCommands]
 ) -> tuple[Finding, ...]:
-    """Read a cloud, and check it; what cannot be read is a finding, and everything else is read all the same.
+    """Read a cloud, and check it; what cannot be read is a finding, and the rest is read all the same.
 
     Args:
-        connection: to its APIs.
+        connection: to the cloud's APIs.
         expected: what a variant says of its machines.
-        commands: to those machines that are read, by name.
+        commands: to the machines that are read, by name.
     """
     found = [*_read("cloud", lambda: check_cloud(read_cloud(connection), expected))]
     for machine in expected:

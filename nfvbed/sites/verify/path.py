@@ -1,4 +1,4 @@
-"""A probe frame through an instance, and what can be read only while one runs."""
+"""Sends a probe frame through an instance, and reads what can be read only while one runs."""
 
 from collections.abc import Callable
 
@@ -20,14 +20,12 @@ _PROBED = "sent frames both ways"
 def verify_with_path(
     site: Site, deployed: DeploymentRecord, variant: Variant, choice: Callable[[], VnfChoice | None] | None
 ) -> tuple[Finding, ...]:
-    """Verify what is deployed, then send frames through its instances, or through one that is booted for that.
+    """Verify a deployment, then send frames through its instances, or one that is booted for that.
 
-    What was read before counts: setting the path up writes the variant's settings to the switch again.
+    Readings count from before: setting the path up writes the variant's settings to the switch again.
 
     Args:
-        site: where it is.
-        deployed: what is.
-        variant: the same, as its file has it: which keys are written there decides what a cloud can have.
+        variant: as its file has it: the keys that are written there decide what a cloud can have.
         choice: returns the VNF that is booted where none runs; None: no frame is sent.
 
     Raises:

@@ -32,7 +32,7 @@ class NamedTest(SpecModel):
 
 
 def check_one_load(load_pps: int | None, fraction: float | None) -> None:
-    """Check that a load is given in one way.
+    """Make sure that a load is given in exactly one way.
 
     Raises:
         ValueError: it is not.

@@ -1,1 +1,1 @@
-"""The simulated system under test: its options, what it forwards, and a generator that asks it."""
+"""The simulated system under test: its options, its forwarding, and a generator that asks it."""

@@ -1,4 +1,4 @@
-"""A generator that sends nothing: it asks the simulated system what would have happened."""
+"""A generator that sends nothing: the simulated system says what would have happened."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ MAX_FLOWS = 1_000_000
 
 
 class SimulatedGenerator(Generator):
-    """Deterministic: the same system asked the same gives the same."""
+    """A deterministic generator: the same system and the same requests give the same results."""
 
     def __init__(self, ports: tuple[GeneratorPort, ...], system: SimulatedSystem) -> None:
         self.ports = ports
@@ -24,7 +24,7 @@ class SimulatedGenerator(Generator):
         self._open = True
 
     def hello(self) -> GeneratorInfo:
-        """Describe the simulation; process and thread 0 say that no CPU time belongs to it."""
+        """Return the simulation's description; process and thread 0 mean that no CPU time belongs to it."""
         return GeneratorInfo(
             engine=ENGINE,
             pid=0,
@@ -83,7 +83,7 @@ class SimulatedGenerator(Generator):
         return replace(result, timelines=(course.timeline(request.timeline_ns),) * ways)
 
     def close(self) -> None:
-        """End it."""
+        """End the generator."""
         self._open = False
 
     def _move_addresses(self, request: TrafficRequest, passage: Passage) -> None:
@@ -95,7 +95,7 @@ class SimulatedGenerator(Generator):
 
 
 def _late(way: DirectionCounts, share: float) -> DirectionCounts:
-    """Return what a direction counts where a part of its frames was not sent in time, and lost none of them."""
+    """Return a direction's counts where a part of its frames was not sent in time, and no other is missing."""
     late = min(round(way.intended * share), way.received)
     return way.model_copy(
         update={
@@ -108,7 +108,7 @@ def _late(way: DirectionCounts, share: float) -> DirectionCounts:
 
 
 def _result(request: TrafficRequest, counts: DirectionCounts, duration_ns: int) -> TrafficResult:
-    """Return the result of a trial whose directions went alike, without latency."""
+    """Return the result of a trial with equal directions, without latency."""
     ways = request.directions
     return TrafficResult(
         duration_ns=duration_ns, busy_ns=0, directions=(counts,) * ways, foreign=(0, 0), latency_hdr=(None,) * ways
@@ -122,7 +122,7 @@ def _even(sent: int, lost: int, request: TrafficRequest, intended: int | None = 
 
 
 def _counted(request: TrafficRequest, sent: int, back: int, unsent: int) -> DirectionCounts:
-    """Return the counts of one direction; a full ring is why it does not send, so a port refused what is unsent."""
+    """Return the counts of one direction; a full ring prevents sending, so a port refused what is unsent."""
     size = mean_frame_size_bytes(request.frame_size)
     octets = {"sent_bytes": round(sent * size), "received_bytes": round(back * size)}
     return DirectionCounts.counted(sent, back, unsent=unsent, refused=unsent, **octets)
@@ -143,7 +143,7 @@ def _counts(request: TrafficRequest, passage: Passage, intended: int | None, pla
 
 
 def _share(total: int, place: tuple[int, int]) -> int:
-    """Split frames over the directions; the first takes the odd one."""
+    """Return the frames of a direction; the first takes the odd one."""
     way, ways = place
     return total // ways + (1 if way < total % ways else 0)
 

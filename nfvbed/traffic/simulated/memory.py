@@ -1,4 +1,4 @@
-"""What a simulated system remembers of earlier traffic: it warms up, and an overload leaves it slow for a while."""
+"""A simulated system's memory of earlier traffic: it warms up, and an overload slows it for a while."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from nfvbed.units import NS_PER_S
 
 @dataclass(frozen=True)
 class MemoryOptions:
-    """How much earlier traffic matters; all zero: not at all."""
+    """The influence of earlier traffic; all zero: none."""
 
     warm_up_s: float = 0.0
     """Seconds of traffic until caches and tables are full."""
@@ -20,7 +20,7 @@ class MemoryOptions:
 
 
 class SystemMemory:
-    """Follows the trials of one deployment."""
+    """The memory of one deployment's trials."""
 
     def __init__(self, options: MemoryOptions) -> None:
         self._options = options
@@ -29,7 +29,7 @@ class SystemMemory:
         self._relaxed_s = 0.0
 
     def capacity_share(self, duration_ns: int) -> float:
-        """Return the part of the capacity that the next trial of a length has, on average over it."""
+        """Return the share of capacity that the next trial of a length has, on average."""
         options = self._options
         duration_s = duration_ns / NS_PER_S
         cold_s = min(duration_s, max(0.0, options.warm_up_s - self._warmed_s))

@@ -1,4 +1,4 @@
-"""What a simulated system does within a trial: overload that leaves congestion behind, and an outage.
+"""The course of a simulated trial: overload that leaves congestion behind, and an outage.
 
 Both lengths are known, so that tests that find them from the frames alone can be checked. Directions are alike, and
 frames pass at once; where a direction's capacity is exceeded the port refuses what is too much, evenly.
@@ -17,7 +17,7 @@ CONGESTION_LOSS = 2
 
 @dataclass(frozen=True)
 class KnownCourse:
-    """What happens in one trial, in ns from its start."""
+    """The known events of one trial, in ns from its start."""
 
     capacity_pps: float
     """Of one direction."""
@@ -38,8 +38,8 @@ class SimulatedCourse:
     """One direction of one paced trial.
 
     Args:
-        request: with a rate, and perhaps a second stretch.
-        known: what happens to its frames.
+        request: with a rate, and an optional second stretch.
+        known: the fate of its frames.
     """
 
     def __init__(self, request: TrafficRequest, known: KnownCourse) -> None:
@@ -104,12 +104,11 @@ class SimulatedCourse:
 
 
 def burst_losses(frames: int, rates_pps: tuple[float, float], buffer_frames: int) -> int:
-    """Count what a buffer could not hold of a burst: the known answer of back-to-back tests.
+    """Return the frames of a burst that exceed a buffer: the known answer of back-to-back tests.
 
     Args:
-        frames: of the burst.
-        rates_pps: at which it comes, and at which it is forwarded meanwhile.
-        buffer_frames: that are held.
+        rates_pps: of its arrival, and of forwarding meanwhile.
+        buffer_frames: capacity of the buffer.
     """
     burst, forwarded = rates_pps
     excess = frames * max(0.0, 1 - forwarded / burst)

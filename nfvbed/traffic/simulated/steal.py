@@ -20,7 +20,7 @@ THREAD = WorkThread(role=Role.SWITCH, pid=1, tid=1, core=0, name="simulated", po
 
 @dataclass(frozen=True)
 class Stalls:
-    """Those of one trial."""
+    """The stalls of one trial."""
 
     refused: int
     """Frames that came while a ring was full."""
@@ -31,8 +31,7 @@ class StolenTime:
     """Steals time from one simulated system.
 
     Args:
-        options: the known process.
-        seed: equal ones lead to equal stalls.
+        seed: equal seeds give equal stalls.
     """
 
     def __init__(self, options: SimulatedOptions, seed: str) -> None:
@@ -41,13 +40,7 @@ class StolenTime:
         self._stolen_ns = 0
 
     def strike(self, duration_ns: int, offered_pps: float, capacity_pps: float) -> Stalls:
-        """Draw the stalls of one trial.
-
-        Args:
-            duration_ns: of the trial.
-            offered_pps: load.
-            capacity_pps: of the system.
-        """
+        """Return the stalls of one trial, drawn at random."""
         options = self._options
         if not options.stolen_share:
             return Stalls(0, 0)
@@ -66,11 +59,11 @@ class StolenTime:
         return Stalls(refused, stolen_ns)
 
     def threads(self) -> tuple[WorkThread, ...]:
-        """Return the thread that time is stolen from; none where none is."""
+        """Return the thread that time is stolen from; none if there is none."""
         return (THREAD,) if self._options.stolen_share else ()
 
     def sample(self, now_ns: int) -> CpuSample:
-        """Return what the simulated host has counted so far."""
+        """Return the simulated host's counts so far."""
         step_ns = round(self._options.steal_step_s * NS_PER_S)
         told_ns = self._stolen_ns // step_ns * step_ns if step_ns else self._stolen_ns
         run_ns = now_ns - self._stolen_ns

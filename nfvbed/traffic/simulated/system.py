@@ -1,4 +1,4 @@
-"""The simulated system under test: what it forwards, loses and delays is known, so methods can be checked."""
+"""The simulated system under test: its forwarding, loss and delay are known, so methods can be checked."""
 
 import math
 import random
@@ -30,7 +30,7 @@ MAX_LOAD_SHARE = 0.98
 
 @dataclass(frozen=True)
 class Passage:
-    """What one trial did to the system, both directions together."""
+    """The effect of one trial on the system, both directions together."""
 
     capacity: int
     """Frames that it could have forwarded in that time."""
@@ -41,7 +41,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class SimulatedPath:
-    """What frames pass: the switch once more than there are VNFs behind each other."""
+    """The path of frames: the switch once more than there are VNFs behind each other."""
 
     crossings: int = 1
     vnfs: int = 0
@@ -61,10 +61,9 @@ class SimulatedSystem:
 
     Args:
         options: the known answer.
-        role: subject or ceiling.
         state: the host's hidden state.
         seed: of this deployment; equal seeds give equal trials.
-        path: what its frames pass.
+        path: of its frames.
     """
 
     def __init__(
@@ -100,7 +99,7 @@ class SimulatedSystem:
         return min(switch, vnfs) if self._path.vnfs else switch
 
     def forwards(self, frame_size: FrameSize) -> bool:
-        """Return whether frames of a size come through; a mix does as long as its smallest frames do."""
+        """Return whether frames of a size come through; of a mix, whether its smallest frames do."""
         largest = self._options.largest_frame
         # Ceilings are what they are whatever the variant does with its frames.
         return (
@@ -115,14 +114,12 @@ class SimulatedSystem:
         return self._options.late_share
 
     def carry(self, duration_ns: int, frame_size: FrameSize, offered: int | None, flows: int = 1) -> Passage:
-        """Let frames through for a time.
+        """Forward frames for a time.
 
         A full ring is back-pressure: what exceeds the capacity is not sent.
 
         Args:
-            duration_ns: how long.
-            frame_size: of all frames.
-            offered: frames in that time, both directions; None: as many as it takes.
+            offered: frames in that time, both directions; None: as many as the system takes.
             flows: per direction.
         """
         noise = max(MIN_CAPACITY_FACTOR, self._random.gauss(1, self._options.noise))
@@ -145,11 +142,11 @@ class SimulatedSystem:
         return Passage(capacity, sent, lost, self._latencies(sent / capacity, far_ns / duration_ns))
 
     def schedule_outage(self, after_ns: int) -> None:
-        """Let the system be reset in the next trial that keeps a timeline, so long after its start."""
+        """Schedule a reset, so long after its start, in the next trial that keeps a timeline."""
         self._outage = (after_ns, after_ns + round(self._options.outage_s * NS_PER_S))
 
     def course(self, request: TrafficRequest) -> SimulatedCourse:
-        """Let the frames of a paced trial through, in time: both directions go alike."""
+        """Return the course of a paced trial: both directions go alike."""
         ways = request.directions
         passage = self.carry(request.total_ns, request.frame_size, (request.rate_pps or 1) * ways)
         outage, self._outage = self._outage, None
@@ -163,11 +160,10 @@ class SimulatedSystem:
         )
 
     def burst(self, request: TrafficRequest, frames: int) -> tuple[int, int] | None:
-        """Let a burst through at the generator's full speed, or as fast as a system takes it that holds it back.
+        """Forward a burst at the generator's full speed, or more slowly where the system holds it back.
 
         Args:
-            request: whose burst it is.
-            frames: of each direction.
+            frames: per direction.
 
         Returns:
             Frames lost in each direction, and how long the burst took in ns; None: it is held back for so long that
@@ -196,7 +192,7 @@ class SimulatedSystem:
         return lost
 
     def _latencies(self, load: float, far_share: float) -> tuple[int, ...]:
-        """Draw latencies: log-normal about a mean that grows with the load as a queue's does (M/M/1)."""
+        """Return random latencies: log-normal about a mean that grows with load as a queue's (M/M/1)."""
         base = self._options.latency_ns * (1 + (FAR_LATENCY_FACTOR - 1) * far_share)
         median = base / (1 - min(load, MAX_LOAD_SHARE))
         return tuple(

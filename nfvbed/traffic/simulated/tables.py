@@ -20,11 +20,7 @@ class Burst:
 
 
 class SimulatedTables:
-    """The forwarding tables of one simulated system.
-
-    Args:
-        options: the known answer.
-    """
+    """The forwarding tables of one simulated system."""
 
     def __init__(self, options: SimulatedOptions) -> None:
         self._options = options
@@ -35,7 +31,7 @@ class SimulatedTables:
         """Frames that the monitoring port was sent, cumulative."""
 
     def capacity_share(self, flows: int) -> float:
-        """Return the part of the capacity that is left with so many flows and the entries there are.
+        """Return the share of capacity that is left with so many flows, and the present entries.
 
         A flow that the cache does not hold costs `flow_miss_cost` crossings more; ten times the entries cost
         `entry_cost` crossings more.
@@ -45,7 +41,7 @@ class SimulatedTables:
         return 1 / (1 + options.flow_miss_cost * misses + options.entry_cost * math.log10(self.entries))
 
     def learn(self, burst: Burst) -> None:
-        """See addresses: above the rate at which they are learnt the rest is missed; a full table takes none."""
+        """Learn addresses: above the learning rate the rest is missed; a full table takes none."""
         options, new = self._options, max(0, min(burst.flows, burst.sent) - burst.lost)
         if options.learning_rate_pps is not None and burst.rate_pps > options.learning_rate_pps:
             new = int(new * options.learning_rate_pps / burst.rate_pps)
@@ -53,5 +49,5 @@ class SimulatedTables:
         self.learnt = int(min(room, max(self.learnt, new)))
 
     def ask(self, burst: Burst) -> None:
-        """Look addresses up: frames to those that are not known are flooded."""
+        """Look addresses up: frames to unknown ones are flooded."""
         self.flooded += max(0, min(burst.flows, burst.sent) - self.learnt)

@@ -1,4 +1,4 @@
-"""Virtual time and the hidden state of the simulated host: it makes a system fast or slow, and changes by itself."""
+"""Virtual time and the hidden state of the simulated host, which makes a system fast or slow, and changes randomly."""
 
 import random
 import time
@@ -40,11 +40,11 @@ class VirtualClock:
 
 
 class HiddenState:
-    """Two states with Poisson changes between them, the same for the same seed.
+    """Two states with Poisson changes between them; equal seeds give equal changes.
 
     Args:
         clock: the time of the simulated host.
-        changes_per_s: mean changes a second; 0: it stays near.
+        changes_per_s: mean number of changes a second; 0: it stays near.
         seed: of this host.
     """
 
@@ -56,12 +56,12 @@ class HiddenState:
         self._next_ns = self._draw(0)
 
     def far(self) -> bool:
-        """Say in which state the host is now."""
+        """Return whether the host is in the far state now."""
         self._catch_up()
         return self._far
 
     def pass_time(self, duration_ns: int) -> Iterator[Stretch]:
-        """Let time pass, and return the stretches of it, with the state in each."""
+        """Yield the stretches of time that pass, with the state in each."""
         self._catch_up()
         left = duration_ns
         while left > 0:
@@ -73,7 +73,7 @@ class HiddenState:
             self._catch_up()
 
     def core_distance_ns(self) -> float:
-        """Measure the core distance, which shows the state."""
+        """Return the core distance, which shows the state."""
         center = FAR_NS if self.far() else NEAR_NS
         return center * max(0.5, self._random.gauss(1, DISTANCE_JITTER))
 

@@ -1,1 +1,1 @@
-"""Traffic between sockets: iperf3, netperf and sockperf, started as a server and a client, and what they tell."""
+"""Traffic between sockets: iperf3, netperf and sockperf, started as a server and a client, and their figures."""

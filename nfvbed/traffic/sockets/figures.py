@@ -1,4 +1,4 @@
-"""What one run of a tool showed, whatever the tool."""
+"""The figures of one run of a tool, whatever the tool."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -44,7 +44,7 @@ class SocketFigures:
 
 
 def over_runs(runs: Sequence[SocketFigures]) -> tuple[Quantity, ...]:
-    """Return each figure's median over runs, with the least and the greatest; None where no run has it."""
+    """Return each figure's median over runs, with minimum and maximum; None where no run has it."""
     names = dict.fromkeys((figure.name, figure.unit) for run in runs for figure in run.figures)
     return tuple(_over_runs(name, unit, runs) for name, unit in names)
 
@@ -57,7 +57,7 @@ def _over_runs(name: str, unit: str, runs: Sequence[SocketFigures]) -> Quantity:
 
 
 def datagram_figures(counts: DirectionCounts, seconds: float, message_bytes: int) -> tuple[Figure, ...]:
-    """Return what is known of datagrams: rates at both ends, goodput and loss; with a surplus at most, and at least."""
+    """Return the figures of datagrams: rates at both ends, goodput and loss; bounds where there is a surplus."""
     return (
         Figure("sent", counts.sent / seconds, "messages/s"),
         Figure("received", counts.received / seconds, "messages/s"),
@@ -67,7 +67,7 @@ def datagram_figures(counts: DirectionCounts, seconds: float, message_bytes: int
 
 
 def datagram_counts(sent: int, received: int, message_bytes: int) -> DirectionCounts:
-    """Return what both ends counted of datagrams.
+    """Return the counts of datagrams at both ends.
 
     Raises:
         GeneratorError: they cannot have been counted so.

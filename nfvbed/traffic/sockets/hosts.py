@@ -1,4 +1,4 @@
-"""The two hosts that sockets are on, and how a tool's server and client are run there."""
+"""The two hosts of sockets, and how a tool's server and client are run there."""
 
 import contextlib
 import ipaddress
@@ -20,7 +20,7 @@ _LISTENING = {"tcp": "0A", "udp": "07"}
 
 
 class ToolProcess(Protocol):
-    """What is needed of a process that its owner started."""
+    """The interface of a process that its owner started."""
 
     pid: int
     log: Path
@@ -61,13 +61,13 @@ class SocketPair:
     """Where tools may write files; the owner's, removed with it."""
 
     def turned(self) -> "SocketPair":
-        """Return the pair with its ends exchanged: what the client sends goes the other way."""
+        """Return the pair with its ends exchanged, so that the client sends the other way."""
         return replace(self, client=self.server, server=self.client)
 
 
 @dataclass(frozen=True)
 class Listener:
-    """What a server listens on."""
+    """The socket on which a server listens."""
 
     protocol: Literal["tcp", "udp"]
     port: int
@@ -75,7 +75,7 @@ class Listener:
 
 @contextlib.contextmanager
 def served(pair: SocketPair, name: str, argv: Sequence[str], listener: Listener) -> Iterator[None]:
-    """Run a server for as long as the block lasts, which begins when it listens.
+    """Run a server for the length of a block, which begins once it listens.
 
     Raises:
         GeneratorError: it ended, or does not listen in time.
@@ -92,10 +92,8 @@ def run_client(pair: SocketPair, name: str, argv: Sequence[str], duration_s: flo
     """Run a client to its end, and return its output.
 
     Args:
-        pair: where.
         name: of the tool.
-        argv: its arguments.
-        duration_s: how long it is meant to run.
+        duration_s: the run's expected length, s.
 
     Raises:
         GeneratorError: it failed, or did not end in time.
@@ -104,7 +102,7 @@ def run_client(pair: SocketPair, name: str, argv: Sequence[str], duration_s: flo
 
 
 def run_clients(pair: SocketPair, clients: Sequence[tuple[str, Sequence[str]]], duration_s: float) -> list[str]:
-    """Run clients at the same time; each is given by its name and its arguments. See `run_client`."""
+    """Run clients, each given by name and arguments, at the same time; see `run_client`."""
     started: list[tuple[str, ToolProcess, int]] = []
     try:
         for name, argv in clients:

@@ -27,7 +27,7 @@ PORT = 5201
 
 @dataclass(frozen=True)
 class Streams:
-    """What is asked of TCP."""
+    """A request for TCP streams."""
 
     streams: int
     duration_s: int
@@ -39,7 +39,7 @@ class Streams:
 
 @dataclass(frozen=True)
 class Datagrams:
-    """What is asked of UDP."""
+    """A request for UDP datagrams."""
 
     message_bytes: int
     duration_s: int
@@ -70,7 +70,7 @@ def udp(program: Sequence[str], pair: SocketPair, wanted: Datagrams) -> SocketFi
 
 
 def parse_tcp(text: str) -> SocketFigures:
-    """Read its document on TCP.
+    """Return the figures in iperf3's document on TCP.
 
     Raises:
         GeneratorError: it is none, or holds an error.
@@ -100,7 +100,9 @@ def parse_tcp(text: str) -> SocketFigures:
 
 
 def parse_udp(text: str, message_bytes: int) -> SocketFigures:
-    """Read its document on UDP. A datagram is lost when the server has not counted its bytes, also a last one.
+    """Return the figures in iperf3's document on UDP.
+
+    A datagram is lost when the server has not counted its bytes, even the last one.
 
     Raises:
         GeneratorError: it is none, or holds an error.

@@ -37,7 +37,7 @@ _UNITS = {"10^6bits/s": 1e6, "10^3bits/s": 1e3, "10^9bits/s": 1e9}
 
 @dataclass(frozen=True)
 class NetperfPrograms:
-    """The beginnings of both command lines."""
+    """The command lines of client and server, without their options."""
 
     client: tuple[str, ...]
     server: tuple[str, ...]
@@ -46,7 +46,7 @@ class NetperfPrograms:
 
 @dataclass(frozen=True)
 class Messages:
-    """What is asked."""
+    """A request for messages."""
 
     message_bytes: int
     """Of one write, one datagram, or one request and one response."""
@@ -88,7 +88,7 @@ def udp_stream(programs: NetperfPrograms, pair: SocketPair, wanted: Messages) ->
 
 
 def parse_stream(text: str, programs: NetperfPrograms) -> SocketFigures:
-    """Read the keyval output of TCP_STREAM.
+    """Return the figures in the keyval output of TCP_STREAM.
 
     Raises:
         GeneratorError: a key is missing, or no number.
@@ -109,7 +109,7 @@ def parse_stream(text: str, programs: NetperfPrograms) -> SocketFigures:
 
 
 def parse_requests(text: str, programs: NetperfPrograms) -> SocketFigures:
-    """Read the keyval output of TCP_RR.
+    """Return the figures in the keyval output of TCP_RR.
 
     Raises:
         GeneratorError: a key is missing, or no number.
@@ -130,7 +130,7 @@ def parse_requests(text: str, programs: NetperfPrograms) -> SocketFigures:
 
 
 def parse_datagrams(text: str, programs: NetperfPrograms, message_bytes: int) -> SocketFigures:
-    """Read the keyval output of UDP_STREAM.
+    """Return the figures in the keyval output of UDP_STREAM.
 
     Raises:
         GeneratorError: a key is missing, or no number.
@@ -149,7 +149,7 @@ def parse_datagrams(text: str, programs: NetperfPrograms, message_bytes: int) ->
 
 
 def keyvals(text: str, wanted: Sequence[str]) -> dict[str, str]:
-    """Read lines `KEY=value`; what netperf says beside them is left out.
+    """Return the values of lines `KEY=value`; other lines of netperf's are skipped.
 
     Raises:
         GeneratorError: one that was asked for is missing.
@@ -194,7 +194,7 @@ def _duration_ns(found: Mapping[str, str]) -> int:
 
 
 def _known(found: Mapping[str, str], key: str) -> float | None:
-    """Return a count; netperf writes -1 for what it does not know."""
+    """Return a count, or None for netperf's -1: not known."""
     value = _number(found, key)
     return None if value < 0 else value
 

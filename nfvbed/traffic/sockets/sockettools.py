@@ -1,4 +1,4 @@
-"""Where iperf3, netperf and sockperf are, and their versions.
+"""The programs of iperf3, netperf and sockperf, and their versions.
 
 iperf3 and sockperf are Debian's own. netperf is unpacked privately by `make setup`, with the C library that it was
 built for, which its command line names; else it is the system's.
@@ -23,7 +23,7 @@ _ASK_S = 30
 
 
 def program(name: str) -> tuple[str, ...]:
-    """Find a program of the system (its Debian package has the same name).
+    """Return the command of a program of the system (its Debian package has the same name).
 
     Raises:
         PrerequisiteError: it is not there.
@@ -40,7 +40,7 @@ def program(name: str) -> tuple[str, ...]:
 
 
 def netperf(name: str = "netperf", root: Path = PROJECT_ROOT) -> tuple[str, ...]:
-    """Find `netperf` or `netserver`: in $NFVBED_NETPERF_DIR alone if it is set, else the private copy or the system's.
+    """Return `netperf` or `netserver`: from $NFVBED_NETPERF_DIR alone if set, else the private copy or the system's.
 
     Raises:
         PrerequisiteError: no place holds it.
@@ -64,7 +64,7 @@ def netperf(name: str = "netperf", root: Path = PROJECT_ROOT) -> tuple[str, ...]
 
 @lru_cache
 def version(argv: tuple[str, ...], option: str) -> str:
-    """Ask a program for its version, and return the last word of the answer's first line.
+    """Return a program's version: the last word of its first line.
 
     Raises:
         PrerequisiteError: it does not run.

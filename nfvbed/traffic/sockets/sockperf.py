@@ -29,7 +29,7 @@ Transport = Literal["udp", "tcp"]
 
 @dataclass(frozen=True)
 class Exchange:
-    """What is asked."""
+    """A request for an exchange of messages."""
 
     mode: Mode
     transport: Transport
@@ -41,7 +41,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class RoundTrips:
-    """What a full log holds."""
+    """The content of a full log."""
 
     sent: int
     """In the valid part of the run: those whose answers are missing among them."""
@@ -82,7 +82,7 @@ def run(program: Sequence[str], version: str, pair: SocketPair, wanted: Exchange
 
 
 def parse_log(text: str) -> RoundTrips:
-    """Read a full log: a summary, and a line for each message that came back.
+    """Return the round trips in a full log: a summary, and a line for each message that came back.
 
     Raises:
         GeneratorError: it has no such lines.
@@ -101,7 +101,7 @@ def parse_log(text: str) -> RoundTrips:
 
 
 def figures_of(found: RoundTrips, engine: Engine, wanted: Exchange) -> SocketFigures:
-    """Return percentiles of the round trip, the rate of messages, and how many of them did not come back."""
+    """Return percentiles of the round trip, the rate of messages, and how many of them are missing."""
     histogram = HdrHistogram(1, _HIGHEST_NS, 3)
     for time_ns in found.times_ns:
         histogram.record_value(min(max(1, time_ns), _HIGHEST_NS))
@@ -140,7 +140,7 @@ def _ns(seconds: str) -> int:
 
 
 def _sent(lines: Iterable[str]) -> int:
-    """Read the messages of the valid part from the summary.
+    """Return the number of messages in the valid part, from the summary.
 
     Raises:
         GeneratorError: it does not say.

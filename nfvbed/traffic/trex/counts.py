@@ -1,4 +1,4 @@
-"""What a trial counted, in the words of the protocol; what TRex cannot tell is not counted.
+"""A trial's counts in the words of the protocol; what TRex cannot count is not counted.
 
 Frames are counted by stream (TRex's `pg_id`), at both ends. What ports count beside them is background, and no
 traffic; it only tells a path that lost all from a NIC that counts no streams.
@@ -24,11 +24,10 @@ BACKGROUND_LEAST: Final = 20
 
 
 class NotCounted(Exception):
-    """TRex did not count the frames of streams, so nobody knows what was sent or lost.
+    """An error: TRex did not count the frames of streams, so nobody knows what was sent or lost.
 
     Args:
-        message: with what was read.
-        fix: what to do.
+        message: with the values that were read.
     """
 
     def __init__(self, message: str, fix: str) -> None:
@@ -38,7 +37,7 @@ class NotCounted(Exception):
 
 @dataclass(frozen=True)
 class SendingCounts:
-    """How sending went.
+    """The course of sending.
 
     TRex sends every frame: where it cannot keep its pace its clock goes slower, until it is stopped.
     """
@@ -71,7 +70,6 @@ def trial(
     """Return a trial's result.
 
     Args:
-        planned: its streams.
         by_id: the client's `flow_stats`.
         at_ports: the client's statistics of ports.
         sent: how long they were sent.
@@ -114,7 +112,7 @@ def _flow(part: Part, by_id: Mapping[Any, Any], software: bool) -> _Flow:
 
 
 def _require_counting(flows: Sequence[_Flow], at_ports: Mapping[Any, Any], sent: SendingCounts, software: bool) -> None:
-    """Tell a NIC that counts no streams from a path that lost all of them, by what its port counted.
+    """Refuse a NIC that counts no streams; its port's counts tell that from a path with total loss.
 
     Raises:
         NotCounted: a port had traffic, and none of its streams has counted any.
@@ -157,7 +155,7 @@ def _at(at_ports: Mapping[Any, Any], port: int, name: str) -> int:
 
 
 def _direction(flows: Iterable[_Flow], *, was_full: bool, was_stopped: bool) -> dict[str, Any]:
-    """Return the counts of one direction; what TRex does not count is 0, and its results say that it did not."""
+    """Return the counts of one direction; what TRex does not count is 0, and its results say so."""
     total = dict.fromkeys(
         ("intended", "sent", "received", "lost", "unsent", "late", "refused", "reordered", "duplicated", "surplus"), 0
     )

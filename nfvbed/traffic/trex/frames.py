@@ -1,4 +1,4 @@
-"""Streams of TRex for the keys of a `start`: the frames that nfvgen sends, but for its payload.
+"""TRex streams for the keys of a `start`: the frames that nfvgen sends, with another payload.
 
 TRex tells its own frames by the IPv4 identification or the IPv6 flow label, which it writes; what it counts as received
 is by that.
@@ -65,7 +65,7 @@ class Part:
 
 
 def check(keys: dict[str, Any]) -> None:
-    """Refuse what TRex is not asked for here.
+    """Refuse keys that TRex does not support here.
 
     Raises:
         Refused: with the key.
@@ -88,8 +88,7 @@ def parts(keys: dict[str, Any], line_bits_per_s: Sequence[int]) -> list[Part]:
     """Return the streams of a trial, direction by direction.
 
     Args:
-        keys: of the `start`.
-        line_bits_per_s: of both ports.
+        keys: of the `start` message.
 
     Raises:
         Refused: maximum load, and the speed of a port is not known.
@@ -107,7 +106,7 @@ def parts(keys: dict[str, Any], line_bits_per_s: Sequence[int]) -> list[Part]:
 
 
 def _line_pps(sizes: list[list[int]], bits_per_s: int, port: int) -> float:
-    """Return how many frames of a mix a line takes."""
+    """Return the frames/s of a mix at line rate."""
     if not bits_per_s:
         raise RequestRefused("port", f"TRex does not know the speed of port {port}: is its link up?")
     weights = sum(weight for _, weight in sizes)
@@ -115,7 +114,7 @@ def _line_pps(sizes: list[list[int]], bits_per_s: int, port: int) -> float:
 
 
 def _shared(frames: int, weights: list[int]) -> list[int]:
-    """Return how many frames each weight gets: together all of them."""
+    """Return the number of frames of each weight, which add up to all of them."""
     ends = [round(frames * sum(weights[: number + 1]) / sum(weights)) for number in range(len(weights))]
     return [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
 
@@ -125,9 +124,8 @@ def stream(stl: Any, part: Part, keys: dict[str, Any], own_macs: tuple[str, str]
 
     Args:
         stl: TRex's module `trex.stl.api`.
-        part: what it is.
-        keys: of the `start`.
-        own_macs: of the ports.
+        keys: of the `start` message.
+        own_macs: of the generator's ports.
     """
     frame = _headers(stl, part, keys, own_macs)
     room = part.size_bytes - FCS_BYTES - len(frame)
@@ -142,7 +140,7 @@ def stream(stl: Any, part: Part, keys: dict[str, Any], own_macs: tuple[str, str]
 
 
 def learning(stl: Any, keys: dict[str, Any], port: int, mac: str) -> Any:
-    """Return the broadcasts of one port by which a learning switch knows it: gratuitous ARP."""
+    """Return the broadcasts of one port that teach a learning switch its address: gratuitous ARP."""
     stack = keys.get("stack") or {}
     address = (keys.get("ipv4") or IPV4)[port]
     frame = stl.Ether(src=mac, dst="ff:ff:ff:ff:ff:ff")
@@ -174,7 +172,7 @@ def _headers(stl: Any, part: Part, keys: dict[str, Any], own: tuple[str, str]) -
 
 
 def _replies(part: Part, keys: dict[str, Any]) -> bool:
-    """Whether a part's frames answer those of the other direction."""
+    """Return whether a part's frames answer those of the other direction."""
     return part.tx == 1 and bool(keys.get("sessions") == MIRRORED)
 
 
@@ -186,7 +184,7 @@ def _ends(keys: dict[str, Any]) -> tuple[str, str]:
 
 
 def _flows(stl: Any, part: Part, keys: dict[str, Any]) -> Any:
-    """Return what adds the flow's number to the last 16 bits of the source address, and its last 14 to the port.
+    """Return the change that adds the flow's number to the source address's last 16 bits, and 14 of it to the port.
 
     In replies it is the destination's address and port.
     """

@@ -1,4 +1,4 @@
-"""Ends TRex with the program that started it, however that ended.
+"""Ends TRex together with the program that started it, however that ended.
 
 TRex's start script is one process and TRex itself another, which runs on when the script is killed. So a guard is
 between them and the program: it adopts children of its children that have ended, and ends all of them when its standard
@@ -31,22 +31,22 @@ def start(argv: Sequence[str], folder: Path) -> "subprocess.Popen[bytes]":
     """Start a program under a guard, and return the guard: its exit status is the program's.
 
     Args:
-        argv: the program. What it prints goes where this program's errors go.
-        folder: to start it in.
+        argv: of the program. Its output goes where this program's errors go.
+        folder: in which it starts.
     """
     command = [sys.executable, "-c", _MAIN, _ROOT, *argv]
     return subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=sys.stderr)
 
 
 def end(guard: "subprocess.Popen[bytes]") -> None:
-    """End a guard with all that it started; idempotent."""
+    """End a guard with all its descendants; idempotent."""
     if guard.stdin is not None:
         guard.stdin.close()
     guard.wait()
 
 
 def main() -> int:
-    """Be the guard of the program that the arguments are."""
+    """Guard the program in the arguments; return its exit status."""
     for number in (signal.SIGTERM, signal.SIGINT):
         # They are for all of the group; the guard ends last.
         signal.signal(number, signal.SIG_IGN)
@@ -62,7 +62,7 @@ def _hear() -> None:
 
 
 def _end_all() -> dict[int, int]:
-    """End all descendants, those of a parent that has ended too; return how they ended."""
+    """End all descendants, those of ended parents too; return how they ended."""
     deadline = time.monotonic() + TERM_S
     asked: set[int] = set()
     ended: dict[int, int] = {}
@@ -82,7 +82,7 @@ def _end_all() -> dict[int, int]:
 
 
 def _descendants(parent: int) -> Iterator[int]:
-    """Yield the processes below one, those that have ended and were not waited for too."""
+    """Yield the processes below one, ended ones that nobody has waited for too."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):

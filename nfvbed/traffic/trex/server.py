@@ -1,4 +1,4 @@
-"""TRex's own server: started in its folder, with the configuration that its operator wrote, and ended with this."""
+"""TRex's own server: started in its folder, with its operator's configuration, and ended with this program."""
 
 import importlib
 import socket
@@ -22,12 +22,12 @@ MOST_BYTES = 65_536
 
 
 class StartFailed(Exception):
-    """TRex did not start; with what is to be read."""
+    """An error: TRex did not start; with what to read."""
 
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Where TRex's server is asked, and where it reports; both on this host."""
+    """The endpoints of TRex's server, for requests and for reports; both on this host."""
 
     requests: int
     reports: int
@@ -35,9 +35,6 @@ class Endpoints:
 
 def client_module(folder: Path) -> Any:
     """Import the module of TRex's client, `trex.stl.api`.
-
-    Args:
-        folder: of TRex.
 
     Raises:
         StartFailed: this Python cannot.
@@ -51,7 +48,7 @@ def client_module(folder: Path) -> Any:
 
 
 def _bounded(configuration: Path) -> str:
-    """Read TRex's file; this program has the standard library alone."""
+    """Return the content of TRex's file; this program has only the standard library."""
     with configuration.open("rb") as file:
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
@@ -60,7 +57,7 @@ def _bounded(configuration: Path) -> str:
 
 
 def endpoints(configuration: Path) -> Endpoints:
-    """Read from TRex's file where its server will be. TRex's module has been imported: with it comes its own YAML.
+    """Read the server's future endpoints from TRex's file. TRex's module is imported already, with its YAML.
 
     Raises:
         StartFailed: the file cannot be read, or another TRex is there already.
@@ -83,7 +80,6 @@ def start(folder: Path, configuration: Path, workers: int, software: bool) -> "s
     """Start TRex in interactive mode. What it prints goes where this program's output goes.
 
     Args:
-        folder: of TRex.
         configuration: TRex's file with ports and cores.
         workers: threads for each pair of ports.
         software: TRex counts streams by itself: for NICs that cannot, and for ports that are none of DPDK.
@@ -120,7 +116,7 @@ def connect(stl: Any, server: "subprocess.Popen[bytes]", at: Endpoints) -> Any:
 
 
 def require_ports(client: Any, wanted: tuple[str, ...]) -> None:
-    """Make sure that TRex's ports are those of the site's file, in that order.
+    """Make sure that TRex's ports are those of the site's file, in the same order.
 
     Raises:
         StartFailed: they are others.

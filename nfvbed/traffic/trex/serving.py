@@ -1,4 +1,4 @@
-"""Answers `nfvgen/1` (docs/reference/nfvgen-protocol.md) on a Unix socket: one client at a time, a document a line."""
+"""Answers `nfvgen/1` (docs/reference/nfvgen-protocol.md) on a Unix socket: one client, one document a line."""
 
 import contextlib
 import json
@@ -14,12 +14,11 @@ Command = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class RequestRefused(Exception):
-    """A request that is not fulfilled.
+    """A refused request.
 
     Args:
-        code: one of the protocol's.
-        message: why.
-        field: the key that it is about.
+        code: an error code of the protocol.
+        field: the key that is refused.
         limit: what would fit.
     """
 
@@ -29,7 +28,7 @@ class RequestRefused(Exception):
 
 
 class Server:
-    """Listens, and answers until it is asked to quit.
+    """Listens, and answers until asked to quit.
 
     Args:
         path: of the socket; made with mode 0600.
@@ -45,7 +44,7 @@ class Server:
         self._listener.listen(1)
 
     def serve(self) -> None:
-        """Answer one client after the other; a connection that ends does not end what was started over it."""
+        """Answer clients one after the other; a closed connection does not end what it has started."""
         with self._listener:
             while self._going:
                 connected, _ = self._listener.accept()

@@ -23,9 +23,9 @@ CAPABILITIES = ("pacing", "imix", "ipv6", "vlan", "sessions")
 
 
 class Trials:
-    """One trial after the other.
+    """Runs one trial after the other.
 
-    TRex's client is no thing for two threads at a time: while a trial runs, its thread has it.
+    TRex's client is not thread-safe: during a trial, only the trial's thread uses it.
 
     Args:
         stl: TRex's module `trex.stl.api`.
@@ -48,7 +48,7 @@ class Trials:
         self._look_at_ports()
 
     def hello(self, _keys: dict[str, Any]) -> dict[str, Any]:
-        """Say what TRex is, and how its ports are."""
+        """Return TRex's description, with the state of its ports."""
         if not self._is_running():
             self._look_at_ports()
         version = self._client.get_server_version()
@@ -69,7 +69,7 @@ class Trials:
         }
 
     def start(self, keys: dict[str, Any]) -> dict[str, Any]:
-        """Begin a trial; it ends by itself."""
+        """Begin a trial, which ends by itself."""
         if self._is_running():
             raise RequestRefused("busy", "a trial is running")
         frames.check(keys)
@@ -82,7 +82,7 @@ class Trials:
         return {}
 
     def stats(self, _keys: dict[str, Any]) -> dict[str, Any]:
-        """Say what is going on, and what was counted last."""
+        """Return the current activity, and the latest counts."""
         running = self._is_running()
         elapsed = time.monotonic_ns() - self._began_ns if running else 0
         status = self._ended() if running else None
@@ -95,7 +95,7 @@ class Trials:
         return {"state": state, "elapsed_ns": elapsed, "error": self._error or None, "trial": self._trial}
 
     def stop(self, keys: dict[str, Any]) -> dict[str, Any]:
-        """End a trial that is going on."""
+        """End the current trial."""
         if self._thread is None or not self._is_running():
             raise RequestRefused("idle", "nothing is running")
         self._stopped.set()
@@ -149,7 +149,7 @@ class Trials:
         return counts.trial(planned, by_id, client.get_stats(ports=ports), sent, software=self._software)
 
     def _send(self, keys: dict[str, Any], planned: list[Part]) -> SendingCounts:
-        """Send the streams, and wait for what is still under way."""
+        """Send the streams, and wait for frames on their way."""
         client, senders = self._client, sorted({part.tx for part in planned})
         drain_ms = max(1, (keys.get("drain_ns") or DRAIN_NS) // 1_000_000)
         asked = time.monotonic()
@@ -164,7 +164,7 @@ class Trials:
         return SendingCounts(round(took_s * NS_PER_S), _nominal_ns(keys), self._stopped.is_set())
 
     def _wait(self, until: float, *, may_end: bool) -> None:
-        """Wait for a time, or until somebody asks for the end; where frames were given, until they are sent."""
+        """Wait for a time, or for a request to end; with a number of frames, until they are sent."""
         if not may_end:
             self._stopped.wait(max(0.0, until - time.monotonic()))
             return
@@ -174,7 +174,7 @@ class Trials:
 
 
 def _nominal_ns(keys: dict[str, Any]) -> int:
-    """Return how long frames are sent: what was asked for, or what so many frames take."""
+    """Return the time of sending: the one that was asked for, or that of the number of frames."""
     if keys.get("frames") is None:
         return int(keys["duration_ns"])
     rate_pps: int = keys.get("rate_pps") or frames.BURST_PPS

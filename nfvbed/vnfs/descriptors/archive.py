@@ -1,4 +1,4 @@
-"""A zip archive of someone else's: checked by its directory, read piece by piece, and nothing is unpacked.
+"""A foreign zip archive: its directory is checked, it is read in pieces, and nothing is unpacked.
 
 What the directory says of sizes is not believed: it is held against the file's own size, members are counted while they
 are read, and only what Python can unpack in pieces of a bounded size (deflate) is unpacked at all.
@@ -52,10 +52,10 @@ _DELETE = 0x7F
 
 
 class _Pieces(io.FileIO):
-    """A file of which nothing is read that is larger than an archive's directory may be, whatever the archive says."""
+    """A file whose reads are bounded by the largest directory of an archive, whatever the archive says."""
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Return so many bytes.
+        """Return bytes of the file.
 
         Raises:
             zipfile.BadZipFile: they are too many.
@@ -73,9 +73,6 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 class Archive:
     """An archive whose directory has passed all checks.
-
-    Args:
-        path: the file's.
 
     Raises:
         ConfigurationError: it is no zip archive, a member would be written outside, or it would unfold without measure.
@@ -103,15 +100,15 @@ class Archive:
             self.sizes[member.filename] = member.file_size
 
     def has(self, member: str) -> bool:
-        """Whether there is a member of this path."""
+        """Return whether there is a member of this path."""
         return member in self.sizes
 
     def where(self, member: str, line: int | None = None) -> str:
-        """Name the place of a member, or of a line in it."""
+        """Return the place of a member, or of a line in it, for messages."""
         return f"{self.path}!{member}" + (f":{line}" if line else "")
 
     def text(self, member: str) -> str:
-        """Return a member that is a text.
+        """Return a member as text.
 
         Raises:
             ConfigurationError: it is too large, damaged or not UTF-8.
@@ -119,7 +116,7 @@ class Archive:
         return self.decoded(member, self.content(member, MOST_TEXT_BYTES))
 
     def decoded(self, member: str, content: bytes) -> str:
-        """Return content as a text.
+        """Return content as text.
 
         Raises:
             ConfigurationError: it is not UTF-8.
@@ -130,7 +127,7 @@ class Archive:
             raise self.fault(f"{member} is no text", member, str(failure), "write it in UTF-8") from failure
 
     def content(self, member: str, most: int) -> bytes:
-        """Return a member.
+        """Return a member's content.
 
         Raises:
             ConfigurationError: it is larger than that, or damaged.
@@ -145,7 +142,7 @@ class Archive:
         return b"".join(self._pieces(member))
 
     def digest(self, member: str, algorithm: str) -> str:
-        """Return a member's digest; it is read piece by piece, and once, however often it is named.
+        """Return a member's digest; it is read in pieces, and only once, however often it is named.
 
         Raises:
             ConfigurationError: it is damaged.
@@ -162,7 +159,7 @@ class Archive:
         return ConfigurationError(what, where=self.where(member, line), observed=observed, fix=fix)
 
     def _pieces(self, member: str) -> Iterator[bytes]:
-        """Yield a member's content; no more than its size, which was held against the bounds."""
+        """Yield a member's content in pieces; no more than its size, which was checked against the bounds."""
         left = self.sizes[member]
         try:
             with _opened(self.path) as archive, archive.open(member) as content:

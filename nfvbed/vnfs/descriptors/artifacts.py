@@ -1,4 +1,4 @@
-"""The artifacts whose digests `TOSCA.meta` and the manifest of a package give, each checked."""
+"""The artifacts with digests in `TOSCA.meta` or the manifest of a package, each checked."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Artifact:
 
 
 def listed(archive: Archive, meta: Mapping[str, tuple[str, int]], entry: str) -> list[Artifact]:
-    """Return what TOSCA.meta and the manifest give digests of."""
+    """Return the artifacts to which TOSCA.meta and the manifest give digests."""
     stem = PurePosixPath(entry).stem
     manifest, line = meta.get("ETSI-Entry-Manifest", (f"{stem}.mf" if META not in archive.sizes else "", 1))
     if manifest and manifest not in archive.sizes and META in archive.sizes:
@@ -82,7 +82,7 @@ def _of(archive: Archive, name: str) -> Iterator[Artifact]:
 
 
 def is_right(archive: Archive, artifact: Artifact) -> bool:
-    """Whether a member has the digest that is given; False where it is not in the package.
+    """Return whether a member has the given digest; False where it is not in the package.
 
     Raises:
         ConfigurationError: it has another one, or the artifact is missing.
@@ -115,7 +115,7 @@ def is_right(archive: Archive, artifact: Artifact) -> bool:
 
 
 def blocks(archive: Archive, name: str) -> Iterator[tuple[int, str]]:
-    """Yield the blocks that empty lines part, with the number of their first lines.
+    """Yield the blocks between empty lines, each with the number of its first line.
 
     Raises:
         ConfigurationError: there are too many, or it is no text.

@@ -1,4 +1,4 @@
-"""What a descriptor asks of the machine (EPA): size, hugepages, NUMA nodes, pinning, queues, vNICs; with its places."""
+"""A descriptor's demands on the machine (EPA): size, hugepages, NUMA, pinning, queues, vNICs; with their places."""
 
 import re
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ _VNICS = {"sriov": "direct", "vnic": "normal"}
 
 @dataclass(frozen=True)
 class RequestedResources:
-    """What one VDU asks; what is not asked is None, or not there."""
+    """The demands of one VDU; what is not demanded is None, or missing."""
 
     vcpus: int | None = None
     memory_mib: int | None = None
@@ -48,7 +48,7 @@ class RequestedResources:
 
 
 def of_machine(machine: Machine) -> RequestedResources:
-    """Return what a machine of a descriptor asks."""
+    """Return the demands of a descriptor's machine."""
     return RequestedResources(
         vcpus=machine.size.vcpus,
         memory_mib=machine.size.memory_mib,
@@ -59,11 +59,10 @@ def of_machine(machine: Machine) -> RequestedResources:
 
 
 def of_document(document: Document, machine: str | None = None) -> RequestedResources:
-    """Return what a descriptor asks: a legacy one, or the definitions of a package's flavour.
+    """Return the demands of a descriptor: a legacy one, or the definitions of a package's flavour.
 
     Args:
-        document: the descriptor.
-        machine: VDU that is meant, with its connection points; None: the only one.
+        machine: the VDU that counts, with its connection points; None: the only one.
 
     Raises:
         ConfigurationError: a size or a text of extra specs cannot be read; with the line.
@@ -86,7 +85,7 @@ def of_document(document: Document, machine: str | None = None) -> RequestedReso
 
 
 def _machine_of(node: Mapping[str, Any]) -> str:
-    """Return the VDU of a connection point; empty of other nodes."""
+    """Return the VDU of a connection point; empty for other nodes."""
     return shape.bound(node, "virtualBinding", "virtual_binding")
 
 
@@ -145,7 +144,7 @@ def _page(value: Any) -> Any:
 
 
 def _text(value: Any) -> Any:
-    """Return a value as Nova's extra specs have it; a function stays one."""
+    """Return a value in the form of Nova's extra specs; a function stays one."""
     return value if shape.is_function(value) else str(value)
 
 

@@ -26,7 +26,7 @@ class CloudImage:
 
 
 def checksums(path: Path) -> dict[str, str]:
-    """Return the digests of an image, as Glance and SOL001 want them.
+    """Return the digests of an image that Glance and SOL001 ask for.
 
     Raises:
         ConfigurationError: it cannot be read.
@@ -66,7 +66,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def version_of(path: Path) -> str:
-    """Return the version of an image that was built here, from the file beside it; `1` of any other."""
+    """Return the version of an image that was built here, from the file beside it; `1` for any other."""
     try:
         found = json.loads(read_text(path.with_suffix(".json")))
     except (ConfigurationError, ValueError, RecursionError):

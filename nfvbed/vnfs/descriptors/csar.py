@@ -1,4 +1,4 @@
-"""VNF packages (SOL004 CSAR): written, and read with all checks before anything of them is used."""
+"""VNF packages (SOL004 CSAR): written, and read with all checks before any part is used."""
 
 import io
 import zipfile
@@ -44,7 +44,7 @@ class Package(Definitions):
 
 
 def read(path: Path) -> Package:
-    """Read a package of anyone's; nothing is unpacked.
+    """Read a package from any source; nothing is unpacked.
 
     Raises:
         ConfigurationError: what is wrong, with member and line.

@@ -1,4 +1,4 @@
-"""What a descriptor asks of the machine, against flavor and variant: each mismatch in one line, before it is made."""
+"""A descriptor's demands against flavor and variant: each mismatch in one line, before anything is made."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ _LARGE = ("large", "2048", "2MB", "2MiB", "1048576", "1GB", "1GiB")
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Two that do not fit together."""
+    """Two parts that do not fit together."""
 
     subject: str
     """`hugepages`, `vNIC`, ..."""
@@ -60,23 +60,23 @@ class Mismatch:
 
     @property
     def shown(self) -> dict[str, str]:
-        """What a JSON document has of it."""
+        """The mismatch as a JSON document has it."""
         return {"subject": self.subject, "found": self.found, "fix": self.fix, "where": self.where}
 
     @property
     def error(self) -> NfvbedError:
-        """What a command ends with that does not go on."""
+        """The error that ends a command which does not go on."""
         return self.cause or ConfigurationError(f"{self.subject}: {self.found}", where=self.where, fix=self.fix)
 
 
 def mismatch_of(failure: NfvbedError, subject: str) -> Mismatch:
-    """Return an error as a mismatch of a subject."""
+    """Return an error as a subject's mismatch."""
     found = ": ".join(filter(None, (failure.what, failure.observed)))
     return Mismatch(subject, found, failure.fix, failure.where, failure)
 
 
 def require_fit(mismatches: Sequence[Mismatch]) -> None:
-    """Go on where nothing is in the way.
+    """Raise the mismatches, if there are any.
 
     Raises:
         NfvbedError: of the class of the first mismatch; with all of them.
@@ -96,7 +96,7 @@ def require_fit(mismatches: Sequence[Mismatch]) -> None:
 
 
 def needs_direct(variant: Variant, choice: VnfChoice) -> bool:
-    """Return whether a VNF's ports on a variant are virtual functions: what descriptors take as `direct`.
+    """Return whether a VNF's ports on a variant are virtual functions, which descriptors call `direct`.
 
     Raises:
         UnsupportedError: such a VNF has no ports there.
@@ -105,19 +105,18 @@ def needs_direct(variant: Variant, choice: VnfChoice) -> bool:
 
 
 def compare(asked: RequestedResources, flavor: Flavor, variant: Variant, choice: VnfChoice) -> list[Mismatch]:
-    """Compare what anybody's descriptor asks with flavor and variant.
+    """Return the mismatches between a descriptor's demands, the flavor and the variant.
 
     Args:
-        asked: by the descriptor; see `asked.of_document` and `asked.of_machine`.
+        asked: by any descriptor; see `asked.of_document` and `asked.of_machine`.
         flavor: as Nova has it.
-        variant: the data plane.
         choice: the VNF as it will run.
     """
     return [*of_flavor(asked, flavor), *of_variant(asked, flavor, variant, choice)]
 
 
 def of_flavor(asked: RequestedResources, flavor: Flavor) -> Iterator[Mismatch]:
-    """Yield what the descriptor asks and the flavor does not give."""
+    """Yield the demands of the descriptor that the flavor does not meet."""
     for key, has, unit in (("vcpus", flavor.vcpus, ""), ("memory_mib", flavor.memory_mib, " MiB")):
         wanted = getattr(asked, key)
         if wanted is not None and wanted != has:
@@ -142,7 +141,7 @@ def of_flavor(asked: RequestedResources, flavor: Flavor) -> Iterator[Mismatch]:
 
 
 def of_variant(asked: RequestedResources, flavor: Flavor, variant: Variant, choice: VnfChoice) -> Iterator[Mismatch]:
-    """Yield what the variant's ports need and descriptor or flavor do not give."""
+    """Yield the needs of the variant's ports that descriptor or flavor do not meet."""
     try:
         kind = vnf_port_kind(variant, choice)
     except UnsupportedError as failure:
@@ -162,13 +161,12 @@ def of_variant(asked: RequestedResources, flavor: Flavor, variant: Variant, choi
 def of_memory(
     specs: Mapping[str, str], kind: PortKind, variant: Variant, advice: tuple[str, str]
 ) -> Iterator[Mismatch]:
-    """Yield that ports do not reach an instance's memory.
+    """Yield the mismatch of ports that do not reach an instance's memory.
 
     Args:
-        specs: extra specs that the instance would have.
+        specs: extra specs of the instance.
         kind: of the ports.
-        variant: whose they are.
-        advice: what to do, and where that is.
+        advice: what to do, and where.
     """
     pages = specs.get(PAGES, _DEFAULTS[PAGES])
     if kind is not PortKind.VHOST_USER or pages in _LARGE:
@@ -182,7 +180,7 @@ def of_memory(
 
 
 def of_vnics(asked: RequestedResources, kind: PortKind, variant: Variant) -> Iterator[Mismatch]:
-    """Yield connection points that ask for another kind of vNIC than the ports are."""
+    """Yield connection points that ask for another kind of vNIC than the ports have."""
     wanted = "direct" if kind is PortKind.VF else "normal"
     for name, vnic in asked.vnics.items():
         if (vnic == "direct") != (wanted == "direct"):

@@ -1,4 +1,4 @@
-"""Files that are no TOSCA descriptors: what they are, told by their first bytes or keys, before they are parsed."""
+"""Files that are no TOSCA descriptors: recognised by their first bytes or keys, before they are parsed."""
 
 import re
 from collections.abc import Iterable
@@ -53,7 +53,7 @@ _SHOWN = 5
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a descriptor that is one file.
+    """Return the text of a descriptor in one file.
 
     Raises:
         ConfigurationError: it cannot be read, is no text, or too large; with what it is, where that is known.
@@ -84,7 +84,7 @@ def read_text(path: Path) -> str:
 
 
 def read(path: Path) -> Document:
-    """Read a descriptor that is one file of TOSCA.
+    """Read a TOSCA descriptor in one file.
 
     Raises:
         ConfigurationError: it cannot be read, or is something else; with what that is, and the line.
@@ -95,12 +95,12 @@ def read(path: Path) -> Document:
 
 
 def is_own(document: Document) -> bool:
-    """Whether a file is a `vnf.yml` of nfvbed's, valid or not."""
+    """Return whether a file is a `vnf.yml` of nfvbed's, valid or not."""
     return VERSION not in document.data and all(key in document.data for key in _OWN)
 
 
 def require_tosca(document: Document) -> None:
-    """Refuse a file that is something else than TOSCA, or has a character that no name may have.
+    """Refuse a file that is not TOSCA, or has a character that no name may have.
 
     Raises:
         ConfigurationError: with what it is, and its line.
@@ -111,11 +111,10 @@ def require_tosca(document: Document) -> None:
 
 
 def require_kind(path: Path, lines: dict[str, int]) -> None:
-    """Refuse a file by its first keys.
+    """Refuse a file whose first keys are not those of TOSCA.
 
     Args:
-        path: the file's.
-        lines: of its outermost keys.
+        lines: lines of its outermost keys.
 
     Raises:
         ConfigurationError: they are not those of TOSCA.

@@ -1,4 +1,4 @@
-"""Descriptors of someone else's: checked, and completed by what a command gives them: inputs, names, networks."""
+"""Foreign descriptors: checked, and completed with inputs, names and networks from the command."""
 
 import uuid
 import zipfile
@@ -32,7 +32,7 @@ _MACHINE = ("VDU", "Vdu.")
 
 
 def form_of(path: Path) -> Form:
-    """Return what a file is written in; only as much of it is read as that takes.
+    """Return the form of a file; only as much as that takes is read.
 
     Raises:
         ConfigurationError: it cannot be read, or is none of these; with what it is, and the line.
@@ -50,7 +50,7 @@ def form_of(path: Path) -> Form:
 
 @dataclass(frozen=True)
 class GivenDescriptor:
-    """A file with a descriptor, and what is to be filled in."""
+    """A file with a descriptor, and the values to be filled in."""
 
     path: Path
     name: str
@@ -74,7 +74,7 @@ class GivenDescriptor:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadDescriptor(Onboardable):
-    """A descriptor that is valid, with what was given for it."""
+    """A valid descriptor, with the values that were given for it."""
 
     given: GivenDescriptor
     document: Document
@@ -90,15 +90,15 @@ class ReadDescriptor(Onboardable):
         return _BY_SCRIPT in self.given.parameters and any(name.startswith(BASE_HOT) for name in members)
 
     def machines(self) -> Sequence[Machine]:
-        """Return its virtual machines, with the lines of what they ask."""
+        """Return its virtual machines, with the lines of their demands."""
         return reading.machines_of(self.document)
 
     def names(self) -> Sequence[NamedThing]:
-        """Return what it names, with the lines."""
+        """Return the names in it, with their lines."""
         return naming.names_of(self.document)
 
     def lacking(self, known: CloudNames) -> list[Mismatch]:
-        """Return what it names and the cloud does not have; what it calls so can be given another name."""
+        """Return the names that the cloud does not have; those of a template can be replaced by the cloud's."""
         return naming.lacking_of(self.document, known, _RENAMED if self.form is Form.TEMPLATE else "")
 
     def request(self, owner: str, seed: str) -> OnboardRequest:
@@ -146,7 +146,7 @@ def read(given: GivenDescriptor) -> ReadDescriptor:
 
 @dataclass(frozen=True)
 class GivenInstance:
-    """An instance of such a VNF."""
+    """An instance of a VNF from a descriptor."""
 
     id: str
     """Nova's."""
@@ -161,7 +161,7 @@ class GivenInstance:
 
 @dataclass(frozen=True)
 class GivenVnf:
-    """Such a VNF, onboarded."""
+    """An onboarded VNF from a descriptor."""
 
     name: str
     api: str
@@ -174,7 +174,7 @@ class GivenVnf:
 
 
 def template(given: GivenDescriptor) -> Document:
-    """Return a legacy template that needs no more inputs, with the cloud's names in it; places are the file's.
+    """Return a legacy template without open inputs, with the cloud's names in it; places are the file's.
 
     Raises:
         ConfigurationError: it is not valid, or an input has no value; with the line.
@@ -204,7 +204,7 @@ def template(given: GivenDescriptor) -> Document:
 
 
 def inputs_without_value(document: Document) -> tuple[str, ...]:
-    """Name the inputs of a template that have no default: each needs a value when it is onboarded."""
+    """Return the inputs of a template without default, which all need a value at onboarding."""
     inputs = document.data["topology_template"].get("inputs") or {}
     return tuple(name for name, schema in inputs.items() if "default" not in (schema or {}))
 
@@ -213,8 +213,7 @@ def require_machines(document: Document, *types: Document) -> None:
     """Refuse a descriptor without a virtual machine.
 
     Args:
-        document: the descriptor.
-        types: what else may have types of nodes.
+        types: other documents that may have types of nodes.
 
     Raises:
         ConfigurationError: it has none.
@@ -238,12 +237,11 @@ def require_machines(document: Document, *types: Document) -> None:
 def package(found: Package, owner: str) -> bytes:
     """Return a package as it is uploaded.
 
-    Tacker 8.0.0 takes a descriptor's id once, also when it was deleted: the id is another one for each owner. A package
-    that has digests of its definitions is uploaded as it is.
+    Tacker 8.0.0 takes a descriptor's id once, even if it was deleted, so each owner gets a new id. A package that has
+    digests of its definitions is uploaded as it is.
 
     Args:
-        found: the package.
-        owner: whose it will be.
+        owner: of the VNF to come.
     """
     ids = {old: str(uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_OID, owner), old)) for old in _ids(found)}
     archive = found.archive
@@ -260,7 +258,7 @@ def package(found: Package, owner: str) -> bytes:
 
 
 def _flavour(given: GivenDescriptor, found: Definitions) -> str:
-    """Check a package, or definitions, with what was given for it; return the deployment flavour that is meant.
+    """Check a package, or definitions, with the given values; return the deployment flavour that is meant.
 
     Raises:
         ConfigurationError: it is not valid; with member and line.
@@ -315,7 +313,7 @@ def _value(document: Document, name: str, schema: Mapping[str, Any], given: Mapp
 
 
 def _filled(part: Any, values: Mapping[str, Any]) -> Any:
-    """Return a part of a template with values in the place of `get_input`."""
+    """Return a part of a template with values in place of `get_input`."""
     if isinstance(part, dict):
         wanted = part.get("get_input") if len(part) == 1 else None
         if isinstance(wanted, str) and wanted in values:
@@ -325,7 +323,7 @@ def _filled(part: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _renamed(document: Document, names: Mapping[str, str]) -> Document:
-    """Put the cloud's names in; the document's data is a copy already."""
+    """Replace names by the cloud's; the document's data is a copy already."""
     named = list(naming.named(document))
     there = sorted({name for _, _, name in named})
     for name in names:

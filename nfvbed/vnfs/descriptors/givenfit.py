@@ -1,4 +1,4 @@
-"""Whether the virtual machines of someone's descriptor can have ports on a data plane: their memory and their vNICs."""
+"""Whether the machines of a foreign descriptor can have ports on a data plane: their memory and their vNICs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ Flavors = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Fit:
-    """How a descriptor fits to where it would be."""
+    """The fit of a descriptor to its place."""
 
     mismatches: tuple[Mismatch, ...] = ()
     """What would fail, or leave instances mute."""
@@ -36,9 +36,8 @@ def fit(found: Onboardable, variant: Variant, flavors: Flavors) -> Fit:
     """Compare a descriptor with a variant.
 
     Args:
-        found: the VNF of the descriptor.
         variant: the data plane that its ports would be on.
-        flavors: those that are known; a name that is not in it may be the cloud's all the same.
+        flavors: those that are known; the cloud may have others.
 
     Raises:
         ConfigurationError: a size, or a text of extra specs, cannot be read; with the line.
@@ -87,7 +86,7 @@ def _of(name: str, one: Mismatch) -> Mismatch:
 
 
 def _any_machine() -> VnfChoice:
-    """Return a virtual machine that can be on any port that there is for one: what it does with frames is its own."""
+    """Return a virtual machine that can be on any port for one, whatever it does with frames."""
     ports = (VnfPortSpec(name="in", role="in"), VnfPortSpec(name="out", role="out"))
     image = ImageSpec(file="given", agent=False)
     vnf = VnfSpec(name="given", title="", kinds=(VnfKind.VM,), ports=ports, forwarding=("io",), image=image)

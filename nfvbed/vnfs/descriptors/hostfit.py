@@ -1,4 +1,4 @@
-"""Flavors against the host that instances will run on: cores, NUMA nodes, hugepages, real time; before one is made."""
+"""Flavors against the host of the instances: cores, NUMA nodes, hugepages, real time; before one is made."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,14 +14,13 @@ _THROTTLE = Path("/proc/sys/kernel/sched_rt_runtime_us")
 
 
 def check(flavor: Flavor, host: Host, *, vnfs: int = 1, realtime_us: int | None = None) -> list[Mismatch]:
-    """Say what of a flavor the host does not have.
+    """Return what a flavor needs and the host does not have.
 
     Cores, NUMA nodes and memory are tried by themselves, so that one lack does not hide the other.
 
     Args:
-        flavor: to be placed.
         host: its cores, those that are taken, and free hugepages where they are known.
-        vnfs: how many of them are placed, one after another.
+        vnfs: number of such guests, placed one after another.
         realtime_us: `realtime_share()`; None: it is not known.
     """
     cores = flavor.model_copy(update={"hugepages": False})
@@ -44,14 +43,14 @@ def with_pages(flavor: Flavor) -> Flavor:
 
 
 def check_all(flavors: Sequence[Flavor], host: Host) -> dict[str, list[Mismatch]]:
-    """Return what the host does not have, by flavor; those that fit are not in it."""
+    """Return what the host does not have, by flavor; flavors that fit are left out."""
     share = realtime_share()
     found = {flavor.name: check(flavor, host, realtime_us=share) for flavor in flavors}
     return {name: lacking for name, lacking in found.items() if lacking}
 
 
 def check_together(machines: Mapping[str, Flavor], host: Host) -> list[Mismatch]:
-    """Say which of several machines that run at once the host has no room for, one after another.
+    """Return what the host lacks for several machines that run at once, placed one after another.
 
     Args:
         machines: flavors by the machines' names.
@@ -79,11 +78,9 @@ def check_together(machines: Mapping[str, Flavor], host: Host) -> list[Mismatch]
 
 
 def reservable_mib(nodes: int, sysfs: Path = Path("/sys"), meminfo: Path = MEMINFO) -> dict[int, int]:
-    """Return the memory that hugepages could be made of, MiB, by NUMA node: what is free there now.
+    """Return the memory that could become hugepages, MiB, by NUMA node: the free memory there now.
 
     Args:
-        nodes: number of the host's nodes.
-        sysfs: where nodes are described.
         meminfo: of the whole host, for one that has a single node.
     """
     if nodes < 2:
@@ -98,7 +95,7 @@ def _free_kib(path: Path) -> int:
 
 
 def realtime_share(path: Path = _THROTTLE) -> int | None:
-    """Return the time, of each second, that the kernel leaves to real-time threads, us; -1: all; None: not known."""
+    """Return the time per second that the kernel leaves to real-time threads, us; -1: all; None: not known."""
     try:
         return int(path.read_text())
     except (OSError, ValueError):
@@ -121,7 +118,7 @@ def _lack(failure: NfvbedError) -> Mismatch:
 
 
 def _without(host: Host, flavor: Flavor, guest: GuestSeats) -> Host:
-    """Return what is left for the next one."""
+    """Return the host with what is left for the next guest."""
     if flavor.cpu_policy == "dedicated":
         host = replace(host, taken=host.taken | {core for cores in guest.vcpu_cores for core in cores})
     if host.free_hugepages_mib is None or not flavor.hugepages:

@@ -1,4 +1,4 @@
-"""Templates of Heat's (HOT): a stack by itself, and the base HOT of a package.
+"""Heat templates (HOT): of a stack by itself, and the base HOT of a package.
 
 A package needs a base HOT for what heat-translator cannot say of a SOL001 descriptor: heat-translator 2.6.0 drops
 `boot_data`, knows no port security, and makes a flavor of its own. With a base HOT and a script of parameters in the
@@ -38,7 +38,7 @@ class Hot:
 
 
 class _Cloud(ABC):
-    """How a template names what is the cloud's."""
+    """The way in which a template refers to what the cloud has."""
 
     @abstractmethod
     def parameters(self, flavour: Flavour) -> dict[str, Any]:
@@ -50,7 +50,7 @@ class _Cloud(ABC):
 
     @abstractmethod
     def network(self, port: ConnectionPoint) -> Any:
-        """Return the network of a connection point that is on one of the cloud's."""
+        """Return a connection point's network, one of the cloud's."""
 
     def zone(self, one: Machine) -> Any:
         """Return a machine's availability zone; empty: any."""
@@ -58,7 +58,7 @@ class _Cloud(ABC):
 
 
 class _NamedReferences(_Cloud):
-    """By its name; flavors and images are parameters with defaults, as inputs of the legacy form are."""
+    """References by name; flavors and images are parameters with defaults, as the inputs of the legacy form."""
 
     def parameters(self, flavour: Flavour) -> dict[str, Any]:
         return legacy.inputs(flavour)
@@ -74,7 +74,7 @@ class _NamedReferences(_Cloud):
 
 
 class _RequestReferences(_Cloud):
-    """As the package's script has it from the request to instantiate."""
+    """References by which the package's script takes values from the request to instantiate."""
 
     def parameters(self, flavour: Flavour) -> dict[str, Any]:
         return {"nfv": {"type": "json"}}
@@ -87,7 +87,7 @@ class _RequestReferences(_Cloud):
 
 
 class _GroupReferences(_Cloud):
-    """As the template says in which this one is nested."""
+    """References to parameters that the surrounding template sets."""
 
     def parameters(self, flavour: Flavour) -> dict[str, Any]:
         return {name: {"type": "string"} for name in (*_OF_MACHINE, *map(_network_parameter, flavour.ports))}
@@ -100,14 +100,14 @@ class _GroupReferences(_Cloud):
 
 
 def stack(descriptor: VnfDescriptor, flavour: Flavour) -> Hot:
-    """Return the template of a deployment flavour that Heat takes by itself."""
+    """Return the template of a deployment flavour that Heat takes without Tacker."""
     if (flavour.most_instances or 1) > 1:
         return _scaled(descriptor, flavour, _NamedReferences())
     return Hot(_plain(descriptor, flavour, _NamedReferences(), f"{descriptor.vnf.title}, flavour {flavour.name}"), {})
 
 
 def base(descriptor: VnfDescriptor, flavour: Flavour) -> Hot:
-    """Return the base HOT of a deployment flavour; the package's script fills in what is the cloud's."""
+    """Return the base HOT of a deployment flavour; the package's script fills in what the cloud has."""
     if flavour.most_instances is not None:
         # Tacker scales, and heals, what is in a group; also where there can be one instance alone.
         return _scaled(descriptor, flavour, _RequestReferences())
@@ -115,7 +115,7 @@ def base(descriptor: VnfDescriptor, flavour: Flavour) -> Hot:
 
 
 def _plain(descriptor: VnfDescriptor, flavour: Flavour, cloud: _Cloud, description: str) -> dict[str, Any]:
-    """Return a template with machines, ports, and the networks and server groups that are made with them."""
+    """Return a template with machines and ports, and the networks and server groups that are made with them."""
     resources: dict[str, Any] = {one.name: _server(one, flavour, cloud) for one in flavour.machines}
     made = {link.name for link in flavour.links if link.made}
     resources |= {port.name: _port(port, made, descriptor.inherits_port_security, cloud) for port in flavour.ports}
@@ -126,7 +126,7 @@ def _plain(descriptor: VnfDescriptor, flavour: Flavour, cloud: _Cloud, descripti
 
 
 def _scaled(descriptor: VnfDescriptor, flavour: Flavour, cloud: _Cloud) -> Hot:
-    """Return a group of instances with what scales it, and one instance with its ports as the nested template."""
+    """Return a group of instances with its scaling; one instance with its ports is the nested template."""
     (machine,) = flavour.machines
     name = f"{machine.name}.yaml"  # Tacker finds it by this name
     given = {key: cloud.of_machine(machine, key) for key in _OF_MACHINE}
@@ -193,7 +193,7 @@ def _port(port: ConnectionPoint, made: set[str], inherits: bool, cloud: _Cloud) 
 
 
 def _network(link: Link) -> dict[str, Any]:
-    """Return the network of a link that is made with the VNF, with its subnet; nothing of another one."""
+    """Return the network, with subnet, of a link that is made with the VNF; nothing for another link."""
     if link.subnet is None:
         return {}
     name = link_name(link.name)

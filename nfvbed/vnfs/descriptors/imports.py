@@ -18,25 +18,25 @@ from nfvbed.vnfs.descriptors.typefiles import ETSI_RELEASE, ETSI_TYPES, etsi_typ
 
 
 class Members(Protocol):
-    """Where definitions lie: paths with slashes, below one place."""
+    """The place of definitions: paths with slashes, below one folder."""
 
     @property
     def path(self) -> Path:
         """The path of the package, or of the first file."""
 
     def has(self, member: str) -> bool:
-        """Whether there is a file of this path."""
+        """Return whether there is a file of this path."""
 
     def where(self, member: str) -> str:
-        """Name the place of a file."""
+        """Return the place of a file, for messages."""
 
     def text(self, member: str) -> str:
-        """Return a file that is a text."""
+        """Return a file's text."""
 
 
 @dataclass(frozen=True)
 class Definitions:
-    """Entry definitions, with all that they import."""
+    """Entry definitions, with all their imports."""
 
     entry: str
     """Path of the entry definitions."""
@@ -49,25 +49,21 @@ class Definitions:
 
 
 class Folder:
-    """The files beside one.
-
-    Args:
-        path: of the one.
-    """
+    """The files beside a file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def has(self, member: str) -> bool:
-        """Whether there is such a file."""
+        """Return whether there is such a file."""
         return (self.path.parent / member).is_file()
 
     def where(self, member: str) -> str:
-        """Name its place."""
+        """Return the place of a file, for messages."""
         return str(self.path.parent / member)
 
     def text(self, member: str) -> str:
-        """Return it.
+        """Return a file's text.
 
         Raises:
             ConfigurationError: it cannot be read, or is no text.
@@ -76,7 +72,7 @@ class Folder:
 
 
 def read(members: Members, entry: str) -> Definitions:
-    """Read entry definitions and what they import.
+    """Read entry definitions and their imports.
 
     Raises:
         ConfigurationError: one is malformed, no TOSCA or missing, or lies outside.
@@ -107,7 +103,7 @@ def read(members: Members, entry: str) -> Definitions:
 
 
 def _require_measure(members: Members, documents: Collection[Document], characters: int) -> None:
-    """Refuse definitions that are small one by one, and too much together.
+    """Refuse definitions that are small one by one, and too large together.
 
     Raises:
         ConfigurationError: they are longer than one text may be, or hold more than one YAML file may.
@@ -124,14 +120,14 @@ def _require_measure(members: Members, documents: Collection[Document], characte
 
 
 def imported(document: Document) -> Iterator[tuple[int, str]]:
-    """Yield place and name of each import."""
+    """Yield the place and name of each import."""
     for place, entry in enumerate(document.data.get("imports") or ()):
         inner = next(iter(entry.values()), "") if isinstance(entry, dict) and "file" not in entry else entry
         yield place, str(inner.get("file", "") if isinstance(inner, dict) else inner)
 
 
 def _target(members: Members, at: tuple[str, Document, int], wanted: str) -> tuple[str, str]:
-    """Return the path of an import, and what is to be said of it.
+    """Return the path of an import, and a text about it.
 
     Raises:
         ConfigurationError: it is not there.
@@ -166,7 +162,7 @@ def _with_paths(text: str, urls: Mapping[str, str]) -> str:
 
 
 def flavours(package: Definitions) -> dict[str, str]:
-    """Return the files of definitions that are deployment flavours, by the flavours' ids."""
+    """Return the files of deployment flavours among definitions, by the flavours' ids."""
     found = {}
     for member, document in package.definitions.items():
         mapped = (document.data.get("topology_template") or {}).get("substitution_mappings") or {}

@@ -1,4 +1,4 @@
-"""Descriptors as Tacker's legacy API takes them: `tosca_simple_profile_for_nfv_1_0_0`, as from the Ocata release on.
+"""Descriptors for Tacker's legacy API: `tosca_simple_profile_for_nfv_1_0_0`, as since the Ocata release.
 
 Tacker 8.0.0 adds the types itself, translates with heat-translator, and makes a Heat stack of it. A deployment flavour
 is a template of its own.
@@ -33,9 +33,8 @@ def template(descriptor: VnfDescriptor, flavour: Flavour | None = None, *, has_i
     """Return the template of a deployment flavour.
 
     Args:
-        descriptor: what it is written from.
-        flavour: which of its flavours; None: its only one.
-        has_inputs: whether image, flavor and zone of each machine are inputs with defaults, or are in their places.
+        flavour: None: the descriptor's only one.
+        has_inputs: whether image, flavor and zone of each machine are inputs with defaults, or literal values.
     """
     chosen = flavour or descriptor.only
     nodes: dict[str, Any] = {one.name: _machine(one, has_inputs) for one in chosen.machines}
@@ -56,7 +55,7 @@ def template(descriptor: VnfDescriptor, flavour: Flavour | None = None, *, has_i
 
 
 def inputs(flavour: Flavour) -> dict[str, Any]:
-    """Return the inputs of a flavour's template with their defaults: what `param_values` of a request may replace."""
+    """Return the inputs of a flavour's template with their defaults, which `param_values` of a request may replace."""
     found: dict[str, Any] = {}
     for one in flavour.machines:
         for key, value in named(one).items():
@@ -66,12 +65,12 @@ def inputs(flavour: Flavour) -> dict[str, Any]:
 
 
 def named(one: Machine) -> dict[str, str]:
-    """Return what a machine names of the cloud's: image, flavor, and zone where it has one."""
+    """Return a machine's names from the cloud: image, flavor, and zone where it has one."""
     return {"image": one.image.name, "flavor": one.flavor} | ({"zone": one.zone} if one.zone else {})
 
 
 def input_name(key: str, one: Machine) -> str:
-    """Return the input that names a machine's image, flavor or zone."""
+    """Return the input for a machine's image, flavor or zone."""
     return key if one.is_only else f"{key}_{one.name.replace('-', '_')}"
 
 

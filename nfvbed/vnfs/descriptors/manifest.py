@@ -1,4 +1,4 @@
-"""The two files by which a SOL004 package says what it holds: `TOSCA-Metadata/TOSCA.meta` and the manifest."""
+"""The two files that list a SOL004 package's content: `TOSCA-Metadata/TOSCA.meta` and the manifest."""
 
 import hashlib
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ _VERSION = "1.0"
 
 
 def complete(members: Mapping[str, bytes], stem: str, changes: str) -> dict[str, bytes]:
-    """Return the members with both files before them.
+    """Return the members, with both files before them.
 
     Args:
-        members: all others, by path.
-        stem: name of the VNF, by which its files are named.
+        members: all other files, by path.
+        stem: name of the VNF, from which names of files are made.
         changes: path of the member with the changes.
     """
     meta = {

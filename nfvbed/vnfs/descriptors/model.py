@@ -1,4 +1,4 @@
-"""What a VNF's descriptor says, of one virtual machine or of several, nfvbed's own or someone's.
+"""The content of a VNF's descriptor, of one virtual machine or several, nfvbed's own or foreign.
 
 All three writers (`legacy`, `sol`, `hot`) read this and nothing else, so that their forms cannot drift. A file of
 someone's is read into machines, connection points and links too (`reading`), and passed on as it is.
@@ -55,7 +55,7 @@ class ConnectionPoint:
 
 @dataclass(frozen=True)
 class Size:
-    """What a virtual machine has of its compute; None: nothing is said of it."""
+    """A virtual machine's size; None: not given."""
 
     vcpus: int | None = None
     memory_mib: int | None = None
@@ -63,7 +63,7 @@ class Size:
 
     @classmethod
     def of(cls, flavor: Flavor) -> "Size":
-        """Return what a machine of a flavor has."""
+        """Return the size that a flavor gives."""
         return cls(flavor.vcpus, flavor.memory_mib, flavor.disk_gib)
 
 
@@ -171,7 +171,7 @@ class Flavour:
 
 @dataclass(frozen=True)
 class VnfDescriptor:
-    """All that a descriptor is written from."""
+    """The source of every form of a descriptor."""
 
     vnf: VnfSpec
     flavours: tuple[Flavour, ...]
@@ -187,7 +187,7 @@ class VnfDescriptor:
     """What separates packages of the same content: Tacker 8.0.0 takes an id once, also when it was deleted."""
 
     def flavour(self, name: str) -> Flavour:
-        """Return the flavour of a name, which is known."""
+        """Return the flavour with a name that is known to exist."""
         return next(one for one in self.flavours if one.name == name)
 
     @property

@@ -1,4 +1,4 @@
-"""What a descriptor names and the cloud must have: networks, flavors, images, keys, zones, addresses of networks."""
+"""The names in a descriptor that the cloud must have: networks, flavors, images, keys, zones, addresses of networks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ _POINT, _ADDRESS = "tosca.nodes.nfv.CP.Tacker", ("properties", "ip_address")
 
 @dataclass(frozen=True)
 class CloudNames:
-    """What a cloud has, by name; an id is a name too."""
+    """The things of a cloud by name; an id counts as a name."""
 
     networks: Sequence[str]
     flavors: Sequence[str]
@@ -49,7 +49,7 @@ class CloudNames:
     """Subnets (CIDR) by network; those of a network that is not in it are not known."""
 
     def of(self, kind: str) -> Sequence[str] | None:
-        """Return the names of a kind of thing; None: they are not known."""
+        """Return the names of one kind of thing; None: they are not known."""
         found: dict[str, Sequence[str] | None] = {
             "network": self.networks,
             "flavor": self.flavors,
@@ -63,7 +63,7 @@ class CloudNames:
 
 @dataclass(frozen=True)
 class NamedThing:
-    """What a descriptor names of the cloud's."""
+    """A thing of the cloud that a descriptor names."""
 
     kind: str
     """`network`, `flavor`, `image`, `key`, `zone`, `floating network`, or `address`."""
@@ -73,7 +73,7 @@ class NamedThing:
 
 
 def names_of(document: Document, machine: str | None = None) -> list[NamedThing]:
-    """Return what a descriptor names; machine: the node that alone is looked at."""
+    """Return the names in a descriptor; machine: the only node that is examined."""
     found = [NamedThing(kind, name, document.where(key)) for kind, key, name in named(document, machine)]
     return (
         found if machine else found + [NamedThing(ADDRESS, one, document.where(key)) for key, one in _fixed(document)]
@@ -91,12 +91,11 @@ def _fixed(document: Document) -> Iterator[tuple[KeyPath, str]]:
 
 
 def lacking(names: Iterable[NamedThing], known: CloudNames, fix: str = "") -> list[Mismatch]:
-    """Return what is named and the cloud does not have, each with its place.
+    """Return the names that the cloud does not have, each with its place.
 
     Args:
-        names: of a descriptor.
-        known: of the cloud. An image that is in a package itself is not looked for.
-        fix: what else can be done than what the nearest name suggests.
+        known: names of the cloud. An image in the package itself is not looked for.
+        fix: other advice than the nearest name.
     """
     found = []
     for one in names:
@@ -112,18 +111,17 @@ def lacking(names: Iterable[NamedThing], known: CloudNames, fix: str = "") -> li
 
 
 def lacking_of(document: Document, known: CloudNames, fix: str = "") -> list[Mismatch]:
-    """Return what a descriptor names and the cloud does not have, fixed addresses among it, each with its line.
+    """Return the names in a descriptor that the cloud does not have, with fixed addresses, each with its line.
 
     Args:
         document: a legacy descriptor, or the definitions of a package's flavour.
-        known: of the cloud.
         fix: as for `lacking`.
     """
     return lacking(names_of(document), known, fix) + list(_addresses(document, known))
 
 
 def require_names(document: Document, known: CloudNames) -> None:
-    """Refuse a descriptor that names what the cloud does not have.
+    """Refuse a descriptor with names that the cloud does not have.
 
     Raises:
         ConfigurationError: with file, line, and the nearest name.
@@ -134,11 +132,10 @@ def require_names(document: Document, known: CloudNames) -> None:
 
 
 def named(document: Document, machine: str | None = None) -> Iterator[tuple[str, KeyPath, str]]:
-    """Yield kind, place and name of all that a descriptor names; an input's default stands for it.
+    """Yield kind, place and name of all that a descriptor names; an input counts as its default.
 
     Args:
-        document: the descriptor.
-        machine: node that alone is looked at; None: all.
+        machine: the only node that is examined; None: all are.
     """
     for node_name, node in shape.nodes(document):
         if machine not in (None, node_name):
@@ -158,7 +155,7 @@ def named(document: Document, machine: str | None = None) -> Iterator[tuple[str,
 
 
 def _addresses(document: Document, known: CloudNames) -> Iterator[Mismatch]:
-    """Yield fixed addresses of connection points that their networks do not have."""
+    """Yield fixed addresses that the networks of their connection points do not have."""
     networks = {key[2]: name for kind, key, name in named(document) if kind == "network"}
     for name, node in shape.nodes(document):
         key = (*shape.NODES, name, *_ADDRESS)

@@ -1,4 +1,4 @@
-"""A VNF that Tacker onboards by itself, on nobody's path: of someone's descriptor, or of a file of the project."""
+"""A VNF that Tacker onboards alone, on no measured path: from a foreign descriptor, or a file of the project."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # The sites' interface imports this, and needs nothing of a h
 
 
 class Form(StrEnum):
-    """What a descriptor is written in."""
+    """The form of a descriptor."""
 
     TEMPLATE = "template"
     """One file, as Tacker's legacy API takes it."""
@@ -31,7 +31,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True)
 class BroughtImage:
-    """An image that the cloud is to have before the VNF."""
+    """An image that must be in the cloud before the VNF."""
 
     vnf: str
     """Name of the VNF that it is of."""
@@ -40,7 +40,7 @@ class BroughtImage:
 
 @dataclass(frozen=True, kw_only=True)
 class Onboardable(ABC):
-    """One such VNF."""
+    """A VNF that can be onboarded by itself."""
 
     name: str
     """What the VNF is called by nfvbed."""
@@ -69,17 +69,17 @@ class Onboardable(ABC):
 
     @abstractmethod
     def names(self) -> Sequence[NamedThing]:
-        """Return what it names of the cloud's."""
+        """Return the names of the cloud in it."""
 
     @abstractmethod
     def lacking(self, known: CloudNames) -> list[Mismatch]:
-        """Return what it names and the cloud does not have, each with its place."""
+        """Return the names that the cloud does not have, each with its place."""
 
     @abstractmethod
     def request(self, owner: str, seed: str) -> OnboardRequest:
-        """Return what Tacker is asked for.
+        """Return the request to Tacker.
 
         Args:
-            owner: whose it will be: Tacker takes a descriptor's id once.
-            seed: secret of the deployment, for user data that has a word for it.
+            owner: of the VNF: Tacker takes a descriptor's id once.
+            seed: secret of the deployment, for user data that has a placeholder for it.
         """

@@ -1,4 +1,4 @@
-"""From the file of a VNF of one virtual machine, and what a cloud gives, to its descriptor."""
+"""From the file of a VNF of one virtual machine, and a cloud's values, to its descriptor."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -36,12 +36,12 @@ def descriptor_of(
 
     Args:
         choice: the VNF as it will run.
-        networks: of the cloud, by the names of the VNF's ports.
-        image: as Glance knows it, or as it is packed.
+        networks: names in the cloud, by the names of the VNF's ports.
+        image: as in Glance, or as packed.
         extra_specs: of the flavor; see `novaflavor.extra_specs`.
         direct: whether data ports are virtual functions.
         zone: Nova's availability zone; empty: any.
-        most_instances: up to how many instances the VNF can be scaled; 1: it cannot.
+        most_instances: number of instances to which the VNF can be scaled; 1: it cannot.
 
     Raises:
         ConfigurationError: a port has no network, or there is no port of a name.
@@ -88,7 +88,7 @@ def _said(port: ConnectionPoint) -> dict[str, object]:
 
 
 def _reads_user_data(choice: VnfChoice) -> bool:
-    """Return whether the image reads how it is to forward.
+    """Return whether the image reads from user data how it forwards.
 
     Raises:
         UnsupportedError: the VNF has no image, or its image cannot forward so.

@@ -1,4 +1,4 @@
-"""tosca-parser, asked so that its errors name file and line."""
+"""tosca-parser, wrapped so that its errors name file and line."""
 
 import logging
 import re
@@ -23,7 +23,7 @@ _LOGGERS = ("tosca", "tosca.model", "heat-translator")
 
 
 def parse_legacy(document: Document, parameters: Mapping[str, Any] | None = None) -> Any:
-    """Return a legacy descriptor as tosca-parser understands it.
+    """Return a legacy descriptor, parsed by tosca-parser.
 
     Raises:
         ConfigurationError: it does not understand it; with the line.
@@ -47,9 +47,9 @@ def parse_legacy(document: Document, parameters: Mapping[str, Any] | None = None
 
 
 def parse_package(package: Definitions) -> Any:
-    """Return the descriptor of definitions as tosca-parser understands it: the flavour's, where there is one.
+    """Return the descriptor in definitions, parsed by tosca-parser: the flavour's, where there is one.
 
-    Only the definitions are written out.
+    Only the definitions are written to files.
 
     Raises:
         ConfigurationError: it does not understand it; with member and line.
@@ -62,7 +62,7 @@ def parse_package(package: Definitions) -> Any:
 
 @contextmanager
 def written(package: Definitions) -> Iterator[Path]:
-    """Have definitions as files below a folder of this call's own, which is gone after it."""
+    """Write definitions as files below a folder of this call, which is removed after it."""
     with tempfile.TemporaryDirectory(prefix="nfvbed-csar-") as name:
         folder = Path(name)
         for member, text in package.texts.items():
@@ -73,7 +73,7 @@ def written(package: Definitions) -> Iterator[Path]:
 
 
 def place_of(message: str, documents: Mapping[str, Document]) -> str:
-    """Return the file and line that a message is about: where most of the words meet that it quotes."""
+    """Return the file and line of a message: where most of the words meet that it quotes."""
     words = {first or second for first, second in _QUOTED.findall(message)}
     words |= {word for text in words for word in re.findall(r"[\w.:-]+", text)}
     found = [one for document in documents.values() for one in _places(document, words)]
@@ -81,7 +81,7 @@ def place_of(message: str, documents: Mapping[str, Document]) -> str:
 
 
 def _places(document: Document, words: set[str]) -> Iterator[tuple[tuple[int, bool, int], str]]:
-    """Yield keys that are a word, or whose value is, with how well they fit."""
+    """Yield keys that equal a word, or whose value does, with the quality of the match."""
     nodes = words.intersection((document.data.get("topology_template") or {}).get("node_templates") or ())
     for key in document.places:
         value = _value(document.data, key)
@@ -93,7 +93,7 @@ def _places(document: Document, words: set[str]) -> Iterator[tuple[tuple[int, bo
 
 
 def _value(data: Any, key: KeyPath) -> Any:
-    """Return what is at a place of the file; None: something else came in its place, or nothing."""
+    """Return the value at a place of the file; None: there is nothing, or something else."""
     for part in key:
         known = range(len(data)) if isinstance(data, list) else data if isinstance(data, dict) else ()
         if part not in known:
@@ -104,11 +104,10 @@ def _value(data: Any, key: KeyPath) -> Any:
 
 @contextmanager
 def explained(documents: Mapping[str, Document], raised: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Turn what tosca-parser or heat-translator raises into an error that names file and line.
+    """Turn errors of tosca-parser or heat-translator into one that names file and line.
 
     Args:
-        documents: what it reads.
-        raised: what it raises of them.
+        raised: their classes of errors.
     """
     try:
         yield
@@ -132,9 +131,9 @@ def _findings(failure: Exception) -> list[str]:
 
 
 def parser_errors() -> tuple[type[Exception], ...]:
-    """Return what tosca-parser raises of a descriptor that is not valid.
+    """Return the errors that tosca-parser raises for an invalid descriptor.
 
-    Its own; what Python raises where a part is missing or of another type; that of types that derive from themselves.
+    These are its own, Python's for missing parts or wrong types, and that for types that derive from themselves.
 
     Raises:
         PrerequisiteError: it is not installed.
@@ -146,7 +145,7 @@ def parser_errors() -> tuple[type[Exception], ...]:
 
 
 def template_class() -> Any:
-    """Return tosca-parser's class of templates; it is imported when it is asked for.
+    """Return tosca-parser's class of templates, which is imported only here.
 
     Raises:
         PrerequisiteError: it is not installed.

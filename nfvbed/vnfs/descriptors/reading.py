@@ -1,4 +1,4 @@
-"""Someone's descriptor as the model has it: its machines with their connection points, and the lines of all that."""
+"""A foreign descriptor in the form of the model: its machines with their connection points, and all lines."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from nfvbed.vnfs.descriptors.model import ConnectionPoint, Machine, Size
 
 
 def machines_of(document: Document) -> tuple[Machine, ...]:
-    """Return the virtual machines of a template, or of the definitions of a flavour; what is not said is left empty.
+    """Return the virtual machines of a template, or of a flavour's definitions; omitted parts are left empty.
 
     Raises:
         ConfigurationError: a size, or a text of extra specs, cannot be read; with the line.

@@ -1,4 +1,4 @@
-"""The word of user data that has a deployment's secret."""
+"""The placeholder in user data for a deployment's secret."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ NO_SEED = "seed=none"
 
 
 def with_seed(value: Any, seed: str) -> Any:
-    """Return user data, or a template or a part of it, with a secret in its user data."""
+    """Return user data, or a template or its part, with a secret in place of the word."""
     if isinstance(value, dict):
         return {key: with_seed(one, seed) for key, one in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The parts of TOSCA definitions that nfvbed reads, and what each is: asked once, so that nothing else has to ask.
+"""The parts of TOSCA definitions that nfvbed reads, and their types: checked once, for all who read them.
 
 What a part holds is tosca-parser's to check; here is only whether it is keys and values, a list or a text. A part that
 is there with nothing in it counts as left out, where it may be.
@@ -16,7 +16,7 @@ NODES: KeyPath = ("topology_template", "node_templates")
 
 @dataclass(frozen=True)
 class _Part:
-    """What a part of a document is."""
+    """The type of a part of a document."""
 
     needed: bool = False
     """Whether it may not be left out, nor have nothing in it."""
@@ -24,7 +24,7 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Text(_Part):
-    """A text."""
+    """Text."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ _TEMPLATE = replace(
 
 
 def definitions(document: Document) -> Document:
-    """Return definitions of a package without what has nothing in it; types alone are definitions too.
+    """Return a package's definitions without empty parts; types alone are definitions too.
 
     Raises:
         ConfigurationError: a part is something else than TOSCA has there; with its line.
@@ -121,7 +121,7 @@ def definitions(document: Document) -> Document:
 
 
 def template(document: Document) -> Document:
-    """Return a descriptor of one file without what has nothing in it; it has nodes.
+    """Return a descriptor of one file without empty parts; it has nodes.
 
     Raises:
         ConfigurationError: as `definitions`; or a part is missing that it needs.
@@ -130,12 +130,12 @@ def template(document: Document) -> Document:
 
 
 def nodes(document: Document) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the node templates of a document that was checked, by name; types alone have none."""
+    """Yield the node templates of a checked document, by name; types alone have none."""
     yield from ((document.data.get("topology_template") or {}).get("node_templates") or {}).items()
 
 
 def bound(node: Mapping[str, Any], *names: str) -> str:
-    """Return the node that a requirement of one of these names leads to; empty: there is none."""
+    """Return the node of a requirement with one of these names; empty: there is none."""
     for requirement in node.get("requirements") or ():
         for name in names:
             if name in requirement:
@@ -187,7 +187,7 @@ def _of_keys(document: Document, key: KeyPath, part: _Keys, value: Mapping[str, 
 
 
 def is_function(value: Any) -> bool:
-    """Whether a value is a function of TOSCA's, as `{get_input: NAME}`, and not yet what that stands for."""
+    """Return whether a value is a TOSCA function, as `{get_input: NAME}`, and not the value that it stands for."""
     return isinstance(value, dict) and len(value) == 1 and next(iter(value)).startswith("get_")
 
 
@@ -203,7 +203,7 @@ def _other(document: Document, key: KeyPath, value: Any, of: tuple[str, _Part]) 
 
 
 def _named(document: Document, key: KeyPath) -> str:
-    """Name a part by its last two keys, as a reader would."""
+    """Return the last two keys of a part, as its name for a reader."""
     last = [str(one) if isinstance(one, str) else f"entry {one + 1}" for one in key[-2:]]
     if not last:
         return document.path.name

@@ -1,4 +1,4 @@
-"""VNF packages as Tacker's SOL API takes them: a SOL001 v2.6.1 descriptor with all that it needs, for a SOL004 CSAR."""
+"""VNF packages for Tacker's SOL API: a SOL001 v2.6.1 descriptor with all that it needs, for a SOL004 CSAR."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ _CHANGES = "ChangeLog.txt"
 
 
 def files(descriptor: VnfDescriptor) -> dict[str, bytes]:
-    """Return the members of the package, by path, with the images whose files are given.
+    """Return the members of a package by path, with the images whose files are given.
 
     Raises:
         ConfigurationError: an image cannot be read, or its SHA-512 is not known.
@@ -39,7 +39,7 @@ def files(descriptor: VnfDescriptor) -> dict[str, bytes]:
 
 
 def _of_flavours(descriptor: VnfDescriptor) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield definitions and base HOT of each deployment flavour, with their paths."""
+    """Yield the definitions and base HOT of each deployment flavour, with their paths."""
     for flavour in descriptor.flavours:
         member = solvnfd.flavour_member(descriptor, flavour)
         yield f"Definitions/{member}", solvnfd.flavour_definitions(descriptor, flavour)

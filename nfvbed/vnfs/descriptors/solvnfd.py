@@ -41,19 +41,19 @@ def type_name(descriptor: VnfDescriptor) -> str:
 
 
 def identity(descriptor: VnfDescriptor) -> dict[str, Any]:
-    """Return what identifies the VNF, alike in type and template."""
+    """Return the VNF's identity, equal in type and template."""
     values = (descriptor.descriptor_id, DESCRIPTOR_VERSION, VENDOR, descriptor.vnf.name, descriptor.version, ["Tacker"])
     return dict(zip(_IDENTITY, values, strict=True))
 
 
 def flavour_member(descriptor: VnfDescriptor, flavour: Flavour) -> str:
-    """Return the name of the definitions of a flavour."""
+    """Return the path of a flavour's definitions."""
     several = len(descriptor.flavours) > 1
     return f"{descriptor.vnf.name}_flavour_{flavour.name}.yaml" if several else f"{descriptor.vnf.name}_flavour.yaml"
 
 
 def entry(descriptor: VnfDescriptor) -> dict[str, Any]:
-    """Return the entry definitions: the VNF, with a flavour that the request selects."""
+    """Return the entry definitions: the VNF, whose flavour the request selects."""
     members = [flavour_member(descriptor, one) for one in descriptor.flavours]
     selected: dict[str, Any] = {"flavour_id": {"get_input": "selected_flavour"}}
     node = {"type": type_name(descriptor), "properties": selected | identity(descriptor)}
@@ -189,7 +189,7 @@ def _image(disk: CloudImage) -> dict[str, Any]:
 
 
 def _compute(one: Machine) -> dict[str, Any]:
-    """Return what a virtual machine asks of its compute, with the name of its flavor."""
+    """Return a virtual machine's demands on its compute, with the name of its flavor."""
     asked: dict[str, Any] = {
         # Tacker reads the flavor's name here, also when it heals; the key of the map is the one that it looks for.
         "requested_additional_capabilities": {
@@ -257,7 +257,7 @@ def _members(group: Group) -> dict[str, Any]:
 
 
 def _policies(flavour: Flavour) -> list[dict[str, Any]]:
-    """Return the policies by which there is one instance of each machine at first, and how it is scaled."""
+    """Return the policies for one instance of each machine at first, and for scaling."""
     machines = [one.name for one in flavour.machines]
     one = {"number_of_instances": 1}
     # Without scale_info in each level Tacker raises KeyError, and the instance stays INSTANTIATING for ever.
@@ -285,7 +285,7 @@ def _policies(flavour: Flavour) -> list[dict[str, Any]]:
 
 
 def _rules(flavour: Flavour) -> list[dict[str, Any]]:
-    """Return the rules of placement; SOL001 v2.6.1 knows none that may be broken, so a soft one is in the base HOT."""
+    """Return the placement rules; SOL001 v2.6.1 has no soft ones, which are in the base HOT."""
     kinds = {"affinity": "AffinityRule", "anti-affinity": "AntiAffinityRule"}
     strict = [one for one in flavour.groups if one.strict]
     known = {one.name for one in flavour.groups}

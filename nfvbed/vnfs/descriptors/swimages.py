@@ -1,4 +1,4 @@
-"""The software images that the definitions of a package name: each is there, with the checksum that is given."""
+"""The software images in the definitions of a package: each is present, with the given checksum."""
 
 import posixpath
 from collections.abc import Iterator, Mapping

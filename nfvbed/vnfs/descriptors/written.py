@@ -1,4 +1,4 @@
-"""What Tacker is asked for, whatever it comes from: a descriptor in the form of one API, and what the request says."""
+"""Requests to Tacker, whatever their source: a descriptor in the form of one API, and the request's own values."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,14 +18,13 @@ def for_api(
     has_inputs: bool = True,
     parameters: Mapping[str, Any] | None = None,
 ) -> OnboardRequest:
-    """Return the request for the only flavour of a descriptor, written for one of Tacker's APIs.
+    """Return the request for a descriptor's only flavour, in the form of one of Tacker's APIs.
 
     Args:
         identity: the deployment that owns the VNF, and its name there.
-        descriptor: what it is written from.
         form: `legacy` or `sol`.
         has_inputs: legacy: whether image, flavor and zone of each machine are inputs with defaults.
-        parameters: SOL: what the request says beside that by which the base HOT is read.
+        parameters: SOL: values of the request beside those by which the base HOT is read.
 
     Raises:
         ConfigurationError: an image cannot be read, or its SHA-512 is not known.
@@ -46,10 +45,9 @@ def for_api(
 
 
 def as_file(descriptor: VnfDescriptor, form: str, flavour: Flavour | None = None) -> bytes:
-    """Return what is kept of a descriptor in a file.
+    """Return the content of a descriptor's file.
 
     Args:
-        descriptor: what it is written from.
         form: `legacy`, `sol` or `hot`.
         flavour: of a template; None: the descriptor's only one. A package has all.
 

@@ -1,1 +1,1 @@
-"""The vEPC: a mobile core of nextepc's functions as one VNF, and an emulated eNB with its UEs that attach to it."""
+"""The vEPC: a mobile core of nextepc's functions as one VNF, with an emulated eNB whose UEs attach to it."""

@@ -1,4 +1,4 @@
-"""What a SIM computes when it is asked to prove itself: Milenage (TS 35.206) and the key hierarchy of TS 33.401."""
+"""A SIM's computations for its authentication: Milenage (TS 35.206) and the key hierarchy of TS 33.401."""
 
 import hmac
 from dataclasses import dataclass
@@ -26,29 +26,29 @@ class Milenage:
     opc: bytes
 
     def mac(self, rand: bytes, sqn: bytes, amf: bytes) -> bytes:
-        """f1: what shows that the network knows the key (MAC-A, 8 bytes)."""
+        """Return f1: the proof that the network knows the key (MAC-A, 8 bytes)."""
         block = (sqn + amf) * 2
         rotated = _rotate(_xor(block, self.opc), _R["f1"])
         return self._last(_xor(self._temp(rand), rotated), _C["f1"])[:8]
 
     def response(self, rand: bytes) -> bytes:
-        """f2: the answer (RES, 8 bytes)."""
+        """Return f2: the answer (RES, 8 bytes)."""
         return self._out(rand, "f2")[8:]
 
     def anonymity_key(self, rand: bytes) -> bytes:
-        """f5: what hides the sequence number (AK, 6 bytes)."""
+        """Return f5: the key that hides the sequence number (AK, 6 bytes)."""
         return self._out(rand, "f2")[:6]
 
     def cipher_key(self, rand: bytes) -> bytes:
-        """f3: CK."""
+        """Return f3: CK."""
         return self._out(rand, "f3")
 
     def integrity_key(self, rand: bytes) -> bytes:
-        """f4: IK."""
+        """Return f4: IK."""
         return self._out(rand, "f4")
 
     def resynchronisation_key(self, rand: bytes) -> bytes:
-        """f5*: what hides the sequence number of a SIM that is ahead (AK, 6 bytes)."""
+        """Return f5*: the key that hides the sequence number of a SIM that is ahead (AK, 6 bytes)."""
         return self._out(rand, "f5*")[:6]
 
     def _out(self, rand: bytes, function: str) -> bytes:
@@ -79,12 +79,12 @@ def kasme(ck: bytes, ik: bytes, plmn: bytes, concealed_sqn: bytes) -> bytes:
 
 
 def nas_integrity_key(from_kasme: bytes, algorithm: int) -> bytes:
-    """Return the key that signalling is signed with (TS 33.401, A.7): the lower half."""
+    """Return the key that signs signalling (TS 33.401, A.7): the lower half."""
     return _derive(from_kasme, _FC_ALGORITHM, (bytes([_INTEGRITY]), bytes([algorithm])))[16:]
 
 
 def eia2(key: bytes, count: int, direction: int, message: bytes) -> bytes:
-    """Sign a message (128-EIA2, TS 33.401 B.2.3): AES-CMAC, its first 4 bytes; the bearer of signalling is 0."""
+    """Return a message's signature (128-EIA2, TS 33.401 B.2.3): AES-CMAC, its first 4 bytes; bearer 0 is signalling."""
     mac = CMAC(algorithms.AES(key))
     mac.update(count.to_bytes(4, "big") + bytes([direction << 2, 0, 0, 0]) + message)
     return mac.finalize()[:4]

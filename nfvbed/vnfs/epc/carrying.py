@@ -1,4 +1,4 @@
-"""Whether bearers carry frames both ways: numbered ones, sent and received at the generator's ports and checked whole.
+"""Sends numbered frames over bearers both ways, at the generator's ports, and checks that they arrive whole.
 
 The generator must not be open on them: the kernel's packet sockets send and receive here, at a pace that any gateway
 has.
@@ -28,7 +28,7 @@ _LONGEST = 9018
 
 
 class Direction(Record):
-    """What came of frames one way."""
+    """The outcome of frames in one direction."""
 
     sent: int
     received: int
@@ -43,7 +43,7 @@ class Direction(Record):
 
 
 class CarriedReport(Record):
-    """What came of frames over bearers."""
+    """The outcome of frames over bearers."""
 
     uplink: Direction
     downlink: Direction
@@ -54,7 +54,7 @@ class Ends:
 
     Args:
         ports: the generator's, network devices of one namespace.
-        macs: the sources of frames from port 0 and 1, and their destinations.
+        macs: sources of frames from port 0 and 1, and their destinations.
     """
 
     def __init__(self, ports: tuple[GeneratorPort, ...], macs: tuple[tuple[str, str], tuple[str, str]]) -> None:
@@ -72,7 +72,6 @@ class Ends:
         """Send so many frames each way, over the bearers in turn.
 
         Args:
-            table: of the bearers.
             frames: in each direction.
         """
         paths = [Path(table, bearer) for bearer in table.bearers]
@@ -113,7 +112,7 @@ def _one_way(
 
 
 def _collect(sink: socket.socket, wait_s: float, into: tuple[set[int], Callable[[int, bytes], int | None]]) -> int:
-    """Take in what is there, after at most so long a wait for the first; return how many were wrong."""
+    """Receive what is there, after waiting so long at most for the first frame; return how many were wrong."""
     found, arrived = into
     wrong = 0
     while select.select([sink], [], [], wait_s)[0]:

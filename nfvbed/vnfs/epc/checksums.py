@@ -1,4 +1,4 @@
-"""The checksum trap around a mobile core: what becomes of a server's datagram whose checksum was left to hardware.
+"""The checksum trap of a mobile core: the fate of a server's datagram whose checksum was left to hardware.
 
 Uplink there is nothing to find: a UE's packets are in GTP-U when the first port sees them, and checksums inside a
 tunnel are complete; the outer ones may be left out, as no gateway needs them. Downlink a server's stack leaves the
@@ -36,7 +36,7 @@ def probe_downlink(deployment: Deployment, table: BearerTable) -> OffloadReport:
 
 
 def inside_tunnel(_: bytes, frame: bytes) -> tuple[ChecksumPath, bytes]:
-    """Say what the checksum of a packet in GTP-U is now; a note that came with the frame is about the outer datagram.
+    """Return the state of the checksum of a packet in GTP-U; the virtio_net_hdr is about the outer datagram.
 
     Args:
         frame: from its Ethernet header on.

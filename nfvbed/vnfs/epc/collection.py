@@ -19,21 +19,17 @@ class QueryRefused(Exception):
 
 
 class Collection:
-    """Documents in memory; what the functions change in them is gone with the process.
-
-    Args:
-        documents: of subscribers.
-    """
+    """Documents in memory; changes end with the process."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._documents = list(documents)
 
     def find(self, wanted: Mapping[str, Any], fields: Mapping[str, Any]) -> list[Document]:
-        """Return the documents in which all these fields are equal to what is wanted.
+        """Return the documents in which all these fields have the wanted values.
 
         Args:
             wanted: values by path; of a list, one element must have it.
-            fields: those that are returned; `list.$` is the element that matched. Empty: all.
+            fields: those to return; `list.$` is the element that matched. Empty: all.
 
         Raises:
             Refused: it asks for more than equality.
@@ -110,7 +106,7 @@ def _change(document: Document, operator: str, path: str, value: Any) -> None:
 
 
 def _require_like(old: Any, value: Any, path: str) -> None:
-    """Refuse a value of another type than the one that it takes the place of, and a long one: documents stay small."""
+    """Refuse a value of another type than the old one, and a long one: documents stay small."""
     if type(old) is not type(value) or isinstance(value, dict | list):
         raise QueryRefused(f"$set of {path[:_SHOWN]}: there is no such value in it")
     if isinstance(value, str | bytes) and len(value) > LONGEST_VALUE:

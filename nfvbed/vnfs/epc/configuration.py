@@ -26,7 +26,7 @@ _PEERS = {"mme": "hss", "hss": "mme", "pgw": "pcrf", "pcrf": "pgw"}
 
 @dataclass(frozen=True)
 class Addresses:
-    """Where the functions are."""
+    """The addresses of the functions."""
 
     store: str
     diameter: dict[str, str]
@@ -47,7 +47,7 @@ class Addresses:
 
 @dataclass(frozen=True)
 class Installed:
-    """Where nextepc is, and writes."""
+    """The places that nextepc is read from, and writes to."""
 
     libraries: Path
     """Folder of its own libraries, which has freeDiameter's extensions."""
@@ -60,9 +60,8 @@ def rendered(function: str, installed: Installed, addresses: Addresses, network:
 
     Args:
         function: one of `ORDER`.
-        installed: where its libraries and its log are.
-        addresses: where it and the others are.
-        network: that it serves.
+        installed: the places of its libraries and log.
+        addresses: of it and the other functions.
     """
     document: dict[str, object] = {"logger": {"file": str(installed.log)}, "parameter": {"no_ipv6": True}}
     if function in ("hss", "pcrf"):

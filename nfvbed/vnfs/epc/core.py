@@ -1,4 +1,4 @@
-"""The life of one vEPC's functions: started in their order, waited for, frozen while traffic is measured, ended.
+"""The life of one vEPC's functions: started in order, waited for, frozen during a trial, ended.
 
 All of them are processes of one workspace, named `<VNF>-<function>`; another nfvbed finds them there by these names.
 """
@@ -45,7 +45,7 @@ _LOOK_S = 0.02
 
 @dataclass(frozen=True)
 class Seats:
-    """Where the functions run."""
+    """The cores of the functions."""
 
     gateways: tuple[int, ...]
     """Cores of those that frames pass."""
@@ -55,7 +55,7 @@ class Seats:
 
 @dataclass(frozen=True)
 class Subscribers:
-    """Whom the network knows, and who asks it to be attached: the same, but where something is to go wrong."""
+    """The subscribers that the network knows, and those that attach: the same, unless a failure is wanted."""
 
     known: tuple[Subscriber, ...]
     sims: tuple[Subscriber, ...]
@@ -64,7 +64,7 @@ class Subscribers:
 
     @classmethod
     def all_known(cls, number: int, network: CoreNetwork = USUAL) -> "Subscribers":
-        """Make so many new ones."""
+        """Make so many new subscribers, all of which the network knows."""
         made = new_subscribers(number, network)
         return cls(made, made, network)
 
@@ -73,9 +73,8 @@ class Core:
     """The functions of one VNF.
 
     Args:
-        workspace: what they are started in.
+        workspace: in which they are started.
         name: of the VNF.
-        pcrf: which one it has.
     """
 
     def __init__(self, workspace: Workspace, name: str, pcrf: PcrfKind = NEXTEPC) -> None:
@@ -103,7 +102,7 @@ class Core:
         return CoreNetwork.model_validate_json(self._file("network.json").read_text())
 
     def start(self, spaces: Spaces, seats: Seats, root: Path, subscribers: Subscribers) -> None:
-        """Start all of them, each when those that it asks are there.
+        """Start all functions, each after those that it asks.
 
         Raises:
             PrerequisiteError: nextepc or the library for SCTP is not there.
@@ -186,11 +185,11 @@ class Core:
             time.sleep(_LOOK_S)
 
     def freeze(self, functions: Iterable[str] = BESIDE) -> None:
-        """Stop those that no frame passes: nextepc's poll, and would take time from what is measured."""
+        """Stop the functions that no frame passes: nextepc's poll, and would take CPU time from the measurement."""
         self._signal(signal.SIGSTOP, functions)
 
     def thaw(self, functions: Iterable[str] = BESIDE) -> None:
-        """Let them go on."""
+        """Let the frozen functions go on."""
         self._signal(signal.SIGCONT, functions)
 
     def pids(self, functions: Iterable[str] = FUNCTIONS) -> tuple[int, ...]:
@@ -198,7 +197,7 @@ class Core:
         return tuple(self._process(function).pid for function in functions)
 
     def kill(self) -> None:
-        """End all that were started, at once: there is nothing that they would have to put in order. Idempotent."""
+        """Kill all functions at once: none has anything to put in order. Idempotent."""
         for function in reversed(FUNCTIONS):
             try:
                 self._process(function).kill()
@@ -234,7 +233,7 @@ class Core:
             return ""
 
     def _log(self, function: str) -> Path:
-        """A program of nextepc writes its log by itself; what it prints beside is in a file that ends in `.log` too."""
+        """Return the log of nextepc's program; its other output is in a file that also ends in `.log`."""
         own = ".nextepc" if self._is_nextepc(function) else ""
         return self._workspace.directory / f"{self._process_name(function)}{own}.log"
 

@@ -1,4 +1,4 @@
-"""nextepc as one VNF: its gateways on the VNF's two ports, its other functions and the emulated eNB beside them."""
+"""nextepc as one VNF: its gateways on the VNF's two ports, all else and the emulated eNB beside them."""
 
 import json
 import os
@@ -51,7 +51,7 @@ _PROBE_FRAMES = 20
 
 
 class EpcState(ProcessState):
-    """What is written down of a vEPC."""
+    """The record of a vEPC."""
 
     home: str
     """Namespace of its two ports when nothing runs on them."""
@@ -66,7 +66,7 @@ class EpcState(ProcessState):
 
 
 class EpcVnf(VnfDriver):
-    """Serving and PDN gateway run on the VNF's core, all else on the control cores.
+    """A vEPC: both gateways run on the VNF's core, all else on the control cores.
 
     What concerns the gateways alone is in methods of their own: `owngateway.py` has others.
     """
@@ -91,7 +91,7 @@ class EpcVnf(VnfDriver):
         shim.environment(root)
 
     def start(self, seat: VnfSeat) -> VnfHandle:
-        """Make the networks, lay the gateways' ports, and start the functions."""
+        """Make the networks, move the gateways' ports, and start the functions."""
         home, steps = self.home_of(seat), Steps()
         with steps.timed(f"onboard.{seat.name}.networks"), _kernel_errors(seat.name, home):
             spaces = network.make(seat.workspace, seat.name)
@@ -131,7 +131,7 @@ class EpcVnf(VnfDriver):
         )
 
     def home_of(self, seat: VnfSeat) -> str:
-        """Return the namespace that its ports are in.
+        """Return the namespace of the VNF's ports.
 
         Raises:
             OnboardError: they are no network devices of one namespace.
@@ -139,7 +139,7 @@ class EpcVnf(VnfDriver):
         return kernel_ports(seat)[0]
 
     def lay_ports(self, seat: VnfSeat, spaces: network.Spaces) -> tuple[tuple[VnfPort, ...], tuple[WorkThread, ...]]:
-        """Move each port to its gateway; return the ports as they are then, and the threads that receive there."""
+        """Move each port to its gateway; return the moved ports, and the threads that receive there."""
         ports = tuple(
             port.model_copy(update={"netns": spaces.functions[gateway]})
             for gateway, port in zip(GATEWAYS, seat.ports, strict=True)
@@ -147,11 +147,11 @@ class EpcVnf(VnfDriver):
         return ports, _settle(replace(seat, ports=ports), self.home_of(seat))
 
     def places(self, seat: VnfSeat) -> Seats:
-        """Say where functions run: those that frames pass on the VNF's core."""
+        """Return where functions run: those that frames pass on the VNF's core."""
         return Seats(seat.cores, seat.control_cores)
 
     def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
-        """Attach UEs, and have their bearers carried; the functions that frames do not pass are frozen then."""
+        """Attach UEs, set up their bearers, and freeze the functions that frames do not pass."""
         core, steps = self.core_of(handle), Steps()
         wanted = seat.choice.bearers or ATTACHED
         for port in handle.ports:
@@ -168,12 +168,12 @@ class EpcVnf(VnfDriver):
         return handle.model_copy(update={"steps": (*handle.steps, *steps.done), **known})
 
     def take_up(self, seat: VnfSeat, handle: VnfHandle, table: BearerTable) -> tuple[WorkThread, ...]:
-        """Have the bearers carried, by nextepc's gateways as they are; return threads that were started for it."""
+        """Set up the bearers, by default in nextepc's gateways; return threads that were started for it."""
         self.core_of(handle).freeze()
         return ()
 
     def carry(self, seat: VnfSeat, handle: VnfHandle, deployment: Deployment) -> bool:
-        """Send frames over the bearers until they come each way, as they must be."""
+        """Send frames over the bearers until they arrive whole in both directions."""
         deadline = time.monotonic() + seat.choice.vnf.readiness.within_s
         ends = ends_of(seat, handle, deployment)
         while True:
@@ -190,7 +190,7 @@ class EpcVnf(VnfDriver):
                 )
 
     def bearers(self, handle: VnfHandle) -> BearerTable:
-        """Those of the UEs that were attached when it was onboarded."""
+        """Return the bearers of the UEs that were attached at onboarding."""
         return bearers_of(handle)
 
     def verify(self, handle: VnfHandle) -> None:
@@ -198,11 +198,11 @@ class EpcVnf(VnfDriver):
         self.core_of(handle).check()
 
     def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
-        """What the kernel counts at the gateways' devices."""
+        """Return the kernel's counters of the gateways' devices."""
         return tuple(_hop(handle, port) for port in handle.ports)
 
     def threads(self, handle: VnfHandle) -> Sequence[WorkThread]:
-        """Those of the kernel that receive for it, and the gateways' processes."""
+        """Return the kernel's threads that receive for it, and the gateways' processes."""
         pids = self.core_of(handle).pids(GATEWAYS)
         own = (
             WorkThread(role=Role.VNF, pid=pid, tid=pid, core=handle.cores[0], name=f"nextepc-{gateway}d")
@@ -211,13 +211,13 @@ class EpcVnf(VnfDriver):
         return (*still_there(handle.threads), *own)
 
     def stop(self, handle: VnfHandle) -> None:
-        """End the functions; the ports go back to where they were, the other networks are removed."""
+        """End the functions, move the ports back, and remove the other networks."""
         self.core_of(handle).kill()
         self.give_back(handle, EpcState.of(handle))
         network.Spaces(EpcState.of(handle).spaces).remove()
 
     def give_back(self, handle: VnfHandle, state: EpcState) -> None:
-        """Move the ports back to where they were."""
+        """Move the ports back."""
         moved = [port for port in handle.ports if port.netns is not None and Path(port.netns).exists()]
         for port in moved:
             network.move(port.address, str(port.netns), state.home)
@@ -233,7 +233,7 @@ class EpcVnf(VnfDriver):
 
 
 def attached(core: Core, number: int, in_flight: int = 1) -> BearerTable:
-    """Attach so many UEs, the first ones, and return their bearers.
+    """Attach so many UEs, in the subscribers' order, and return their bearers.
 
     Raises:
         OnboardError: one is refused or not answered.
@@ -259,7 +259,7 @@ def table_of(core: Core) -> BearerTable:
 
 
 def require_alive(core: Core, report: AttachReport) -> None:
-    """Raise where a UE got no answer because a function has ended, or because the MME answers nobody.
+    """Raise where a UE had no answer because a function has ended, or the MME answers nobody.
 
     Raises:
         VnfDiedError: with which.
@@ -277,7 +277,7 @@ def require_alive(core: Core, report: AttachReport) -> None:
 
 
 def require_attached(report: AttachReport) -> None:
-    """Raise where not every UE was attached.
+    """Raise where a UE was not attached.
 
     Raises:
         OnboardError: with the causes.
@@ -302,7 +302,7 @@ def bearers_of(handle: VnfHandle) -> BearerTable:
 
 
 def ends_of(seat: VnfSeat, handle: VnfHandle, deployment: Deployment) -> Ends:
-    """Return the ends at which frames over the bearers are sent: the generator's ports, which must be free."""
+    """Return the ends that send frames over the bearers: the generator's ports, which must be free."""
     first, last = (port.mac for port in handle.ports)
     return Ends(deployment.ports, (seat.beyond, (first, last)))
 
@@ -314,7 +314,7 @@ def _require_bearers(choice: VnfChoice) -> None:
 
 
 def _settle(seat: VnfSeat, home: str) -> tuple[WorkThread, ...]:
-    """Move each port to its gateway, and give the gateway its addresses and ways there."""
+    """Move each port to its gateway, with the gateway's addresses and routes."""
     threads: list[WorkThread] = []
     leads = (network.lead_s1u, network.lead_sgi)
     for port, lead, beyond in zip(seat.ports, leads, seat.beyond, strict=True):

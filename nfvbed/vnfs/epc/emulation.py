@@ -27,10 +27,9 @@ _LINE_S = patient(5.0)
 
 
 class Service:
-    """Answers requests, one at a time.
+    """Answers requests to an eNB, one at a time.
 
     Args:
-        enb: what they are about.
         sims: of the UEs.
     """
 
@@ -44,7 +43,7 @@ class Service:
         }
 
     def answer(self, line: bytes) -> dict[str, Any]:
-        """Do what a line asks for; an error is an answer too."""
+        """Execute a line's request, and return the answer; an error is an answer too."""
         try:
             request = json.loads(line)
             return self._does[request["do"]](request).model_dump(mode="json")
@@ -72,7 +71,7 @@ class Service:
 
 
 def serve(listening: socket.socket, service: Service) -> None:
-    """Answer whoever connects, until the process is ended."""
+    """Answer every client until the process is ended."""
     while True:
         connection, _ = listening.accept()
         with connection:

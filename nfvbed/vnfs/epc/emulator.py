@@ -13,7 +13,7 @@ _PATIENCE_S = 5.0
 
 
 class Emulator:
-    """Asks the process.
+    """A client of the emulated eNB.
 
     Args:
         path: of its socket.
@@ -23,7 +23,7 @@ class Emulator:
         self._path = path
 
     def listens(self) -> bool:
-        """Whether it answers: the MME has taken the eNB in."""
+        """Return whether the eNB answers: the MME has accepted it then."""
         return linesocket.listens(self._path)
 
     def attach(self, imsis: list[str], in_flight: int = 1) -> AttachReport:

@@ -23,13 +23,13 @@ _TAKEN_IN = "S1SetupResponse"
 
 
 class Link(Protocol):
-    """What carries messages to the MME."""
+    """The connection for messages to the MME."""
 
     def send(self, message: bytes, of_ue: bool) -> None:
-        """Send one."""
+        """Send one message."""
 
     def receive(self, timeout_s: float) -> bytes | None:
-        """Wait for one."""
+        """Wait for one message."""
 
 
 @dataclass
@@ -46,12 +46,11 @@ class _Context:
 
 
 class Enb:
-    """One eNB with one association; it does one thing at a time.
+    """One eNB with one association, which does one thing at a time.
 
     Args:
         link: to the MME.
-        address: of its end of S1-U, which it tells the serving gateway.
-        network: that it is of.
+        address: of its end of S1-U, for the serving gateway.
     """
 
     def __init__(self, link: Link, address: IPv4Address, network: CoreNetwork = USUAL) -> None:
@@ -65,7 +64,7 @@ class Enb:
         self._malformed = 0
 
     def set_up(self) -> None:
-        """Present itself.
+        """Introduce the eNB to the MME.
 
         Raises:
             VnfDiedError: the MME refuses it, or does not answer.
@@ -81,7 +80,7 @@ class Enb:
             )
 
     def serve_at(self, address: IPv4Address) -> None:
-        """Tell the serving gateway another end of S1-U for UEs that attach from now on: a generator's."""
+        """Give the serving gateway another end of S1-U, a generator's, for UEs that attach from now on."""
         self._address = address
 
     def attach(self, subscribers: Iterable[Subscriber], in_flight: int = 1) -> AttachReport:
@@ -114,7 +113,7 @@ class Enb:
         )
 
     def _mme_answers(self) -> bool:
-        """Present the eNB once more: an MME that does anything answers it, whatever became of its UEs."""
+        """Introduce the eNB again: a working MME answers, whatever became of its UEs."""
         self._link.send(s1ap.setup_request(self._network), of_ue=False)
         deadline = time.monotonic() + ANSWER_S
         while (data := self._link.receive(max(0.0, deadline - time.monotonic()))) is not None:
@@ -126,7 +125,7 @@ class Enb:
         return len(self._recent) < BURST or time.monotonic_ns() - self._recent[0] > BURST_NS
 
     def _pause(self) -> None:
-        """Wait until the functions can take one more."""
+        """Wait until the functions can take another UE."""
         if not self._may_begin():
             time.sleep(max(0, self._recent[0] + BURST_NS - time.monotonic_ns()) / NS_PER_S)
 
@@ -175,7 +174,7 @@ class Enb:
         return context
 
     def _serve(self, running: list[_Context]) -> None:
-        """Act on the next message, or wait until the first of these has waited too long."""
+        """Handle the next message, or wait until the first of these UEs has waited too long."""
         first = min(context.began_ns for context in running)
         left_s = ANSWER_S - (time.monotonic_ns() - first) / NS_PER_S
         data = self._link.receive(max(left_s, 0.0))
@@ -183,7 +182,7 @@ class Enb:
             self._take(data)
 
     def _take(self, data: bytes) -> str:
-        """Act on a message, and return its name; one that cannot be read is logged and left out (empty)."""
+        """Handle a message, and return its name; an unreadable one is logged and skipped (empty)."""
         try:
             message = s1ap.decoded(data)
             self._act(message)
@@ -211,7 +210,7 @@ class Enb:
             _reject(context, message.cause)
 
     def _pass_on(self, context: _Context, data: bytes) -> None:
-        """Pass a message on to its UE; one that it cannot read is left out, and is why it failed if it does."""
+        """Pass a message to its UE; one that the UE cannot read is skipped, and is the reason if the UE fails."""
         try:
             for answer in context.ue.receive(data):
                 self._uplink(context, answer)

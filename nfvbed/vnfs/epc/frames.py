@@ -1,4 +1,4 @@
-"""Frames of a UE's traffic as they are on S1-U and on SGi, byte for byte but for what a gateway gives out itself."""
+"""Frames of a UE's traffic on S1-U and on SGi, byte for byte but for what a gateway assigns itself."""
 
 import struct
 from ipaddress import IPv4Address
@@ -20,11 +20,10 @@ _OUTER = _IPV4.size + _UDP.size + _GTPU.size
 
 
 class Path:
-    """What frames over one bearer look like.
+    """The form of frames over one bearer.
 
     Args:
         table: of the ends.
-        bearer: one of its bearers.
         payload: bytes that each frame carries, number and mark among them.
     """
 
@@ -42,13 +41,13 @@ class Path:
         return _ethernet(macs) + self._downlink(number, TIME_TO_LIVE)
 
     def arrived_at_server(self, frame: bytes) -> int | None:
-        """Return the number of a frame that is as it must be behind SGi: one hop further; None: it is not."""
+        """Return the number of a correct frame behind SGi, one hop further; None: it is not correct."""
         number = number_of(frame)
         wanted = b"" if number is None else self._uplink(number, TIME_TO_LIVE - 1)
         return number if number is not None and frame[_ETHERNET.size :][: len(wanted)] == wanted else None
 
     def arrived_at_enb(self, frame: bytes) -> int | None:
-        """Return the number of a frame that is as it must be on S1-U; None: it is not.
+        """Return the number of a correct frame on S1-U; None: it is not correct.
 
         The outer header's identification, time to live and checksums are the gateway's own, and so is its source port
         (TS 29.281, 4.4.2.3): nextepc's is any.
@@ -85,7 +84,7 @@ class Path:
 
 
 def number_of(frame: bytes) -> int | None:
-    """Return the number of one of these frames, whatever else is wrong with it; None: it is none."""
+    """Return the number of one of these frames, even if its rest is wrong; None: it is another frame."""
     at = frame.rfind(_MARK)
     if at < 0 or len(frame) < at + _NUMBER.size:
         return None

@@ -1,4 +1,4 @@
-"""What a PCRF answers on Gx (3GPP TS 29.212) over Diameter (RFC 6733), a message for a message; no sockets here.
+"""A PCRF's answers on Gx (3GPP TS 29.212) over Diameter (RFC 6733), one for each message; no sockets here.
 
 Its answers are those of nextepc's pcrfd, byte for byte, where both know the subscriber. Nothing is kept of a session:
 policies are never pushed, so that no number of sessions makes it grow.
@@ -44,7 +44,7 @@ class MalformedMessage(UnreadableError):
 
 
 class _Failed(Exception):
-    """A request that is answered with another result than success."""
+    """A request whose result is not success."""
 
     def __init__(self, code: int) -> None:
         super().__init__(_NAMES[code])
@@ -53,7 +53,7 @@ class _Failed(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """What is sent back."""
+    """An answer to a peer."""
 
     data: bytes
     """The message; empty: nothing is."""
@@ -62,12 +62,12 @@ class Answer:
 
 
 class Pcrf:
-    """Answers one peer's requests after the other.
+    """Answers one peer's requests in order.
 
     Args:
         identity: of the PCRF, `HOST.REALM`.
-        address: that it says it has.
-        subscribers: whom it knows.
+        address: that it announces.
+        subscribers: known ones.
     """
 
     def __init__(self, identity: str, address: IPv4Address, subscribers: Iterable[Subscriber]) -> None:
@@ -76,7 +76,7 @@ class Pcrf:
         self._networks = {(one.imsi, one.apn) for one in subscribers}
 
     def answer(self, data: bytes) -> Answer:
-        """Answer a message; an answer of the peer's has none.
+        """Return the answer to a message; an answer of the peer's has none.
 
         Raises:
             MalformedMessage: it cannot be read.
@@ -105,7 +105,7 @@ class Pcrf:
         return self._refused(header, words.E_RESULT_CODE_DIAMETER_COMMAND_UNSUPPORTED)
 
     def _refused(self, header: MessageHeader, code: int) -> Answer:
-        """Answer with an error of the protocol itself (RFC 6733, 7.2)."""
+        """Return an answer with a protocol error (RFC 6733, 7.2)."""
         return Answer(_packed(header, [*self._origin(), _result(code), _told(code)], is_error=True))
 
     def _of_session(self, header: MessageHeader, request: Message) -> bytes:
@@ -122,7 +122,7 @@ class Pcrf:
         return _packed(header, [*found, *granted, *self._origin(), _result(code)])
 
     def _granted(self, request: Message) -> list[Avp]:
-        """Return what a session gets: an initial or updated one its quality of service, one that ends nothing."""
+        """Return a session's grant: quality of service at its start or update, nothing at its end."""
         for code in (words.AVP_SESSION_ID, words.AVP_ORIGIN_HOST, words.AVP_CC_REQUEST_NUMBER):
             _required(request, code)
         if (_imsi(request), _required(request, words.AVP_CALLED_STATION_ID).value) not in self._networks:
@@ -156,7 +156,7 @@ class Pcrf:
 
 
 def length_of(start: bytes) -> int:
-    """Return how long the message is that begins with these 4 bytes.
+    """Return the length of the message that begins with these 4 bytes.
 
     Raises:
         MalformedMessage: it is of another version, longer than any, or shorter than its header.
@@ -168,7 +168,7 @@ def length_of(start: bytes) -> int:
 
 
 def is_capabilities_request(data: bytes) -> bool:
-    """Say whether a message is the one by which a peer introduces itself."""
+    """Return whether a message introduces a peer."""
     flags, code = data[4], int.from_bytes(data[5:8])
     return bool(flags & MessageHeader.command_flag_request_bit) and code == words.CMD_CAPABILITIES_EXCHANGE
 
@@ -211,7 +211,7 @@ def _told(code: int) -> Avp:
 
 
 def _packed(request: MessageHeader, avps: list[Avp], is_error: bool = False) -> bytes:
-    """Return the answer to a request, with its numbers and whether proxies may pass it on."""
+    """Return the answer to a request as bytes, with its numbers and whether proxies may forward it."""
     header = MessageHeader(
         command_code=request.command_code,
         application_id=request.application_id,
@@ -235,7 +235,7 @@ def _required(request: Message, code: int) -> Avp:
 
 
 def _imsi(request: Message) -> str:
-    """Return the number of the subscriber whom a session is of; pcrfd takes no other kind of identity either."""
+    """Return the number of a session's subscriber; pcrfd takes no other identity either."""
     parts = {avp.code: avp for avp in _required(request, words.AVP_SUBSCRIPTION_ID).value}
     if not {words.AVP_SUBSCRIPTION_ID_TYPE, words.AVP_SUBSCRIPTION_ID_DATA} <= parts.keys():
         raise _Failed(words.E_RESULT_CODE_DIAMETER_MISSING_AVP)

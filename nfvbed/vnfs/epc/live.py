@@ -1,4 +1,4 @@
-"""The mobile core of a deployment, for tests that put its functions to work; afterwards it is as it was."""
+"""A deployment's mobile core, for tests that use its functions; afterwards it is as before."""
 
 import os
 import signal
@@ -27,7 +27,6 @@ class LiveCore:
     """A mobile core whose functions are restarted, again and again.
 
     Args:
-        handle: of the VNF.
         workspace: in which its functions run.
     """
 
@@ -38,7 +37,7 @@ class LiveCore:
         self._has_own_gateway = handle.facts.get(GATEWAY) != NEXTEPC
 
     def begin(self) -> float:
-        """End all functions and start them, so that their pools are full; return how long that took, s.
+        """Restart all functions, so that their pools are full; return the time that took, s.
 
         Raises:
             OnboardError, VnfDiedError: one does not come up.
@@ -54,7 +53,7 @@ class LiveCore:
         return (time.monotonic_ns() - began) / NS_PER_S
 
     def attach(self, number: int, in_flight: int = 1) -> AttachReport:
-        """Attach so many UEs, the first ones.
+        """Attach so many UEs, in the subscribers' order.
 
         Raises:
             VnfDiedError: a function has ended, or the MME answers nobody.
@@ -64,7 +63,7 @@ class LiveCore:
         return report
 
     def attached(self, number: int) -> BearerTable:
-        """Attach so many UEs, and return their bearers.
+        """Attach so many UEs, in the subscribers' order, and return their bearers.
 
         Raises:
             OnboardError: one is refused.
@@ -73,7 +72,7 @@ class LiveCore:
         return attached(self._core, number)
 
     def detach(self, number: int) -> AttachReport:
-        """Detach so many UEs, the first ones.
+        """Detach so many UEs, in the subscribers' order.
 
         Raises:
             VnfDiedError: the eNB's association is gone.
@@ -95,11 +94,11 @@ class LiveCore:
         self._core.wait_for_end(function)
 
     def end(self) -> None:
-        """End all functions: nobody is to find half of them; `nfvbed heal` starts them."""
+        """End all functions: nobody is to find only half of them; `nfvbed heal` starts them."""
         self._core.kill()
 
     def put_back(self) -> None:
-        """Start all functions, and attach the UEs that were attached when it was onboarded, over the same bearers.
+        """Start all functions, and attach the UEs of the onboarding again, over the same bearers.
 
         Raises:
             OnboardError, VnfDiedError: it does not succeed.
@@ -124,14 +123,14 @@ class LiveCore:
 
 
 def absence(deployment: Deployment) -> str:
-    """Say why a deployment has no mobile core to put to work; empty where it has one."""
+    """Return why a deployment has no usable mobile core; empty where it has one."""
     if deployment.topology != VEPC or not deployment.vnfs:
         return f"topology {deployment.topology} has no mobile core; topology {VEPC} has"
     return ""
 
 
 def absence_of_bearers(deployment: Deployment) -> str:
-    """Say why the bearers of single UEs cannot be tried from here; empty where they can."""
+    """Return why single UEs' bearers cannot be tried from here; empty where they can."""
     gateway = str(deployment.vnfs[0].facts.get("gateway", ""))
     if gateway != NEXTEPC:
         return f"gateway {gateway} has the bearers that were there when it was onboarded, not those of each attach"
@@ -144,9 +143,9 @@ def absence_of_bearers(deployment: Deployment) -> str:
 
 @contextmanager
 def at_work(deployment: Deployment, workspace: Workspace) -> Iterator[LiveCore]:
-    """Put a deployment's mobile core to work for as long as the block lasts; then it is as it was.
+    """Give a deployment's mobile core to a test for the length of a block; then restore it.
 
-    Where the block or that fails, its functions are ended.
+    Where the block or the restoring fails, the functions are ended.
 
     Args:
         deployment: of topology vepc.
@@ -169,7 +168,7 @@ def at_work(deployment: Deployment, workspace: Workspace) -> Iterator[LiveCore]:
 
 
 def carry_each(deployment: Deployment, table: BearerTable, frames: int) -> tuple[CarriedReport, ...]:
-    """Send so many frames each way over each bearer, one bearer after the other; the generator is closed then.
+    """Send so many frames each way over each bearer in turn; the generator must be closed.
 
     Raises:
         OnboardError: its ports are no kernel ports.

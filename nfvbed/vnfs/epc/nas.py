@@ -48,7 +48,7 @@ _TRANSACTION = 1
 
 
 class MalformedMessage(VnfDiedError):
-    """A peer sent what cannot be read; what of it is never shown: it may hold a subscriber's identity."""
+    """A message that cannot be read. Its content is never shown: it may hold a subscriber's identity."""
 
     def __init__(self, protocol: str, observed: str) -> None:
         super().__init__(
@@ -61,7 +61,7 @@ class MalformedMessage(VnfDiedError):
 
 @contextmanager
 def _reading(what: str) -> Iterator[None]:
-    """Take whatever goes wrong in reading a part of a message for a message that cannot be read."""
+    """Turn every error while a part of a message is read into one of an unreadable message."""
     try:
         yield
     except UNREADABLE as failure:
@@ -69,18 +69,17 @@ def _reading(what: str) -> Iterator[None]:
 
 
 class Security:
-    """The context that signalling is signed with; nothing is enciphered (EEA0)."""
+    """The security context of signalling, which is signed and not enciphered (EEA0)."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
         self._sent = 0
 
     def protect(self, message: bytes, *, completes: bool = False) -> bytes:
-        """Sign an uplink message.
+        """Return an uplink message, signed.
 
         Args:
-            message: as it is.
-            completes: it is the answer that takes the context into use.
+            completes: whether the answer puts the context into use.
         """
         sequence = bytes([self._sent & 0xFF])
         mac = eia2(self._key, self._sent, UPLINK, sequence + message)
@@ -90,12 +89,12 @@ class Security:
         return bytes([kind << 4 | _EMM]) + mac + sequence + message
 
     def signed(self, message: bytes) -> bool:
-        """Whether a downlink message is signed by the MME that this context is shared with."""
+        """Return whether a downlink message is signed by the MME that this context is shared with."""
         return eia2(self._key, message[_HEADER - 1], DOWNLINK, message[_HEADER - 1 :]) == message[1:5]
 
 
 def attach_request(imsi: str) -> bytes:
-    """Ask to be attached, with a default bearer whose network is named when messages are signed."""
+    """Return a request to attach, with a default bearer; its network is named once messages are signed."""
     connectivity = ESMPDNConnectivityRequest(
         val={"ESMHeader": {"PTI": _TRANSACTION}, "PDNType": _IPV4, "RequestType": _INITIAL, "ESMInfoTransferFlag": 1}
     )
@@ -112,43 +111,40 @@ def attach_request(imsi: str) -> bytes:
 
 
 def authentication_response(answer: bytes) -> bytes:
-    """Prove who the SIM is."""
+    """Return the proof of the SIM's identity."""
     return bytes(EMMAuthenticationResponse(val={"RES": answer}).to_bytes())
 
 
 def authentication_failure(cause: int) -> bytes:
-    """Refuse a network that does not know the SIM's key, or repeats itself."""
+    """Return a refusal of a network that does not know the SIM's key, or repeats itself."""
     return bytes(EMMAuthenticationFailure(val={"EMMCause": cause}).to_bytes())
 
 
 def security_mode_complete() -> bytes:
-    """Agree to what messages are signed with."""
+    """Return the agreement to how messages are signed."""
     return bytes(EMMSecurityModeComplete().to_bytes())
 
 
 def network_wanted(transaction: int, apn: bytes) -> bytes:
-    """Tell the network that the default bearer is to lead to."""
+    """Return the name of the network for the default bearer."""
     return bytes(ESMInformationResponse(val={"ESMHeader": {"PTI": transaction}, "APN": apn}).to_bytes())
 
 
 def attach_complete(bearer: int) -> bytes:
-    """Accept the default bearer."""
+    """Return the acceptance of the default bearer."""
     accepted = ESMActDefaultEPSBearerCtxtAccept(val={"ESMHeader": {"EPSBearerId": bearer}})
     return bytes(EMMAttachComplete(val={"ESMContainer": accepted.to_bytes()}).to_bytes())
 
 
 def detach_request(guti: bytes) -> bytes:
-    """Ask to be detached, without being switched off: the MME answers."""
+    """Return a request to detach, without being switched off: the MME answers it."""
     return bytes(
         EMMDetachRequestMO(val={"NAS_KSI": (0, 0), "EPSDetachType": (0, _EPS_ATTACH), "EPSID": guti}).to_bytes()
     )
 
 
 class Downlink:
-    """A message of the MME's, taken apart.
-
-    Args:
-        data: as it came.
+    """A message from the MME, decoded.
 
     Raises:
         MalformedMessage: it is none.
@@ -201,7 +197,7 @@ class Downlink:
 
     @property
     def cause(self) -> str:
-        """Why something is rejected, in the words of TS 24.301."""
+        """The reason for a rejection, in the words of TS 24.301."""
         with _reading("the cause"):
             if self.name.startswith("ESM"):
                 return _named(ESMCause._dic, self._message["ESMCause"][-1].to_bytes()[0])
@@ -213,7 +209,7 @@ class Downlink:
 
     @property
     def bearer(self) -> tuple[int, IPv4Address, bytes]:
-        """Return what an attach accept says: the default bearer's number, the UE's address, and its temporary identity.
+        """The default bearer of an attach accept: its number, the UE's address, its temporary identity.
 
         Raises:
             MalformedMessage: it has none of them, or another kind of address.
@@ -236,7 +232,7 @@ class Downlink:
 
 
 def supported(algorithm: int) -> bool:
-    """Whether a UE signs with it."""
+    """Return whether a UE signs with it."""
     return algorithm == EIA2
 
 

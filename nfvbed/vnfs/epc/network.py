@@ -80,7 +80,7 @@ class Spaces:
         return {name: f"{self.prefix}-{name}" for name in FUNCTIONS}
 
     def remove(self) -> None:
-        """Remove all of them with what is in them."""
+        """Remove all namespaces with what is in them."""
         for path in (*self.functions.values(), self.control):
             namespaces.remove(path)
 
@@ -95,10 +95,10 @@ class DataPort:
 
 
 def make(workspace: Workspace, prefix: str) -> Spaces:
-    """Make the namespaces with the networks between them.
+    """Make the namespaces and the networks between them.
 
     Args:
-        workspace: what they belong to.
+        workspace: to which they belong.
         prefix: of their names.
 
     Raises:
@@ -120,7 +120,7 @@ def make(workspace: Workspace, prefix: str) -> Spaces:
 
 
 def lead_s1u(port: DataPort) -> None:
-    """Give the serving gateway its address on S1-U and the way to the eNB; no ARP is asked: no frame but the traffic.
+    """Give the serving gateway its S1-U address and a route to the eNB, without ARP, so that only the traffic is sent.
 
     Runs in its namespace.
     """
@@ -132,7 +132,7 @@ def lead_s1u(port: DataPort) -> None:
 
 
 def lead_sgi(port: DataPort) -> None:
-    """Give the PDN gateway the way to the server, to the serving gateway, and the UEs' network behind its tun.
+    """Give the PDN gateway routes to the server, to the serving gateway, and to the UEs behind its tun device.
 
     Runs in its namespace.
     """
@@ -146,8 +146,7 @@ def lead_sgi(port: DataPort) -> None:
 
 
 def set_aside(spaces: Spaces) -> None:
-    """Give nextepc's gateways ports of their own that lead nowhere: they set bearers up, and another gateway carries
-    them.
+    """Give nextepc's gateways unused ports: they set bearers up, and another gateway carries them.
 
     Raises:
         OSError, NetlinkError: the kernel refuses.
@@ -165,7 +164,7 @@ def _add_aside(device: str, macs: tuple[str, str]) -> None:
 
 
 def move(device: str, source: str, target: str) -> None:
-    """Move a device into another namespace; it is down there."""
+    """Move a device into another namespace, where it is down."""
     handle = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""Where nextepc's programs are: Debian's packages, unpacked by `setup/nextepc`, never installed."""
+"""The places of nextepc's programs: Debian's packages, unpacked by `setup/nextepc`, never installed."""
 
 import os
 from pathlib import Path
@@ -30,12 +30,12 @@ def program(function: str, root: Path) -> Path:
 
 
 def libraries(root: Path) -> Path:
-    """Return the folder of its own libraries."""
+    """Return the folder of nextepc's own libraries."""
     return root / PLACE / _LIBRARIES
 
 
 def environment(root: Path) -> dict[str, str]:
-    """Return the variables with which its programs find their libraries."""
+    """Return the variables with which nextepc's programs find their libraries."""
     # libmongoc counts in a file of /dev/shm, which one that is killed would leave.
     without_counters = {"MONGOC_DISABLE_SHM": "1"}
     return {"LD_LIBRARY_PATH": f"{libraries(root)}:{root / PLACE / _OTHER_LIBRARIES}"} | without_counters

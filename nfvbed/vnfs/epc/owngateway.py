@@ -1,4 +1,4 @@
-"""A mobile core whose bearers nfvbed's own gateway carries: UEs attach through nextepc, whose gateways carry nothing.
+"""A mobile core whose bearers nfvbed's gateway carries: UEs attach through nextepc, whose gateways are idle.
 
 nextepc's serving and packet gateways have ports that lead nowhere, so that they can answer on S11 and S5 wherever the
 VNF's ports are; with the others they are stopped when the UEs are attached. The own gateway then opens the VNF's ports,
@@ -37,12 +37,12 @@ _CAUSES = tuple(name for name in PortCounts.model_fields if name not in ("name",
 
 
 class OwnGatewayVnf(EpcVnf):
-    """What both kinds of own gateway share."""
+    """The common part of both kinds of own gateway."""
 
     kind: ClassVar[Literal["xdp", "dpdk"]]
 
     def probe(self, choice: VnfChoice) -> Fitness:
-        """Try what nextepc needs, and what the gateway does."""
+        """Probe what nextepc needs, and what the gateway needs."""
         probe(self.kind)
         return super().probe(choice)
 
@@ -52,7 +52,7 @@ class OwnGatewayVnf(EpcVnf):
         native_binary(PROGRAMS[self.kind], root)
 
     def places(self, seat: VnfSeat) -> Seats:
-        """Put nextepc's gateways beside the others: no frame passes them."""
+        """Return the places: nextepc's gateways are beside the others, as no frame passes them."""
         return Seats(seat.control_cores, seat.control_cores)
 
     def take_up(self, seat: VnfSeat, handle: VnfHandle, table: BearerTable) -> tuple[WorkThread, ...]:
@@ -63,14 +63,14 @@ class OwnGatewayVnf(EpcVnf):
 
     @abstractmethod
     def described(self, seat: VnfSeat) -> GatewaySpec:
-        """Say how the gateway is started on the VNF's ports."""
+        """Return how the gateway is started on the VNF's ports."""
 
     def own_threads(self, handle: VnfHandle) -> tuple[WorkThread, ...]:
         """Return the gateway's own threads that forward, beside those of the kernel."""
         return ()
 
     def threads(self, handle: VnfHandle) -> Sequence[WorkThread]:
-        """Those of the kernel that receive for it, or the gateway's."""
+        """Return the kernel's threads that receive for it, or the gateway's."""
         pid = gateway_of(handle).process.pid
         of_kernel = tuple(thread for thread in handle.threads if thread.pid != pid)
         return (*still_there(of_kernel), *self.own_threads(handle))
@@ -81,7 +81,7 @@ class OwnGatewayVnf(EpcVnf):
         super().verify(handle)
 
     def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
-        """What the gateway saw come in at its ports, and what became of it."""
+        """Return the gateway's counts at its ports: what came in, and its fate."""
         counts = _counts(self, handle)
         return tuple(
             Hop(
@@ -98,7 +98,7 @@ class OwnGatewayVnf(EpcVnf):
         )
 
     def give_back(self, handle: VnfHandle, state: EpcState) -> None:
-        """End the gateway; the ports are where they were."""
+        """End the gateway; the ports are where they were before."""
         try:
             process = gateway_of(handle).process
         except DeployError:
@@ -106,13 +106,13 @@ class OwnGatewayVnf(EpcVnf):
         process.stop()
 
     def end(self, handle: VnfHandle) -> None:
-        """End all of it; namespaces and ports go with the workspace."""
+        """End the gateway and the functions; namespaces and ports go with the workspace."""
         self.give_back(handle, EpcState.of(handle))
         super().end(handle)
 
 
 class XdpGatewayVnf(OwnGatewayVnf):
-    """The gateway's programs run where the VNF's veths receive: in their NAPI threads on the VNF's core."""
+    """A gateway in XDP programs on the VNF's veths: it runs in their NAPI threads on the VNF's core."""
 
     kind = "xdp"
 
@@ -122,7 +122,7 @@ class XdpGatewayVnf(OwnGatewayVnf):
         return seat.ports, devices.prepare(seat)
 
     def described(self, seat: VnfSeat) -> GatewaySpec:
-        """On the VNF's devices."""
+        """Return the gateway on the VNF's devices."""
         netns, (s1u, sgi) = kernel_ports(seat)
         return GatewaySpec(
             kind="xdp",
@@ -137,21 +137,21 @@ class XdpGatewayVnf(OwnGatewayVnf):
 
 
 class DpdkGatewayVnf(OwnGatewayVnf):
-    """The gateway polls the VNF's sockets on its core, and gives that away when idle where others share it."""
+    """A gateway that polls the VNF's sockets on its core; where others share the core, it yields when idle."""
 
     kind = "dpdk"
 
     def home_of(self, seat: VnfSeat) -> str:
-        """None: sockets are in no namespace."""
+        """Return no namespace: sockets are in none."""
         return ""
 
     def lay_ports(self, seat: VnfSeat, spaces: network.Spaces) -> tuple[tuple[VnfPort, ...], tuple[WorkThread, ...]]:
-        """Nothing of the host's network is changed for sockets."""
+        """Give nextepc unused ports, and return the VNF's unchanged: sockets are in no network of the host."""
         network.set_aside(spaces)
         return seat.ports, ()
 
     def described(self, seat: VnfSeat) -> GatewaySpec:
-        """On the VNF's sockets."""
+        """Return the gateway on the VNF's sockets."""
         s1u, sgi = (vdev(index, port) for index, port in enumerate(seat.ports))
         return GatewaySpec(
             kind="dpdk",
@@ -166,7 +166,7 @@ class DpdkGatewayVnf(OwnGatewayVnf):
         )
 
     def own_threads(self, handle: VnfHandle) -> tuple[WorkThread, ...]:
-        """Find the thread that polls: of the program's own threads the one that does not answer on the socket."""
+        """Return the thread that polls: the program's thread that does not answer on the socket."""
         pid = gateway_of(handle).process.pid
         tasks = Path(f"/proc/{pid}/task")
         try:
@@ -181,11 +181,11 @@ class DpdkGatewayVnf(OwnGatewayVnf):
         )
 
     def reader(self, handle: VnfHandle) -> CounterReader:
-        """Return what reads the cycles that it counts."""
+        """Return the reader of its cycle counts."""
         return GatewayReader(gateway_of(handle).client)
 
     def carry(self, seat: VnfSeat, handle: VnfHandle, deployment: Deployment) -> bool:
-        """Send frames of the kernel's from kernel ports; where the generator's ports are DPDK's, it alone can."""
+        """Send frames from the kernel where the generator has kernel ports; else only the generator can."""
         if any(port.kind in SOCKETS for port in deployment.ports):
             return False
         return super().carry(seat, handle, deployment)
@@ -205,7 +205,7 @@ def _counts(driver: EpcVnf, handle: VnfHandle) -> tuple[PortCounts, PortCounts]:
 
 
 def vdev(index: int, port: VnfPort) -> str:
-    """Return a socket as the gateway's engine opens it.
+    """Return a socket in the form that the gateway's engine opens.
 
     A memif has as many rings each way: Open vSwitch polls so many, and would read the first one again in the place of
     one that is missing (`ports/memif.py`).

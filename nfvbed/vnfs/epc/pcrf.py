@@ -1,4 +1,4 @@
-"""The PCRF stand-in, a process: it answers the PDN gateway on Gx, on the control network alone.
+"""The PCRF stand-in, a process: it answers the PDN gateway on Gx, only on the control network.
 
 `python -m nfvbed.vnfs.epc.pcrf IDENTITY ADDRESS PORT FILE`: FILE holds the subscribers, readable by root alone.
 
@@ -34,7 +34,7 @@ class Server(serving.PeerServer):
         self._pcrf = pcrf
 
     async def answer_each(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer a peer's messages from its introduction until it says farewell."""
+        """Answer a peer's messages from its introduction to its farewell."""
         message = await _next_message(reader)
         if not gx.is_capabilities_request(message):
             raise gx.MalformedMessage("it does not introduce itself")
@@ -55,7 +55,7 @@ async def _taken(writer: asyncio.StreamWriter) -> None:
 
 
 async def _next_message(reader: asyncio.StreamReader) -> bytes:
-    """Wait for a message's first bytes as long as the peer likes, and for what they announce not so long."""
+    """Wait without limit for a message's first bytes, and for the rest of it with a limit."""
     start = await reader.readexactly(_START)
     try:
         return start + await asyncio.wait_for(reader.readexactly(gx.length_of(start) - _START), MESSAGE_S)

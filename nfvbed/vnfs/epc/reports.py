@@ -1,4 +1,4 @@
-"""What came of attaching and detaching UEs, and how fast and how long the functions allow it."""
+"""The outcome of attaching and detaching UEs, and the rates and times that the functions allow."""
 
 from collections import Counter
 
@@ -15,7 +15,7 @@ free is not answered."""
 
 
 class Outcome(Record):
-    """What came of one UE's attach or detach."""
+    """The outcome of one UE's attach or detach."""
 
     imsi: str
     duration_ns: int
@@ -25,7 +25,7 @@ class Outcome(Record):
 
 
 class AttachReport(Record):
-    """What came of attaching UEs, or of detaching them."""
+    """The outcome of attaching UEs, or of detaching them."""
 
     outcomes: tuple[Outcome, ...]
     busy_ns: int

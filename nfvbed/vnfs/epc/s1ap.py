@@ -43,7 +43,7 @@ class Tunnel:
 
 @dataclass(frozen=True)
 class FromMme:
-    """A message of the MME's, as far as an eNB acts on it."""
+    """A message of the MME's, with the parts that an eNB uses."""
 
     name: str
     """As TS 36.413 names its value: `S1SetupResponse`, `DownlinkNASTransport`, ..."""
@@ -56,7 +56,7 @@ class FromMme:
 
 
 def setup_request(network: CoreNetwork) -> bytes:
-    """Present the eNB."""
+    """Return the message that introduces the eNB."""
     areas = [{"tAC": network.tac.to_bytes(2, "big"), "broadcastPLMNs": [network.plmn_bytes]}]
     identity = {"pLMNidentity": network.plmn_bytes, "eNB-ID": ("macroENB-ID", _ENB_ID)}
     values = {"Global-ENB-ID": identity, "SupportedTAs": areas, "PagingDRX": "v64"}
@@ -64,19 +64,19 @@ def setup_request(network: CoreNetwork) -> bytes:
 
 
 def initial_message(enb_ue: int, nas: bytes, network: CoreNetwork) -> bytes:
-    """Pass a UE's first message on."""
+    """Return a message with a UE's first message."""
     values = {"ENB-UE-S1AP-ID": enb_ue, "NAS-PDU": nas, **_where(network), "RRC-Establishment-Cause": "mo-Signalling"}
     return _encoded("initiatingMessage", (_INITIAL_UE, "ignore", "InitialUEMessage"), values)
 
 
 def uplink_message(mme_ue: int, enb_ue: int, nas: bytes, network: CoreNetwork) -> bytes:
-    """Pass a UE's further message on."""
+    """Return a message with a UE's further message."""
     values = {"MME-UE-S1AP-ID": mme_ue, "ENB-UE-S1AP-ID": enb_ue, "NAS-PDU": nas, **_where(network)}
     return _encoded("initiatingMessage", (_UPLINK_NAS, "ignore", "UplinkNASTransport"), values)
 
 
 def context_response(mme_ue: int, enb_ue: int, tunnel: Tunnel) -> bytes:
-    """Tell the eNB's end of the default bearer."""
+    """Return the message with the eNB's end of the default bearer."""
     item = {
         "e-RAB-ID": tunnel.bearer,
         "transportLayerAddress": (int(tunnel.address), 32),
@@ -88,13 +88,13 @@ def context_response(mme_ue: int, enb_ue: int, tunnel: Tunnel) -> bytes:
 
 
 def release_complete(mme_ue: int, enb_ue: int) -> bytes:
-    """Say that a UE's connection is gone."""
+    """Return the message that a UE's connection is gone."""
     values = {"MME-UE-S1AP-ID": mme_ue, "ENB-UE-S1AP-ID": enb_ue}
     return _encoded("successfulOutcome", (_RELEASE, "reject", "UEContextReleaseComplete"), values)
 
 
 def decoded(data: bytes) -> FromMme:
-    """Take a message of the MME's apart.
+    """Return a message of the MME's, decoded.
 
     Raises:
         MalformedMessage: it is none, or lacks what it must have.

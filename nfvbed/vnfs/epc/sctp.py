@@ -20,7 +20,7 @@ _STREAM_OF_UES = 1
 
 
 def kernel_has_sctp() -> bool:
-    """Find out by opening a socket."""
+    """Return whether the kernel has SCTP, by opening a socket."""
     try:
         socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SCTP).close()
     except OSError:
@@ -29,7 +29,7 @@ def kernel_has_sctp() -> bool:
 
 
 class Association:
-    """A one-to-one association, from the program's side that connects.
+    """A one-to-one association, from the side that connects.
 
     Args:
         address: of the MME.
@@ -90,12 +90,12 @@ class Association:
         return None
 
     def close(self) -> None:
-        """Shut it down."""
+        """Shut the association down."""
         self._socket.close()
 
 
 def _library() -> ctypes.CDLL:
-    """Return the calls that are no system calls: the preloaded library's, else the system's."""
+    """Return the library with SCTP's calls: the preloaded one, else the system's."""
     own = ctypes.CDLL(None, use_errno=True)
     if hasattr(own, "sctp_sendmsg"):
         return own

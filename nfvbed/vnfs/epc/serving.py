@@ -1,4 +1,4 @@
-"""What servers among a mobile core's own parts share: so many peers, and one that cannot be read is disconnected."""
+"""The common part of a mobile core's own servers: a bound on peers, and an end for those that cannot be read."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -8,16 +8,16 @@ BACKLOG = 100
 
 
 class UnreadableError(Exception):
-    """What a peer sent cannot be read; its connection is closed, and the reason is in the log."""
+    """Unreadable data from a peer; its connection is closed, and the reason is logged."""
 
 
 class PeerServer(ABC):
-    """Serves peers on a socket, each until it goes.
+    """Serves peers on a socket, each until it disconnects.
 
     Args:
-        program: in its log.
-        peer: what who connects is called there.
-        most: how many of them it has at once; one more is disconnected.
+        program: its name in the log.
+        peer: the word for clients in the log.
+        most: connections at once; one more is closed.
     """
 
     def __init__(self, program: str, peer: str, most: int) -> None:
@@ -52,10 +52,9 @@ async def run(server: PeerServer, address: tuple[str, int], longest: int, ready:
     """Serve until the process is ended.
 
     Args:
-        server: what serves.
-        address: where it listens, and the port.
-        longest: message, in bytes.
-        ready: line that says on standard output that it listens.
+        address: the address and port to listen on.
+        longest: length of a message, bytes.
+        ready: line on standard output that says that it listens.
     """
     listening = await asyncio.start_server(server.serve, *address, limit=longest, backlog=BACKLOG)
     print(ready, flush=True)

@@ -9,7 +9,7 @@ SHIM = "nfvbed-sctp"
 
 
 def environment(root: Path) -> dict[str, str]:
-    """Return the variables that give a program SCTP: none where the kernel has it.
+    """Return the variables that load the SCTP library into a program; none where the kernel has SCTP.
 
     Raises:
         PrerequisiteError: the library for it is not built.

@@ -1,4 +1,4 @@
-"""The subscriber store, a process: the part of MongoDB that nextepc's HSS and PCRF use, on the control network alone.
+"""The subscriber store, a process: the part of MongoDB that HSS and PCRF use, only on the control network.
 
 `python -m nfvbed.vnfs.epc.store ADDRESS PORT FILE`: FILE holds the subscribers, readable by root alone.
 """
@@ -28,7 +28,7 @@ _WIRE = 9
 
 
 def reply(collection: Collection, request: wire.Request) -> dict[str, Any]:
-    """Answer a command."""
+    """Return the answer to a command."""
     command = request.command
     match request.name:
         case "isMaster" | "ismaster" | "hello":
@@ -101,7 +101,7 @@ class Server(serving.PeerServer):
         self._collection = collection
 
     async def answer_each(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer a client's requests, but for those that want no answer."""
+        """Answer a client's requests, unless they want no answer."""
         while True:
             request = await _next_request(reader)
             if request.wants_answer:
@@ -110,7 +110,7 @@ class Server(serving.PeerServer):
 
 
 async def _next_request(reader: asyncio.StreamReader) -> wire.Request:
-    """Wait for a header as long as the client likes, and for what it announces not so long."""
+    """Wait without limit for a header, and for the rest of the request with a limit."""
     header = await reader.readexactly(wire.HEADER.size)
     try:
         body = await asyncio.wait_for(reader.readexactly(wire.length_of(header)), MESSAGE_S)

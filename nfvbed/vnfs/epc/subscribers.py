@@ -1,4 +1,4 @@
-"""Subscribers of the core: who they are, and what the HSS and the PCRF read of them."""
+"""Subscribers of the core: their identities, and what HSS and PCRF read of them."""
 
 import secrets
 
@@ -33,7 +33,7 @@ class Subscriber(Record):
     apn: str = APN
 
     def document(self) -> dict[str, object]:
-        """Return it as nextepc's database has it; the functions ignore a number of another size than these."""
+        """Return the subscriber as nextepc's database has it; numbers of another size are ignored there."""
         rates = {"uplink": Int64(AMBR_KBITS), "downlink": Int64(AMBR_KBITS)}
         network = {
             "apn": self.apn,
@@ -55,7 +55,7 @@ class Subscriber(Record):
 
 
 def new_subscribers(number: int, network: CoreNetwork = USUAL) -> tuple[Subscriber, ...]:
-    """Make so many of a network, with keys of their own."""
+    """Make so many subscribers of a network, with keys of their own."""
     return tuple(
         Subscriber(
             imsi=network.plmn + str(index).rjust(_IMSI_DIGITS - len(network.plmn), "0"),

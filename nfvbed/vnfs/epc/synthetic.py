@@ -1,4 +1,4 @@
-"""Bearers that no attach made: entries of the own gateway's table beside those of attached UEs.
+"""Bearers without an attach: entries of the own gateway's table beside those of attached UEs.
 
 Their TEIDs and addresses are out of the reach of nextepc's: it counts TEIDs up from 1, and its UEs have one network.
 """
@@ -14,7 +14,7 @@ _UPLINK, _DOWNLINK = 0x53000000, 0x64000000
 
 
 def with_synthetic(table: BearerTable, wanted: int) -> BearerTable:
-    """Return a table of so many bearers: those that it has, and synthetic ones after them."""
+    """Return a table of so many bearers: the existing ones, then synthetic ones."""
     missing = wanted - len(table.bearers)
     if missing <= 0:
         return table

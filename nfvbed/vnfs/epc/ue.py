@@ -1,4 +1,4 @@
-"""An emulated UE: what it answers to its MME until it is attached, and again until it is not."""
+"""An emulated UE: its answers to the MME until it is attached, and until it is detached."""
 
 from enum import StrEnum
 from ipaddress import IPv4Address
@@ -12,7 +12,7 @@ _SQN = 6
 
 
 class UeState(StrEnum):
-    """How far a UE has come."""
+    """The progress of a UE."""
 
     DETACHED = "detached"
     ATTACHING = "attaching"
@@ -26,7 +26,7 @@ class Ue:
 
     Args:
         subscriber: the SIM.
-        network: that it attaches to.
+        network: to which it attaches.
     """
 
     def __init__(self, subscriber: Subscriber, network: CoreNetwork = USUAL) -> None:
@@ -53,7 +53,7 @@ class Ue:
         return self._protected(nas.detach_request(self._guti))
 
     def receive(self, data: bytes) -> tuple[bytes, ...]:
-        """Take a message of the MME's; return the answers.
+        """Handle a message of the MME's; return the answers.
 
         Raises:
             MalformedMessage: it cannot be read, or is not signed as it must be.

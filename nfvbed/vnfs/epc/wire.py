@@ -1,4 +1,4 @@
-"""MongoDB's wire protocol, as far as libmongoc speaks it to a server of its own time: OP_MSG, and OP_QUERY to begin."""
+"""MongoDB's wire protocol, as libmongoc speaks it to an older server: OP_MSG, with OP_QUERY at the start."""
 
 import struct
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class BadRequest(UnreadableError):
 
 @dataclass(frozen=True)
 class Request:
-    """A command with what belongs to it."""
+    """A command with its parts."""
 
     number: int
     operation: int
@@ -40,7 +40,7 @@ class Request:
 
 
 def length_of(header: bytes) -> int:
-    """Return how much of a message follows its header.
+    """Return the length of a message after its header.
 
     Raises:
         BadRequest: it says that it is longer than any, or shorter than its header.
@@ -69,7 +69,7 @@ def request(header: bytes, body: bytes) -> Request:
 
 
 def answer(to: Request, document: Mapping[str, Any]) -> bytes:
-    """Return the message that answers a request, as an answer to its kind is.
+    """Return the message that answers a request, in the form for its kind.
 
     Raises:
         BadRequest: the document is more than a message can hold.

@@ -1,4 +1,4 @@
-"""What can be asked of a gateway: one line over its Unix socket, one JSON document back."""
+"""The client of a gateway: one line over its Unix socket, one JSON document back."""
 
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -15,7 +15,7 @@ _PATIENCE_S = patient(5.0)
 
 
 class PortCounts(Record):
-    """What a gateway counted at one of its ports since its start: a frame is received, and one of the others."""
+    """A gateway's counts at one of its ports since its start: a frame is received, and has one other count."""
 
     name: Literal["s1u", "sgi"]
     neighbour: str | None
@@ -81,7 +81,7 @@ class GatewayCounts(Record):
 
 
 class GatewayClient:
-    """Asks one gateway.
+    """A client of one gateway.
 
     Args:
         path: of its socket.
@@ -103,7 +103,7 @@ class GatewayClient:
         return self._ask("counters")
 
     def add(self, bearer: Bearer) -> GatewayCounts:
-        """Carry one bearer more, from now on.
+        """Add a bearer, which is carried from now on.
 
         Raises:
             OnboardError: its UE or one of its TEIDs is in the table, the table is full, or nobody answers.
@@ -111,7 +111,7 @@ class GatewayClient:
         return self._ask(f"add {line_of(bearer)}")
 
     def remove(self, ue: IPv4Address) -> GatewayCounts:
-        """Carry a UE's bearer no longer.
+        """Remove a UE's bearer.
 
         Raises:
             OnboardError: there is none, or nobody answers.

@@ -1,4 +1,4 @@
-"""The gateway's process: started, waited for, asked, stopped. With it the programs leave their ports."""
+"""The gateway's process: started, waited for, asked, stopped. Its XDP programs leave the ports with it."""
 
 import os
 import time
@@ -29,7 +29,7 @@ _LOG_LINES = 12
 
 
 class GatewaySpec(Record):
-    """What a gateway is started with."""
+    """The arguments of a gateway's start."""
 
     kind: Literal["xdp", "dpdk"]
     s1u: str
@@ -71,16 +71,16 @@ class RunningGateway:
 
     @property
     def client(self) -> GatewayClient:
-        """What asks it, and changes its table."""
+        """The client that asks it, and changes its table."""
         return GatewayClient(_socket_of(self.workspace.directory))
 
     @property
     def process(self) -> ManagedProcess:
-        """Its process, the last one that was started."""
+        """Its process, the one that was started last."""
         return self.workspace.process(NAME)
 
     def verify(self) -> None:
-        """Check that it lives.
+        """Check that the gateway lives.
 
         Raises:
             VnfDiedError: it has ended; with its exit status and the last lines of its log.
@@ -93,13 +93,13 @@ class RunningGateway:
             ) from failure
 
     def stop(self) -> None:
-        """End it; idempotent."""
+        """End the gateway; idempotent."""
         self.process.stop()
 
 
 @dataclass(frozen=True)
 class Gateway(RunningGateway):
-    """One that is to be started."""
+    """A gateway that is to be started."""
 
     spec: GatewaySpec
 
@@ -132,7 +132,7 @@ class Gateway(RunningGateway):
 
 
 def probe(kind: Literal["xdp", "dpdk"]) -> None:
-    """Make sure that a kind can run here.
+    """Make sure that a kind of gateway can run here.
 
     Raises:
         PrerequisiteError: it is not built, or this is not root.

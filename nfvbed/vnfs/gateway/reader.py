@@ -1,4 +1,4 @@
-"""What the DPDK gateway itself says of a trial: the cycles of its rounds in which frames came, and how many these were.
+"""The DPDK gateway's own counts of a trial: the cycles of its rounds with frames, and those frames.
 
 To the scheduler a loop that polls is always busy.
 """
@@ -10,18 +10,14 @@ SOURCE = "rounds of the gateway in which frames came"
 
 
 class GatewayReader:
-    """Reads a gateway's counters around a trial.
-
-    Args:
-        client: of the gateway.
-    """
+    """Reads a gateway's counters around a trial."""
 
     def __init__(self, client: GatewayClient) -> None:
         self._client = client
         self._looks: list[GatewayCounts] = []
 
     def start(self) -> None:
-        """Read them.
+        """Read the counters.
 
         Raises:
             OnboardError: the gateway does not answer.
@@ -29,7 +25,7 @@ class GatewayReader:
         self._looks = [self._client.counters()]
 
     def stop(self) -> None:
-        """Read them again.
+        """Read the counters again.
 
         Raises:
             OnboardError: the gateway does not answer.
@@ -37,7 +33,7 @@ class GatewayReader:
         self._looks.append(self._client.counters())
 
     def rows(self) -> tuple[MeasuredRow, ...]:
-        """Return a row: cycles for each frame that it received; none where it counts none."""
+        """Return one row: cycles for each received frame; none where no cycles are counted."""
         before, after = self._looks
         if before.busy_cycles is None or after.busy_cycles is None:
             return ()

@@ -27,9 +27,7 @@ def beside(choice: VnfChoice, count: int, arrangement: Arrangement, root: Path) 
     """Boot guests side by side, and take them down with all that they needed.
 
     Args:
-        choice: what they are; vCPUs run where its flavor says, the guests in turn on the VNFs' cores.
-        count: how many.
-        arrangement: of the cores.
+        choice: the VNF; vCPUs run where its flavor says, the guests in turn on the VNFs' cores.
         root: of the project.
 
     Yields:
@@ -65,12 +63,11 @@ def beside(choice: VnfChoice, count: int, arrangement: Arrangement, root: Path) 
 
 
 def check_memory(count: int, each_mib: int, meminfo: Path = _MEMINFO) -> None:
-    """Refuse more guests than there is memory for.
+    """Refuse more guests than the memory holds.
 
     Args:
-        count: of guests.
-        each_mib: of a guest.
-        meminfo: the kernel's account.
+        each_mib: memory of one guest.
+        meminfo: the kernel's `/proc/meminfo`.
 
     Raises:
         PrerequisiteError: with what there is.

@@ -1,4 +1,4 @@
-"""Concurrent connections between two guests, over as many queues of their ports as are asked for."""
+"""Concurrent connections between two guests, over a given number of queues of their ports."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _MORE_S = 180.0
 
 
 class ConnectionsRun(Record):
-    """What netperf counted over all connections."""
+    """netperf's counts over all connections."""
 
     connections: int
     throughput: float
@@ -56,7 +56,7 @@ class Pair:
         return _most_queues(self.client, self.client_port), _most_queues(self.server, self.server_port)
 
     def set_queues(self, queues: int) -> None:
-        """Set both ports to so many queues.
+        """Set the number of queues of both ports.
 
         Raises:
             AgentRefused: a port has fewer.
@@ -74,7 +74,7 @@ class Pair:
         self.server.agent.ask("serve", keys)
 
     def run(self, test: NetperfTest, connections: int, duration_s: int) -> ConnectionsRun:
-        """Let the client's connections run, all at the same time.
+        """Run all connections of the client at the same time.
 
         Raises:
             AgentRefused: one of them failed.

@@ -51,12 +51,12 @@ class Machine:
 
 
 def machines(deployment: Deployment) -> tuple[Machine, ...]:
-    """Return the guests, in the order of the path; none where one of the VNFs is none, or has no agent."""
+    """Return the guests in the order of the path; none where a VNF is no guest, or has no agent."""
     return () if absence(deployment) else tuple(Machine(handle) for handle in deployment.vnfs)
 
 
 def absence(deployment: Deployment) -> str:
-    """Say why nothing can be measured inside guests of a deployment; empty where it can."""
+    """Return why nothing can be measured inside guests of a deployment; empty where it can."""
     if not deployment.vnfs:
         return f"topology {deployment.topology} has no VNF here, so no guest"
     others = sorted({handle.kind.value for handle in deployment.vnfs if handle.kind is not VnfKind.VM})
@@ -69,7 +69,7 @@ def absence(deployment: Deployment) -> str:
 
 @contextlib.contextmanager
 def paused(guests: Sequence[Machine]) -> Iterator[None]:
-    """Have guests not forward, and let them go on as they were at the end, also where the work inside failed.
+    """Pause the forwarding of guests for a block; afterwards they go on as before, even if the work inside failed.
 
     After anything else (Ctrl-C, a guest that died) they are left as they are: their deployment is taken down.
 

@@ -1,4 +1,4 @@
-"""How a guest is pinned now: read from the threads and from QEMU, not taken from its flavor."""
+"""A guest's actual pinning: read from the threads and from QEMU, not taken from its flavor."""
 
 import os
 from collections.abc import Sequence
@@ -54,12 +54,11 @@ def read_pinning(guest: Machine, topology: CpuTopology) -> Pinning:
 def judge(
     vcpu_cores: tuple[tuple[int, ...], ...], memory_nodes: tuple[int, ...] | None, topology: CpuTopology
 ) -> Pinning:
-    """Say what the cores and the nodes amount to.
+    """Return the pinning that cores and nodes amount to.
 
     Args:
-        vcpu_cores: of every vCPU.
-        memory_nodes: those that the memory is bound to; None: none.
-        topology: the host's.
+        vcpu_cores: allowed cores of every vCPU.
+        memory_nodes: to which the memory is bound; None: none.
     """
     free = {core for core in topology.allowed if core not in topology.isolated} or set(topology.allowed)
     state: PinningState = "partly"

@@ -14,7 +14,7 @@ _MORE_S = 120.0
 
 
 class SysbenchRun(Record):
-    """What sysbench counted; times by the guest's clock."""
+    """sysbench's counts; times are by the guest's clock."""
 
     threads: int
     cpus: tuple[int, ...]

@@ -10,7 +10,7 @@ from nfvbed.vnfs.vnf import VnfSeat
 
 
 class DeviceState(VnfState):
-    """What is written down of a VNF on network devices."""
+    """The record of a VNF on network devices."""
 
     netns: str
     """The namespace that they are in."""
@@ -38,14 +38,14 @@ def prepare(seat: VnfSeat) -> tuple[WorkThread, ...]:
 
 
 def _end_threads(netns: str, names: tuple[str, ...]) -> None:
-    """End the receive threads that a VNF before this one left: what appears then is of this one."""
+    """End the receive threads of an earlier VNF: threads that appear afterwards belong to this one."""
     left = napi.threaded(netns, names)
     if left:
         inside(netns, lambda: links.set_down(left))
 
 
 def hops(handle: VnfHandle) -> tuple[Hop, ...]:
-    """Read what the kernel counts at the devices.
+    """Return the kernel's counters of the devices.
 
     Raises:
         SwitchDiedError: the devices or their namespace are gone, as they are when the switch was taken down.

@@ -90,7 +90,7 @@ def _answer(connection: socket.socket, status: int) -> int:
 
 
 def _receive(connection: socket.socket, size: int) -> bytes:
-    """Read so many bytes; file descriptors that come along are not asked for, so the kernel closes them."""
+    """Return so many bytes; the kernel closes file descriptors that come along, as none are asked for."""
     data = b""
     while len(data) < size:
         part = connection.recv(size - len(data))

@@ -25,14 +25,14 @@ _LOOK_S = 0.005
 
 
 class ForwarderState(ProcessState, devices.DeviceState):
-    """What is written down of it."""
+    """The record of a forwarder."""
 
     statistics: str
     """The socket that answers with counters."""
 
 
 class ForwarderVnf(VnfDriver):
-    """One of the programs; what they share."""
+    """The common part of all programs that forward."""
 
     program: ClassVar[str]
 
@@ -41,7 +41,7 @@ class ForwarderVnf(VnfDriver):
 
     @abstractmethod
     def try_it(self) -> str:
-        """Try what it needs of the kernel; why that is not available, or nothing."""
+        """Try what the program needs of the kernel; return why that is not available, or nothing."""
 
     @abstractmethod
     def own_threads(self, process: ManagedProcess, handle: VnfHandle) -> tuple[WorkThread, ...]:
@@ -90,7 +90,7 @@ class ForwarderVnf(VnfDriver):
         )
 
     def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
-        """Wait until it answers: its ports are open then."""
+        """Wait until the program answers: its ports are open then."""
         process = self._processes.of(handle)
         deadline = time.monotonic() + seat.choice.vnf.readiness.within_s
         steps = Steps()
@@ -117,7 +117,7 @@ class ForwarderVnf(VnfDriver):
         check_alive(self._processes.of(handle))
 
     def threads(self, handle: VnfHandle) -> tuple[WorkThread, ...]:
-        """Those of the kernel that receive for it, and its own."""
+        """Return the kernel's threads that receive for it, and its own."""
         process = self._processes.of(handle)
         of_kernel = tuple(thread for thread in handle.threads if thread.pid != process.pid)
         return (*still_there(of_kernel), *self.own_threads(process, handle))
@@ -128,7 +128,7 @@ class ForwarderVnf(VnfDriver):
         Path(ForwarderState.of(handle).statistics).unlink(missing_ok=True)
 
     def statistics(self, handle: VnfHandle) -> list[dict[str, Any]]:
-        """Ask for the counters of both ports.
+        """Return the counters of both ports.
 
         Raises:
             VnfDiedError: the program has ended.

@@ -37,10 +37,10 @@ _SETTINGS = {
 
 
 class KernelVnf(VnfDriver):
-    """Nothing is started: the work is done in threaded NAPI of the devices, on the VNF's core."""
+    """The kernel as a VNF, without any process: the devices' threaded NAPI works on the VNF's core."""
 
     def probe(self, choice: VnfChoice) -> Fitness:
-        """Make what it consists of in a namespace, and remove it."""
+        """Make its parts in a namespace, and remove them."""
         if os.geteuid() != 0:
             raise PrerequisiteError("links and namespaces can only be made by root", fix="run it with sudo")
         try:
@@ -110,11 +110,11 @@ class KernelVnf(VnfDriver):
             raise VnfDiedError(f"{handle.name}: its NAPI threads are gone", where=str(names_lost), fix="start it again")
 
     def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
-        """What the kernel counts at its devices."""
+        """Return the kernel's counters of its devices."""
         return devices.hops(handle)
 
     def threads(self, handle: VnfHandle) -> tuple[WorkThread, ...]:
-        """The NAPI threads of its devices."""
+        """Return the NAPI threads of its devices."""
         return still_there(handle.threads)
 
     def stop(self, handle: VnfHandle) -> None:
@@ -143,7 +143,7 @@ def _join(seat: VnfSeat, names: tuple[str, ...]) -> None:
 
 
 def _lead_to(route: IPRoute, index: int, number: int, beyond: str) -> None:
-    """Route to what lies beyond a port: no address of its own is needed, and no ARP, so no frame but the traffic."""
+    """Add a route through a port, without an address or ARP, so that only the traffic is sent."""
     route.route("add", dst=f"{_NETWORKS[number]}/{_PREFIX}", oif=index, scope="link")
     route.neigh("add", dst=GENERATOR_ADDRESSES[number], lladdr=beyond, ifindex=index, state="permanent")
 

@@ -1,4 +1,4 @@
-"""What all VNFs that are processes have in common: their workspace, opened again from a handle, and their end."""
+"""The common life of VNFs that are processes: their workspace, reopened from a handle, and their end."""
 
 from pathlib import Path
 
@@ -11,14 +11,14 @@ from nfvbed.vnfs.vnf import VnfSeat
 
 
 class ProcessState(VnfState):
-    """What is written down of a VNF that is a process."""
+    """The record of a VNF that is a process."""
 
     run_directory: str
     """Where the process is recorded."""
 
 
 class Processes:
-    """Finds a VNF's process; that of a workspace which this nfvbed has started it in knows its exit status."""
+    """Finds a VNF's process; of one that this nfvbed has started, the exit status is known."""
 
     def __init__(self) -> None:
         self._workspaces: dict[str, Workspace] = {}
@@ -80,5 +80,5 @@ def kernel_ports(seat: VnfSeat) -> tuple[str, tuple[str, ...]]:
 
 
 def port_title(handle_name: str, port: VnfPort) -> str:
-    """Name a VNF's port as a hop."""
+    """Return the name of a VNF's port as a hop."""
     return f"{handle_name} port {port.port}"

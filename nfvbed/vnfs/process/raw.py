@@ -23,7 +23,7 @@ class RawVnf(ForwarderVnf):
     program = "nfvbed-raw-forwarder"
 
     def try_it(self) -> str:
-        """Open a packet socket."""
+        """Try to open a packet socket."""
         try:
             socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0).close()
         except OSError as failure:
@@ -39,7 +39,7 @@ class RawVnf(ForwarderVnf):
         return done
 
     def own_threads(self, process: ManagedProcess, handle: VnfHandle) -> tuple[WorkThread, ...]:
-        """Its forwarding thread."""
+        """Return its forwarding thread."""
         found = []
         for task in Path(f"/proc/{process.pid}/task").glob("*"):
             try:
@@ -53,7 +53,7 @@ class RawVnf(ForwarderVnf):
         return tuple(found)
 
     def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
-        """What it read and wrote."""
+        """Return the frames that it read and wrote."""
         return tuple(
             Hop(
                 name=f"{port_title(handle.name, port)} ({port.address})",
@@ -69,7 +69,7 @@ class RawVnf(ForwarderVnf):
 
 
 def _put_first(thread: WorkThread) -> None:
-    """As the kernel's threads that receive for it: an equal of a sender that never sleeps would wait whole slices."""
+    """Give it the priority of the kernel's threads that receive: behind a busy sender it would wait whole slices."""
     try:
         os.sched_setscheduler(thread.tid, os.SCHED_FIFO, os.sched_param(1))
     except OSError as failure:

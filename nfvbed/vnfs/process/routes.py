@@ -1,4 +1,4 @@
-"""Many routes in a VNF of the kernel that routes: /24 prefixes, spread over the addresses that flows go to.
+"""Many routes in the kernel as a router: /24 prefixes, spread over the flows' addresses.
 
 A million routes are made as the kernel takes them fastest: pyroute2 encodes one request, the prefixes are put into
 copies of it, and many of these go into one send.
@@ -53,7 +53,7 @@ class RouteTable(ForwardingTable):
 
     @classmethod
     def of(cls, vnfs: Sequence[VnfHandle]) -> "RouteTable":
-        """Return that of a deployment's VNF.
+        """Return the table of a deployment's VNF.
 
         Raises:
             TableNotApplicable: there are several VNFs.
@@ -104,7 +104,7 @@ class RouteTable(ForwardingTable):
 
 
 def _request(action: str, port: str, gateway: str) -> bytes:
-    """Encode the request for one route, with a placeholder for its network."""
+    """Return the request for one route, with a placeholder for its network."""
     with IPRoute() as route:
         index = route.link_lookup(ifname=port)[0]
     batch = IPBatch()
@@ -127,7 +127,7 @@ def _blocks(numbers: Iterable[int]) -> Iterator[list[bytes]]:
 
 
 def _send(kernel: socket.socket, request: bytes, networks: Sequence[bytes]) -> None:
-    """Send a block; only its last request is acknowledged, the others answer where they fail.
+    """Send a block of requests; only the last is acknowledged, others are answered if they fail.
 
     Raises:
         DeployError: the kernel refused one.
@@ -147,7 +147,7 @@ def _send(kernel: socket.socket, request: bytes, networks: Sequence[bytes]) -> N
 
 
 def _count_routes() -> int:
-    """Count the routes of this namespace with the prefix length that is made here."""
+    """Return the number of routes in this namespace with the prefix length of the table."""
     body = _ROUTE_MESSAGE.pack(_FAMILY_IPV4, 0, 0, 0, 0, 0, 0, 0, 0)
     found = 0
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:

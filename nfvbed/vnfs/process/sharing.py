@@ -1,4 +1,4 @@
-"""VNFs that poll on a core which is not theirs alone: the plug-in that makes them give it away, and what it reports.
+"""VNFs that poll on a shared core: the plug-in that makes them yield it, and its report.
 
 Two programs that poll on one core each run for whole scheduler slices while the rings of the other overflow. The
 plug-in (`native/yield`) makes an unmodified DPDK program give the core away when its queues are empty. Beside the DPDK
@@ -32,7 +32,7 @@ _ROW = struct.Struct("=QQQQQ24x")
 
 @dataclass(frozen=True)
 class YieldReport:
-    """What the plug-in has counted in all threads of a program."""
+    """The plug-in's counts in all threads of a program."""
 
     ports: int
     """That were started."""
@@ -53,9 +53,9 @@ def environment(report: Path, root: Path, waits: bool) -> dict[str, str]:
     """Return the variables that load the plug-in into a program.
 
     Args:
-        report: where it counts.
+        report: the file of its counts.
         root: of the project.
-        waits: it waits for frames at its AF_XDP sockets; it yields otherwise.
+        waits: whether it waits for frames at its AF_XDP sockets; otherwise it yields.
 
     Raises:
         PrerequisiteError: it is not built.
@@ -67,7 +67,7 @@ def environment(report: Path, root: Path, waits: bool) -> dict[str, str]:
 
 
 def read_report(path: Path) -> YieldReport:
-    """Read what the plug-in has counted so far.
+    """Return the counts of the plug-in so far.
 
     Raises:
         OnboardError: there is no report: the plug-in was not loaded, or is another version's.

@@ -50,7 +50,7 @@ _KERNEL_PORTS = {
 
 
 class TestpmdVnfState(ProcessState):
-    """What is written down of it."""
+    """The record of a testpmd VNF."""
 
     __test__ = False
     telemetry: str
@@ -79,7 +79,7 @@ class TestpmdVnf(VnfDriver):
         self._processes = Processes()
 
     def probe(self, choice: VnfChoice) -> Fitness:
-        """Look for testpmd, the plug-in, and for the memory."""
+        """Look for testpmd and the plug-in, and check the memory."""
         if os.geteuid() != 0:
             raise PrerequisiteError("testpmd needs root", fix="run it with sudo")
         command.program()
@@ -88,7 +88,7 @@ class TestpmdVnf(VnfDriver):
         return Fitness()
 
     def start(self, seat: VnfSeat) -> VnfHandle:
-        """Start testpmd; it forwards when its ports have been taken."""
+        """Start testpmd; it forwards once its ports have a peer."""
         spec, workspace, name = seat.choice.vnf, seat.workspace, seat.name
         steps, netns = Steps(), None
         napi_threads: tuple[WorkThread, ...] = ()
@@ -139,7 +139,7 @@ class TestpmdVnf(VnfDriver):
         )
 
     def ready(self, seat: VnfSeat, handle: VnfHandle) -> VnfHandle:
-        """Wait until its ports run and its threads poll, with the plug-in where it gives its core away."""
+        """Wait until its ports run and its threads poll, with the plug-in where it yields its core."""
         steps = Steps()
         process = self._processes.of(handle)
         sockets = [port.address for port in handle.ports if port.kind is PortKind.VHOST_USER]
@@ -176,7 +176,7 @@ class TestpmdVnf(VnfDriver):
         check_alive(self._processes.of(handle))
 
     def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
-        """What its ports counted."""
+        """Return its ports' counters."""
         path = Path(TestpmdVnfState.of(handle).telemetry)
         try:
             counted = [telemetry.ask(path, f"/ethdev/stats,{index}") for index in range(len(handle.ports))]
@@ -197,18 +197,18 @@ class TestpmdVnf(VnfDriver):
         )
 
     def threads(self, handle: VnfHandle) -> tuple[WorkThread, ...]:
-        """Its forwarding threads, and those of the kernel that receive for it."""
+        """Return its forwarding threads, and the kernel's that receive for it."""
         pid = self._processes.of(handle).pid
         of_kernel = tuple(thread for thread in handle.threads if thread.pid != pid)
         return (*still_there(of_kernel), *_own_threads(handle, pid))
 
     def stop(self, handle: VnfHandle) -> None:
-        """End it; its memory is given back."""
+        """End testpmd; its memory is released."""
         self._processes.of(handle).stop()
         self._tidy(handle)
 
     def end(self, handle: VnfHandle) -> None:
-        """Kill it: in order, it takes a third of a second to close ports that go with the deployment."""
+        """Kill testpmd: an orderly end takes a third of a second to close ports that go with the deployment."""
         self._processes.of(handle).kill()
         self._tidy(handle)
 
@@ -253,7 +253,7 @@ class TestpmdVnf(VnfDriver):
         )
 
     def _idle(self, seat: VnfSeat) -> str:
-        """What it does when its queues are empty.
+        """Return what it does when its queues are empty.
 
         On sockets it waits: its devices' receive threads need its core. A source has nothing to wait for.
         """
@@ -262,14 +262,14 @@ class TestpmdVnf(VnfDriver):
         return YIELDS if seat.shares_core else POLLS
 
     def _ring_entries(self, seat: VnfSeat) -> int:
-        """How many frames the rings of one queue can hold, both directions together."""
+        """Return how many frames the rings of one queue hold, both directions together."""
         descriptors = seat.choice.vnf.descriptors
         if self._driver_of(seat.ports[0]) != "af_xdp":
             return 2 * descriptors
         return XDP_RINGS + descriptors
 
     def _driver_of(self, port: VnfPort) -> str:
-        """Name DPDK's driver for a network device; empty for other ports.
+        """Return DPDK's driver for a network device; empty for other ports.
 
         What lies on a lower link has no native XDP, and AF_XDP without it copies; AF_PACKET works on every function.
         """
@@ -298,7 +298,7 @@ def _is_pci_device(port: VnfPort) -> bool:
 
 
 def _mbufs(queues: int, ring_entries: int) -> int:
-    """Enough for full rings in both directions; few, as each VNF of a chain has its own.
+    """Return enough buffers for full rings in both directions; few, as each VNF of a chain has its own.
 
     Raises:
         UnsupportedError: the rings alone hold more than fits into the VNF's memory.
@@ -315,7 +315,7 @@ def _mbufs(queues: int, ring_entries: int) -> int:
 
 
 def _hugepages(seat: VnfSeat) -> Path:
-    """Mount the VNF's memory; one that is restarted finds what it had."""
+    """Mount the VNF's memory; a restarted VNF finds its old one."""
     link = seat.workspace.directory / f"{seat.name}.hugepages"
     if not link.is_symlink():
         link.symlink_to(seat.workspace.hugepages(MEMORY_MIB))
@@ -323,7 +323,7 @@ def _hugepages(seat: VnfSeat) -> Path:
 
 
 def _remove_dead_sockets(ports: tuple[VnfPort, ...]) -> None:
-    """A socket that a killed process left is in the way of the next."""
+    """Remove a killed process's socket, which would keep the next from listening."""
     for port in ports:
         if port.kind in SOCKETS and port.listens:
             Path(port.address).unlink(missing_ok=True)

@@ -8,20 +8,20 @@ from nfvbed.vnfs.process.forwarder import ForwarderVnf
 
 
 class XdpVnf(ForwarderVnf):
-    """The program runs where the devices receive: in their NAPI threads on the VNF's core."""
+    """A VNF of XDP programs, which run in the devices' NAPI threads on the VNF's core."""
 
     program = "nfvbed-xdp-forwarder"
 
     def try_it(self) -> str:
-        """Load an XDP program."""
+        """Try to load an XDP program."""
         return try_xdp()
 
     def own_threads(self, process: ManagedProcess, handle: VnfHandle) -> tuple[WorkThread, ...]:
-        """None: its process only holds the program and answers."""
+        """Return no threads: its process only holds the program and answers."""
         return ()
 
     def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
-        """What the program saw come in; what a device took is counted by its driver."""
+        """Return the frames that the program saw come in; what a device took is counted by its driver."""
         seen = self.statistics(handle)
         return tuple(
             hop.model_copy(update={"rx_packets": int(mine["rx_packets"])})

@@ -1,1 +1,1 @@
-"""Sockets at the ends of a path: hosts, each a network namespace, in the place of the generator's two ports."""
+"""Sockets at the ends of a path: hosts, each a network namespace, in place of the generator's two ports."""

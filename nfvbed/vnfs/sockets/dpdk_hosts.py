@@ -1,4 +1,4 @@
-"""Hosts on vhost-user and memif ports: a tap each, and between taps and ports DPDK's testpmd (the exception path).
+"""Hosts on vhost-user and memif ports: DPDK's testpmd joins each port to a tap (the exception path).
 
 One testpmd serves both hosts, on the generator's core: it opens the ports as the generator does, and forwards between
 each and its tap. A tap costs it a system call for every frame, which the kernel has cut and summed before.
@@ -44,7 +44,7 @@ _PATH = re.compile(r"(?:path|socket)=([^,]+)")
 
 @contextmanager
 def dpdk_hosts(deployment: Deployment, around: Surroundings) -> Iterator[SocketEnds]:
-    """Make two hosts behind a deployment's vhost-user or memif ports; the generator must not be open on them.
+    """Make two hosts on a deployment's vhost-user or memif ports; the generator must not be open on them.
 
     Raises:
         UnsupportedError: the ports have several queues to receive on.
@@ -74,7 +74,7 @@ def dpdk_hosts(deployment: Deployment, around: Surroundings) -> Iterator[SocketE
 
 
 def refuse_several_queues(deployment: Deployment) -> None:
-    """Refuse ports on which the switch sends by several queues: testpmd forwards from as many as it sends on.
+    """Refuse ports on which the switch sends by several queues: testpmd would have to send on as many.
 
     Raises:
         UnsupportedError: they are memif ports of Open vSwitch.
@@ -111,7 +111,7 @@ def _start(deployment: Deployment, around: Surroundings, netns: str, cores: Core
 
 
 def _vdevs(deployment: Deployment) -> tuple[str, ...]:
-    """Return testpmd's ports in pairs, as it forwards between them: a port of the path, and a tap."""
+    """Return testpmd's ports in pairs, as it forwards: a port of the path, and a tap."""
     taps = (
         f"net_tap{index},iface={device},mac={mac}"
         for index, (device, mac) in enumerate(zip(DEVICES, vhost_user.MACS, strict=True))
@@ -120,7 +120,7 @@ def _vdevs(deployment: Deployment) -> tuple[str, ...]:
 
 
 def _taps(spaces: tuple[str, str]) -> tuple[Host, Host]:
-    """Move the second tap into its host's namespace: testpmd makes both where it is, and looks for them when it starts.
+    """Move the second tap into its host's namespace; testpmd makes both in its own, and looks for them at its start.
 
     It forwards to and from a tap wherever that is.
     """
@@ -149,7 +149,7 @@ def _wait_for_ports(process: ManagedProcess, around: Surroundings) -> None:
 
 
 def _has_run(pid: int, tid: int) -> bool:
-    """Whether a thread has worked for longer than DPDK's own start lets it run."""
+    """Return whether a thread has worked longer than DPDK's own start takes."""
     try:
         return int(Path(f"/proc/{pid}/task/{tid}/schedstat").read_text().split()[0]) > 5_000_000
     except (FileNotFoundError, ProcessLookupError):
@@ -181,7 +181,7 @@ def _prefix(around: Surroundings) -> str:
 
 
 def _hugepages(around: Surroundings) -> Path:
-    """Mount testpmd's memory; one that is restarted finds what it had."""
+    """Mount testpmd's memory; a restarted testpmd finds its old one."""
     link = around.workspace.directory / f"{NAME}.hugepages"
     if not link.is_symlink():
         link.symlink_to(around.workspace.hugepages(MEMORY_MIB))
@@ -189,7 +189,7 @@ def _hugepages(around: Surroundings) -> Path:
 
 
 def _remove_dead_sockets(deployment: Deployment) -> None:
-    """A socket that a program before left is in the way of the next that listens there."""
+    """Remove an earlier program's socket, which would keep the next from listening."""
     for port in deployment.ports:
         found = _PATH.search(port.spec)
         if found is not None and "server=1" in port.spec:

@@ -1,4 +1,4 @@
-"""Sockets on whatever a deployment's ports are, and why there can be none."""
+"""Sockets on any ports of a deployment, and the reasons why there are none."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ TURNING = ("macswap", "5tswap")
 
 
 def why_not(deployment: Deployment) -> str:
-    """Say why no sockets can be at the ends of a path; empty where they can."""
+    """Return why no sockets can be at the ends of a path; empty where they can."""
     kinds = {port.kind for port in deployment.ports}
     if deployment.simulated:
         return "a simulated system has no ports that sockets could send through"
@@ -41,11 +41,10 @@ def why_not(deployment: Deployment) -> str:
 
 @contextmanager
 def socket_ends(deployment: Deployment, around: Surroundings) -> Iterator[SocketEnds]:
-    """Put a host on each end of a path, as long as the block lasts. The generator must not be open.
+    """Put a host on each end of a path for the length of a block. The generator must not be open.
 
     Args:
-        deployment: it runs, and frames get through it (`why_not`).
-        around: where the hosts are made.
+        deployment: it runs, and frames get through it (see `why_not`).
 
     Raises:
         UnsupportedError: the kernel lacks something, or a VNF breaks the checksums of ordinary traffic.

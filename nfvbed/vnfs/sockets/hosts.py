@@ -1,4 +1,4 @@
-"""The two hosts: a network namespace each, with a device that leads into the path, an address and a way to the other.
+"""The two hosts: each a network namespace with a device into the path, an address, and a route to the other.
 
 Both have one address. The other one's is reached over the device, and its neighbour entry is permanent: no ARP is among
 the traffic, and the path may lead through a router, whose own address frames then have. Around a mobile core they are
@@ -44,7 +44,7 @@ numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Where the hosts are made."""
+    """The workspace and cores of the hosts."""
 
     workspace: Workspace
     arrangement: Arrangement
@@ -54,7 +54,7 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class Cores:
-    """Who sits where: the generator's core, and what else is free, are the hosts'."""
+    """The cores of the hosts: the generator's, and others that are free."""
 
     poller: int | None
     """Of the process that polls for both hosts' ports; None: the kernel receives by itself."""
@@ -101,7 +101,7 @@ class SocketEnds:
     """Gives what is known of the traffic when the hosts are gone."""
 
     def counters(self) -> tuple[LinkCounters, LinkCounters]:
-        """Read what the kernel counts at both devices.
+        """Return the kernel's counters of both devices.
 
         Raises:
             GeneratorError: a device is gone.
@@ -113,7 +113,7 @@ class SocketEnds:
 
 
 def place(arrangement: Arrangement, polls: bool) -> Cores:
-    """Return poller, client and server their cores: the generator's first, then what neither switch nor VNF has."""
+    """Return the cores of poller, client and server: the generator's first, then those without switch or VNF."""
     taken = {*arrangement.switch_cores, arrangement.generator_core, *arrangement.vnf_cores}
     cores = [arrangement.generator_core, *(core for core in arrangement.control_cores if core not in taken)]
     wanted = 3 if polls else 2
@@ -134,7 +134,7 @@ def remove_spaces(spaces: Sequence[str]) -> None:
 
 
 def move(device: str, source: str, target: str) -> None:
-    """Move a device into another namespace; it is down then."""
+    """Move a device into another namespace, where it is down."""
 
     def work() -> None:
         handle = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
@@ -148,14 +148,14 @@ def move(device: str, source: str, target: str) -> None:
 
 
 def set_up(deployment: Deployment, hosts: tuple[Host, Host]) -> None:
-    """Give both hosts their address and the way to the other one, and bring their devices up."""
+    """Give both hosts an address and a route to the other, and bring their devices up."""
     macs = destination_macs(deployment) or (hosts[1].mac, hosts[0].mac)
     for host, (address, mtu), mac in zip(hosts, _beyond(deployment, hosts), macs, strict=True):
         inside(host.netns, partial(_lead, host, address, mac, mtu))
 
 
 def _beyond(deployment: Deployment, hosts: tuple[Host, Host]) -> tuple[tuple[str, int], tuple[str, int]]:
-    """Return whom each host sends to, and the longest packet on the way there."""
+    """Return each host's peer, and the longest packet on the way there."""
     if deployment.topology != VEPC:
         return (hosts[1].address, MTU), (hosts[0].address, MTU)
     table = bearers_of(deployment.vnfs[0])

@@ -1,4 +1,4 @@
-"""A UE behind the host at end 0, which is its eNB: a namespace with a tun device, and a tunnel to the serving gateway.
+"""A UE behind the host at end 0, its eNB: a namespace with a tun device, and a tunnel to the serving gateway.
 
 `nfvbed-enb` takes the eNB's part of the user plane: what the UE's device sends goes out in GTP-U over the first bearer
 that was attached, and what comes back goes into the device. The device has no offloads: the UE's kernel has computed
@@ -61,7 +61,7 @@ class DownlinkCounts(Record):
 
 
 class EnbCounts(Record):
-    """What an eNB's user plane has counted."""
+    """The counts of an eNB's user plane."""
 
     uplink: UplinkCounts
     downlink: DownlinkCounts
@@ -73,7 +73,7 @@ class EnbCounts(Record):
         return (up.from_ue - up.sent) + (down.received - down.to_ue)
 
     def told(self) -> str:
-        """Say it in a sentence."""
+        """Return the counts as a sentence."""
         up, down = self.uplink, self.downlink
         return (
             f"The eNB put {up.sent:,} packets of the UE into GTP-U and took {down.to_ue:,} out for it; it dropped"
@@ -83,11 +83,10 @@ class EnbCounts(Record):
 
 @contextmanager
 def behind_enb(deployment: Deployment, around: Surroundings, ends: SocketEnds) -> Iterator[SocketEnds]:
-    """Put a UE behind the host at end 0, as long as the block lasts.
+    """Put a UE behind the host at end 0 for the length of a block.
 
     Args:
         deployment: with a mobile core whose UEs are attached.
-        around: where it is made.
         ends: the eNB's end of S1-U, and the server.
 
     Raises:
@@ -126,7 +125,7 @@ def behind_enb(deployment: Deployment, around: Surroundings, ends: SocketEnds) -
 
 
 def counts_of(log: Path) -> EnbCounts:
-    """Return what an eNB wrote when it ended.
+    """Return the counts that an eNB wrote at its end.
 
     Raises:
         GeneratorError: it wrote something else, as one does that was killed or failed.

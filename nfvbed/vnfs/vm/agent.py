@@ -28,7 +28,7 @@ class AgentRefused(OnboardError):
 
 
 class Fault(BaseModel):
-    """Why it refused: the four parts of nfvbed's own errors."""
+    """The reason for a refusal: the four parts of nfvbed's own errors."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -50,7 +50,7 @@ class Reply(BaseModel):
 
 
 class Agent:
-    """A guest's agent; use it when the guest's console has said that it is ready.
+    """A client of a guest's agent; it is used once the guest's console reports that it is ready.
 
     Each request is a connection of its own, as QEMU serves one client at a time and another process may be the next.
     """
@@ -62,9 +62,8 @@ class Agent:
         """Send a request and return its result.
 
         Args:
-            do: what the agent is to do.
-            keys: of the request.
-            timeout_s: for the whole.
+            do: the name of the request.
+            timeout_s: for connecting, sending and the answer together.
 
         Raises:
             AgentRefused: the agent answered that it cannot, and why.
@@ -128,7 +127,7 @@ class _Line:
         self._socket.close()
 
     def send(self, line: bytes) -> None:
-        """Send a line; the newline before it ends what a former client may have left half written."""
+        """Send a line; its first newline ends a line that a former client may have left half written."""
         try:
             self._socket.settimeout(self._left_s())
             self._socket.sendall(b"\n" + line + b"\n")

@@ -1,4 +1,4 @@
-"""What the agent of an image is reported and asked: to forward, for its links, for its counters."""
+"""Requests to an image's agent: forwarding, links, counters."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,14 +28,14 @@ _TESTPMD = "testpmd"
 
 @dataclass
 class AgentReport:
-    """What the agent answered."""
+    """The agent's answers."""
 
     versions: dict[str, str] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
 
 
 def check(seat: VnfSeat) -> None:
-    """Refuse what the image cannot do.
+    """Refuse what the image's agent cannot do.
 
     Raises:
         UnsupportedError: with what it can.
@@ -60,7 +60,7 @@ def check(seat: VnfSeat) -> None:
 
 
 def forward(seat: VnfSeat, socket: Path, steps: Steps, timeout_s: float) -> AgentReport:
-    """Ask the agent who it is, check that it has the ports, and tell it to forward.
+    """Check that the agent has the ports, and tell it to forward.
 
     Raises:
         OnboardError: it refuses, it does not answer, or a port is not in the guest.
@@ -155,5 +155,5 @@ def hops(handle: VnfHandle) -> tuple[Hop, ...]:
 
 
 def _polls(handle: VnfHandle) -> bool:
-    """Whether testpmd forwards in the guest, which counts then; else its kernel does."""
+    """Return whether testpmd forwards in the guest, and counts; else its kernel does both."""
     return bool(handle.facts.get("forward", {}).get("engine") == _TESTPMD)

@@ -1,4 +1,4 @@
-"""The guest's console: what it printed, and the wait for its mark."""
+"""The guest's console: its output, and the wait for its mark."""
 
 import re
 import time
@@ -20,7 +20,7 @@ class Console:
     log: Path
 
     def text(self) -> str:
-        """All of it, without what only a terminal understands."""
+        """Return all output, without what only a terminal understands."""
         try:
             return _CONTROL.sub("", self.log.read_text(errors="replace"))
         except FileNotFoundError:
@@ -42,12 +42,11 @@ class Console:
         return "\n".join(reported[-lines:])
 
     def wait_for(self, marker: str, failed: str, timeout_s: float, alive: Callable[[], None]) -> str:
-        """Wait until it printed a line with the mark, and return that line.
+        """Wait until the guest has printed a line with the mark, and return that line.
 
         Args:
             marker: printed when the guest is up.
-            failed: printed when it gives up; empty: it says nothing then.
-            timeout_s: how long to wait.
+            failed: printed when it gives up; empty: it prints nothing then.
             alive: raises when QEMU has ended.
 
         Raises:

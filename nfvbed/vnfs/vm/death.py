@@ -1,4 +1,4 @@
-"""What is reported of a QEMU that is gone: how it ended, and the last lines of its log."""
+"""The report on a QEMU that has ended: how, and the last lines of its log."""
 
 import signal
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _ITSELF = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.
 
 @dataclass(frozen=True)
 class Death:
-    """One guest's."""
+    """The death of one guest."""
 
     who: str
     """The VNF's name and what it is: `vnf1 (vm, bridge)`."""
@@ -38,7 +38,7 @@ class Death:
             return f"signal {-self.status}"
 
     def error(self) -> VnfDiedError:
-        """Return it as an error, whose first line says by itself how QEMU ended and what it said last."""
+        """Return the error, whose first line says how QEMU ended and the last line that it printed."""
         last = self.said.splitlines()[-1] if self.said else ""
         words = [self.how, *([f"QEMU's last lines:\n{self.said}"] if self.said else [])]
         words += [f"its console's last lines:\n{self.printed}"] if self.printed else []

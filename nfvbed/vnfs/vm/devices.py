@@ -1,4 +1,4 @@
-"""What this host can connect a guest to: each found by trying, each with its reason where it cannot."""
+"""The devices by which this host can connect a guest: each found by trying, or with its reason."""
 
 import contextlib
 import os
@@ -19,12 +19,12 @@ _MACS = ("02:4e:46:56:7f:00", "02:4e:46:56:7f:01")
 
 
 def tap_reason() -> str:
-    """Why there are no tap devices; empty when one could be made, in a namespace that is gone again."""
+    """Return why there are no tap devices; empty where one could be made, in a temporary namespace."""
     return _tried(lambda: links.add_tap(_NAMES[0]))
 
 
 def macvtap_reason() -> str:
-    """Why there are no macvtap devices; empty when one could be made, in a namespace that is gone again."""
+    """Return why there are no macvtap devices; empty where one could be made, in a temporary namespace."""
 
     def make() -> None:
         links.add_veth(_NAMES[0], _NAMES[1], _MACS)
@@ -50,9 +50,8 @@ def macvtap_file(name: str, netns: str, folder: Path) -> Path:
     """Find the device file of a macvtap link, or make one.
 
     Args:
-        name: of the link.
         netns: path of the network namespace that it is in.
-        folder: where a file is made, where the system has made none.
+        folder: for a new file, where the system has made none.
 
     Raises:
         OnboardError: there is no such macvtap link.

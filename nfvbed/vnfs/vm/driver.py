@@ -40,12 +40,12 @@ class _Wait:
 
     @property
     def left_s(self) -> float:
-        """Never nothing: what is done already is seen at the first look."""
+        """The time that is left, at least a little: what is done already is seen at the first look."""
         return max(0.1, self.deadline - time.monotonic())
 
 
 class VmVnf(VnfDriver):
-    """A virtual machine of an image that is built here, with an agent, or of a user's own, without one."""
+    """A virtual machine of an image built here, with an agent, or of a user's image without one."""
 
     def __init__(self) -> None:
         self._workspaces: dict[str, Workspace] = {}
@@ -168,17 +168,17 @@ class VmVnf(VnfDriver):
         raise Death(who, process.exit_status, process.log_tail(6), printed, process.log).error()
 
     def hops(self, handle: VnfHandle) -> tuple[Hop, ...]:
-        """The guest's own counters where its image has the agent; else what the host counts on the taps."""
+        """Return the guest's counters where its image has the agent; else the host's of the taps."""
         if GuestState.of(handle).agent is not None:
             return agentwork.hops(handle)
         return tuple(_host_hop(handle, number) for number in range(len(handle.ports)))
 
     def threads(self, handle: VnfHandle) -> tuple[WorkThread, ...]:
-        """The vCPUs and QEMU's main thread."""
+        """Return the vCPUs and QEMU's main thread."""
         return pinning.work_threads(handle.pids[0], GuestState.of(handle).vcpus)
 
     def stop(self, handle: VnfHandle) -> None:
-        """End QEMU by its monitor, and by a signal where that does not answer."""
+        """End QEMU through its monitor, or by a signal where that does not answer."""
         process = self._process(handle)
         if process.alive():
             with (
@@ -208,7 +208,7 @@ def _image(choice: VnfChoice) -> ImageSpec:
 
 
 def _declared(choice: VnfChoice) -> str:
-    """Say where an image is named; of one that is not the VNF's own only what it is called there is known."""
+    """Return where an image is named; for one that is not the VNF's own, only its name is known."""
     if choice.image in (None, choice.vnf.image):
         return f"image.file in vnfd/{choice.vnf.name}/vnf.yml"
     return f"image of {choice.label or choice.vnf.name}: in the experiment, a variant's native_vnf, or --image"

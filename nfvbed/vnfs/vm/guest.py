@@ -43,7 +43,7 @@ class Nic:
 
 @dataclass(frozen=True)
 class Disk:
-    """What the guest boots from."""
+    """The disk that the guest boots from."""
 
     path: Path
     format: Literal["qcow2", "raw"]

@@ -1,4 +1,4 @@
-"""Disk images, used so that they are never written to, and booted as they can be."""
+"""Disk images: never written to, and booted by their own means."""
 
 import os
 import subprocess
@@ -13,15 +13,13 @@ _TOOL_S = 60
 
 
 def disk(image: Image, overlay: Path, binaries: QemuBinaries) -> Disk:
-    """Return what the guest boots from.
+    """Return the disk that the guest boots from.
 
     An image that was built here is mounted read-only by its own guest; any other gets an overlay, which takes what its
     guest writes and ends with the run directory.
 
     Args:
-        image: to boot.
-        overlay: where the overlay is made.
-        binaries: QEMU's.
+        overlay: the overlay's file, which may be made.
 
     Raises:
         OnboardError: the overlay cannot be made.
@@ -53,10 +51,9 @@ def disk(image: Image, overlay: Path, binaries: QemuBinaries) -> Disk:
 
 
 def direct_boot(image: Image, parameters: str) -> DirectBoot | None:
-    """Return kernel and command line where the image has them beside it; None: the disk boots by itself.
+    """Return kernel and command line, if they are beside the image; None: the disk boots by itself.
 
     Args:
-        image: to boot.
         parameters: what nfvbed adds to the image's own command line.
     """
     if image.sidecar is None or not image.direct:

@@ -1,4 +1,4 @@
-"""QEMU's monitor, asked and answered in order: a small synchronous face of the asynchronous library."""
+"""QEMU's monitor with requests and answers in order: a small synchronous front of the asynchronous library."""
 
 import asyncio
 import time
@@ -17,11 +17,7 @@ _AGAIN_S = 0.05
 
 
 class Monitor:
-    """A connection to QEMU's monitor; QEMU serves one at a time.
-
-    Args:
-        socket: QEMU's.
-    """
+    """A connection to QEMU's monitor; QEMU serves one at a time."""
 
     def __init__(self, socket: Path) -> None:
         self._socket = socket
@@ -37,12 +33,11 @@ class Monitor:
         self.close()
 
     def connect(self, timeout_s: float, alive: Callable[[], None]) -> None:
-        """Connect, again and again until QEMU answers.
+        """Connect, with repeated attempts until QEMU answers.
 
-        It does not while a vhost-user port of it has no peer.
+        QEMU does not answer while one of its vhost-user ports has no peer.
 
         Args:
-            timeout_s: how long to try.
             alive: raises when QEMU has ended.
 
         Raises:
@@ -65,7 +60,7 @@ class Monitor:
             time.sleep(_AGAIN_S)
 
     def _attempt(self, timeout_s: float) -> str:
-        """Try once; what was observed, nothing when it is connected."""
+        """Try to connect once; return what failed, nothing if it worked."""
         try:
             self._runner.run(asyncio.wait_for(self._client.connect(str(self._socket)), timeout_s))
         except (QMPError, OSError, TimeoutError) as failure:
@@ -74,7 +69,7 @@ class Monitor:
         return ""
 
     def execute(self, command: str, arguments: Mapping[str, Any] | None = None) -> Any:
-        """Give a command and return its answer.
+        """Execute a command and return its answer.
 
         Raises:
             OnboardError: QEMU refuses it, or does not answer.
@@ -88,7 +83,7 @@ class Monitor:
             ) from failure
 
     def close(self) -> None:
-        """Let go of it; idempotent."""
+        """Close the connection; idempotent."""
         try:
             self._runner.run(asyncio.wait_for(self._client.disconnect(), _ANSWER_S))
         except (QMPError, OSError, TimeoutError, RuntimeError, EOFError):

@@ -1,4 +1,4 @@
-"""Which core every thread of QEMU runs on, as it was resolved: set from outside, by thread id."""
+"""The core of every thread of QEMU, set from outside, by thread id."""
 
 import os
 from collections.abc import Sequence
@@ -18,12 +18,11 @@ def vcpu_threads(answer: Sequence[dict[str, object]]) -> tuple[int, ...]:
 
 
 def pin(pid: int, vcpus: Sequence[int], guest: GuestSeats, *, realtime: bool) -> None:
-    """Put vCPUs on their cores and every other thread of QEMU on the emulator's.
+    """Pin vCPUs to their cores and every other thread of QEMU to the emulator's.
 
     Args:
-        pid: of QEMU.
+        pid: QEMU's process id.
         vcpus: thread ids, in the order of the vCPUs.
-        guest: who runs where.
         realtime: vCPUs on SCHED_FIFO, but for vCPU 0, which does the guest's housekeeping.
 
     Raises:
@@ -39,7 +38,7 @@ def pin(pid: int, vcpus: Sequence[int], guest: GuestSeats, *, realtime: bool) ->
 
 
 def work_threads(pid: int, vcpus: Sequence[int]) -> tuple[WorkThread, ...]:
-    """Return the threads whose time is the VNF's: the vCPUs, and QEMU's main thread, which moves frames of taps."""
+    """Return the threads whose time is the VNF's: vCPUs, and QEMU's main thread, which moves taps' frames."""
     threads = [_thread(pid, thread) for thread in (*vcpus, pid)]
     return tuple(thread for thread in threads if thread is not None)
 

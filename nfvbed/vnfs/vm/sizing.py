@@ -23,7 +23,7 @@ _BACKENDS: dict[PortKind, Backend] = {
 
 
 def resolved(seat: VnfSeat) -> GuestSeats:
-    """Return who of the guest runs where; a seat that says nothing means shared cores.
+    """Return the cores of a guest's threads; a seat without any means shared cores.
 
     Raises:
         UnsupportedError: the flavor wants more than that, and nobody resolved it.
@@ -47,7 +47,7 @@ def resolved(seat: VnfSeat) -> GuestSeats:
 
 
 def memory(seat: VnfSeat, guest: GuestSeats) -> tuple[MemoryNode, ...]:
-    """Return the guest's memory; hugepages are reserved by this.
+    """Return the guest's memory, after reserving its hugepages.
 
     Raises:
         PrerequisiteError: the host has too few hugepages.
@@ -65,9 +65,8 @@ def nics(choice: VnfChoice, ports: tuple[VnfPort, ...], *, vhost: bool) -> tuple
     """Return the guest's NICs, in the order of the ports.
 
     Args:
-        choice: the VNF; its NIC and offloads.
         ports: where they attach.
-        vhost: whether the kernel can move the frames of taps, for ports that do not say whether it is to.
+        vhost: whether the kernel can move the frames of taps, for ports that do not say so themselves.
 
     Raises:
         UnsupportedError: this NIC cannot be attached to such a port.

@@ -1,4 +1,4 @@
-"""What is written down of a virtual machine."""
+"""The record of a virtual machine."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ from nfvbed.records.state import NESTED, VnfState
 
 
 class GuestState(VnfState):
-    """Its QEMU, and the ways to it and into the guest."""
+    """A guest's QEMU, and the ways to it and into the guest."""
 
     run_directory: str
     """Where the process is recorded."""

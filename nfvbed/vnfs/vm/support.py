@@ -21,7 +21,7 @@ _TRIED = {
 
 
 def usable(binaries: QemuBinaries) -> QemuBinaries:
-    """Check that a QEMU is new enough.
+    """Return a QEMU after checking that it is new enough.
 
     Raises:
         UnsupportedError: it is not.
@@ -38,7 +38,7 @@ def usable(binaries: QemuBinaries) -> QemuBinaries:
 
 
 def probe(choice: VnfChoice) -> Fitness:
-    """Find out by trying: QEMU runs, a guest boots, the kernel has the ports that its NIC needs.
+    """Probe QEMU, the boot of a guest, and the kernel's ports for its NIC, by trying.
 
     Raises:
         UnsupportedError, PrerequisiteError: this host cannot.

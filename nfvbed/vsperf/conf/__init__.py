@@ -1,4 +1,4 @@
-"""VSPERF's own files and test IDs, read and mapped to experiments; nothing of them is executed.
+"""VSPERF's own files and test IDs, read and mapped to experiments; nothing in them is executed.
 
 `read_settings` reads `NN_topic.conf` files, `select` maps one test to an experiment, `study_of` checks it like one of
 ours, `read_results` reads a result file that VSPERF wrote.

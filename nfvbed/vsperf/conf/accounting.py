@@ -1,4 +1,4 @@
-"""Accounts for every setting that a test is given: it shapes the experiment, or is missing, or has a note."""
+"""Accounts for every setting of a test: it shapes the experiment, is missing, or has a note."""
 
 from collections.abc import Collection
 from typing import Any, Final
@@ -15,12 +15,11 @@ _DEFAULT_DIFFERS: Final = "{}; VSPERF's default is something else"
 
 
 def account(draft: Draft, settings: TestSettings, matters: Collection[Relevance]) -> None:
-    """Name each given setting that nfvbed does not use, and refuse those that would change what is measured.
+    """Note each given setting that nfvbed does not use, and report those as missing that would change a measurement.
 
     Args:
-        draft: takes what is missing, and the notes.
-        settings: those of the test.
-        matters: what this test has: a setting of something else changes nothing in it, in VSPERF as here.
+        draft: gets what is missing, and the notes.
+        matters: the test's features: a setting of another feature changes nothing, in VSPERF as here.
     """
     for name in settings.given():
         if name in UNREAD:
@@ -55,7 +54,7 @@ def _missing(draft: Draft, settings: TestSettings, found: SettingValue, setting:
 
 
 def _accepted(found: SettingValue, setting: Setting) -> bool:
-    """Whether a value is what nfvbed does anyway; of guests the value of each."""
+    """Return whether a value is what nfvbed does anyway; of guests the value of each."""
 
     def accepted(value: Any) -> bool:
         return any(same(value, one) for one in setting.accepts)

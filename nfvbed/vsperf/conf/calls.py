@@ -1,4 +1,4 @@
-"""The functions and methods that files of VSPERF's form may call, and the operators; everything else is refused.
+"""The functions, methods and operators that files of VSPERF's form may use; all others are refused.
 
 All of them take and return plain values. Sizes are bounded, so that no small file unfolds into a large one.
 """
@@ -21,11 +21,11 @@ SCALARS = (str, int, float, bool, type(None))
 
 
 class TooLargeError(ValueError):
-    """A value would be larger than any configuration."""
+    """An error: a value would be larger than any configuration."""
 
 
 def bounded(value: Any) -> Any:
-    """Give a value back, unless it is too long.
+    """Return a value, unless it is too long.
 
     Raises:
         TooLargeError: it has more than `MAX_LENGTH` characters or items.
@@ -60,7 +60,7 @@ def _round(value: Any, digits: int | None = None) -> Any:
 
 
 def _absolute(path: str) -> str:
-    """Make a path absolute; links are not followed, as that would look at the disk."""
+    """Return a path as absolute; links are not followed, as that would read the disk."""
     return posixpath.abspath(path)
 
 
@@ -91,7 +91,7 @@ RESERVED = frozenset({"os", "copy", "settings"} | {name for name in FUNCTIONS if
 
 
 def format_text(text: str, *values: Any, **named: Any) -> str:
-    """Fill in `{}`, `{0}` and `{name}`, without attributes, indices, widths and conversions.
+    """Return a text with `{}`, `{0}` and `{name}` filled in, without attributes, indices, widths and conversions.
 
     Raises:
         ValueError: a field asks for more.

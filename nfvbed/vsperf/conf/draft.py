@@ -1,4 +1,4 @@
-"""An experiment while it is put together from VSPERF's settings."""
+"""The draft of an experiment, made from VSPERF's settings."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +11,7 @@ from nfvbed.vsperf.conf.settings import SettingValue
 
 @dataclass
 class Draft:
-    """What has been mapped so far."""
+    """The parts that have been mapped so far."""
 
     test: str
     experiment: dict[str, Any] = field(default_factory=dict)
@@ -29,7 +29,7 @@ class Draft:
     """Settings whose value is refused, with VSPERF's default, which would not be; None: leave it out."""
 
     def put(self, key: str, value: Any, found: SettingValue) -> None:
-        """Set a key of the experiment (dotted) to what a setting says."""
+        """Set a key of the experiment (dotted) to a setting's value."""
         *parents, last = key.split(".")
         target = self.experiment
         for parent in parents:
@@ -38,27 +38,27 @@ class Draft:
         self.origins[tuple(key.split("."))] = (found.name, found.place)
 
     def differs(self, found: SettingValue, text: str) -> None:
-        """Say that nfvbed does it in another way."""
+        """Note that nfvbed does it in another way."""
         self.notes.append(Note(NoteKind.DIFFERS, found.name, text, found.place))
 
     def unused(self, found: SettingValue, text: str, *, is_default: bool = False) -> None:
-        """Say that nfvbed has no use for it."""
+        """Note that nfvbed has no use for it."""
         self.notes.append(Note(NoteKind.UNUSED, found.name, text, found.place, is_default))
 
     def lacks(self, text: str, found: SettingValue, advice: str = "") -> None:
-        """Say that nfvbed has no equivalent yet, and what can be done about it."""
+        """Report that nfvbed has no equivalent yet, and what can be done about it."""
         place = f", {found.place}" if found.place else ""
         self.missing.append(f"{text} ({found.name} = {shown(found.value)}{place})")
         if advice:
             self.advice.append(advice)
 
     def wrong(self, found: SettingValue, fix: str) -> ConfigurationError:
-        """Build the error for a value that VSPERF would not take either."""
+        """Return the error for a value that VSPERF would not take either."""
         return refused(f"{found.name} of test {self.test} is not valid", found.place, shown(found.value), fix)
 
 
 def whole(draft: Draft, found: SettingValue, low: int, high: int) -> int:
-    """Take a whole number, written as a number or, as VSPERF often does, as a text.
+    """Return a whole number, written as a number or, as often in VSPERF, as a text.
 
     Raises:
         ConfigurationError: it is none, or out of range.
@@ -72,7 +72,7 @@ def whole(draft: Draft, found: SettingValue, low: int, high: int) -> int:
 
 
 def number(draft: Draft, found: SettingValue, low: float, high: float) -> float:
-    """Take a number.
+    """Return a number.
 
     Raises:
         ConfigurationError: it is none, or out of range.
@@ -84,7 +84,7 @@ def number(draft: Draft, found: SettingValue, low: float, high: float) -> float:
 
 
 def one_of(draft: Draft, found: SettingValue, allowed: tuple[Any, ...]) -> Any:
-    """Take one of a few values.
+    """Return one of a few values.
 
     Raises:
         ConfigurationError: it is none of them.
@@ -95,7 +95,7 @@ def one_of(draft: Draft, found: SettingValue, allowed: tuple[Any, ...]) -> Any:
 
 
 def truth(draft: Draft, found: SettingValue) -> bool:
-    """Take a truth value, or the text 'True' that VSPERF takes for one; to VSPERF the text 'False' is true as well.
+    """Return a truth value, also of the text 'True'; the text 'False', which VSPERF takes as true, is refused.
 
     Raises:
         ConfigurationError: it is none.
@@ -104,7 +104,7 @@ def truth(draft: Draft, found: SettingValue) -> bool:
 
 
 def flag(draft: Draft, found: SettingValue) -> bool:
-    """Take a truth value; None, where a part of TRAFFIC is left out, is False.
+    """Return a truth value; None, where a part of TRAFFIC is left out, is False.
 
     Raises:
         ConfigurationError: it is none.

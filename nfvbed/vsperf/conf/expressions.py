@@ -1,4 +1,4 @@
-"""Interprets the expressions of a file of VSPERF's form. What is not listed here is refused; nothing is executed."""
+"""Evaluates the expressions of a file of VSPERF's form by a list of allowed forms; nothing is executed."""
 
 import ast
 from collections.abc import Callable, Mapping
@@ -20,9 +20,8 @@ class Expressions:
     """The expressions of one file.
 
     Args:
-        path: the file.
-        names: what the files read so far, and the lines above, have given names to.
-        values: the settings of the files read before; what `settings.getValue` finds.
+        names: names from the files read before, and from the lines above.
+        values: the settings of the files read before, for `settings.getValue`.
     """
 
     def __init__(self, path: Path, names: Mapping[str, Any], values: Mapping[str, Any]) -> None:
@@ -46,7 +45,7 @@ class Expressions:
         return Place(self._path, getattr(node, "lineno", 1))
 
     def value(self, node: ast.expr) -> Any:
-        """Interpret one expression.
+        """Return the value of one expression.
 
         Raises:
             ConfigurationError: a form that is not read, an unknown name, or values that do not fit together.
@@ -99,7 +98,7 @@ class Expressions:
         return self.value(node.value)[self.index(node.slice)]
 
     def index(self, node: ast.expr) -> Any:
-        """Interpret what is in brackets: a key, a number, or a slice."""
+        """Return the value in brackets: a key, a number, or a slice."""
         if isinstance(node, ast.Slice):
             ends = (node.lower, node.upper, node.step)
             return slice(*(None if end is None else self.value(end) for end in ends))

@@ -1,4 +1,4 @@
-"""From VNF and the GUEST settings to the VNFs of an experiment."""
+"""Maps VNF and the GUEST settings to the VNFs of an experiment."""
 
 import re
 from collections.abc import Mapping
@@ -39,16 +39,15 @@ _CORES: Final = re.compile(r"(?:(?:cpus|cores|sockets|threads)=)?([0-9]+)")
 
 
 def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: Catalogue) -> frozenset[Relevance]:
-    """Map what the VNFs are: the same for all of them, as in nfvbed's experiments.
+    """Map the VNFs, which are all the same, as in nfvbed's experiments.
 
     Args:
-        draft: takes the result.
-        settings: those of the test.
-        kind: VSPERF's VNFs are virtual machines; a process or container instead is noted as a difference.
-        catalogue: the flavors that there are.
+        draft: gets the result.
+        kind: VSPERF's VNFs are virtual machines; a process or container is noted as a difference.
+        catalogue: with the flavors.
 
     Returns:
-        What the VNFs are, of what settings can be about.
+        The VNFs' features, among those that settings can be about.
     """
     found = settings.require("VNF")
     if kind is VnfKind.CONTAINER:
@@ -86,7 +85,7 @@ def map_guests(draft: Draft, settings: TestSettings, kind: VnfKind, catalogue: C
 
 
 def _queues(draft: Draft, settings: TestSettings) -> SettingValue | None:
-    """Return the queues of a port, as a number; 0 is one queue. None where nothing is said of them."""
+    """Return the number of queues of a port; 0 is one queue. None where no setting gives it."""
     found = settings.get("GUEST_NIC_QUEUES")
     if found is None:
         return None
@@ -97,7 +96,7 @@ def _queues(draft: Draft, settings: TestSettings) -> SettingValue | None:
 def _testpmd(
     draft: Draft, settings: TestSettings, use: Mapping[str, Any], queues: int, catalogue: Catalogue
 ) -> GuestTestpmd:
-    """Return how testpmd will run in the guest: the agent of nfvbed's guests keeps vCPU 0 for all else."""
+    """Return how testpmd will run in the guest: nfvbed's agent keeps vCPU 0 for all else."""
     vnf = catalogue.load_vnf(VNF)
     cores = 1
     if use["kind"] == VnfKind.VM.value:
@@ -197,11 +196,11 @@ def _with_memory(
     """Return the flavors nearest to an amount of memory.
 
     Args:
-        draft: takes what is missing or differs.
+        draft: gets what is missing or differs.
         found: the amount, in MiB.
-        flavors: to choose from; one at least.
-        wanted: what else is asked for.
-        asked: whether it is not VSPERF's default: another one is missing then.
+        flavors: to choose from; at least one.
+        wanted: the other demands.
+        asked: whether it differs from VSPERF's default: another amount is missing then.
     """
     mib = whole(draft, found, 1, 1 << 24)
     nearest = min(abs(flavor.memory_mib - mib) for flavor in flavors)
@@ -226,7 +225,7 @@ def _is_plain(flavor: Flavor) -> bool:
 
 
 def _vcpus(draft: Draft, found: SettingValue) -> int:
-    """Take QEMU's `-smp`: a number, or `sockets=1,cores=2`, whose product it is."""
+    """Return the number of vCPUs in QEMU's `-smp`: a number, or `sockets=1,cores=2`, whose product it is."""
     count = 1
     for part in str(found.value).split(","):
         match = _CORES.fullmatch(part.strip())

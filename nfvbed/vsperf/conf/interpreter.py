@@ -1,4 +1,4 @@
-"""Interprets the statements of files of VSPERF's form, which share one set of names, as in VSPERF."""
+"""Interprets the statements of files of VSPERF's form, which share their names, as in VSPERF."""
 
 import ast
 import warnings
@@ -23,7 +23,7 @@ OPEN_NAMES: Final = ("PATHS",)
 
 
 class Interpreter:
-    """Reads file after file.
+    """Reads files in order.
 
     Attributes:
         names: every name with its value, those of helpers too.
@@ -120,7 +120,7 @@ class Interpreter:
             raise TypeError(f"a {type(container).__name__} has no parts that can be set")
 
     def _container(self, node: ast.expr) -> Any:
-        """Find what a part is to be set in; what `OPEN_NAMES` lack is made."""
+        """Return the container in which a part is set; one of `OPEN_NAMES` is made if missing."""
         if not (isinstance(node, ast.Subscript) and _base(node) in OPEN_NAMES):
             return self._expressions.value(node)
         above = self._container(node.value)
@@ -150,7 +150,7 @@ class Interpreter:
         raise self._not_read(statement, "remove the line; it has no effect")
 
     def _touched(self, node: ast.expr) -> None:
-        """Keep that this file gives a name its value when it sets a part of it, or calls one of its methods."""
+        """Record that this file gives a name its value by setting a part of it, or calling its method."""
         name = _base(node)
         if name is not None and name in self.names:
             self._given.setdefault(name, self._expressions.place(node))

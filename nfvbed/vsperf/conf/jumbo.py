@@ -1,4 +1,4 @@
-"""From VSPERF's settings of jumbo frames to the frame sizes, from which the MTU of every port follows."""
+"""Maps VSPERF's settings of jumbo frames to the frame sizes, from which the MTU of every port follows."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ MAX_MTU: Final = 65_535
 
 
 def map_jumbo(draft: Draft, settings: TestSettings) -> None:
-    """Hold the frame sizes against what VSPERF would ask its ports for.
+    """Compare the frame sizes with the MTU that VSPERF would set on its ports.
 
     In nfvbed the MTU of the ports follows from the largest frame of the experiment. Where VSPERF's ports would have a
     larger one all the same, which takes larger buffers, the test is missing.

@@ -1,4 +1,4 @@
-"""VSPERF's macros in settings: `#PARAM(NAME['key'])` anywhere, the others in settings of guests (`GUEST_*`)."""
+"""VSPERF's macros in settings: `#PARAM(NAME['key'])` in all, the others in those of guests (`GUEST_*`)."""
 
 import ast
 import ipaddress
@@ -17,18 +17,17 @@ MAX_REFERENCES: Final = 20
 
 
 class MacroError(ValueError):
-    """A macro that is unknown or has no value."""
+    """An unknown macro, or one without a value."""
 
 
 def expand_references(value: Any, look_up: Callable[[str], Any], depth: int = 0) -> Any:
     """Replace every `#PARAM(NAME)` and `#PARAM(NAME[0]['key'])` by the value of that setting.
 
-    As in VSPERF, what refers to a setting or an item that is not there stays as it is.
+    As in VSPERF, a reference to a missing setting or item stays as it is.
 
     Args:
-        value: a setting's value.
-        look_up: gives the value of a setting; LookupError where there is none.
-        depth: how many references led here.
+        look_up: returns a setting's value; LookupError: there is none.
+        depth: number of references that led here.
 
     Raises:
         MacroError: settings refer to each other in a circle.
@@ -58,7 +57,7 @@ def _referred(found: re.Match[str], look_up: Callable[[str], Any], depth: int) -
 
 
 def has_macro(value: Any) -> bool:
-    """Whether a value holds a macro, as VSPERF decides it."""
+    """Return whether a value holds a macro, as VSPERF decides it."""
     return "#" in str(value)
 
 
@@ -66,7 +65,7 @@ def expand_guest(value: Any, index: int) -> Any:
     """Expand `#VMINDEX`, `#MAC`, `#IP` and `#EVAL` in a value for one guest.
 
     Args:
-        value: what the setting holds for the first guest.
+        value: the setting for the first guest.
         index: the guest's number, from 0.
 
     Raises:

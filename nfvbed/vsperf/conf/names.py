@@ -1,4 +1,4 @@
-"""Which names of a file are settings of VSPERF's, and the keys of TRAFFIC."""
+"""The names in a file that are settings of VSPERF's, and the keys of TRAFFIC."""
 
 from types import MappingProxyType
 
@@ -7,7 +7,7 @@ MACRO_PREFIX = "STEP_"
 
 
 def is_setting(name: str) -> bool:
-    """Whether VSPERF takes a name for a setting: in capitals; those that begin with _ or STEP_ are a file's helpers."""
+    """Return whether VSPERF takes a name for a setting: it is in capitals, and no file's helper (`_`, `STEP_`)."""
     return name.isupper() and not name.startswith(("_", MACRO_PREFIX))
 
 

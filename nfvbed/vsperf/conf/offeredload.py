@@ -1,4 +1,4 @@
-"""A continuous stream below the line rate: from a percentage to frames/s, where the settings say what 100 % is."""
+"""Maps a continuous stream below the line rate: from a percentage to frames/s, where 100 % is known."""
 
 from typing import Final
 
@@ -14,14 +14,14 @@ BITS_PER_MBIT: Final = 1_000_000
 
 
 def map_unbounded_load(draft: Draft, settings: TestSettings) -> None:
-    """Say of a declared line rate that a test at 100 % is not held to it: the ports take what they take."""
+    """Note for a test at 100 % that its declared line rate does not bound it: the ports take what they can."""
     forced = settings.get(FORCED)
     if forced is not None and flag(draft, forced):
         draft.differs(forced, f"frames are sent as fast as the ports take them; {SPEED} holds below 100 % alone")
 
 
 def map_given_load(draft: Draft, settings: TestSettings, duration_s: float) -> None:
-    """Map TRAFFIC['frame_rate'] below 100 % to a test `continuous` at so many frames/s over all directions.
+    """Map TRAFFIC['frame_rate'] below 100 % to a test `continuous` at a load in frames/s over all directions.
 
     Virtual ports have no line rate, and no part of something else is taken in its place: without a declared port speed
     the test is missing. As is one of several frame sizes at once, since each has a load of its own.

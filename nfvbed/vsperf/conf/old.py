@@ -1,4 +1,4 @@
-"""The forms of VSPERF up to colorado (2016): tests say their traffic in keywords, parameters have other names.
+"""The forms of VSPERF up to colorado (2016), with traffic in keywords and other names of parameters.
 
 Both become what VSPERF has had since danube: parts of TRAFFIC, and settings.
 """
@@ -87,7 +87,7 @@ PARAMETERS: Final = frozenset((*_PARAMETERS, *_TRAFFIC_PARAMETERS, *UNREAD))
 
 
 def renamed(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return parameters under the names of settings; those of today weigh more.
+    """Return parameters under the names of settings; those of today have priority.
 
     Args:
         parameters: TEST_PARAMS, the Parameters of a test, or --test-params.
@@ -109,7 +109,7 @@ def renamed(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def traffic_of(case: Mapping[str, Any]) -> PlacedDict:
-    """Return the parts of TRAFFIC that a test says in keywords; none where it has none of these keywords."""
+    """Return the parts of TRAFFIC that a test gives in keywords; none where there are no such keywords."""
     traffic, places = PlacedDict(), places_of(case)
     for keyword, key in TRAFFIC_KEYWORDS.items():
         if keyword in case:
@@ -120,7 +120,7 @@ def traffic_of(case: Mapping[str, Any]) -> PlacedDict:
 
 
 def parameters_of(case: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the parameters of a test in today's form, those that are keywords among them."""
+    """Return the parameters of a test in today's form, with those from keywords."""
     given = case.get("Parameters", {})
     found = renamed(given) if isinstance(given, Mapping) else {}
     traffic = traffic_of(case)
@@ -128,7 +128,7 @@ def parameters_of(case: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _with_traffic(parameters: PlacedDict, traffic: PlacedDict) -> PlacedDict:
-    """Put old parts of TRAFFIC beneath those that are given in today's form."""
+    """Return TRAFFIC with its old parts below those in today's form."""
     given = parameters.get("TRAFFIC", {})
     if traffic and isinstance(given, Mapping):
         traffic.update(given)

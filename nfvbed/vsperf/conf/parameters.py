@@ -1,4 +1,4 @@
-"""VSPERF's `--test-params`: settings for a test, in one text of `NAME=value; NAME=value`."""
+"""VSPERF's `--test-params`: settings for a test in one text, `NAME=value; NAME=value`."""
 
 import ast
 import re
@@ -23,12 +23,11 @@ MAX_TEXT: Final = 100_000
 
 
 def with_parameters(settings: VsperfSettings, text: str) -> VsperfSettings:
-    """Put the settings of a `--test-params` text over those of `TEST_PARAMS`.
+    """Return settings with those of a `--test-params` text over those of `TEST_PARAMS`.
 
-    As in VSPERF they weigh more than the files, and less than a test's own `Parameters` and keywords.
+    As in VSPERF they override the files, and a test's own `Parameters` and keywords override them.
 
     Args:
-        settings: what was read.
         text: `TRAFFICGEN_PKT_SIZES=(64,128); TRAFFICGEN_DURATION=10`, or a list of such texts, of which the first
             is that of the first test.
 
@@ -47,9 +46,9 @@ def with_parameters(settings: VsperfSettings, text: str) -> VsperfSettings:
 
 
 def parse_parameters(text: str) -> PlacedDict:
-    """Read a `--test-params` text; nothing of it is executed.
+    """Return the settings in a `--test-params` text; nothing in it is executed.
 
-    A name alone is True; a single word needs no quotes, as VSPERF takes it without.
+    A name alone is True; a single word needs no quotes, as in VSPERF.
 
     Raises:
         ConfigurationError: with the part that is wrong.
@@ -70,7 +69,7 @@ def parse_parameters(text: str) -> PlacedDict:
 
 
 def _first(text: str) -> str:
-    """Take the text of the first test out of a list with one for each test."""
+    """Return the text of the first test from a list with one for each test."""
     texts = _literal(OPTION, text)
     if not isinstance(texts, list) or not texts or not all(isinstance(item, str) for item in texts):
         raise refused(f"{OPTION} is no list of texts", _PLACE, shown(text), "write ['NAME=value; NAME=value']")
@@ -92,7 +91,7 @@ def _literal(name: str, text: str) -> Any:
 
 
 def _placed(value: Any) -> Any:
-    """Return dictionaries places, so that an error in one of their keys says where it was written."""
+    """Return dictionaries with places, so that an error in one of their keys names its line."""
     if not isinstance(value, Mapping):
         return value
     found = PlacedDict()

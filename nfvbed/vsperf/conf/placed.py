@@ -1,4 +1,4 @@
-"""Values that remember where they were written, and what is reported about them."""
+"""Values with the places where they were written, and notes about them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class PlacedDict(dict[Any, Any]):
             self.places.update(places_of(value))
 
     def copy(self) -> "PlacedDict":
-        """Copy the dictionary and the places, not the values."""
+        """Return a copy of the dictionary and the places, not of the values."""
         return PlacedDict(self)
 
 
@@ -54,7 +54,7 @@ def places_of(value: Any) -> Mapping[Any, Place]:
 
 
 class NoteKind(StrEnum):
-    """How much a note matters."""
+    """The weight of a note."""
 
     UNUSED = "not used"
     """It is VSPERF's, and nfvbed has no use for it."""
@@ -64,7 +64,7 @@ class NoteKind(StrEnum):
 
 @dataclass(frozen=True)
 class Note:
-    """Something that was accepted, and what became of it."""
+    """A note on something that was accepted, with what became of it."""
 
     kind: NoteKind
     name: str
@@ -100,7 +100,7 @@ def lines_of_notes(notes: Sequence[Note]) -> Iterable[str]:
 
 
 def refused(what: str, place: Place | None, observed: str, fix: str) -> ConfigurationError:
-    """Build the error for something in a file of VSPERF's form."""
+    """Return the error for something in a file of VSPERF's form."""
     return ConfigurationError(what, where=str(place) if place else "VSPERF's default", observed=observed, fix=fix)
 
 
@@ -109,6 +109,6 @@ SHOWN = 60
 
 
 def shown(value: Any) -> str:
-    """Write a value as a message repeats it."""
+    """Return a value as a message repeats it."""
     text = repr(value)
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."

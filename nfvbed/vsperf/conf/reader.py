@@ -27,11 +27,11 @@ MAX_DEPTH: Final = 50
 
 
 def read_settings(paths: Sequence[Path], installed: Path | None = None) -> VsperfSettings:
-    """Read files of VSPERF's form; a later value replaces an earlier one.
+    """Read files of VSPERF's form; later values replace earlier ones.
 
     Args:
         paths: files, and folders whose `NN_topic.conf` files are read in the order of NN.
-        installed: the folder of settings of the VSPERF that is to run: it says itself which settings it has.
+        installed: the settings folder of the VSPERF that will run: it defines the known settings.
 
     Raises:
         ConfigurationError: unreadable, a form that is not read, or unknown names; with file and line.
@@ -81,7 +81,7 @@ def _order(file: Path) -> tuple[int, str, str]:
 
 
 def _check_size(reader: Interpreter) -> None:
-    """Lists that hold each other many times over are small in memory, and endless to whoever walks through them."""
+    """Refuse lists that hold each other many times: small in memory, they never end for whoever walks them."""
     left = MAX_PARTS
     for name, value in reader.values.items():
         for depth, part in _parts(value, 0):

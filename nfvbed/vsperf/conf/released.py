@@ -1,4 +1,4 @@
-"""VSPERF's releases: which settings each has in its `conf`, and the values that it gives them (`released.json`)."""
+"""VSPERF's releases: the settings in each one's `conf`, with their values (`released.json`)."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -46,10 +46,10 @@ def releases() -> Mapping[str, Release]:
 
 
 def release_of(given: Collection[str]) -> Release:
-    """Return the release whose `conf` was read, judged by the names of the settings; the newest for a user's own file.
+    """Return the release whose `conf` was read, judged by the settings' names; for a user's own file, the newest.
 
     Args:
-        given: names of the settings that the files give a value.
+        given: names of the settings in the files.
     """
     names = set(given)
 
@@ -67,7 +67,7 @@ def _newest_first() -> list[Release]:
 
 
 def default_of(setting: str, release: Release) -> Any:
-    """Return a setting's default: of the release, or of the newest release that has this setting.
+    """Return a setting's default: the release's, or that of the newest release with this setting.
 
     Raises:
         LookupError: no release gives it a value.
@@ -79,7 +79,7 @@ def default_of(setting: str, release: Release) -> Any:
 
 
 def same(value: Any, other: Any) -> bool:
-    """Whether two values mean the same to VSPERF, which takes numbers and truth values as texts too."""
+    """Return whether two values are equal for VSPERF, which also takes numbers and truth values as texts."""
     return bool(_plain(value) == _plain(other))
 
 

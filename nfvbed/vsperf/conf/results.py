@@ -1,4 +1,4 @@
-"""Reads result files that VSPERF wrote. Their numbers are VSPERF's, and never become trials of nfvbed."""
+"""Reads result files of VSPERF. Their numbers are VSPERF's, and never become trials of nfvbed."""
 
 import csv
 import io
@@ -53,7 +53,7 @@ class VsperfResult(SpecModel):
 
 
 def read_results(path: Path) -> tuple[VsperfResult, ...]:
-    """Read one `result_*.csv` of VSPERF.
+    """Return the lines of one `result_*.csv` of VSPERF.
 
     Raises:
         ConfigurationError: unreadable, no such file of VSPERF's, exported by nfvbed itself, or a value that is none;

@@ -1,4 +1,4 @@
-"""One test of VSPERF as an experiment of nfvbed, with all that differs and all that is not there yet."""
+"""Maps a test of VSPERF to an experiment of nfvbed, with all differences and all that is missing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -70,7 +70,7 @@ class Selection:
 
 
 def known_tests(settings: VsperfSettings) -> tuple[str, ...]:
-    """Return the IDs that can be asked for: those of the files that were read, then the others that are known."""
+    """Return the IDs of all tests: those of the files that were read, then the other known ones."""
     own = [case.name for case in settings.tests]
     return (*own, *(name for name in TEST_IDS if name not in own))
 
@@ -82,13 +82,13 @@ def select(
     *,
     vnf_kind: VnfKind = VnfKind.VM,
 ) -> Selection:
-    """Map one test of VSPERF to an experiment.
+    """Return a test of VSPERF, mapped to an experiment.
 
     Args:
-        settings: what was read; a test that is defined there counts as it is defined there.
+        settings: as read; a test that they define counts as defined there.
         test: its ID.
-        project: the variants and flavors that there are.
-        vnf_kind: what VNFs run in; VSPERF's are virtual machines, and another kind is noted as a difference.
+        project: with the variants and flavors.
+        vnf_kind: VSPERF's VNFs are virtual machines; another kind is noted as a difference.
 
     Raises:
         UnknownNameError: there is no such test; with the nearest ID.
@@ -127,7 +127,7 @@ def select(
 
 
 def _of_switch(variant: str | None) -> frozenset[Relevance]:
-    """Return what a test of a variant has, of what settings can be about."""
+    """Return the features of a test with a variant, among those that settings can be about."""
     found = {Relevance.ALWAYS}
     found |= {Relevance.OVS} if variant in OVS else set()
     found |= {Relevance.OVS_DPDK if variant == WITH_PMD else Relevance.OVS_KERNEL} if variant in OVS else set()
@@ -135,7 +135,7 @@ def _of_switch(variant: str | None) -> frozenset[Relevance]:
 
 
 def _advice(draft: Draft) -> tuple[str, ...]:
-    """Return what can be done about what is missing; last, how refused settings are given VSPERF's defaults."""
+    """Return advice on what is missing; last, how refused settings get VSPERF's defaults."""
     known = {name: value for name, value in draft.defaults.items() if value is not None}
     resets = "; ".join(f"{name}={value!r}" for name, value in known.items())
     left_out = [name for name in draft.defaults if name not in known]
@@ -174,7 +174,7 @@ def _map(draft: Draft, own: TestSettings, kind: TestKind, topology: str | None) 
 
 
 def _unknown_parts(draft: Draft, case: TestCase) -> None:
-    """Name the keywords that ask for something that nfvbed does not do."""
+    """Report the keywords that ask for what nfvbed does not do."""
     for keyword, text in (
         ("TestSteps", "it is driven step by step; VSPERF itself runs such tests"),
         ("Load", "no load is made beside the test"),
@@ -190,13 +190,13 @@ def _unknown_parts(draft: Draft, case: TestCase) -> None:
 
 
 def name_of(test: str) -> str:
-    """Return the name of the experiment that a test becomes."""
+    """Return the name of a test's experiment."""
     slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in test.lower())
     return (NAME_PREFIX + slug)[:MAX_NAME].rstrip("-")
 
 
 def require_native(selection: Selection) -> None:
-    """Refuse a test that nfvbed cannot run as VSPERF means it.
+    """Refuse a test that nfvbed cannot run as VSPERF does.
 
     Raises:
         UnsupportedError: with everything that is missing.
@@ -211,7 +211,7 @@ def require_native(selection: Selection) -> None:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    """Write texts one a line."""
+    """Return texts, one a line."""
     return "\n    ".join(texts)
 
 
@@ -223,7 +223,7 @@ class SelectedDocument(Document):
     test: str = ""
 
     def where(self, key: Sequence[str | int] = ()) -> str:
-        """Name the setting that a key comes from, with its file and line."""
+        """Return the setting that a key comes from, with its file and line."""
         path = tuple(key)
         if any(path[:length] in self.overridden for length in range(1, len(path) + 1)):
             return f"command line, {dotted(path)}"
@@ -235,11 +235,10 @@ class SelectedDocument(Document):
 
 
 def study_of(selection: Selection, project: Project, overrides: Mapping[str, Any] | None = None) -> Study:
-    """Check a selection as an experiment's file is checked, and load what it names.
+    """Check a selection like an experiment's file, and load the files that it names.
 
     Args:
-        selection: the mapped test.
-        project: variants, VNFs, flavors and sites.
+        project: with variants, VNFs, flavors and sites.
         overrides: dotted keys of the experiment with the values that the command line gives them.
 
     Raises:
@@ -266,7 +265,7 @@ def study_of(selection: Selection, project: Project, overrides: Mapping[str, Any
 
 
 def _with_options(variant: Variant, selection: Selection) -> Variant:
-    """Change a variant's options as the test asks; those that a variant lacks stay with the others."""
+    """Return a variant with the options that the test asks for; options that it lacks stay with the others."""
     known = {key: value for key, value in selection.variant_options.items() if hasattr(variant.options, key)}
     data = variant.model_dump(mode="json")
     changed = {**data, "options": {**data["options"], **known}}

@@ -1,4 +1,4 @@
-"""VSPERF's settings as read, and as they hold for one test."""
+"""VSPERF's settings as read, and as they apply to one test."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class SettingValue:
     """None: it is VSPERF's default."""
 
     def at(self, *keys: str) -> "SettingValue":
-        """Return what a dictionary holds, with its place; None where it holds none."""
+        """Return an item of the dictionary, with its place; None where there is none."""
         value, place, name = self.value, self.place, self.name
         for key in keys:
             place = places_of(value).get(key, place)
@@ -48,7 +48,7 @@ class SettingValue:
 
 @dataclass(frozen=True)
 class VsperfSettings:
-    """All that was read."""
+    """All settings that were read."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     places: Mapping[str, Place] = field(default_factory=dict)
@@ -62,15 +62,15 @@ class VsperfSettings:
         return release_of(self.places.keys())
 
     def test(self, name: str) -> TestCase | None:
-        """Find the test case that the files define under a name."""
+        """Return the test case that the files define under a name; None: there is none."""
         return next((case for case in self.tests if case.name == name), None)
 
     def for_test(self, case: TestCase, guests: int) -> "TestSettings":
-        """Return the settings that hold for one test.
+        """Return the settings of one test.
 
         Args:
-            case: the test; its keywords weigh more than its parameters, these more than `TEST_PARAMS`.
-            guests: how many VNFs it has.
+            case: its keywords override its parameters, which override `TEST_PARAMS`.
+            guests: number of its VNFs.
         """
         return TestSettings(self, case, guests)
 
@@ -112,7 +112,7 @@ class TestSettings:
         return found
 
     def given(self) -> tuple[str, ...]:
-        """Return the names of all settings that the files, the parameters and the test give a value."""
+        """Return the names of all settings with a value from the files, the parameters or the test."""
         keywords = [setting for keyword, setting in SETTING_OF.items() if keyword in self._case.keywords]
         return tuple(dict.fromkeys((*self._settings.places, *self._parameters, *keywords)))
 
@@ -124,15 +124,15 @@ class TestSettings:
             return None
 
     def is_like(self, found: SettingValue, default: Any) -> bool:
-        """Whether a part of a setting is what a recorded default of it has."""
+        """Return whether a part of a setting equals that part of a recorded default."""
         return same(self._rooted(found.value), default)
 
     def is_as_released(self, found: SettingValue) -> bool:
-        """Whether a value is written as the release whose files were read has it, macros unexpanded."""
+        """Return whether a value is written as in the release whose files were read, with macros unexpanded."""
         return found.name in self._release.defaults and self.is_like(found, self._release.defaults[found.name])
 
     def is_default(self, found: SettingValue) -> bool:
-        """Whether a value, with its macros expanded, is VSPERF's default for the guests of this test."""
+        """Return whether a value, with its macros expanded, is VSPERF's default for the guests of this test."""
         default = self.default(found.name)
         if default is None:
             return False
@@ -140,7 +140,7 @@ class TestSettings:
         return same(self._shortened(self._rooted(found.value), found.name), self._shortened(default, found.name))
 
     def _shortened(self, value: Any, name: str) -> Any:
-        """Return what a setting holds for the guests of this test; other settings have one value for all."""
+        """Return a setting's values for this test's guests; other settings have one value for all."""
         if not name.startswith(GUEST):
             return value
         guests = max(self._guests, 1)
@@ -189,7 +189,7 @@ class TestSettings:
         return None if default is None else SettingValue(name, default, None)
 
     def _of_guests(self, value: Any) -> Any:
-        """Return a list with a value for each guest: the first one repeated, or expanded, where it does not suffice."""
+        """Return a list with a value for each guest; the first is repeated, or expanded, if it is too short."""
         if isinstance(value, str):
             return expand_guest(value, 0) if has_macro(value) else value
         if not isinstance(value, list | tuple) or not value:
@@ -208,7 +208,7 @@ def _placed(value: Any) -> PlacedDict:
 
 
 def merged(base: PlacedDict, new: Mapping[str, Any]) -> PlacedDict:
-    """Put the values of one dictionary over another's, level by level, as VSPERF does.
+    """Return one dictionary with another's values over its own, level by level, as in VSPERF.
 
     Raises:
         ConfigurationError: a dictionary is to be replaced by something else.

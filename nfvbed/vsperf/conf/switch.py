@@ -1,4 +1,4 @@
-"""From VSWITCH and the VSWITCH settings to a variant and its options."""
+"""Maps VSWITCH and the VSWITCH settings to a variant and its options."""
 
 import re
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ _FORWARDING: Final = {"xconnect": "l2-cross-connect", "bridge": "bridge-domain"}
 
 
 def map_switch(draft: Draft, settings: TestSettings, project: Project) -> str | None:
-    """Map the data plane; one that has no variant is missing, and none is taken in its place.
+    """Map the data plane; one without a variant is missing, and no other replaces it.
 
     Returns:
         The name of the variant; None where the test has no switch.
@@ -86,7 +86,7 @@ def _cores(draft: Draft, found: SettingValue) -> int:
 
 
 def _dpdk_config(draft: Draft, settings: TestSettings) -> None:
-    """Map what Open vSwitch's `other_config` is given; VSPERF gives it all keys as they are."""
+    """Map Open vSwitch's `other_config`; VSPERF gives it all keys unchanged."""
     found = settings.get("VSWITCHD_DPDK_CONFIG")
     if found is None or settings.is_default(found):
         return
@@ -141,7 +141,7 @@ def _vpp_cpu(draft: Draft, found: SettingValue, part: str) -> None:
 
 
 def _count(draft: Draft, found: SettingValue, text: str) -> int:
-    """Count the cores of a list: `4,5` or `4-7`."""
+    """Return the number of cores in a list: `4,5` or `4-7`."""
     count = 0
     for part in text.split(","):
         first, _, last = part.partition("-")
@@ -152,7 +152,7 @@ def _count(draft: Draft, found: SettingValue, text: str) -> int:
 
 
 def _build(draft: Draft, settings: TestSettings, switch: SettingValue) -> None:
-    """Refuse a build of the user's own; VSPERF's default is a build too, of a release that its scripts name."""
+    """Refuse a user's own build; VSPERF's default is a build too, of a release in its scripts."""
     found = settings.get("PATHS")
     if found is None:
         return

@@ -1,4 +1,4 @@
-"""VSPERF's test cases, as its lists `PERFORMANCE_TESTS`, `INTEGRATION_TESTS` and `K8SPERFORMANCE_TESTS` hold them."""
+"""VSPERF's test cases, in its lists `PERFORMANCE_TESTS`, `INTEGRATION_TESTS` and `K8SPERFORMANCE_TESTS`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -65,12 +65,11 @@ class TestCase:
 def read_test_cases(
     values: Mapping[str, Any], places: Mapping[str, Place], unknown: UnknownNames
 ) -> tuple[TestCase, ...]:
-    """Take the test cases out of the settings, with checks of every name in them.
+    """Return the test cases in the settings, after checking every name in them.
 
     Args:
-        values: all settings.
-        places: where they were given.
-        unknown: takes unknown keywords and parameters.
+        places: of all settings.
+        unknown: gets unknown keywords and parameters.
 
     Raises:
         ConfigurationError: something that is no test case, or a name that is there twice.
@@ -95,7 +94,7 @@ def read_test_cases(
 
 
 def _read(case: Any, place: Place | None, kubernetes: bool, unknown: UnknownNames) -> TestCase | None:
-    """Read one test; None where an unknown keyword may be one that it lacks."""
+    """Return one test; None where an unknown keyword may be a missing one, misspelt."""
     if not isinstance(case, dict):
         raise refused("a test is not a dictionary", place, shown(case), "write {'Name': ..., 'Deployment': ...}")
     own = places_of(case)
@@ -125,16 +124,15 @@ def _read(case: Any, place: Place | None, kubernetes: bool, unknown: UnknownName
 def check_parameters(
     parameters: Mapping[str, Any], values: Mapping[str, Any], of: str, place: Place | None, unknown: UnknownNames
 ) -> None:
-    """Check the names of settings that hold for a test, or for all of a run (`TEST_PARAMS`).
+    """Check the names of settings that apply to a test, or to all of a run (`TEST_PARAMS`).
 
-    As VSPERF does, take only parameters that are settings; those that a file defines itself are.
+    As in VSPERF, parameters must be settings; a file may define settings of its own.
 
     Args:
-        parameters: by name.
         values: all settings that were read.
-        of: what they are the parameters of.
-        place: of all of them.
-        unknown: takes those that are no settings.
+        of: the owner of the parameters, for messages.
+        place: of all parameters.
+        unknown: gets those that are no settings.
 
     Raises:
         ConfigurationError: they are no dictionary, or TRAFFIC among them is none.
@@ -155,9 +153,7 @@ def check_traffic(traffic: Any, place: Place | None, unknown: UnknownNames) -> N
     """Check the keys of a TRAFFIC dictionary.
 
     Args:
-        traffic: the dictionary.
-        place: where it is.
-        unknown: takes the keys that VSPERF does not have.
+        unknown: gets the keys that VSPERF does not have.
 
     Raises:
         ConfigurationError: it is none; with file and line.

@@ -12,7 +12,7 @@ from nfvbed.vsperf.conf.testcase import TestCase
 
 
 class TestKind(StrEnum):
-    """What a native test measures."""
+    """The subject of a native test."""
 
     __test__ = False
 
@@ -55,7 +55,7 @@ _PARALLEL: Final = re.compile(r"pvpv([0-9]*)")
 
 
 def topology_of(deployment: str, kubernetes: bool = False) -> str | None:
-    """Return the topology that is the same path as a deployment of VSPERF; None where nfvbed has none."""
+    """Return the topology with the same path as a deployment of VSPERF; None where nfvbed has none."""
     if kubernetes:
         return "pcp" if deployment == "p2p" else None
     if deployment in ("p2p", "pvp"):
@@ -71,7 +71,7 @@ def topology_of(deployment: str, kubernetes: bool = False) -> str | None:
 
 @dataclass(frozen=True)
 class TestId:
-    """A test of VSPERF, by what its own definition of it says."""
+    """A test of VSPERF, as VSPERF defines it."""
 
     __test__ = False
 

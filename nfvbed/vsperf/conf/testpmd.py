@@ -1,4 +1,4 @@
-"""Holds the arguments that VSPERF starts testpmd with in its guests against those of nfvbed's guests."""
+"""Compares the arguments of testpmd in VSPERF's guests with those in nfvbed's guests."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class GuestTestpmd:
     """That forward; where the VNF is no virtual machine, one."""
 
     def does(self, option: str) -> int | None:
-        """Return what it has for an option with a number; None for others."""
+        """Return its value of an option with a number; None for other options."""
         numbers = {
             "--burst": self.burst,
             "--rxd": self.descriptors,
@@ -48,13 +48,11 @@ class GuestTestpmd:
 
 
 def map_testpmd(draft: Draft, settings: TestSettings, found: SettingValue | None, guest: GuestTestpmd) -> None:
-    """Refuse arguments that nfvbed's testpmd does not have; those of VSPERF's defaults differ.
+    """Report arguments that nfvbed's testpmd does not have as missing; VSPERF's own defaults only differ.
 
     Args:
-        draft: takes what is missing and what differs.
-        settings: those of the test.
-        found: the arguments of all guests; None where none are given.
-        guest: what runs.
+        draft: gets what is missing and what differs.
+        found: the arguments of all guests; None: none are given.
     """
     if found is not None:
         if not isinstance(found.value, str):
@@ -105,7 +103,7 @@ def _part(found: SettingValue, text: str) -> SettingValue:
 
 
 def _options(text: str) -> Iterable[tuple[str, str]]:
-    """Yield options with their values; `--a=b` is `--a b`, and a comma at the end is no part of the value."""
+    """Yield options with their values; `--a=b` equals `--a b`, and a comma at the end is dropped."""
     words = text.split()
     for index, word in enumerate(words):
         if word.startswith("-"):

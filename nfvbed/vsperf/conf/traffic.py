@@ -1,4 +1,4 @@
-"""From TRAFFIC and the TRAFFICGEN settings to an experiment's traffic, frame sizes and trials."""
+"""Maps TRAFFIC and the TRAFFICGEN settings to an experiment's traffic, frame sizes and trials."""
 
 from typing import Final
 
@@ -48,7 +48,7 @@ OWN_TIME_LIMIT_S: Final = 1200.0
 
 
 def map_kind(draft: Draft, traffic: SettingValue) -> TestKind:
-    """Find the native test; a continuous stream below 100 % of the line rate is another one than at full load."""
+    """Return the native test; a continuous stream below 100 % of line rate is another one than at full load."""
     found = traffic.at("traffic_type")
     kind = KIND_OF[str(one_of(draft, found, tuple(KIND_OF)))]
     rate = traffic.at("frame_rate")
@@ -121,7 +121,7 @@ def _layers(draft: Draft, traffic: SettingValue) -> None:
 
 
 def _address(draft: Draft, found: SettingValue, keys: tuple[str, str]) -> None:
-    """Say of an address or port that it is not used, and that it differs where a user asks for one."""
+    """Note that an address or port is not used, as a difference where a user asks for one."""
     if found.value is None or found.place is None:
         return
     default = default_of("TRAFFIC", releases()[NEWEST])[keys[0]][keys[1]]
@@ -203,16 +203,15 @@ def map_trials(draft: Draft, settings: TestSettings, kind: TestKind) -> SearchSp
 
 
 def _repetitions(draft: Draft, settings: TestSettings, name: str, of: SettingValue) -> int:
-    """Map how often a test is done.
+    """Map the number of repetitions of a test.
 
     Args:
-        draft: takes the result.
-        settings: those of the test.
-        name: the setting that says so.
-        of: what the number is put down to where that setting is not given.
+        draft: gets the result.
+        name: the setting with the number.
+        of: the setting that is named as the source where that one is not given.
 
     Returns:
-        The number; 1 where nothing is said.
+        The number; 1 by default.
     """
     found = settings.get(name)
     times = 1 if found is None else whole(draft, found, 1, MAX_REPETITIONS)
@@ -223,7 +222,7 @@ def _repetitions(draft: Draft, settings: TestSettings, name: str, of: SettingVal
 
 
 def _own_test(draft: Draft, settings: TestSettings, kind: TestKind) -> int:
-    """Map a test that nfvbed has a kind of its own for, with that kind's own bounds.
+    """Map a test that has a kind of its own in nfvbed, with that kind's bounds.
 
     Returns:
         How often it is done.
@@ -243,7 +242,7 @@ def _own_test(draft: Draft, settings: TestSettings, kind: TestKind) -> int:
 
 
 def _burst(draft: Draft, traffic: SettingValue) -> None:
-    """Map one burst; as in VSPERF, each direction has so many frames."""
+    """Map one burst; as in VSPERF, each direction has all of its frames."""
     frames, rate = traffic.at("burst_size"), traffic.at("frame_rate")
     draft.put("tests", [{"kind": "burst", "frames": whole(draft, frames, 1, MAX_FRAMES)}], frames)
     if number(draft, rate, 0, 100) < 100:

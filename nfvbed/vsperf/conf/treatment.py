@@ -1,4 +1,4 @@
-"""What becomes of every setting of VSPERF's releases: used, missing, or noted, each with its reason.
+"""The treatment of every setting of VSPERF's releases: used, missing, or noted, each with its reason.
 
 No setting has a treatment by default: a name that is not here is unknown, and told as such. That every name of every
 release is here is tested on their recorded lists (`tests/unit/vsperf/released`).
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 
 class Treatment(StrEnum):
-    """What becomes of a setting."""
+    """The treatment of a setting."""
 
     USED = "used"
     """It shapes the experiment; a value that nfvbed cannot give is missing."""
@@ -23,7 +23,7 @@ class Treatment(StrEnum):
 
 
 class Relevance(StrEnum):
-    """In which tests a setting changes what is measured; in others neither VSPERF nor nfvbed has a use for it."""
+    """The tests in which a setting changes a measurement; others use it neither in VSPERF nor in nfvbed."""
 
     ALWAYS = "every test"
     VNFS = "tests with VNFs, but for containers"
@@ -39,7 +39,7 @@ class Relevance(StrEnum):
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of VSPERF, as nfvbed treats it."""
+    """A setting of VSPERF, with its treatment in nfvbed."""
 
     treatment: Treatment
     reason: str

@@ -1,4 +1,4 @@
-"""Names that no release of VSPERF has: all of them are collected, and told at once."""
+"""Names that no release of VSPERF has: collected, and reported together."""
 
 import difflib
 from collections.abc import Iterable
@@ -38,19 +38,19 @@ class UnknownName:
 
 @dataclass
 class UnknownNames:
-    """All unknown names of what is read."""
+    """All unknown names in what was read."""
 
     found: list[UnknownName] = field(default_factory=list)
 
     def add(self, kind: str, name: object, of: str, place: Place | None, known: Iterable[str]) -> None:
-        """Keep a name that is none of the known ones.
+        """Record a name that is not among the known ones.
 
         Args:
-            kind: what it would be the name of.
+            kind: the kind of thing that it would name.
             name: as it is written.
-            of: what it is written in: `of test a`.
+            of: the part that has it, as `of test a`.
             place: of the name.
-            known: names of this kind.
+            known: the names of this kind.
         """
         names = sorted(known)
         close = close_name(str(name), names)
@@ -59,10 +59,10 @@ class UnknownNames:
         self.found.append(UnknownName(kind, str(name), of, place, meant, few))
 
     def refuse(self, fix: str) -> None:
-        """Refuse what was read, if any name is unknown.
+        """Refuse the settings if any name is unknown.
 
         Args:
-            fix: where the names that there are can be found.
+            fix: the place of the known names.
 
         Raises:
             ConfigurationError: with every name, its place, and the name that was probably meant.
@@ -81,7 +81,7 @@ class UnknownNames:
 
 
 def close_name(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that differs from a name by a typing mistake; None where none does.
+    """Return the known name within a typing mistake of a name; None where there is none.
 
     Names of VSPERF are long and share most words (TRAFFICGEN_TREX_USER, TRAFFICGEN_XENA_USER): one in which a whole
     word is another one sets something else, and is not what was meant.

@@ -1,4 +1,4 @@
-"""From nfvgen's counts to the columns that VSPERF's controllers expect of a traffic generator."""
+"""Turns nfvgen's counts into the columns that VSPERF's controllers expect of a traffic generator."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The one file of settings that VSPERF is given: those that were read, as values, and what this run needs.
+"""The one file of settings for VSPERF: those that were read, as values, and the run's own.
 
 VSPERF executes its settings files; this one holds assignments of literals and nothing else.
 """
@@ -22,7 +22,7 @@ _OWN: Final = frozenset((*LISTS, "TEST_PARAMS"))
 
 @dataclass(frozen=True)
 class Additions:
-    """What this run adds to the settings."""
+    """The run's additions to the settings."""
 
     forced: Mapping[str, Any] = field(default_factory=dict)
     """In the place of whatever was read."""
@@ -35,11 +35,11 @@ class Additions:
 
 
 def find_case(settings: VsperfSettings, stock: VsperfSettings, test: str) -> TestCase:
-    """Find the performance test that VSPERF is to run.
+    """Return the performance test that VSPERF will run.
 
     Args:
         settings: VSPERF's own and the user's, whose list of tests replaces VSPERF's.
-        stock: VSPERF's own alone; a test that only it has can be run all the same.
+        stock: only VSPERF's own; its tests can be run even if the user's list lacks them.
         test: its ID.
 
     Raises:
@@ -58,13 +58,13 @@ def find_case(settings: VsperfSettings, stock: VsperfSettings, test: str) -> Tes
 
 
 def write_configuration(settings: VsperfSettings, stock: Path, case: TestCase, additions: Additions) -> str:
-    """Write the file's text.
+    """Return the text of the file.
 
     Args:
         settings: VSPERF's own and the user's, read in this order.
-        stock: VSPERF's folder of settings; what no other file changed VSPERF reads from there itself.
-        case: the test; it is the only one that the file holds.
-        additions: what this run needs.
+        stock: VSPERF's settings folder; VSPERF itself reads from it what no other file changed.
+        case: the test, the only one in the file.
+        additions: the run's own settings.
     """
     own = {
         name: settings.values[name]

@@ -1,4 +1,4 @@
-"""Runs one test with the user's VSPERF, from its settings to the run in our store."""
+"""Runs one test with the user's VSPERF, from its settings to the stored run."""
 
 import contextlib
 import os
@@ -46,12 +46,12 @@ LOG_LINES: Final = 25
 
 
 def run_vsperf(request: Request, store: Store, tell: Callable[[str], None]) -> RunRecord:
-    """Run the test and store what VSPERF says of it.
+    """Run the test and store VSPERF's results.
 
     Args:
         request: checked by `check_request`.
         store: open for writing.
-        tell: is called with what happens.
+        tell: is called with lines on the progress.
 
     Raises:
         BusyError: another nfvbed is at work.
@@ -98,7 +98,7 @@ def _begin(request: Request, store: Store, machine: LabMachine) -> RunRecord:
 
 @contextlib.contextmanager
 def _ended(store: Store, run: RunRecord) -> Iterator[None]:
-    """Write how the run ended."""
+    """Write the outcome of the run at its end."""
     try:
         yield
     except KeyboardInterrupt:
@@ -128,7 +128,7 @@ class _Execution:
         self._generator_ports = ports.generator_ports(workspace.directory)
 
     def execute(self, tell: Callable[[str], None]) -> None:
-        """Run VSPERF, answering its plug-in meanwhile; then import what it wrote."""
+        """Run VSPERF, answer its plug-in meanwhile, and import its results."""
         text = self._configure()
         socket_path = self._workspace.directory / "plugin.sock"
         starter = GeneratorStarter(
@@ -151,7 +151,7 @@ class _Execution:
         self._import(text, process, service.failure, measurer)
 
     def _configure(self) -> str:
-        """Write the settings file, and what it names."""
+        """Write the settings file and the files that it names; return its text."""
         request, directory = self._request, self._workspace.directory
         self._results.mkdir()
         additions = generator_additions(request.trafficgen)
@@ -188,7 +188,7 @@ class _Execution:
         )
 
     def _deployment(self) -> Deployment:
-        """Describe VSPERF's switch as far as nfvgen needs to know it."""
+        """Return VSPERF's switch as a deployment, as far as nfvgen needs it."""
         return Deployment(
             id=self._workspace.id,
             variant=f"{ENGINE}:{ports.SWITCH}",
@@ -226,7 +226,7 @@ class _Execution:
             )
 
     def _keep(self, process: ManagedProcess) -> Path:
-        """Copy VSPERF's own files, whatever came of it, to where they outlive the run."""
+        """Copy VSPERF's own files, whatever the outcome, to where they outlive the run; return the folder."""
         target = below(self._request.root / "results" / PROCESS, self._run.id)
         shutil.copytree(self._results, target)
         for file in (process.log, self._workspace.directory / "vsperf.conf"):
@@ -260,7 +260,7 @@ class _Execution:
         }
 
     def _fact(self, files: Sequence[Path], lines: Sequence[VsperfResult], measurer: PluginMeasurer) -> FactRecord:
-        """Keep what VSPERF wrote, and what nfvgen measured for it, as they are."""
+        """Return VSPERF's output, and nfvgen's measurements for it, unchanged."""
         seconds = sum(
             (line.ended_at - line.started_at).total_seconds() for line in lines[:1] if line.started_at and line.ended_at
         )

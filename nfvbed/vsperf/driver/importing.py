@@ -1,4 +1,4 @@
-"""Takes the results of VSPERF into the store, as VSPERF's: nothing of them can pass for a measurement of nfvbed."""
+"""Stores the results of VSPERF as VSPERF's: none can pass for a measurement of nfvbed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ _UNITS: Final = {
 
 @dataclass(frozen=True)
 class Measured:
-    """What was run, as far as every line of the result file shares it."""
+    """The part of a run that every line of the result file shares."""
 
     run: RunRecord
     test: str
@@ -86,15 +86,15 @@ class Measured:
 def import_results(
     store: Store, measured: Measured, lines: Sequence[VsperfResult], answered: Sequence[AnsweredRequest] = ()
 ) -> Mapping[str, str]:
-    """Write a cell for each frame size, a trial for each line that has rates, and a result for each line.
+    """Store a cell for each frame size, a trial for each line with rates, and a result for each line.
 
-    A line of a path that returned nothing is a failed one, whatever its numbers are.
+    A line of a path that returned nothing has failed, whatever its numbers are.
 
     Args:
-        store: open for writing; the run is in it.
-        measured: what the lines share.
+        store: open for writing, with the run.
+        measured: common to all lines.
         lines: of VSPERF's result file, in order.
-        answered: what nfvgen measured for them, in order, where it was the generator; else nothing.
+        answered: nfvgen's measurements for them, in order, where it was the generator; else nothing.
 
     Returns:
         Cells that failed, with the reasons.
@@ -121,7 +121,7 @@ def import_results(
 
 
 def nothing_came(line: VsperfResult) -> str:
-    """Say of a line of VSPERF's that frames were sent and none came back; empty: some did, or it does not tell."""
+    """Return that a line's frames were sent and none came back; empty: some did, or VSPERF does not say."""
     for sent, received, unit in _SENT_AND_RECEIVED:
         numbers = line.numbers
         if numbers.get(sent, 0) > 0 and numbers.get(received) == 0:
@@ -153,7 +153,7 @@ def _cell(measured: Measured, line: VsperfResult) -> CellRecord:
 def _trial(
     measured: Measured, line: VsperfResult, cell: CellRecord, mine: AnsweredRequest | None, sequence: int
 ) -> TrialRecord:
-    """Return a line's rates as a record; VSPERF gives no counts of frames, so there are none."""
+    """Return a line's rates as a record, without counts: VSPERF gives no numbers of frames."""
     return TrialRecord(
         run=measured.run.id,
         cell=cell.id,
@@ -210,7 +210,7 @@ def _result(
 
 
 def _conformity(mine: AnsweredRequest | None) -> tuple[str, ...]:
-    """Say what nfvgen's search for VSPERF may claim of the standards, and what deviates from them."""
+    """Return how far nfvgen's search for VSPERF conforms to the standards, and what deviates from them."""
     found = mine.search if mine else None
     if found is None:
         return ()
@@ -228,7 +228,7 @@ def _warnings(measured: Measured, line: VsperfResult, mine: AnsweredRequest | No
 
 
 def _surplus(line: VsperfResult) -> str:
-    """Say what VSPERF's generator counted beyond what it sent; empty: nothing, to a frame/s."""
+    """Return what VSPERF's generator counted beyond what it sent, as a text; empty: nothing, to a frame/s."""
     sent, received, loss = (line.numbers.get(name) for name in (SENT, RECEIVED, LOSS))
     if sent is not None and received is not None and round(received) > round(sent):
         return f"VSPERF's generator received {received:,.0f} frames/s of {sent:,.0f}: frames came more than once"
@@ -264,7 +264,7 @@ def _quantities(line: VsperfResult) -> Iterable[Quantity]:
 
 
 def _counted(name: str, line: VsperfResult) -> float:
-    """Return a number of the line; what came beyond what was sent is in none, and no loss is negative."""
+    """Return a number of the line, without any surplus; no loss is negative."""
     value = line.numbers[name]
     if name == RECEIVED:
         return min(value, line.numbers.get(SENT, value))

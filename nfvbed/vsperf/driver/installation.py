@@ -44,7 +44,7 @@ class Installation:
 
 
 def find_vsperf(environment: Mapping[str, str] = os.environ) -> Installation:
-    """Find VSPERF, and run it once so that it is known to start.
+    """Find VSPERF, and run it once as a check that it starts.
 
     Raises:
         PrerequisiteError: none is named, it is none, or it does not start; with its own words.

@@ -1,4 +1,4 @@
-"""What the plug-in's requests are answered with: trials and searches of nfvgen on the ports of VSPERF's switch."""
+"""Answers the plug-in's requests with trials and searches of nfvgen on the ports of VSPERF's switch."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -38,7 +38,7 @@ BROKEN_PATH: Final = (
 
 @dataclass(frozen=True)
 class AnsweredRequest:
-    """One request, with all that was measured for it."""
+    """One request, with its measurements."""
 
     command: str
     frame_size: FrameSize
@@ -64,7 +64,7 @@ class PluginMeasurer:
     _generator: Generator | None = None
 
     def handle(self, command: str, keys: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Answer one request.
+        """Return the answer to one request.
 
         Raises:
             ConfigurationError, UnsupportedError: nfvgen cannot send what is asked for.
@@ -172,7 +172,7 @@ class PluginMeasurer:
 
 
 class _SearchedPorts(Measurer):
-    """nfvgen as a search sees it; keeps of every load what the last good trial counted."""
+    """nfvgen as a search sees it; of every load the counts of the last good trial are kept."""
 
     def __init__(self, generator: Generator, request: TrafficRequest, distance_ns: Callable[[], float]) -> None:
         self._generator = generator
@@ -182,7 +182,7 @@ class _SearchedPorts(Measurer):
         self.results: dict[int, TrafficResult] = {}
 
     def most_pps(self) -> int:
-        """Find the largest load worth trying: more than the path takes at maximum load."""
+        """Return the largest load worth trying: above what the path takes at maximum load."""
         shortened = replace(self._request, duration_ns=min(self._request.duration_ns, round(PROBE_S * NS_PER_S)))
         result = self._generator.run(shortened)
         sent = sum(way.sent for way in result.directions)
@@ -201,7 +201,7 @@ class _SearchedPorts(Measurer):
 
 
 def plain_request(keys: Mapping[str, Any]) -> TrafficRequest:
-    """Return what VSPERF asks for as a trial at maximum load.
+    """Return VSPERF's request as a trial at maximum load.
 
     Raises:
         ConfigurationError: VSPERF would not take it either.

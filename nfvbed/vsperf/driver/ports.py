@@ -1,4 +1,4 @@
-"""What VSPERF is given where there are no NICs: its switch gets vhost-user ports in their place, nfvgen at their ends.
+"""VSPERF without NICs: its switch gets vhost-user ports in their place, with nfvgen at their ends.
 
 VSPERF's classes stay as they are. It adds its "physical" ports with the PCI address of a NIC as DPDK's device argument;
 a vhost device is there instead, and nothing is bound to a driver. (Not memif: its frames came into Open vSwitch
@@ -39,14 +39,12 @@ def _sockets(directory: Path) -> tuple[Path, Path]:
 def virtual_ports(
     case: TestCase, directory: Path, hugepages: Path, arrangement: Arrangement, binaries: OvsBinaries
 ) -> Additions:
-    """Return what VSPERF needs to know of a switch with two vhost-user ports.
+    """Return VSPERF's settings for a switch with two vhost-user ports.
 
     Args:
-        case: the test.
         directory: for sockets, database and logs of the switch.
         hugepages: a hugetlbfs for the switch.
-        arrangement: who sits on which core.
-        binaries: the Open vSwitch to test.
+        binaries: of the Open vSwitch under test.
     """
     devices = [
         {
@@ -80,7 +78,7 @@ def virtual_ports(
 
 
 def _paths(case: TestCase, directory: Path, binaries: OvsBinaries) -> dict[str, Any]:
-    """Return the sections of PATHS: our Open vSwitch, and nothing that binds NICs to drivers."""
+    """Return the sections of PATHS: nfvbed's Open vSwitch, and nothing that binds NICs to drivers."""
     nothing = shutil.which("true") or "/bin/true"
     ovs = {
         "type": "bin",
@@ -111,7 +109,7 @@ def _paths(case: TestCase, directory: Path, binaries: OvsBinaries) -> dict[str, 
 
 
 def environment(directory: Path) -> Mapping[str, str]:
-    """Return the variables by which Open vSwitch's programs keep out of the system's own folders."""
+    """Return the variables that keep Open vSwitch's programs out of the system's own folders."""
     return {
         "OVS_RUNDIR": str(directory / "openvswitch"),
         "OVS_DBDIR": str(directory / "openvswitch-etc"),

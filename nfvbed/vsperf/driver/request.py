@@ -60,7 +60,7 @@ class Request:
 
 
 def check_release(stock: VsperfSettings) -> None:
-    """Refuse a VSPERF whose tests say their traffic in another form.
+    """Refuse a VSPERF whose tests give their traffic in another form.
 
     Args:
         stock: its own settings.
@@ -78,7 +78,7 @@ def check_release(stock: VsperfSettings) -> None:
 
 
 def check_request(request: Request) -> None:
-    """Refuse what could only fail later.
+    """Refuse what would only fail later.
 
     Raises:
         UnsupportedError: nfvbed has no such path, or no port for its generator or for VSPERF's switch.
@@ -121,7 +121,7 @@ def check_request(request: Request) -> None:
 
 
 def planned(request: Request) -> dict[str, Any]:
-    """Say what would be run."""
+    """Return what would be run."""
     own = request.own
     return {
         "test": request.case.name,
@@ -147,7 +147,7 @@ def generator_additions(trafficgen: str) -> Additions:
 
 
 def joined(first: Additions, second: Additions) -> Additions:
-    """Put two together."""
+    """Return the additions of both."""
     both = {
         name: {**getattr(first, name), **getattr(second, name)}
         for name in ("forced", "defaults", "paths", "parameters")

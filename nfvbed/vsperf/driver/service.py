@@ -17,13 +17,12 @@ Handler = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 
 
 class PluginService:
-    """A Unix socket that the plug-in asks; everything is done by the thread that calls `serve`.
+    """A Unix socket for the plug-in's requests; all work is done in the thread that calls `serve`.
 
-    nfvgen is tied to the thread that started it, so that no other one may serve.
+    nfvgen is tied to the thread that started it, so no other thread may serve.
 
     Args:
         path: of the socket.
-        handler: what answers.
     """
 
     def __init__(self, path: Path, handler: Handler) -> None:
@@ -35,7 +34,7 @@ class PluginService:
         self._socket.listen()
 
     def serve(self, goes_on: Callable[[], bool]) -> None:
-        """Answer requests, one after the other, as long as VSPERF runs."""
+        """Answer requests in order, as long as VSPERF runs."""
         while goes_on():
             ready, _, _ = select.select([self._socket], [], [], POLL_S)
             if ready:

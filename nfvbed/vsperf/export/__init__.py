@@ -1,1 +1,1 @@
-"""The rows of a comparison in the columns of VSPERF's result files."""
+"""Writes the rows of a comparison in the columns of VSPERF's result files."""

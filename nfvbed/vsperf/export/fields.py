@@ -1,4 +1,4 @@
-"""The columns that lines of every kind of test have in VSPERF's form: rates, latency, loss, times, and nfvbed's own."""
+"""The columns of every kind of test in VSPERF's form: rates, latency, loss, times, and nfvbed's own."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -48,13 +48,13 @@ def sent_and_received(row: CellSummary, sent_pps: float, received_pps: float) ->
 
 
 def frame_loss(directions: Sequence[DirectionCounts]) -> dict[str, Value]:
-    """Return what was lost of what was sent; nothing where nothing was sent."""
+    """Return the lost part of what was sent; nothing where nothing was sent."""
     sent = sum(way.sent for way in directions)
     return {"frame_loss_percent": 100 * sum(way.lost for way in directions) / sent} if sent else {}
 
 
 def _latency(trials: Sequence[TrialRecord]) -> dict[str, Value]:
-    """Return it over all frames of all trials, both directions; nothing where no frame was stamped."""
+    """Return latency over all frames of all trials, both directions; nothing where no frame was stamped."""
     histograms = [text for trial in trials for text in trial.latency_hdr if text]
     found = merge_latency(histograms)
     if found is None:
@@ -67,7 +67,7 @@ def _latency(trials: Sequence[TrialRecord]) -> dict[str, Value]:
 
 
 def times(spans: Iterable[Span]) -> dict[str, Value]:
-    """Return begin and end in UTC; VSPERF writes its host's local time, without saying which that is."""
+    """Return begin and end in UTC; VSPERF writes local time of its host, without naming the zone."""
     starts, ends = zip(*spans, strict=True)
     first, last = min(starts), max(ends)
     seconds = int((last - first).total_seconds())
@@ -79,13 +79,13 @@ def times(spans: Iterable[Span]) -> dict[str, Value]:
 
 
 def span_of_trial(trial: TrialRecord) -> Span:
-    """Return when its frames were sent."""
+    """Return the time in which a trial's frames were sent."""
     start = _moment(trial.started_at)
     return start, start + timedelta(seconds=trial.duration_ns / NS_PER_S)
 
 
 def span_of_test(test: MeasuredTest) -> Span:
-    """Return when a test ran, with all that is between its trials."""
+    """Return the time of a test, with the pauses between its trials."""
     return _moment(test.result.started_at), _moment(test.result.ended_at)
 
 
@@ -98,7 +98,6 @@ def own(row: CellSummary, **reported: Value) -> dict[str, Value]:
     """Return nfvbed's own columns of a line.
 
     Args:
-        row: of its cell.
         reported: the other columns, by their names without the prefix.
     """
     values = {"run": row.run, "cell": row.cell, "variant": row.variant} | reported
@@ -106,13 +105,12 @@ def own(row: CellSummary, **reported: Value) -> dict[str, Value]:
 
 
 def own_of_test(row: CellSummary, test: MeasuredTest, trials: int, **reported: Value) -> dict[str, Value]:
-    """Return nfvbed's own columns of a test that is none of trials at maximum load.
+    """Return nfvbed's own columns of a test that does not consist of trials at maximum load.
 
     Args:
-        row: of its cell.
-        test: the test; its label stands for the preset.
-        trials: how many trials the line stands for.
-        reported: what the line says otherwise, by the names of the columns without the prefix.
+        test: its label stands for the preset.
+        trials: number of trials in the line.
+        reported: the line's other columns, by their names without the prefix.
     """
     usual: dict[str, Value] = {
         "preset": test.result.test,

@@ -1,4 +1,4 @@
-"""The rows of a comparison in the columns of VSPERF's result files, for programs that read those.
+"""Writes the rows of a comparison in the columns of VSPERF's result files, for programs that read those.
 
 nfvbed's own columns follow at the end (`nfvbed_`): a number never leaves without its placement class, limits and
 warnings, and a simulated one never without saying so.
@@ -31,13 +31,12 @@ _VSWITCH: Final = {variant: name for name, variant in VARIANT_OF.items()}
 
 
 def to_vsperf_csv(comparison: Comparison, data: Sequence[RunData]) -> str:
-    """Write a line for each row at maximum load, its paced trials, and each test that VSPERF has too.
+    """Return a line for each row at maximum load, its paced trials, and each test that VSPERF has too.
 
-    Nothing missing is 0; a cell without any of these has a line that says why.
+    A missing number is never 0; a cell without any of these has a line with the reason.
 
     Args:
-        comparison: of these runs.
-        data: the runs, for the times and the latency of the trials behind each row.
+        data: the runs, for the times and latency of the trials behind each row.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, (*COLUMNS, *COUNT_COLUMNS, MEAN_SIZE, *OWN), lineterminator="\n")
@@ -86,7 +85,7 @@ def _at_maximum_load(entry: RunData) -> bool:
 
 
 def _nothing(row: CellSummary, tests: Sequence[MeasuredTest], comparison: Comparison) -> dict[str, Value]:
-    """Say why a row has no numbers."""
+    """Return the reason why a row has no numbers."""
     if row.reason != NOT_TESTED:
         return _own(row, None, ())
     hidden = Counter(test.placement_class for test in tests if not test.shown)
@@ -100,7 +99,7 @@ def _nothing(row: CellSummary, tests: Sequence[MeasuredTest], comparison: Compar
 
 
 def _named(row: CellSummary, kind: TestKind, entry: RunData) -> dict[str, Value]:
-    """Return VSPERF's words for a test: type and ID."""
+    """Return VSPERF's names for a test: type and ID."""
     return {"type": TYPE_OF[kind], "id": _test_id(row, kind) or entry.run.experiment}
 
 
@@ -122,7 +121,7 @@ def _conditions(row: CellSummary) -> dict[str, Value]:
 
 
 def deployment_of(topology: str) -> str:
-    """Return VSPERF's name of a topology (`pv4p`: `pvvp4`); nfvbed's own where VSPERF has no such path."""
+    """Return VSPERF's name of a topology (`pv4p`: `pvvp4`); nfvbed's own where VSPERF lacks the path."""
     length = chain_length(topology)
     if length is None:
         return topology
@@ -130,7 +129,7 @@ def deployment_of(topology: str) -> str:
 
 
 def _test_id(row: CellSummary, kind: TestKind) -> str | None:
-    """Find VSPERF's ID of the same test: the one with as many flows, else the one that says nothing of flows."""
+    """Return VSPERF's ID of the same test: the one with as many flows, else the one without a number of flows."""
     deployment = deployment_of(row.topology)
     # To VSPERF both are continuous streams, whose load is a setting (TRAFFIC['frame_rate']) and no part of the ID.
     kind = TestKind.MAXIMUM_LOAD if kind is TestKind.GIVEN_LOAD else kind

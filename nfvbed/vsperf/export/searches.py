@@ -1,4 +1,4 @@
-"""The goals of searches in the columns of VSPERF's result files; an irregular result has no rate, and says why."""
+"""The goals of searches in VSPERF's columns; an irregular result has no rate, but the reason."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,8 +14,7 @@ def search_lines(row: CellSummary, searches: Sequence[MeasuredTest]) -> Iterable
     """Yield one line for each goal of each search.
 
     Args:
-        row: of their cell.
-        searches: those that came to something, in the class that is shown.
+        searches: those with a result, in the class that is shown.
     """
     for test in searches:
         found = SearchResult.model_validate(test.result.payload)

@@ -39,12 +39,11 @@ COUNT_COLUMNS: Final = tuple(column for column in COUNTS if column in _USED)
 def lines_of_tests(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData) -> Iterable[Line]:
     """Yield the lines of a cell's tests, in the order in which the first of each name ended.
 
-    A search has one for each goal, streams of one test share one, as trials at maximum load do; any other result, and
+    A search has one for each goal. Streams of one test share one, as trials at maximum load do. Any other result, and
     each that came to nothing, has its own.
 
     Args:
-        row: of the cell.
-        tests: of the cell, in the class that is shown.
+        tests: in the class that is shown.
         entry: the run, for its trials.
     """
     for name in dict.fromkeys(test.result.test for test in tests):
@@ -80,7 +79,7 @@ def _stream(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData) -> 
 
 
 def _burst(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
-    """Return the counts of the one trial that the result stands for."""
+    """Return the counts of the single trial behind the result."""
     reported = test.table.sequences if test.table else ()
     directions = [way for trial in entry.trials if trial.sequence in reported for way in trial.directions]
     fields: dict[str, Value] = {**burst_counts(directions, row.frame_size)} if directions else {}
@@ -88,7 +87,7 @@ def _burst(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Va
 
 
 def _figures(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
-    """Return the figures of a test's first row; a burst counts only when it came whole, so that its loss is 0."""
+    """Return the figures of a test's first row; a burst counts only when it came whole, so its loss is 0."""
     reported = test.table.rows[0] if test.table and test.table.rows else None
     known = {quantity.name: quantity.value for quantity in reported.quantities} if reported else {}
     fields: dict[str, Value] = {column: known.get(name) for column, name in FIGURES[test.result.kind].items()}

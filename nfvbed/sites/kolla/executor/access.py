@@ -1,4 +1,4 @@
-"""How Ansible signs in on the machines: what the site's file says of SSH, as an inventory."""
+"""Ansible's access to the machines: the site file's part on SSH, as an inventory."""
 
 import shlex
 from pathlib import Path
@@ -17,8 +17,7 @@ def access_file(order: Order, python: Path) -> str:
     """Return an inventory with the variables of Ansible's connections.
 
     Args:
-        order: whose machines they are.
-        python: of the environment, for tasks on this machine: Ansible would take whatever is first on a path.
+        python: of the environment, for tasks on this machine: by default Ansible takes the first one on a path.
 
     Raises:
         ConfigurationError: the site's file does not say how a machine is reached.

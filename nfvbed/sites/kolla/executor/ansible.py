@@ -53,12 +53,11 @@ ssh_args = -C -o ControlMaster=auto -o ControlPersist=60s {alive}
 
 @dataclass(frozen=True)
 class Ansible:
-    """The programs of an environment, as they are run for one rack.
+    """The programs of an environment, run for one rack.
 
     Args:
-        tools: the environment.
         roles: nfvbed's own roles.
-        mark: in the environment of all that is started.
+        mark: in the environment of every process that is started, by which it is found.
     """
 
     tools: Toolset
@@ -134,7 +133,7 @@ def new_mark() -> str:
 
 
 def _is_handed_on(name: str, value: str) -> bool:
-    """Whether a variable is the runner's or ours, or one that programs need; settings of a user's Ansible are not."""
+    """Return whether a variable is the runner's, ours, or one that programs need: no setting of a user's Ansible."""
     if name in (*_INHERITED, *_PROXIES, leftovers.VARIABLE):
         return True
     return name.startswith(_OF_THE_RUNNER) and os.environ.get(name) != value
@@ -142,7 +141,7 @@ def _is_handed_on(name: str, value: str) -> bool:
 
 @contextmanager
 def _work() -> Iterator[Path]:
-    """Make a folder of this run's own: sockets' names must be short, and events pass through files in it."""
+    """Make a folder for this run: sockets' names must be short, and events pass through files in it."""
     work = Path(tempfile.mkdtemp(prefix="nfvbed-"))
     try:
         yield work

@@ -1,4 +1,4 @@
-"""Whether what was begun on a rack came to its end: then there is a cloud."""
+"""Whether the deployment of a rack is complete: only then is there a cloud."""
 
 from nfvbed.errors import UnsupportedError
 from nfvbed.sites.kolla.executor import journal
@@ -7,7 +7,7 @@ from nfvbed.sites.kolla.executor.places import RackPlaces
 
 
 def require_complete(site: str, places: RackPlaces) -> Journal:
-    """Return what was done on a rack that has a cloud; nothing is asked of it.
+    """Return the journal of a rack that has a complete cloud; nothing is asked of the machines.
 
     Raises:
         UnsupportedError: nothing is deployed on it, or not all.

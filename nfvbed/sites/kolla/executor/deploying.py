@@ -1,4 +1,4 @@
-"""Deploys a variant on a rack, from the preflight to the access to its cloud; idempotent, and continued."""
+"""Deploys a variant on a rack, from the preflight to the access to its cloud; idempotent, and resumable."""
 
 import hashlib
 import json
@@ -31,12 +31,10 @@ PREPARES = "prepare"
 
 @dataclass(frozen=True)
 class RackRequest:
-    """What is to be deployed.
+    """A deployment that is asked for.
 
     Args:
         pinning: which compute is to have which variant.
-        site: the rack.
-        release: of OpenStack.
         inventory: a user's own, in place of the rendered one; None: it is rendered.
     """
 
@@ -48,11 +46,9 @@ class RackRequest:
 
 @dataclass(frozen=True)
 class PreparedDeployment:
-    """What a deployment is made from, read and found to fit together.
+    """The parts of a deployment, read and found to fit together.
 
     Args:
-        plan: its stages.
-        tools: the release's kolla-ansible.
         files: that Kolla is given, by path.
     """
 
@@ -83,11 +79,8 @@ def deploy(
     """Deploy, or go on where an earlier command stopped.
 
     Args:
-        project: whose files are rendered.
-        wish: what is wanted.
-        observer: is shown what goes on.
         examine: the preflight.
-        how: other stages than nfvbed's, for tests.
+        how: stages in place of nfvbed's, for tests.
 
     Returns:
         Whether all of it was deployed already.
@@ -122,7 +115,7 @@ def deploy(
 
 
 def require_free(found: Journal | None, wish: RackRequest) -> None:
-    """Refuse another variant than the one that machines have already.
+    """Refuse another variant than the one that the machines have.
 
     Raises:
         BusyError: there is one; with the way to the other.
@@ -149,7 +142,7 @@ def require_free(found: Journal | None, wish: RackRequest) -> None:
 
 
 def is_another(found: Journal, wish: RackRequest) -> bool:
-    """Whether a journal is of other variants than what is wanted, of others on its computes, or of another release."""
+    """Return whether a journal differs from what is wanted: in variants, in their computes, or in the release."""
     return (found.variant, found.pins, found.release) != (wish.pinning.name, _pins(wish), wish.release.name)
 
 

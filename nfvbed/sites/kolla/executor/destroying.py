@@ -16,7 +16,7 @@ from nfvbed.spec.site import KollaSiteSpec
 
 
 def foresee(project: Project, site: str) -> tuple[str, ...]:
-    """Return lines that say what would be done."""
+    """Return lines that say what `destroy` would do."""
     found = journals.read(RackPlaces.of(project.root, site))
     if found is None:
         return (f"nothing is deployed on site {site}",)
@@ -27,15 +27,13 @@ def foresee(project: Project, site: str) -> tuple[str, ...]:
 def destroy(
     project: Project, site: KollaSiteSpec, observer: Observer, how: Sequence[Stage] | None = None
 ) -> tuple[str, ...]:
-    """Take everything down that an earlier command deployed, wherever that stopped; lines say what was.
+    """Take down all that an earlier command deployed, wherever that stopped; return lines that say what was.
 
-    It was confirmed before: see `nfvbed.spec.confirming`.
+    The user has confirmed it: see `nfvbed.spec.confirming`.
 
     Args:
         project: whose playbooks are run.
-        site: the rack.
-        observer: is shown what goes on.
-        how: other stages than nfvbed's, for tests.
+        how: stages in place of nfvbed's, for tests.
 
     Raises:
         BusyError: another nfvbed is at work.
@@ -66,5 +64,5 @@ def destroy(
 
 
 def _needed(plan: Sequence[Stage], found: Journal) -> tuple[Stage, ...]:
-    """Return the stages that take back what was begun."""
+    """Return the stages that undo what was begun."""
     return tuple(stage for stage in plan if not stage.undoes or stage.undoes in found.ever_begun)

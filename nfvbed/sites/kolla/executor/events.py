@@ -1,4 +1,4 @@
-"""What Ansible tells while it runs, as ansible-runner passes it on: where it is, and what failed on which machine."""
+"""Ansible's events, as ansible-runner passes them on: the task that runs, and what failed on which machine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,11 +32,11 @@ class TaskFailure:
 
 @dataclass
 class Story:
-    """What is known of one playbook's run, event by event.
+    """The course of one playbook's run, event by event.
 
     Args:
         scrub: takes secrets out of every text.
-        observer: is shown where it is.
+        observer: is shown the current task.
     """
 
     scrub: Scrubber
@@ -50,7 +50,7 @@ class Story:
     """What Ansible said of itself, of no machine's task."""
 
     def take(self, event: Mapping[str, Any]) -> str:
-        """Take an event in, and return what it prints, without secrets."""
+        """Take an event in, and return its output without secrets."""
         kind, data = str(event.get("event", "")), event.get("event_data") or {}
         text = self.scrub(str(event.get("stdout") or ""))
         if kind == "playbook_on_play_start":
@@ -74,7 +74,7 @@ class Story:
         return tuple(self.failures[host] for host in self.ended_badly if host in self.failures)
 
     def _note(self, text: str) -> None:
-        """Keep what Ansible says of itself: from its first error on."""
+        """Keep Ansible's own messages, from its first error on."""
         if self.errors or "ERROR" in text:
             self.errors.append(text.rstrip())
 
@@ -104,7 +104,7 @@ class Story:
 
 
 def said_in(result: Mapping[str, Any]) -> str:
-    """Return why a task failed: of a loop, the first item that did."""
+    """Return why a task failed; of a loop, why the first item did."""
     for item in result.get("results") or ():
         if isinstance(item, Mapping) and (item.get("failed") or item.get("unreachable")):
             label = item.get("_ansible_item_label", item.get("item"))

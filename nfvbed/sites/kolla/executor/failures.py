@@ -87,13 +87,12 @@ _CASES = (
 
 
 def stage_failed(doing: str, story: Story, site: KollaSiteSpec, log: str) -> StageFailed:
-    """Say what stopped a stage.
+    """Return the error for a stage that stopped.
 
     Args:
-        doing: stage and variant, as a message has them.
-        story: of its playbook, which ended with a failure.
-        site: whose machines they are.
-        log: where all of it can be read.
+        doing: stage and variant, in the words of the message.
+        story: of its playbook, which failed.
+        log: the file with all of the output.
     """
     failures = story.final_failures()
     if not failures:
@@ -117,7 +116,7 @@ def stage_failed(doing: str, story: Story, site: KollaSiteSpec, log: str) -> Sta
 
 
 def next_step(failure: TaskFailure, site: KollaSiteSpec) -> str:
-    """Say what to do about a failure."""
+    """Return what to do about a failure."""
     for case in _CASES:
         if case.said.search(failure.said):
             return case.fix(failure, site)

@@ -28,7 +28,7 @@ _YAML = (".yml", ".yaml", ".json")
 
 
 def checked(path: Path, site: KollaSiteSpec, tools: Toolset) -> str:
-    """Return the text of an inventory that fits the site's file.
+    """Return the text of an inventory after checking it against the site's file.
 
     Raises:
         ConfigurationError: it cannot be read; Ansible does not understand it; or a machine or group is missing, unknown
@@ -93,7 +93,7 @@ def _check_group(group: str, role: str, given: _UserInventory, site: KollaSiteSp
 
 
 def _require_bounds(path: Path, text: str) -> None:
-    """Refuse YAML before Ansible reads it, which has no bounds."""
+    """Refuse YAML beyond nfvbed's bounds before Ansible reads it, which has none."""
     try:
         boundedyaml.load(text)
     except boundedyaml.BoundsExceeded as failure:
@@ -148,13 +148,13 @@ def _members(listed: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _empty(listed: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return groups without machines: Ansible lists them as children alone."""
+    """Return groups without machines, which Ansible lists only as children."""
     children = {child for one in listed.values() if isinstance(one, dict) for child in one.get("children", ())}
     return {name: [] for name in children - set(listed) - {"ungrouped"}}
 
 
 def _line(text: str, name: str) -> str:
-    """Return `:LINE` of the first one that names a machine."""
+    """Return `:LINE` of the first line that names a machine."""
     for number, line in enumerate(text.splitlines(), 1):
         if re.match(rf"\s*{re.escape(name)}(?![\w.-])", line):
             return f":{number}"

@@ -1,4 +1,4 @@
-"""What was done on a rack, stage by stage, so that a second command goes on where the first one stopped."""
+"""The journal of a rack, stage by stage, so that a second command goes on where the first one stopped."""
 
 import json
 import time
@@ -17,7 +17,7 @@ Outcome = Literal["begun", "done", "failed", "interrupted"]
 
 
 class StageRecord(Record):
-    """How a stage went."""
+    """The outcome of a stage."""
 
     outcome: Outcome
     """`begun` and nothing else: nfvbed was killed in it."""
@@ -59,7 +59,7 @@ class Journal(Record):
         return bool(self.ever_begun)
 
     def is_done(self, stage: str) -> bool:
-        """Whether a stage is complete."""
+        """Return whether a stage is complete."""
         return stage in self.stages and self.stages[stage].outcome == "done"
 
     def stopped_in(self) -> str:
@@ -67,19 +67,19 @@ class Journal(Record):
         return next((name for name, one in self.stages.items() if one.outcome != "done"), "")
 
     def noted(self, stage: str, outcome: Outcome, seconds: float = 0.0, where: str = "") -> "Journal":
-        """Return it with the outcome of a stage."""
+        """Return the journal with the outcome of a stage."""
         record = StageRecord(outcome=outcome, at=now(), seconds=round(seconds, 1), where=where)
         begun = tuple(dict.fromkeys((*self.ever_begun, stage)))
         return self.model_copy(update={"stages": {**self.stages, stage: record}, "ever_begun": begun})
 
 
 def now() -> str:
-    """Return the time as the journal has it."""
+    """Return the time in the journal's form."""
     return time.strftime("%Y-%m-%dT%H:%M:%S%z")
 
 
 def read(places: RackPlaces) -> Journal | None:
-    """Read it; None: nothing was ever done, or all of it was taken down.
+    """Read the journal; None: nothing was ever done, or all of it was taken down.
 
     Raises:
         DeployError: it cannot be read.
@@ -99,10 +99,10 @@ def read(places: RackPlaces) -> Journal | None:
 
 
 def write(places: RackPlaces, journal: Journal) -> None:
-    """Write it, complete or not at all."""
+    """Write the journal, complete or not at all."""
     write_private(places.journal, json.dumps(journal.model_dump(mode="json"), indent=1) + "\n")
 
 
 def forget(places: RackPlaces) -> None:
-    """Remove it: nothing is on the machines."""
+    """Remove the journal: nothing is on the machines."""
     places.journal.unlink(missing_ok=True)

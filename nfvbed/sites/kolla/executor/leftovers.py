@@ -32,14 +32,10 @@ def marked(mark: str) -> dict[int, int]:
 
 
 def end(mark: str, *, gently: bool = True) -> int:
-    """End all processes with a mark; they are interrupted first, and killed when that is not enough.
+    """End all processes with a mark; return how many there were.
 
     Args:
-        mark: theirs.
-        gently: interrupt them first.
-
-    Returns:
-        How many there were.
+        gently: interrupt them first; those that stay are killed.
     """
     with signals_held():
         first = marked(mark)

@@ -14,12 +14,10 @@ _GENERATOR_TIMEOUT_S = patient(300.0)
 
 
 def ensure(places: RackPlaces, tools: Toolset, *, used: bool) -> bool:
-    """Have passwords ready.
+    """Make the passwords of a rack where there are none.
 
     Args:
-        places: the rack's.
-        tools: with Kolla's generator.
-        used: whether machines were deployed with them: they are not made a second time then.
+        used: whether machines were deployed with them: they are never made a second time then.
 
     Returns:
         Whether they were made now.
@@ -53,7 +51,7 @@ def ensure(places: RackPlaces, tools: Toolset, *, used: bool) -> bool:
 
 
 def scrubber(places: RackPlaces) -> Scrubber:
-    """Return what takes them out of a text.
+    """Return the scrubber that takes the rack's passwords out of texts.
 
     Raises:
         ConfigurationError: they cannot be read.
@@ -62,7 +60,7 @@ def scrubber(places: RackPlaces) -> Scrubber:
 
 
 def _make(places: RackPlaces, tools: Toolset) -> None:
-    """Have them made beside their place, and put there when they are complete."""
+    """Make the passwords in a draft, which is renamed when it is complete."""
     draft = places.directory / "passwords.draft.yml"
     write_private(draft, (tools.share / "etc_examples" / "kolla" / "passwords.yml").read_text())
     try:

@@ -1,4 +1,4 @@
-"""Where nfvbed keeps what belongs to a rack: below the project's private folder, for its owner alone."""
+"""The files of a rack, below the project's private folder, for its owner alone."""
 
 import fcntl
 import os
@@ -71,7 +71,7 @@ class RackPlaces:
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """Take the rack for this nfvbed; the kernel lets go of it when nfvbed ends, however that comes.
+        """Lock the rack for this nfvbed; the kernel unlocks it when nfvbed ends, however that happens.
 
         Raises:
             BusyError: another one is at work on it.

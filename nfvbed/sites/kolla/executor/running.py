@@ -1,4 +1,4 @@
-"""Runs stages one after the other; the journal knows at every moment which one, and what became of those before."""
+"""Runs stages in order; the journal always knows the current one, and the outcome of those before."""
 
 import time
 from collections.abc import Sequence
@@ -22,13 +22,10 @@ from nfvbed.spec.site import KollaSiteSpec
 
 @dataclass(frozen=True)
 class Rack:
-    """What stages are run with.
+    """The surroundings of the stages of one rack.
 
     Args:
         root: of the project.
-        site: whose machines they are.
-        places: the rack's files.
-        tools: the environment of its release.
         observer: is shown what goes on.
     """
 
@@ -40,7 +37,7 @@ class Rack:
 
 
 def require_playbooks(stages: Sequence[Stage]) -> None:
-    """Make sure that the playbooks of nfvbed's are there, before anything is changed.
+    """Make sure that nfvbed's playbooks are there, before anything is changed.
 
     Raises:
         PrerequisiteError: one is not.
@@ -56,13 +53,11 @@ def require_playbooks(stages: Sequence[Stage]) -> None:
 
 
 def run_stages(rack: Rack, stages: Sequence[Stage], found: Journal, scrub: Scrubber) -> Journal:
-    """Run all stages that are not done yet, and return the journal then.
+    """Run all stages that are not done yet, and return the changed journal.
 
     Args:
-        rack: on which machines.
         stages: in order.
-        found: the journal as it is.
-        scrub: takes secrets out of texts.
+        found: the journal before.
 
     Raises:
         StageFailed: one stopped; with the machine, the task and the next step.
@@ -78,7 +73,7 @@ def run_stages(rack: Rack, stages: Sequence[Stage], found: Journal, scrub: Scrub
 
 
 def end_leftovers(found: Journal | None, observer: Observer) -> None:
-    """End what an nfvbed that was killed had left running for a rack."""
+    """End the processes that a killed nfvbed left running for a rack."""
     if found is None or not found.mark:
         return
     ended = leftovers.end(found.mark)

@@ -1,4 +1,4 @@
-"""Takes secrets out of everything that is shown or kept."""
+"""Takes secrets out of all that is shown or kept."""
 
 import base64
 import json
@@ -22,7 +22,7 @@ class Scrubber:
     """Replaces values wherever they are in a text: as they are, in JSON, in base64, or with lines of their own.
 
     Args:
-        secrets: the values; empty ones are left out.
+        secrets: the values; empty ones are skipped.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:

@@ -12,11 +12,7 @@ _PROGRAMS = ("kolla-ansible", "kolla-genpwd", "ansible-playbook", "ansible-inven
 
 @dataclass(frozen=True)
 class Toolset:
-    """Programs of one environment.
-
-    Args:
-        directory: of the environment.
-    """
+    """The programs of one environment."""
 
     directory: Path
 
@@ -43,7 +39,7 @@ class Toolset:
         return found
 
     def program(self, name: str) -> Path:
-        """Return the path of one of its programs."""
+        """Return the path of one of the environment's programs."""
         return self.directory / "bin" / name
 
     @property
@@ -57,7 +53,7 @@ class Toolset:
         return self.share / "ansible" / "inventory" / "multinode"
 
     def require(self, release: KollaReleaseSpec) -> None:
-        """Make sure that this kolla-ansible is the one that a release was written for.
+        """Make sure that this kolla-ansible belongs to a release.
 
         Raises:
             UnsupportedError: it is another.
@@ -73,13 +69,13 @@ class Toolset:
         )
 
     def _version(self) -> str:
-        """Return the version from the package's own record: the program itself would import Ansible for it."""
+        """Return the version from the package's metadata: the program would import Ansible for it."""
         found = sorted(self.directory.glob("lib/python*/site-packages/kolla_ansible-*.dist-info"))
         return found[-1].name.removeprefix("kolla_ansible-").removesuffix(".dist-info") if found else "not known"
 
 
 def _require_events(release: KollaReleaseSpec) -> None:
-    """Make sure that stages of a release can be followed.
+    """Make sure that the stages of a release can be followed by Ansible's events.
 
     Raises:
         UnsupportedError: they cannot: its Ansible runs on Python 2.7, where what passes events on does not compile.

@@ -24,7 +24,7 @@ def name_of(variant: str) -> str:
 
 
 def provide(connection: Connection, pinning: Pinning) -> None:
-    """Have an aggregate for each variant, with the computes that are pinned to it; idempotent.
+    """Make an aggregate for each variant, with the computes that are pinned to it; idempotent.
 
     Raises:
         OnboardError, UnsupportedError: the cloud refuses it.
@@ -44,7 +44,7 @@ def provide(connection: Connection, pinning: Pinning) -> None:
 
 
 def choose(connection: Connection, pinning: Pinning, variant: str) -> None:
-    """Let instances of nfvbed's flavors come to a variant's computes alone; for a moment they come to none.
+    """Restrict instances of nfvbed's flavors to the computes of one variant; for a moment none takes them.
 
     Raises:
         OnboardError, UnsupportedError: the cloud refuses it.

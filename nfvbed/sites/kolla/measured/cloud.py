@@ -35,14 +35,12 @@ from nfvbed.spec.variant import Variant
 
 @dataclass(frozen=True)
 class DeployedRack:
-    """What is on the machines.
+    """A deployed rack, and what is on its machines.
 
     Args:
-        site: the rack.
         places: its files.
-        pinning: which compute has which variant.
-        flavors: that VNFs are made of.
-        release: that it was deployed with.
+        flavors: from which VNFs are made.
+        release: with which it was deployed.
     """
 
     site: KollaSiteSpec
@@ -83,11 +81,11 @@ class RackCompute(ExistingCompute):
         return Fitness()
 
     def versions(self) -> dict[str, str]:
-        """Return what was deployed; nothing is asked of the machines."""
+        """Return the versions of what was deployed; nothing is asked of the machines."""
         return {"deployed, not read": self.variant}
 
     def adopt(self, variant: Variant, instances: Sequence[PlacedInstance]) -> None:
-        """Make sure that instances are where the variant is; nothing is set.
+        """Check that instances are on computes of the variant; nothing is set.
 
         Raises:
             DeployError: one is on a compute of another variant.
@@ -119,7 +117,7 @@ class RackCloud(ExistingCloud):
 
     @property
     def takes_templates(self) -> bool:
-        """Not where Tacker is of the newest release."""
+        """Whether its Tacker has the legacy API: the newest release's has not."""
         return self.rack.release.name != NEWEST
 
     @property
@@ -138,7 +136,7 @@ class RackCloud(ExistingCloud):
         return Accelerator.KVM
 
     def bring_up(self) -> None:
-        """Make networks and flavors that are not there, and look at all that a path needs."""
+        """Make the networks and flavors that are missing, and check what a path needs."""
         placing = aggregates.ASKED_FOR if self.rack.pinning.is_mixed else None
         contents.provide(self.connection, self.rack.site, self.rack.pinning, self.rack.flavors, placing)
         if self.rack.pinning.is_mixed:
@@ -146,11 +144,11 @@ class RackCloud(ExistingCloud):
         super().bring_up()
 
     def networks_for(self, variant: Variant) -> PathNetworks:
-        """Those on the physical network of the variant's ports."""
+        """Return the networks on the physical network of the variant's ports."""
         return path_networks(plane_of(variant))
 
     def choose(self, compute: Compute) -> None:
-        """Let nfvbed's instances come to the computes of its variant; where all have one, to any."""
+        """Send nfvbed's instances to the computes of the variant; where all computes have one, to any."""
         if self.rack.pinning.is_mixed and isinstance(compute, RackCompute):
             aggregates.choose(self.connection, self.rack.pinning, compute.variant)
 
@@ -161,14 +159,14 @@ class RackCloud(ExistingCloud):
         return {name: twins.hash_of(one) for name, one in found.items()}
 
     def witnessed(self, handles: tuple[VnfHandle, ...]) -> tuple[VnfHandle, ...]:
-        """Read how ports were bound, and on which compute each VNF is."""
+        """Return the VNFs with the binding of their ports and the compute that each is on."""
         return tuple(
             one.model_copy(update={"facts": {**one.facts, ON_COMPUTE: CloudVnfState.of(one).host}})
             for one in super().witnessed(handles)
         )
 
     def described(self, handles: tuple[VnfHandle, ...]) -> dict[str, Any]:
-        """Return what it adds to the rig; of pinned variants what the VNFs' computes are, and not their names.
+        """Return the rack's part of the rig; computes of pinned variants are described without their names.
 
         Computes that are alike have one hash: then nothing but the variant differs between two of them.
         """
@@ -182,7 +180,7 @@ class RackCloud(ExistingCloud):
         return found
 
     def compute(self, variant: Variant) -> Compute:
-        """The rack's computes, where they have the variant."""
+        """Return the rack's computes that have the variant."""
         return RackCompute(self._spec, self, variant)
 
 

@@ -1,4 +1,4 @@
-"""What a deployed rack's cloud needs before a VNF is onboarded: networks that the generator reaches, and flavors."""
+"""The networks and flavors that a deployed rack's cloud needs before a VNF is onboarded."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -26,13 +26,12 @@ def provide(
     flavors: Sequence[Flavor],
     placing: Mapping[str, str] | None = None,
 ) -> None:
-    """Make what is not there yet; idempotent.
+    """Make the networks and flavors that are missing; idempotent.
 
     Args:
         connection: the administrator's.
         site: the rack, whose file has the VLANs of the generator's ports.
-        pinning: which compute has which variant.
-        flavors: that VNFs are made of.
+        flavors: from which VNFs are made.
         placing: extra specs of all flavors, which say on which computes their instances are; None: on any.
 
     Raises:
@@ -54,7 +53,7 @@ def provide(
 
 
 def _networks(site: KollaSiteSpec, pinning: Pinning) -> dict[str, dict[str, Any]]:
-    """Return what networks are made with, by their names; those of virtual functions where a compute has any.
+    """Return how networks are made, by their names; for virtual functions where a compute has any.
 
     All are VLANs of the physical network that the computes' ports are on. What a tenant makes could be a tunnel, or on
     a physical network that these computes do not have, and a port there is not bound.

@@ -1,4 +1,4 @@
-"""What the code for existing clouds takes of a rack's file."""
+"""A rack's file in the form that the code for existing clouds reads."""
 
 from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.errors import ConfigurationError, InternalError
@@ -14,7 +14,7 @@ OF_FUNCTIONS = PathNetworks(("nfvbed-vf-left", "nfvbed-vf-right"), ("nfvbed-vf-l
 
 
 def path_networks(plane: KollaPlane) -> PathNetworks:
-    """Return the networks that paths of a data plane lie on; nfvbed makes them."""
+    """Return the networks on which paths of a data plane lie; nfvbed makes them."""
     return OF_FUNCTIONS if plane.has_functions else OF_NICS
 
 
@@ -22,8 +22,7 @@ def described(site: KollaSiteSpec, release: str) -> CloudSiteSpec:
     """Return a rack's cloud as a site of kind cloud describes one.
 
     Args:
-        site: the rack.
-        release: that it was deployed with.
+        release: with which it was deployed.
 
     Raises:
         ConfigurationError: the file does not say what the generator is.
@@ -40,7 +39,7 @@ def described(site: KollaSiteSpec, release: str) -> CloudSiteSpec:
 
 
 def generator_host(site: KollaSiteSpec) -> GeneratorHostSpec:
-    """Return the machine that has the generator, as that is started on it.
+    """Return the machine that has the generator, as the generator is started there.
 
     Raises:
         ConfigurationError: as `described`.

@@ -1,4 +1,4 @@
-"""Twins that exchange their variants between rounds of a run: the rack is taken down and deployed again."""
+"""Twins that exchange their variants between rounds: the rack is taken down and deployed again."""
 
 import logging
 from collections.abc import Mapping
@@ -23,15 +23,14 @@ _log = logging.getLogger(__name__)
 
 
 def wanted_in(project: Project, site: KollaSiteSpec, number: int) -> Pinning:
-    """Return which compute has which variant in a round of a run that swaps (ABBA)."""
+    """Return which compute has which variant in a round, where twins exchange their variants (ABBA)."""
     return pinned_by(project, site.exchanged() if is_exchanged(number) else site)
 
 
 def require_twins(site: KollaSiteSpec, described: Mapping[str, Mapping[str, Any]]) -> None:
-    """Make sure that two computes are alike: else their variants cannot be exchanged within one run.
+    """Make sure that two computes are alike: otherwise their variants cannot be exchanged within one run.
 
     Args:
-        site: the rack.
         described: its two pinned computes, as `twins.describe` does.
 
     Raises:
@@ -49,7 +48,7 @@ def require_twins(site: KollaSiteSpec, described: Mapping[str, Mapping[str, Any]
 
 
 def exchange(project: Project, rack: DeployedRack, pinning: Pinning) -> None:
-    """Take a rack down, and deploy it with variants pinned otherwise.
+    """Take a rack down, and deploy it with a changed pinning.
 
     Raises:
         BusyError, ConfigurationError, PrerequisiteError, StageFailed, InterruptedRunError: as `deploy` and `destroy`.

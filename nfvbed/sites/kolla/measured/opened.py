@@ -1,4 +1,4 @@
-"""What is deployed on a rack, by its journal: which compute has which variant, and of which release."""
+"""The deployment of a rack, from its journal: which compute has which variant, and of which release."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +21,7 @@ _SHOWN = 8
 
 
 def deployed_rack(spec: KollaSiteSpec, root: Path) -> DeployedRack:
-    """Return what is on a rack; nothing is asked of it.
+    """Return a deployed rack; nothing is asked of its machines.
 
     Raises:
         UnsupportedError: nothing is deployed on it, or not all.
@@ -42,7 +42,7 @@ def pinning_in(found: Journal, project: Project, spec: KollaSiteSpec) -> Pinning
 
 
 def bare(rack: DeployedRack, variant: Variant) -> DeploymentRecord:
-    """Return one of a rack's variants as what is deployed, without VNFs."""
+    """Return the record of one of a rack's variants as deployed without VNFs."""
     found = journal.read(rack.places)
     digest = found.digest[:_SHOWN] if found else ""
     since = max((one.at for one in found.stages.values()), default="") if found else ""

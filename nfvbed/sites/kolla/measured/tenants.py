@@ -1,4 +1,4 @@
-"""What others have on a rack's cloud: asked before the rack is taken down."""
+"""Other tenants' resources on a rack's cloud, which are checked before a rack is taken down."""
 
 from nfvbed.cloud.tacker import journal, others
 from nfvbed.cloud.tacker.connection import connect
@@ -8,14 +8,12 @@ from nfvbed.sites.openstack.givenvnfs import owners_of
 
 
 def require_own(places: RackPlaces, site: str, *, evict: bool) -> None:
-    """Refuse to take a rack down on whose cloud others have something, or may have.
+    """Refuse to take a rack down where others have something on its cloud, or may have.
 
     A rack whose cloud never came up, or that is half taken down already, has nothing to be asked.
 
     Args:
-        places: of the rack.
-        site: its name.
-        evict: what others have goes with it: nothing is asked.
+        evict: whether what others have may go with it: then nothing is asked.
 
     Raises:
         BusyError: they have, or the cloud cannot be asked.

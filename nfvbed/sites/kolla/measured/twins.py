@@ -27,7 +27,6 @@ def describe(site: KollaSiteSpec, computes: Iterable[str]) -> dict[str, dict[str
     """Ask computes, at the same time, and return the description of each.
 
     Args:
-        site: the rack.
         computes: names of its machines.
 
     Raises:
@@ -53,12 +52,7 @@ def _describe(site: KollaSiteSpec, name: str, folder: Path) -> dict[str, Any]:
 
 
 def description(host: RackHostSpec, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the description of a compute.
-
-    Args:
-        host: as the site's file has it.
-        document: what `record.py` printed there.
-    """
+    """Return the description of a compute, from the site's file and what `record.py` printed on the compute."""
     facts = facts_of(document)
     nodes = [
         {"cores": list(node.cores), "memory_gib": round(node.memory_mib / _MIB_PER_GIB), "pages": node.pages}

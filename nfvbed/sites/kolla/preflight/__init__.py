@@ -1,1 +1,1 @@
-"""What is wrong with a rack before anything is deployed on it: facts of its machines, and pure checks of them."""
+"""The faults of a rack before anything is deployed on it: facts of its machines, and pure checks of them."""

@@ -24,13 +24,12 @@ from nfvbed.spec.variant import Variant
 
 
 def examine(project: Project, site: KollaSiteSpec, pinning: Pinning, release: KollaReleaseSpec) -> list[Finding]:
-    """Ask all machines over SSH, and return all that is wrong; nothing is changed.
+    """Ask all machines over SSH, and return all faults; nothing is changed.
 
     Args:
-        project: its flavors are made in the cloud.
-        site: the rack.
+        project: its flavors are checked too, as they will be made in the cloud.
         pinning: which compute is to have which variant.
-        release: with which.
+        release: with which the rack is to be deployed.
     """
     return examine_gathered(project, site, pinning, release, gather(site))
 
@@ -38,7 +37,7 @@ def examine(project: Project, site: KollaSiteSpec, pinning: Pinning, release: Ko
 def examine_gathered(
     project: Project, site: KollaSiteSpec, pinning: Pinning, release: KollaReleaseSpec, gathered: MachineAnswers
 ) -> list[Finding]:
-    """Do the same with what machines have said already."""
+    """Return all faults, from what machines have answered already."""
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
     computes = {name for name, one in pinning.variants.items() if plane_of(one).has_functions}
     tried = [finding for finding in gathered.functions if finding.machine in computes]
@@ -52,14 +51,12 @@ def preflight(
     facts: Mapping[str, MachineFacts],
     flavors: tuple[Flavor, ...] = (),
 ) -> list[Finding]:
-    """Return all that is wrong, from facts alone.
+    """Return all faults, from facts alone.
 
     Args:
-        site: the rack.
-        pinning: which compute is to have which variant.
-        release: with which.
-        facts: of the machines that could be asked, by name; of others only the file is checked.
-        flavors: that are made in the cloud.
+        release: with which the rack is to be deployed.
+        facts: of the machines that could be asked, by name; of the others only the file is checked.
+        flavors: that will be made in the cloud.
     """
     findings = [finding for variant in pinning.each for finding in _check_variant(variant, release)]
     findings += _check_together(pinning, site)
@@ -79,7 +76,7 @@ def preflight(
 
 
 def _plane_on(pinning: Pinning, name: str) -> KollaPlane:
-    """Return the data plane of a compute; of others one that needs their address for tunnels, where there is one."""
+    """Return the data plane of a compute; of another machine one that needs its tunnel address, where there is one."""
     if name in pinning.variants:
         return plane_of(pinning.on(name))
     needing = (plane for plane in pinning.planes if plane.neutron.overlay_address != "unused")
@@ -111,7 +108,7 @@ def _check_variant(variant: Variant, release: KollaReleaseSpec) -> list[Finding]
 def _place(
     site: KollaSiteSpec, name: str, variant: Variant, release: KollaReleaseSpec, placements: dict[str, Placement]
 ) -> list[Finding]:
-    """Place a variant on one compute; each compute has its own faults."""
+    """Place a variant on one compute, which has faults of its own."""
     alone = site.model_copy(update={"hosts": {name: site.hosts[name]}})
     try:
         placements.update(order_of(variant, alone, release).placements)

@@ -1,4 +1,4 @@
-"""What is known of a machine: read from what `record.py` printed there."""
+"""Facts of a machine, read from what `record.py` printed there."""
 
 import re
 from collections.abc import Mapping

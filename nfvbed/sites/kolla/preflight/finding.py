@@ -1,4 +1,4 @@
-"""One fault of a rack, as the preflight finds it."""
+"""One fault of a rack, found by the preflight."""
 
 from collections.abc import Collection, Iterable
 
@@ -6,7 +6,7 @@ from nfvbed.records import Record
 
 
 class Finding(Record):
-    """A fault, with what has to be changed. While there is one nothing is deployed."""
+    """A fault, with what has to be changed. While there is one, nothing is deployed."""
 
     machine: str
     """Name of the machine in the site's file; empty: it is no machine's."""
@@ -27,10 +27,9 @@ class Finding(Record):
 
 
 def blocking(findings: Iterable[Finding], roles: Collection[str] = ()) -> list[Finding]:
-    """Return those that keep a variant from being deployed.
+    """Return the findings that keep a variant from being deployed.
 
     Args:
-        findings: of the preflight.
-        roles: that are going to run before, and make so what they are named for.
+        roles: names of roles that will run before, and repair what they are named for.
     """
     return [finding for finding in findings if finding.stops and finding.prepared_by not in roles]

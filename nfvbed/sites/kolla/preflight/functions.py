@@ -1,4 +1,4 @@
-"""Virtual functions made for a moment, because the kernel may refuse numbers that the NIC claims to have."""
+"""Virtual functions made for a moment: the kernel may refuse a number that the NIC claims to have."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ _TRIAL = Path(__file__).with_name("functions_trial.py")
 
 
 class Trial(Record):
-    """What became of it."""
+    """The result of a trial."""
 
     before: int
     """Functions that the NIC had."""
@@ -32,12 +32,11 @@ class Trial(Record):
 
 
 def try_functions(site: KollaSiteSpec, facts: Mapping[str, MachineFacts], folder: Path) -> Iterator[Finding]:
-    """Make the virtual functions of all computes that can be asked, and take them away again.
+    """Make the virtual functions of all computes that can be asked, and remove them again.
 
     Args:
-        site: the rack.
         facts: of the machines that could be asked.
-        folder: of this machine, which others cannot enter.
+        folder: of this machine, closed to other users.
     """
     for name, host in site.hosts_with("compute").items():
         there = facts[name].nics if name in facts else ()
@@ -62,7 +61,7 @@ def try_functions(site: KollaSiteSpec, facts: Mapping[str, MachineFacts], folder
 
 
 def tried(way: RemoteHostSpec, pci: str, count: int, folder: Path) -> Trial:
-    """Make functions of a NIC on another host, and take them away again.
+    """Make virtual functions of a NIC on another host, and remove them again.
 
     Raises:
         ConnectionLost, HostRefused: the host cannot be reached.
@@ -76,7 +75,7 @@ def tried(way: RemoteHostSpec, pci: str, count: int, folder: Path) -> Trial:
 
 
 def judged(machine: str, nic: RackNicSpec, key: str, trial: Trial) -> Iterator[Finding]:
-    """Say what a trial shows to be wrong."""
+    """Yield the faults that a trial shows."""
     if trial.made != nic.functions:
         yield Finding(
             machine=machine,

@@ -1,4 +1,4 @@
-"""Runs on a machine of a rack, as root: `python3 - PCI COUNT`. Makes virtual functions, and takes them away again.
+"""Runs on a machine of a rack, as root: `python3 - PCI COUNT`. Makes virtual functions, and removes them again.
 
 A NIC that has functions already is left alone: instances may have them. While they are there no driver is bound to
 them, so that no network device appears which a network manager would configure. Standard library alone.
@@ -17,7 +17,7 @@ class Functions:
     """Virtual functions of a NIC, as the kernel shows them.
 
     Args:
-        folder: the device's in sysfs.
+        folder: the device's folder in sysfs.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -38,7 +38,7 @@ class Functions:
 
 
 def tried(functions: Functions, count: int) -> dict[str, object]:
-    """Make functions, count them, and take them away."""
+    """Make functions, count them, and remove them."""
     before = functions.count
     if before:
         refused = "" if before == count else f"it has {before}, which may be in use: nothing was tried"
@@ -57,7 +57,7 @@ def tried(functions: Functions, count: int) -> dict[str, object]:
 
 
 def ended(number: int, _: object) -> NoReturn:
-    """Leave with what was changed undone, when the time is over or the connection gone."""
+    """Leave, with all changes undone, when the time is over or the connection gone."""
     raise SystemExit(128 + number)
 
 

@@ -23,7 +23,7 @@ _RECORD = Path(__file__).with_name("record.py")
 
 @dataclass(frozen=True)
 class MachineAnswers:
-    """What the machines said."""
+    """The answers of the machines."""
 
     facts: Mapping[str, MachineFacts]
     """By the machine's name in the site's file; those that could not be asked are missing."""
@@ -37,7 +37,6 @@ def gather(site: KollaSiteSpec, *, try_functions: bool = False) -> MachineAnswer
     """Ask all machines; one that cannot be asked is a finding, and the others are asked all the same.
 
     Args:
-        site: the rack.
         try_functions: make virtual functions for a moment; else nothing is changed.
     """
     ways = {name: site.reached(name) for name in site.hosts}
@@ -55,11 +54,10 @@ def gather(site: KollaSiteSpec, *, try_functions: bool = False) -> MachineAnswer
 
 
 def ask(way: RemoteHostSpec, folder: Path) -> MachineFacts:
-    """Ask one machine.
+    """Return the facts of one machine, which is asked over SSH.
 
     Args:
-        way: how it is reached.
-        folder: of this machine, which others cannot enter.
+        folder: of this machine, closed to other users.
 
     Raises:
         ConnectionLost, HostRefused: it cannot be reached.

@@ -1,4 +1,4 @@
-"""Checks of machines as a whole: that each is the one that is meant, once, and may be administered."""
+"""Checks of whole machines: each is the one that is meant, is named once, and may be administered."""
 
 from collections.abc import Iterator, Mapping
 
@@ -10,7 +10,7 @@ from nfvbed.spec.site import KollaSiteSpec
 
 
 def check_twice(site: KollaSiteSpec, facts: Mapping[str, MachineFacts]) -> Iterator[Finding]:
-    """Find machines that the file names twice: whatever their addresses, they are one booted kernel."""
+    """Find machines that the file names twice: two addresses with one booted kernel."""
     first: dict[str, str] = {}
     for name, found in facts.items():
         other = first.setdefault(found.boot_id, name)

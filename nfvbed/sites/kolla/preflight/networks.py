@@ -1,4 +1,4 @@
-"""Checks of physical networks, and of what instances need: they are about the whole site."""
+"""Checks of physical networks, and of what instances need: they concern the whole site."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,7 +13,7 @@ from nfvbed.spec.variant import Variant
 
 
 def check_networks(site: KollaSiteSpec, pinning: Pinning) -> Iterator[Finding]:
-    """Find networks of which Neutron's maps would name no NIC, or none that serves addresses and routes."""
+    """Find networks for which Neutron's maps would name no NIC, or none for addresses and routes."""
     file = f"deploy/sites/{site.name}.yml"
     cloud = {name: host for name, host in site.hosts.items() if "generator" not in host.roles}
     roles = {name: plane_of(one).nics.instances for name, one in pinning.variants.items()}
@@ -73,7 +73,10 @@ def _check_generator(site: KollaSiteSpec) -> Iterator[Finding]:
 def check_flavors(
     site: KollaSiteSpec, variant: Variant, placements: Mapping[str, Placement], flavors: tuple[Flavor, ...]
 ) -> Iterator[Finding]:
-    """Find flavors whose memory is on no compute's hugepages beside the switch's share; all of them stop everything."""
+    """Find flavors whose memory no compute's hugepages hold beside the switch's share.
+
+    They stop a deployment only where none of the flavors fits.
+    """
     shared = plane_of(variant).switch.is_on_dpdk
     wanting = [flavor for flavor in flavors if "hw:mem_page_size" in extra_specs(flavor, shared_pages=shared)]
     rooms = {name: _rooms(site.hosts[name], placement) for name, placement in placements.items()}
@@ -108,7 +111,7 @@ def _rooms(host: RackHostSpec, placement: Placement) -> _Room:
 
 
 def _fits(flavor: Flavor, room: _Room) -> bool:
-    """Whether its memory is on whole pages of one size of one node; of a flavor with nodes, each one's."""
+    """Return whether memory fits whole pages of one size on one node; of a flavor with nodes, each node's memory."""
     parts = [(part.memory_mib, part.host_node) for part in flavor.numa] or [(flavor.memory_mib, None)]
     free = dict(room)
     for memory_mib, on in sorted(parts, key=lambda part: (part[1] is None, -part[0])):

@@ -1,4 +1,4 @@
-"""Checks of NICs: that they are there, on the node and with the driver that is needed, and never the management's."""
+"""Checks of NICs: present, on the right node, with the right driver, and never the management's."""
 
 from collections.abc import Iterator
 
@@ -226,7 +226,7 @@ def _check_iommu(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_groups(subject: Subject) -> Iterator[Finding]:
-    """Say what the lab says of its own NICs: VFIO gives an IOMMU group away whole, or not at all."""
+    """Report NICs whose IOMMU group VFIO cannot give away whole, as the lab does for its own."""
     taken = [(place, nic, port) for place, nic, port in subject.ports() if _is_bound(subject, nic)]
     given = {port.pci: "switch" if subject.spec.is_compute else "generator" for _, _, port in taken if port.pci}
     for place, nic, port in taken:

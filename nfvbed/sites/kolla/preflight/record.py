@@ -1,4 +1,4 @@
-"""Runs on a machine of a rack, as `python3 -`: prints the files and answers from which its facts are read, as JSON.
+"""Runs on a machine of a rack, as `python3 -`: prints the files and answers with its facts, as JSON.
 
 It changes nothing, and needs Python's standard library alone (3.9 or later): nothing of nfvbed is there.
 """
@@ -57,12 +57,12 @@ def text(path: Path) -> str | None:
 
 
 def is_nic(device: Path) -> bool:
-    """Whether a PCI device is a network controller."""
+    """Return whether a PCI device is a network controller."""
     return (text(device / "class") or "").startswith("0x02")
 
 
 def recorded_files(root: Path = Path("/")) -> dict[str, Any]:
-    """Return texts by path, and links as `{"link": target}`."""
+    """Return texts by path; links are `{"link": target}`."""
     paths = [path for pattern in FILES for path in root.glob(pattern)]
     nics = [device for device in root.glob("sys/bus/pci/devices/*") if is_nic(device)]
     for device in nics:
@@ -97,13 +97,13 @@ def answer(argv: Sequence[str]) -> dict[str, Any]:
 
 
 def has_driver(name: str) -> bool:
-    """Whether the kernel has a driver, or its module can be loaded."""
+    """Return whether the kernel has a driver, or its module can be loaded."""
     there = any((Path(folder) / name).is_dir() for folder in ("/sys/bus/pci/drivers", "/sys/module"))
     return there or answer(("modprobe", "-n", "-q", name))["status"] == 0
 
 
 def main() -> None:
-    """Print all of it."""
+    """Print all recorded files and answers."""
     # An account that is not root's often has no folders for administration in its path.
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     os.environ["LC_ALL"] = "C"

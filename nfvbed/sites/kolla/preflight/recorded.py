@@ -1,4 +1,4 @@
-"""Files of another machine, as they were recorded there, in the place of a tree on disk."""
+"""Recorded files of another machine, in place of a tree on disk."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class RecordedHost(Host):
     files: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
 
     def exists(self, name: str) -> bool:
-        """Whether it was there."""
+        """Return whether it was there."""
         return name in self.files or bool(self.names(name))
 
     def text(self, name: str) -> str | None:

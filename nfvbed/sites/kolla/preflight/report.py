@@ -20,7 +20,7 @@ OF_THE_SITE = "site"
 
 
 class RackReport(SiteReport):
-    """What was found."""
+    """The report on a rack."""
 
     site: str
     release: str
@@ -52,13 +52,11 @@ def examine_rack(
     *,
     try_functions: bool = False,
 ) -> RackReport:
-    """Ask all machines once, and check what they say against each variant; of pinned ones against all together.
+    """Ask all machines once, and check each variant against the answers; pinned ones are checked together.
 
     Args:
-        project: its flavors are made in the cloud.
-        site: the rack.
-        release: with which is to be deployed.
-        variants: that are to be checked.
+        project: its flavors are checked too, as they will be made in the cloud.
+        release: with which the rack is to be deployed.
         try_functions: make virtual functions for a moment.
     """
     gathered = gather(site, try_functions=try_functions)
@@ -82,7 +80,7 @@ def examine_rack(
 
 
 def support_of(variant: Variant, release: KollaReleaseSpec, findings: list[Finding]) -> Support:
-    """Say of a variant whether it could be deployed, and how many faults keep it from that."""
+    """Return whether a variant could be deployed, and how many faults prevent it."""
     known = plane_of(variant).on(release)
     roles = known.roles if known else ()
     keeping = blocking(findings, roles)

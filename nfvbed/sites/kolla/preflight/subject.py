@@ -1,4 +1,4 @@
-"""One machine as the checks see it: what the site's file says of it beside what was found there."""
+"""One machine as the checks see it: the part of the site's file, and the facts that were found."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ HOST_ROLE = PREPARES_HOST
 
 @dataclass(frozen=True)
 class Subject:
-    """A machine, and what a variant makes of it."""
+    """A machine, and what a variant needs of it."""
 
     site: KollaSiteSpec
     name: str
@@ -28,33 +28,31 @@ class Subject:
     """Who has which core; None: it is no compute, or cannot have the variant."""
 
     def remark(self, what: str, key: str, observed: str, fix: str) -> Finding:
-        """Return a finding that keeps nothing from being deployed; arguments as of `finding`."""
+        """Return a finding that does not prevent a deployment; arguments as of `finding`."""
         return self.finding(what, key, observed, fix).model_copy(update={"stops": False})
 
     def finding(self, what: str, key: str, observed: str, fix: str, prepared_by: str = "") -> Finding:
-        """Return a finding of this machine.
+        """Return a finding about this machine.
 
         Args:
-            what: what is wrong.
-            key: in the machine's part of the site's file; empty: that part.
-            observed: on it.
-            fix: what to change.
-            prepared_by: role that makes it so.
+            key: in the machine's part of the site's file; empty: the whole part.
+            observed: on the machine.
+            prepared_by: name of the role that repairs it.
         """
         where = f"deploy/sites/{self.site.name}.yml hosts.{self.name}" + (f".{key}" if key else "")
         return Finding(machine=self.name, what=what, key=where, observed=observed, fix=fix, prepared_by=prepared_by)
 
     def polls(self, nic: RackNicSpec) -> bool:
-        """Whether DPDK takes a NIC: the data plane's switch, or the generator."""
+        """Return whether DPDK takes a NIC: for the switch, or for the generator."""
         of_switch = self.spec.is_compute and self.plane.switch.is_on_dpdk
         return nic.role == "dpdk" and (of_switch or "generator" in self.spec.roles)
 
     def gives(self, nic: RackNicSpec) -> bool:
-        """Whether instances get functions of a NIC."""
+        """Return whether instances get virtual functions of a NIC."""
         return nic.functions > 0 and self.plane.has_functions and self.spec.is_compute
 
     def found(self, nic: RackNicSpec) -> tuple[NicFacts, ...]:
-        """Return the ports that a NIC of the file describes: one where all is well."""
+        """Return the ports that match a NIC of the file: exactly one, if all is well."""
         if nic.pci is not None:
             return tuple(port for port in self.facts.nics if port.pci == nic.pci)
         return tuple(port for port in self.facts.nics if port.mac == nic.mac and not port.is_function)

@@ -1,1 +1,1 @@
-"""Whether a rack that runs is what a variant says: its machines over SSH, its switches inside Kolla's containers."""
+"""Whether a running rack matches a variant: machines are read over SSH, switches inside Kolla's containers."""

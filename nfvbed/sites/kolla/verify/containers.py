@@ -17,12 +17,12 @@ _APPCTL = (
 
 
 class KollaCommands(MachineCommands):
-    """Those of one machine.
+    """Commands on one machine.
 
     Args:
         host: its name, in Nova and Neutron.
-        reached: over SSH; connected when it is first asked.
-        container: of its switch's daemon.
+        reached: over SSH; connected at the first command.
+        container: with its switch's daemon.
     """
 
     def __init__(self, host: str, reached: SshHost, container: str) -> None:
@@ -31,17 +31,17 @@ class KollaCommands(MachineCommands):
         self._container = container
 
     def on_machine(self, argv: Sequence[str]) -> Answer:
-        """Run it over SSH."""
+        """Run a command over SSH."""
         done = self._reached.run(argv, check=False)
         return Answer(done.status, done.text, done.said)
 
     def by_switch(self, argv: Sequence[str]) -> Answer:
-        """Run it in the container, as root where the account is not."""
+        """Run a command in the container, as root where the account is not."""
         rights = [] if self._reached.spec.user == "root" else ["sudo", "-n"]
         return self.on_machine([*rights, self._engine, "exec", self._container, *argv])
 
     def appctl(self, *words: str) -> str:
-        """Ask the daemon, by its pidfile or else by its socket."""
+        """Ask the daemon by its pidfile, or by its socket where there is none."""
         return self.asked(("sh", "-c", _APPCTL, "sh", "--timeout=20", *words))
 
     @cached_property

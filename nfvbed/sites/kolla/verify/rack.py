@@ -1,4 +1,4 @@
-"""What a variant says of each machine of a rack, and what is found there."""
+"""The expected state of each machine of a rack, and what is found there."""
 
 import tempfile
 from contextlib import ExitStack
@@ -22,7 +22,6 @@ def verify_rack(order: Order, connection: Connection) -> tuple[Finding, ...]:
     """Read the cloud and all of its machines, and check them; nothing is changed.
 
     Args:
-        order: what is deployed.
         connection: to the cloud's APIs, as an administrator.
 
     Raises:

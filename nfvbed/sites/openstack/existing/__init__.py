@@ -1,1 +1,1 @@
-"""A cloud that exists already: looked at, measured, and left as it is."""
+"""An existing cloud: examined, measured, and left as it is."""

@@ -1,4 +1,4 @@
-"""A cloud that exists already: it is looked at with a project's own credentials, and nothing of it is set up."""
+"""An existing cloud, used with a project's own credentials; nothing of it is set up."""
 
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +32,6 @@ class ExistingCloud(Target):
     """The cloud that a site's file names.
 
     Args:
-        spec: the site's file.
         root: of the project.
     """
 
@@ -92,7 +91,7 @@ class ExistingCloud(Target):
         return True
 
     def bring_up(self) -> None:
-        """Make sure that it answers, and has what the path needs.
+        """Make sure that the cloud answers, and has what the path needs.
 
         Raises:
             PrerequisiteError, UnsupportedError: it has not; with the role where one is missing.
@@ -107,14 +106,14 @@ class ExistingCloud(Target):
         self.survey.require_ports_without_security()
 
     def compute(self, variant: Variant) -> Compute:
-        """Its data plane, as it is."""
+        """Return the cloud's data plane, as it is."""
         return ExistingCompute(self._spec, self.ends, variant, lambda: self.path.end_macs())
 
     def choose(self, compute: Compute) -> None:
-        """Where instances come to is the cloud's to decide."""
+        """Do nothing: the cloud decides where instances run."""
 
     def stop(self) -> bool:
-        """Leave it: it is not ours."""
+        """Leave the cloud running: it is not nfvbed's."""
         return False
 
     def require_room(self, choice: VnfChoice, vnfs: int) -> None:
@@ -145,7 +144,7 @@ class ExistingCloud(Target):
             )
 
     def witnessed(self, handles: tuple[VnfHandle, ...]) -> tuple[VnfHandle, ...]:
-        """Read what Neutron shows of the instances' ports: administrators see how each was bound."""
+        """Return the VNFs with what Neutron shows of their ports; administrators see how each was bound."""
         return tuple(self._witnessed(one) for one in handles)
 
     def _witnessed(self, handle: VnfHandle) -> VnfHandle:
@@ -155,7 +154,7 @@ class ExistingCloud(Target):
         return handle.model_copy(update={"facts": {**handle.facts, "vif_types": kinds}})
 
     def described(self, handles: tuple[VnfHandle, ...]) -> dict[str, Any]:
-        """Return what it adds to the rig: which cloud and networks, and how ports were bound where that is shown.
+        """Return the cloud's part of the rig: which cloud and networks, and how ports were bound, if shown.
 
         A generator that is not nfvgen is named in its place.
         """
@@ -175,7 +174,7 @@ class ExistingCloud(Target):
         }
 
     def topics(self) -> tuple[Finding, ...]:
-        """Whether it answers, who these credentials are there, and whether path and devices are there."""
+        """Return whether the cloud answers, who the credentials are, and whether path and devices are there."""
         return tuple(self._topic(*one) for one in self._topics())
 
     def _topics(self) -> tuple[tuple[str, Any], ...]:
@@ -206,7 +205,7 @@ class ExistingCloud(Target):
 
 
 def refuse_onboarded(site: str, what: str) -> UnsupportedError:
-    """Say that what runs already is not nfvbed's to change."""
+    """Return the error for changing VNFs that run already: they are not nfvbed's."""
     return UnsupportedError(
         f"instances of site {site} are not nfvbed's to {what}",
         where="onboarding: none",

@@ -1,4 +1,4 @@
-"""What an existing cloud runs its instances on, as a compute that nfvbed neither sets up nor sees."""
+"""The compute of an existing cloud, which nfvbed neither sets up nor sees."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,11 +19,9 @@ from nfvbed.traffic.generator import Generator
 
 
 class ExistingCompute(Compute):
-    """The generator's devices on this side; on the other nothing is changed.
+    """The generator's devices on nfvbed's side of a compute; the compute itself is not changed.
 
     Args:
-        spec: the site's file.
-        ends: the generator's.
         variant: as asked for.
         end_macs: returns the addresses of the ports at both ends of a path whose instances are not known.
 
@@ -54,7 +52,7 @@ class ExistingCompute(Compute):
             )
 
     def probe(self, variant: Variant) -> Fitness:
-        """Look at the generator's devices."""
+        """Probe the generator's devices."""
         self._ends.require()
         if self._spec.accelerator is None:
             return Fitness(
@@ -65,46 +63,46 @@ class ExistingCompute(Compute):
         return Fitness()
 
     def check(self, variant: Variant, plan: Layout) -> None:
-        """Nothing of its options is set."""
+        """Accept all options: none is set on an existing compute."""
 
     def start(self) -> None:
         """Start nothing: an existing compute runs, or does not."""
 
     def apply(self, variant: Variant, arrangement: Arrangement) -> None:
-        """Nothing is set."""
+        """Do nothing: no option is set."""
 
     def attach(self, workspace: Workspace, variant: Variant) -> tuple[GeneratorPort, GeneratorPort]:
-        """Give the devices, which are cabled to the networks."""
+        """Return the generator's devices, which are cabled to the networks."""
         return self._ends.attach(workspace)
 
     def detach(self) -> None:
-        """The devices stay; what was given to DPDK goes back with the workspace."""
+        """Do nothing: the devices stay, and the workspace takes those back that DPDK had."""
 
     def versions(self) -> dict[str, str]:
-        """Nobody says what is under test, but for what the variant's file states."""
+        """Return the versions that the variant's file states; no others are known."""
         return {"stated, not verified": self._stated} if self._stated else {}
 
     def threads(self, instances: Sequence[PlacedInstance]) -> tuple[WorkThread, ...]:
-        """None is seen."""
+        """Return no threads: none is seen."""
         return ()
 
     def hops(self, instances: Sequence[PlacedInstance]) -> tuple[Hop, ...]:
-        """Read the generator's devices."""
+        """Return the counters of the generator's devices."""
         return self._ends.hops()
 
     def start_generator(self, deployment: Deployment, starter: GeneratorStarter) -> Generator:
-        """Start it where its ports are."""
+        """Start the generator where its ports are."""
         return self._ends.start(deployment, starter)
 
     def counters(self) -> None:
-        """None is seen."""
+        """Do nothing: the switch's counters are not seen."""
 
     def verify(self) -> None:
         """Check that the generator's devices have a link."""
         self._ends.verify()
 
     def destination_macs(self, instances: Sequence[PlacedInstance]) -> tuple[str, str] | None:
-        """As the site's file says; by default what Neutron has for the ports at both ends."""
+        """Return the site file's addresses; by default those of Neutron's ports at both ends."""
         wanted = self._spec.destination_macs
         if not isinstance(wanted, str):
             return wanted

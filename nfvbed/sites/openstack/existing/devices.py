@@ -1,4 +1,4 @@
-"""Devices of this machine that reach an existing cloud: whether the generator may have them, and what they count.
+"""Devices of this machine that lead to an existing cloud: whether the generator may have them, and their counters.
 
 They stay as they are: nfvbed brings none of them up, and sets nothing of them. A NIC that goes to DPDK is given back.
 """
@@ -22,7 +22,7 @@ _Result = TypeVar("_Result")
 
 
 def require(ports: tuple[CloudPortSpec, CloudPortSpec], machine: Machine = fit.HERE) -> None:
-    """Make sure that the generator may have both devices; nothing is changed.
+    """Make sure that both devices are free for the generator; nothing is changed.
 
     Raises:
         PrerequisiteError: one is not there, or has no link.
@@ -72,7 +72,7 @@ def verify(ports: tuple[CloudPortSpec, CloudPortSpec]) -> None:
 
 
 def hops(ports: tuple[CloudPortSpec, CloudPortSpec]) -> tuple[Hop, ...]:
-    """Read what the kernel counts at its devices; DPDK's are counted by the generator alone."""
+    """Return the kernel's counters of its devices; DPDK's devices are counted by the generator alone."""
     found = ((place, port, _read(port)) for place, port in enumerate(ports) if port.device is not None)
     return tuple(
         veth.generator_hop(str(port.device), place, counted) for place, port, counted in found if counted is not None
@@ -80,7 +80,7 @@ def hops(ports: tuple[CloudPortSpec, CloudPortSpec]) -> tuple[Hop, ...]:
 
 
 def _given(ports: tuple[CloudPortSpec, CloudPortSpec]) -> dict[str, str]:
-    """Return the addresses of NICs, and who takes them: one generator has both."""
+    """Return the addresses of NICs with their user: one generator has both."""
     return {str(port.pci): "generator" for port in ports}
 
 
@@ -121,12 +121,12 @@ def _require_device(port: CloudPortSpec, where: str) -> None:
 
 
 def _read(port: CloudPortSpec) -> LinkCounters | None:
-    """Read the counters of a device; None: it is not there."""
+    """Return the counters of a device; None: it is not there."""
     return _within(port, lambda: links.counters(str(port.device)))
 
 
 def _uses(port: CloudPortSpec) -> tuple[str, ...]:
-    """Say what this host uses a device for; in a namespace /sys shows that one's devices alone to who mounts it."""
+    """Return what this host uses a device for; a namespace's /sys shows only the devices of who mounted it."""
     name = str(port.device)
     if port.netns_path is None:
         return uses.uses_of(name)

@@ -1,4 +1,4 @@
-"""The generator's two ports to an existing cloud: devices of this machine, or those of another one over SSH."""
+"""The generator's two ports to an existing cloud: devices of this machine, or of another one over SSH."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -21,7 +21,7 @@ _DIRECTORY = "generator-host"
 
 
 class GeneratorEnds(ABC):
-    """Where the generator is, with its ports.
+    """The generator's place, with its ports.
 
     Args:
         ports: as the site's file names them.
@@ -37,7 +37,7 @@ class GeneratorEnds(ABC):
 
     @abstractmethod
     def require(self) -> None:
-        """Make sure that the generator may have them; nothing is changed.
+        """Make sure that the generator may have the ports; nothing is changed.
 
         Raises:
             PrerequisiteError, UnsupportedError: it may not.
@@ -49,18 +49,17 @@ class GeneratorEnds(ABC):
 
     @abstractmethod
     def verify(self) -> None:
-        """Check that they have a link, as far as that is seen from here."""
+        """Check that the ports have a link, as far as that is seen from here."""
 
     @abstractmethod
     def hops(self) -> tuple[Hop, ...]:
-        """Read what the kernel counts at them, as far as that is seen from here."""
+        """Return the kernel's counters of the ports, as far as they are seen from here."""
 
     @abstractmethod
     def start(self, deployment: Deployment, starter: GeneratorStarter) -> Generator:
         """Start the generator, and wait until it is ready.
 
         Args:
-            deployment: with its ports.
             starter: of generators on this machine.
         """
 
@@ -69,32 +68,28 @@ class LocalEnds(GeneratorEnds):
     """Devices of this machine."""
 
     def require(self) -> None:
-        """Look at them."""
+        """Check the devices."""
         devices.require(self.ports)
 
     def attach(self, workspace: Workspace) -> tuple[GeneratorPort, GeneratorPort]:
-        """Have them; NICs are given to DPDK."""
+        """Return the devices as ports; NICs are given to DPDK."""
         return devices.attach(self.ports, workspace)
 
     def verify(self) -> None:
-        """Look at their carriers."""
+        """Check the devices' carriers."""
         devices.verify(self.ports)
 
     def hops(self) -> tuple[Hop, ...]:
-        """Read the kernel's counters."""
+        """Return the kernel's counters."""
         return devices.hops(self.ports)
 
     def start(self, deployment: Deployment, starter: GeneratorStarter) -> Generator:
-        """Start it here."""
+        """Start the generator on this machine."""
         return starter.start(deployment)
 
 
 class RemoteEnds(GeneratorEnds):
-    """Devices of another host, and the generator there. What the kernel counts there is not read.
-
-    Args:
-        spec: the host.
-    """
+    """Devices of another host, and the generator there. The kernel's counters there are not read."""
 
     def __init__(self, spec: GeneratorHostSpec) -> None:
         super().__init__(spec.ports)
@@ -104,30 +99,30 @@ class RemoteEnds(GeneratorEnds):
 
     @property
     def named(self) -> list[str]:
-        """Return them with their host."""
+        """The ports with their host."""
         return [f"{port.named} of {self._spec.address}" for port in self.ports]
 
     def require(self) -> None:
-        """Sign in there, and look for the generator and for the kernel's devices."""
+        """Sign in on the host, and look for the generator and the kernel's devices."""
         with TemporaryDirectory(prefix="nfvbed-") as directory, SshHost(self._spec, Path(directory)) as host:
             self._require_program(host)
             for place, port in enumerate(self.ports):
                 self._require_device(host, port, f"generator.ports[{place}]")
 
     def attach(self, workspace: Workspace) -> tuple[GeneratorPort, GeneratorPort]:
-        """Have them as they are there; the connection to their host ends with this command."""
+        """Return the ports as they are on the host; the connection to it ends with this command."""
         first, second = (port_of(port, self._spec) for port in self.ports)
         return first, second
 
     def verify(self) -> None:
-        """Nothing is seen from here; a generator that lost its ports says so itself."""
+        """Check nothing: a generator that lost its ports reports that itself."""
 
     def hops(self) -> tuple[Hop, ...]:
-        """None is read."""
+        """Return no counters: none is read."""
         return ()
 
     def start(self, deployment: Deployment, starter: GeneratorStarter) -> Generator:
-        """Start it there, over a connection of its own."""
+        """Start the generator on the host, over a connection of its own."""
         directory = starter.workspace.directory / _DIRECTORY
         directory.mkdir(mode=0o700, exist_ok=True)
         macs, count = destination_macs(deployment), PlaneState.of(deployment).destination_mac_count or 1

@@ -1,4 +1,4 @@
-"""A path that is there already: its instances in their order, with the ports that frames come in and go out by."""
+"""An existing path: its instances in order, with the ports by which frames come in and go out."""
 
 from typing import Any
 
@@ -10,11 +10,10 @@ from nfvbed.spec.site import CloudSiteSpec
 
 
 class ExistingPath:
-    """What the key `existing` of a site's file describes.
+    """The path that the key `existing` of a site's file describes.
 
     Args:
-        spec: the site's file.
-        survey: of its cloud.
+        survey: of the site's cloud.
     """
 
     def __init__(self, spec: CloudSiteSpec, survey: Survey) -> None:
@@ -62,7 +61,7 @@ class ExistingPath:
         )
 
     def end_macs(self) -> tuple[str, str] | None:
-        """Return the addresses that Neutron has for the first and the last port; None: nobody named any."""
+        """Return Neutron's addresses of the first and last port; None: the file names neither ports nor instances."""
         if self._path.ports:
             first, last = (str(self._survey.port(name).mac_address) for name in self._path.ports)
             return first, last
@@ -70,7 +69,7 @@ class ExistingPath:
         return (instances[0].ports[0].mac, instances[-1].ports[1].mac) if instances else None
 
     def shown(self) -> str:
-        """Say what the path is."""
+        """Return the path as a text."""
         self.require()
         named = ", ".join(one.name for one in self.instances()) or "instances that the file does not name"
         return f"{self._path.topology} through {named}"
@@ -89,7 +88,7 @@ class ExistingPath:
         return [first, *links, last]
 
     def _joining(self, servers: list[Any], ports: list[list[Any]], place: int) -> str:
-        """Return the network that an instance and the next one are on, and that is no end of the path."""
+        """Return the network that joins an instance to the next one, and is no end of the path."""
         outside = {str(one.id) for one in self._survey.networks()[:2]}
         near, far = ({str(port.network_id) for port in ports[number]} - outside for number in (place, place + 1))
         both = sorted(near & far)
@@ -116,7 +115,7 @@ class ExistingPath:
         return InstancePort(str(found[0].id), names.get(network, network), str(found[0].mac_address))
 
     def _require_open(self, name: str, where: str) -> None:
-        """Refuse a port whose security drops frames with others' addresses; where it allows some, frames decide."""
+        """Refuse a port whose security drops foreign addresses; where it allows some, the frames decide."""
         port = self._survey.port(name)
         if port.is_port_security_enabled and not port.allowed_address_pairs:
             raise UnsupportedError(

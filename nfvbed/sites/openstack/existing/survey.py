@@ -1,4 +1,4 @@
-"""Looks at an existing cloud with a project's own credentials: what a path needs of it, before anything is begun.
+"""Examines an existing cloud with a project's credentials: whether it has what a path needs, before anything begins.
 
 Nothing is changed. What is refused to these credentials is named with the role that it takes.
 """
@@ -25,7 +25,7 @@ _FOR_TACKER = ("image", "orchestration", "nfv-orchestration")
 
 @dataclass(frozen=True)
 class Identity:
-    """Who these credentials are, as Keystone says."""
+    """The owner of the credentials, as Keystone says."""
 
     project: str
     """Id."""
@@ -39,10 +39,9 @@ class Identity:
 
 
 class Survey:
-    """One look at the cloud of a site; what was read once is kept.
+    """One survey of a site's cloud; what was read once is kept.
 
     Args:
-        spec: the site's file.
         connection: with the credentials of `clouds.yaml`.
     """
 
@@ -52,7 +51,7 @@ class Survey:
 
     @cached_property
     def identity(self) -> Identity:
-        """Who these credentials are.
+        """The owner of these credentials.
 
         Raises:
             PrerequisiteError: Keystone does not answer, does not let them in, or they are of no project.
@@ -107,7 +106,7 @@ class Survey:
         return wanted
 
     def networks(self) -> tuple[Any, ...]:
-        """Return the networks of the site's file, as Neutron knows them: the outside ones, then those between VNFs.
+        """Return the networks of the site's file from Neutron: the outside ones, then those between VNFs.
 
         Raises:
             PrerequisiteError: one is not there, or not visible to this project.
@@ -141,7 +140,7 @@ class Survey:
         return found
 
     def require_ports_without_security(self) -> bool:
-        """Make sure that ports on the path can be without port security, which drops what a VNF forwards.
+        """Make sure that ports can be without port security, which drops what a VNF forwards.
 
         Returns:
             Whether the networks have none themselves, so that ports need to say nothing of it.
@@ -221,7 +220,7 @@ class Survey:
         return found
 
     def lacking_quota(self, needed: dict[str, int]) -> Iterator[str]:
-        """Yield what the project's quota in Nova has no room for.
+        """Yield what exceeds the project's quota in Nova.
 
         Args:
             needed: `instances`, `total_cores`, `total_ram` (MiB).

@@ -1,4 +1,4 @@
-"""VNFs that run already in a cloud: found, measured, and left as they are."""
+"""VNFs that run in a cloud already: found, measured, and left as they are."""
 
 from typing import Any
 
@@ -21,9 +21,7 @@ class ExistingVnfs(VnfProvider):
     """The instances that the site's file names.
 
     Args:
-        site: its name.
-        path: what the file says of the path.
-        target: the cloud.
+        path: the path in the site's file.
     """
 
     renews = Renewed.NOTHING
@@ -34,7 +32,7 @@ class ExistingVnfs(VnfProvider):
         self._target = target
 
     def check(self, plan: Layout, choice: VnfChoice | None) -> None:
-        """There is one path: the one that the file describes."""
+        """Accept only the path that the file describes."""
         paths.require_chain(plan, choice, self._site, self._target.networks.outside)
         if plan.vnfs != self._path.length:
             raise paths.refuse_path(plan, self._site, self._path.topology)
@@ -42,14 +40,14 @@ class ExistingVnfs(VnfProvider):
             self.prepare(choice)
 
     def prepare(self, choice: VnfChoice) -> None:
-        """They run already, or are refused as no VNFs of the site."""
+        """Accept VNFs that run already; refuse all others."""
         if choice.kind is not VnfKind.EXISTING:
             raise paths.refuse_kind(
                 choice, self._site, "it measures what runs already (onboarding: none)", "vnf: existing, kind: existing"
             )
 
     def provide(self, live: CloudDeployment, choice: VnfChoice, steps: Steps) -> tuple[VnfHandle, ...]:
-        """Find the instances; none where the file names none."""
+        """Return the instances; none where the file names none."""
         with steps.timed("onboard.found"):
             found = self._target.path.instances()
         handles = (
@@ -65,21 +63,21 @@ class ExistingVnfs(VnfProvider):
         return self._target.witnessed(tuple(handles))
 
     def heal(self, owner: str, choice: VnfChoice, place: int, dead: VnfHandle) -> VnfHandle:
-        """Refuse: whoever made them has to."""
+        """Refuse to heal: their owner has to."""
         raise refuse_onboarded(self._site, "heal")
 
     def remove(self, owner: str) -> None:
-        """Nothing was made."""
+        """Do nothing: nothing was made."""
 
     def release(self) -> tuple[str, ...]:
-        """Nothing is kept."""
+        """Return nothing: nothing is kept."""
         return ()
 
     def check_removal(self) -> None:
-        """They are not nfvbed's to remove."""
+        """Refuse removal: they are not nfvbed's."""
         raise refuse_onboarded(self._site, "offboard")
 
     def described(self, choice: VnfChoice) -> dict[str, Any]:
-        """What is known of them: that they run."""
+        """Return all that is known of them: that they run."""
         accelerator = vnfs.known(self._target.accelerator)
         return vnfs.described(choice, None, accelerator) | {"onboarding": API, "instances": self._path.instances}

@@ -1,1 +1,1 @@
-"""Descriptors of VNFs of several machines (VDUs): both forms, and every deployment flavour, from one `vnf.yml`."""
+"""Descriptors of VNFs of several machines (VDUs): both forms, with every deployment flavour, from one `vnf.yml`."""

@@ -1,4 +1,4 @@
-"""What each machine asks of flavor and variant: every mismatch in one line with its place in the VNF's file."""
+"""The demands of each machine on flavor and variant: every mismatch in one line with its place in the VNF's file."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ _PAGES = "hw:mem_page_size"
 
 @dataclass(frozen=True)
 class CheckContext:
-    """What machines are compared with."""
+    """The variant and file that machines are compared with."""
 
     document: Document
     """The VNF's file."""
@@ -31,11 +31,9 @@ class CheckContext:
 
 
 def check(vnf: MachinesVnfSpec, flavour: Flavour, against: CheckContext) -> list[Mismatch]:
-    """Compare each machine of a deployment flavour with its flavor, and its data ports with the variant's.
+    """Return the mismatches of each machine with its flavor, and of its data ports with the variant's.
 
     Args:
-        vnf: the VNF.
-        flavour: the deployment flavour, of its descriptor.
         against: variant, and the file for its lines.
     """
     found = []
@@ -50,7 +48,7 @@ def check(vnf: MachinesVnfSpec, flavour: Flavour, against: CheckContext) -> list
 
 
 def needs_direct(vnf: MachinesVnfSpec, flavor: Flavor, variant: Variant) -> bool:
-    """Return whether data ports of a VNF are virtual functions on a variant.
+    """Return whether a VNF's data ports on a variant are virtual functions.
 
     Raises:
         UnsupportedError: such a VNF has no ports there.
@@ -95,7 +93,7 @@ def _of_machine(
 
 
 def _vnics(vnf: MachinesVnfSpec, machine: Machine, guest: Guest) -> dict[Vnic, dict[str, str]]:
-    """Return the data ports of a machine by the kind of NIC that they need."""
+    """Return the data ports of a machine by their kind of NIC."""
     kinds = {port.link: port.vnic for held in guest.holds for port in held.ports if port.vnic != "any"}
     found: dict[Vnic, dict[str, str]] = {}
     for port in machine.ports:
@@ -114,7 +112,7 @@ def _choice(vnf: MachinesVnfSpec, flavor: Flavor, vnic: Vnic) -> VnfChoice:
 
 
 def unplaced(vnf: MachinesVnfSpec, flavour: Flavour, document: Document) -> list[Mismatch]:
-    """Say which groups want several computes where there is one."""
+    """Return the groups that need several computes where there is only one."""
     key = ("placement",) if flavour.name == DEFAULT_FLAVOUR else (*_place(vnf, flavour.name, 0)[:2], "placement")
     found = []
     for group in flavour.groups:

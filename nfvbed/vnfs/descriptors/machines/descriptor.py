@@ -1,4 +1,4 @@
-"""From the file of a VNF of several machines, and what a cloud gives, to its descriptor."""
+"""From the file of a VNF of several machines, and a cloud's values, to its descriptor."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ from nfvbed.vnfs.descriptors.seedword import with_seed
 
 @dataclass(frozen=True)
 class DeploymentInputs:
-    """What a cloud, or a command, gives to a VNF of several machines."""
+    """The values that a cloud, or a command, gives to a VNF of several machines."""
 
     flavors: Mapping[str, Flavor]
     """By name; all that its machines name."""
@@ -49,7 +49,7 @@ class DeploymentInputs:
 
 @dataclass(frozen=True)
 class Guest:
-    """A virtual machine with the machines of the file that it is, or holds."""
+    """A virtual machine, with the machines of the file that it is or contains."""
 
     name: str
     title: str
@@ -58,7 +58,7 @@ class Guest:
     holds: tuple[MachineSpec, ...]
 
     def ports_on(self, link: str) -> list[str]:
-        """Return addresses (empty: none) of its machines' ports on a link."""
+        """Return the addresses (empty: none) of its machines' ports on a link."""
         ports = [port for machine in self.holds for port in machine.ports if port.link == link]
         return [str(port.address or "") for port in ports]
 
@@ -67,9 +67,8 @@ def descriptor_of(vnf: MachinesVnfSpec, given: DeploymentInputs, flavours: Seque
     """Return the descriptor of a VNF of several machines.
 
     Args:
-        vnf: the file.
-        given: by the cloud or the command.
-        flavours: deployment flavours that it has; empty: all.
+        given: values from the cloud or the command.
+        flavours: deployment flavours to include; empty: all.
 
     Raises:
         ConfigurationError: a link, a placement group or a flavour is named that there is not.
@@ -129,7 +128,7 @@ def _link(vnf: MachinesVnfSpec, link: LinkSpec, given: DeploymentInputs) -> Link
 
 
 def _leaves(link: LinkSpec, guests: Iterable[Guest], given: DeploymentInputs) -> bool:
-    """Whether a link is a network of the cloud's, or joins two guests."""
+    """Return whether a link is a network of the cloud's, or joins two guests."""
     used = sum(1 for guest in guests if guest.ports_on(link.name))
     return used > 1 or (used == 1 and (link.network is not None or link.name in given.networks))
 
@@ -177,7 +176,7 @@ def _ports(
 
 
 def _said(vnf: MachinesVnfSpec, flavour: Flavour, given: DeploymentInputs) -> dict[str, Any]:
-    """Return a flavour in JSON's words."""
+    """Return a flavour as JSON."""
     declared = next((one for one in vnf.flavours if one.name == flavour.name), None)
     placement = {one.name: one for one in (vnf.placement if declared is None else declared.placement)}
     return {
@@ -219,7 +218,7 @@ def _said_of_machine(one: Machine, flavor: Flavor) -> dict[str, Any]:
 def _require_apart(
     vnf: MachinesVnfSpec, flavour: str, placement: Sequence[PlacementSpec], given: DeploymentInputs
 ) -> None:
-    """Refuse groups that are to be apart, and for which there are no two availability zones."""
+    """Refuse groups that must be apart where there are not two availability zones."""
     for group in placement:
         for other in group.apart_from:
             zones = [given.zones.get(name, "") for name in (group.name, other)]

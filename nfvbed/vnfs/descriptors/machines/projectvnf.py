@@ -1,4 +1,4 @@
-"""A VNF of the project, of several machines, that is onboarded by itself: its descriptor is written for its owner."""
+"""A VNF of the project with several machines, onboarded by itself: its descriptor is written for its owner."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +30,7 @@ class ProjectVnf(Onboardable):
         return self.form is Form.PACKAGE
 
     def descriptor(self, owner: str = "", seed: str = "") -> VnfDescriptor:
-        """Return its descriptor: with nobody's id and no secret, where these are not given.
+        """Return the VNF's descriptor; without arguments it has no owner's id and no secret.
 
         Raises:
             ConfigurationError: a link, a placement group or the flavour is named that there is not.
@@ -43,7 +43,7 @@ class ProjectVnf(Onboardable):
         return replace(made, purpose=" ".join(filter(None, (owner, self.name)))) if owner else made
 
     def _with_values(self, one: Machine) -> Machine:
-        """Return a machine with what is given for inputs of its template."""
+        """Return a machine with the values that are given for inputs of its template."""
         named = legacy.named(one)
         values = {key: str(self.values.get(legacy.input_name(key, one), name)) for key, name in named.items()}
         image = replace(one.image, name=values["image"])
@@ -54,7 +54,7 @@ class ProjectVnf(Onboardable):
         return [replace(one, places=self._places(one)) for one in self.descriptor().only.machines]
 
     def names(self) -> Sequence[NamedThing]:
-        """Return images, flavors, zones and networks of the cloud."""
+        """Return the images, flavors, zones and networks that it needs from the cloud."""
         flavour = self.descriptor().only
         found = [
             NamedThing(kind, name, self._places(one)[kind])
@@ -68,7 +68,7 @@ class ProjectVnf(Onboardable):
         return dict.fromkeys(legacy.named(one), f"{self.source} machine {one.name}")
 
     def lacking(self, known: CloudNames) -> list[Mismatch]:
-        """Return what it names and the cloud does not have; its image it gets before."""
+        """Return the names that the cloud does not have; its image is uploaded before."""
         names = [one for one in self.names() if one.kind != "image" or self.image is None]
         return naming.lacking(names, known, "--network LINK=NAME, --param INPUT=NAME say what this cloud calls it")
 

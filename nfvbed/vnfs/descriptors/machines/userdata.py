@@ -1,4 +1,4 @@
-"""User data of a virtual machine: what it is, its ports in the order of NICs, addresses of its peers, settings.
+"""User data of a virtual machine: its task, its ports in the order of NICs, addresses of its peers, settings.
 
 One line of plain words, as heat-translator writes HOT without quotes and Tacker passes descriptors on as texts:
 
@@ -16,10 +16,9 @@ def text(vnf: MachinesVnfSpec, flavour: str, guest: tuple[str, Sequence[MachineS
     """Return the user data of a virtual machine.
 
     Args:
-        vnf: the file.
-        flavour: its deployment flavour.
-        guest: its name, and the machines of the file that it is or holds.
-        outer: links that are networks in this flavour; others stay inside virtual machines.
+        flavour: name of the deployment flavour.
+        guest: the virtual machine's name, and the machines of the file that it is or contains.
+        outer: links that are networks in this flavour; the others stay inside virtual machines.
     """
     name, held = guest
     words = [
@@ -39,7 +38,7 @@ def text(vnf: MachinesVnfSpec, flavour: str, guest: tuple[str, Sequence[MachineS
 
 
 def nics(held: Sequence[MachineSpec], outer: Sequence[str]) -> list[str]:
-    """Return the links of a virtual machine's NICs, in their order: those of the path first, as the file has them."""
+    """Return the links of a virtual machine's NICs in order: those of the path first, then as in the file."""
     found = dict.fromkeys(port.link for machine in held for port in machine.ports if port.link in outer)
     return sorted(found, key=lambda link: outer.index(link)) if len(held) > 1 else list(found)
 
@@ -62,7 +61,7 @@ def _generators(vnf: MachinesVnfSpec, held: Sequence[MachineSpec]) -> Iterator[s
 
 
 def _peers(vnf: MachinesVnfSpec, held: Sequence[MachineSpec]) -> Iterable[str]:
-    """Return the addresses of all machines on the links of these, but for their own."""
+    """Return the addresses of all other machines on the links of these."""
     own = {machine.name for machine in held}
     links = dict.fromkeys(port.link for machine in held for port in machine.ports)
     return [

@@ -1,4 +1,4 @@
-"""Starts VSPERF on a kernel without loadable modules, where it fails over /proc/modules that is not there.
+"""Starts VSPERF on a kernel without loadable modules, where it fails as /proc/modules is missing.
 
 The file then reads as empty: no module is loaded, which is the truth. Usage: without_modules.py PROGRAM ARGUMENT...
 """
@@ -15,7 +15,7 @@ _open = builtins.open
 
 
 def open_with_empty_modules(file: Any, *arguments: Any, **keywords: Any) -> Any:
-    """Open a file as ever, but for the one that is not there."""
+    """Open a file as usual, but give an empty one for the missing /proc/modules."""
     return io.StringIO() if file == MODULES else _open(file, *arguments, **keywords)
 
 
