@@ -14,12 +14,12 @@ SIZE = 64 * 1024
 PROGRAM = """
 import json, os, sys
 from pathlib import Path
-from nfvbed.dashboard.audit import Audit, Kind, Outcome, Who
+from nfvbed.dashboard.audit import Audit, AuditSubject, Kind, Outcome
 from nfvbed.errors import StoreError
 
 folder, done, refused = Path(sys.argv[1]), [], []
 audit = Audit(folder / "audit.jsonl")
-me = Who(role="operator", user="root")
+me = AuditSubject(role="operator", user="root")
 
 def act(name):
     try:
