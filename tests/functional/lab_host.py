@@ -77,7 +77,7 @@ def wait_for_processes(mark: str, count: int) -> None:
 def assert_back_to(before: dict[str, Any], mark: str) -> None:
     """Wait until the host is as it was."""
     wait_until(lambda: not _changes(before, mark))
-    assert not _changes(before, mark)
+    assert (changes := _changes(before, mark)) == {}, f"before and now: {changes}"
 
 
 def _changes(before: dict[str, Any], mark: str) -> dict[str, tuple[Any, Any]]:

@@ -16,6 +16,7 @@ from nfvbed.host.testpmd import command, telemetry
 from nfvbed.host.testpmd.threads import forwarding_threads, is_runnable
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace.workspace import try_memory
+from nfvbed.patience import patient
 from nfvbed.records import CounterSource, Hop, HopKind, PortKind, Role, VnfHandle, VnfPort, WorkThread
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.units import FCS_BYTES
@@ -27,6 +28,8 @@ from nfvbed.vnfs.vnf import SINK, SOURCE, VnfDriver, VnfSeat
 MODES = {"io": "io", "mac": "mac", "macswap": "macswap", "5tswap": "5tswap", SOURCE: "flowgen", SINK: "rxonly"}
 """testpmd's own names. Its `txonly` never polls, so it could not be made to yield; `flowgen` also sends many flows."""
 MEMORY_MIB = 64
+_PAGES_BACK_S = 5.0
+_LOOK_S = 0.02
 MIN_MBUFS, MAX_MBUFS = 4096, 20480
 SPARE_MBUFS = 2048
 """Beyond what the rings hold: bursts under way, and the caches of the lcores."""
@@ -315,11 +318,25 @@ def _mbufs(queues: int, ring_entries: int) -> int:
 
 
 def _hugepages(seat: VnfSeat) -> Path:
-    """Mount the VNF's memory; a restarted VNF finds its old one."""
+    """Mount the VNF's memory; a restarted VNF finds its old one, without what the last process left in it."""
     link = seat.workspace.directory / f"{seat.name}.hugepages"
-    if not link.is_symlink():
+    if link.is_symlink():
+        _empty(link.resolve())
+    else:
         link.symlink_to(seat.workspace.hugepages(MEMORY_MIB))
     return link.resolve()
+
+
+def _empty(mount: Path) -> None:
+    """Remove a killed process's files, and wait for their pages: the kernel frees those of AF_XDP sockets later.
+
+    Pages that do not come back are the next process's to complain of.
+    """
+    for file in mount.iterdir():
+        file.unlink()
+    deadline = time.monotonic() + patient(_PAGES_BACK_S)
+    while (room := os.statvfs(mount)).f_bfree < room.f_blocks and time.monotonic() < deadline:
+        time.sleep(_LOOK_S)
 
 
 def _remove_dead_sockets(ports: tuple[VnfPort, ...]) -> None:

@@ -1,6 +1,7 @@
 """testpmd as a VNF: how many buffers it gets, what it does when it is idle, and what the plug-in reports."""
 
 import struct
+from types import SimpleNamespace
 
 import pytest
 
@@ -90,3 +91,18 @@ def test_it_is_broken_off_only_with_its_deployment_and_gives_its_memory_back(tmp
     getattr(driver, way)(handle)
     assert process.ends == ends
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("looks", [0, 1, 3])
+def test_a_restarted_vnf_waits_for_the_pages_of_the_killed_one(tmp_path, monkeypatch, looks):
+    (tmp_path / "rtemap_0").touch()
+    rooms = [SimpleNamespace(f_bfree=18, f_blocks=32)] * looks + [SimpleNamespace(f_bfree=32, f_blocks=32)]
+    monkeypatch.setattr(testpmd.os, "statvfs", lambda place: rooms.pop(0))
+    testpmd._empty(tmp_path)
+    assert rooms == [] and not list(tmp_path.iterdir())
+
+
+def test_pages_that_do_not_come_back_are_not_waited_for_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(testpmd, "_PAGES_BACK_S", 0.05)
+    monkeypatch.setattr(testpmd.os, "statvfs", lambda place: SimpleNamespace(f_bfree=18, f_blocks=32))
+    testpmd._empty(tmp_path)
