@@ -49,7 +49,7 @@ def of_machine(order: Order, name: str) -> dict[str, Any]:
         found["nfvbed_tacker_vim"] = order.site.name
     if plane.switch.is_on_dpdk:
         found["nfvbed_nics_bindings"] = [
-            {"pci": nic.pci, "driver": nic.driver} for nic in host.nics_of("dpdk") if not nic.driver.startswith("mlx")
+            {"pci": nic.pci, "driver": nic.driver} for nic in host.nics_of("dpdk") if not nic.stays_with_kernel
         ]
     return found | (plane.variables.of_roles(order.compute(name)) if host.is_compute else {})
 
