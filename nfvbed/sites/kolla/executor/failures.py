@@ -71,6 +71,10 @@ _CASES = (
         ),
     ),
     _Case(
+        re.compile(r"Task failed: Timed out after \d+ second"),
+        lambda failure, _site: f"see on {failure.host} what that task's program waits for, and end it there",
+    ),
+    _Case(
         re.compile(r"Could not get lock|Unable to (?:acquire|lock)"),
         lambda failure, _site: f"something else installs packages on {failure.host}: wait for it",
     ),
