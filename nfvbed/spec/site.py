@@ -397,6 +397,8 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     names_before_destroy = True
     kind: Literal["kolla"]
     """Kind of site: machines that kolla-ansible deploys."""
+    machines: Literal["given", "box"] = "given"
+    """Kind of the machines: `given`, or `box`: private roots on this machine (a rack in a box)."""
     base_distro: Literal["debian", "ubuntu", "rocky", "centos"] = "debian"
     """Distribution of Kolla's images, and of the machines."""
     virtual_address: Address
