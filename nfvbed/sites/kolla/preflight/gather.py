@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +43,11 @@ def gather(site: KollaSiteSpec, *, try_functions: bool = False) -> MachineAnswer
     lacking = [name for name, way in ways.items() if way is None]
     facts, findings = dict[str, MachineFacts](), [_without_ssh(site, lacking)] if lacking else []
     with tempfile.TemporaryDirectory(prefix="nfvbed-") as folder, ThreadPoolExecutor(_AT_ONCE) as pool:
-        asked = {name: pool.submit(ask, way, Path(folder)) for name, way in ways.items() if way is not None}
+        asked = {
+            name: pool.submit(ask, way, Path(folder), site.hosts[name].named_macs)
+            for name, way in ways.items()
+            if way is not None
+        }
         for name, answer in asked.items():
             try:
                 facts[name] = answer.result()
@@ -53,18 +57,19 @@ def gather(site: KollaSiteSpec, *, try_functions: bool = False) -> MachineAnswer
     return MachineAnswers(facts, tuple(findings), tried)
 
 
-def ask(way: RemoteHostSpec, folder: Path) -> MachineFacts:
+def ask(way: RemoteHostSpec, folder: Path, named: Collection[str] = ()) -> MachineFacts:
     """Return the facts of one machine, which is asked over SSH.
 
     Args:
         folder: of this machine, closed to other users.
+        named: MAC addresses of its NICs in the site's file.
 
     Raises:
         ConnectionLost, HostRefused: it cannot be reached.
         PrerequisiteError: it has no Python.
         DeployError: what it answered cannot be read.
     """
-    return facts_of(recorded(way, folder))
+    return facts_of(recorded(way, folder), named)
 
 
 def recorded(way: RemoteHostSpec, folder: Path) -> dict[str, Any]:
