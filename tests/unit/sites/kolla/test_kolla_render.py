@@ -85,12 +85,6 @@ def test_no_nic_is_named(variant, release):
         assert found["network_interface"] == "{{ nfvbed_nic_management }}"
 
 
-def test_tacker_keeps_the_keys_of_vims_where_server_and_conductor_see_them():
-    text = rendering("ovs-kernel").files["config/tacker.conf"]
-    assert "[vim_keys]\nopenstack = /var/lib/tacker/csar_files/vim_keys\n" in text
-    assert "config/tacker.conf" not in rendering("ovs-kernel", "ocata").files
-
-
 def test_masks_are_of_the_site_and_of_the_variants_threads():
     def masks(at=None):
         return variables(rendering("ovs-dpdk", at=at).files, "compute1")["nfvbed_ovs_dpdk_other_config"]
