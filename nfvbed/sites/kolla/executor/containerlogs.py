@@ -53,7 +53,7 @@ def is_healthy(state: str, status: str) -> bool:
 
 
 def containers(engine: str) -> Iterator[dict[str, Any]]:
-    """Return those that are not healthy, with their last lines."""
+    """List those that are not healthy, with their last lines."""
     listed = asked((engine, "ps", "--all", "--filter", f"label={LABEL}", "--format", FORMAT))
     rows = [line.split("\t") for line in listed.splitlines()]
     found = [row for row in rows if len(row) == 3 and not is_healthy(row[1], row[2])]

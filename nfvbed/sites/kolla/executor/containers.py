@@ -124,7 +124,7 @@ def _scrubbed(container: FailingContainer, scrub: Scrubber) -> FailingContainer:
 
 
 def whole(found: FailingContainers) -> Iterator[str]:
-    """Return all that is known, for the stage's log."""
+    """List all that is known, for the stage's log."""
     for machine, one in found.of_machines:
         yield f"container {one.name} on {machine}: {one.status or one.state}"
         yield from (f"  {line}" for line in one.lines)

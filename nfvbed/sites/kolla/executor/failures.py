@@ -72,7 +72,7 @@ _CASES = (
     ),
     _Case(
         re.compile(r"Task failed: Timed out after \d+ second"),
-        lambda failure, _site: f"see on {failure.host} what that task's program waits for, and end it there",
+        lambda failure, _site: f"see on {failure.host} what that task's program waits for, and give it that",
     ),
     _Case(
         re.compile(r"Could not get lock|Unable to (?:acquire|lock)"),
