@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +44,13 @@ def gather(site: KollaSiteSpec, *, try_functions: bool = False) -> MachineAnswer
     facts, findings = dict[str, MachineFacts](), [_without_ssh(site, lacking)] if lacking else []
     with tempfile.TemporaryDirectory(prefix="nfvbed-") as folder, ThreadPoolExecutor(_AT_ONCE) as pool:
         asked = {
-            name: pool.submit(ask, way, Path(folder), site.virtual_address if site.hosts[name].is_controller else "")
+            name: pool.submit(
+                ask,
+                way,
+                Path(folder),
+                site.hosts[name].named_macs,
+                site.virtual_address if site.hosts[name].is_controller else "",
+            )
             for name, way in ways.items()
             if way is not None
         }
@@ -57,11 +63,12 @@ def gather(site: KollaSiteSpec, *, try_functions: bool = False) -> MachineAnswer
     return MachineAnswers(facts, tuple(findings), tried)
 
 
-def ask(way: RemoteHostSpec, folder: Path, virtual_address: str = "") -> MachineFacts:
+def ask(way: RemoteHostSpec, folder: Path, named: Collection[str] = (), virtual_address: str = "") -> MachineFacts:
     """Return the facts of one machine, which is asked over SSH.
 
     Args:
         folder: of this machine, closed to other users.
+        named: MAC addresses of its NICs in the site's file.
         virtual_address: of the rack, for which the machine asks its network; empty: it does not.
 
     Raises:
@@ -69,7 +76,7 @@ def ask(way: RemoteHostSpec, folder: Path, virtual_address: str = "") -> Machine
         PrerequisiteError: it has no Python.
         DeployError: what it answered cannot be read.
     """
-    return facts_of(recorded(way, folder, virtual_address))
+    return facts_of(recorded(way, folder, virtual_address), named)
 
 
 def recorded(way: RemoteHostSpec, folder: Path, virtual_address: str = "") -> dict[str, Any]:

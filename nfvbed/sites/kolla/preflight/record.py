@@ -41,8 +41,11 @@ FILES = (
 )
 OF_NICS = ("class", "vendor", "device", "numa_node", "sriov_totalvfs", "sriov_numvfs")
 OF_MEMBERS = ("class", "driver", "iommu_group")
-OF_INTERFACES = ("address", "mtu", "carrier", "flags")
-MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core")
+# The last three are there of taps (Open vSwitch's bridges too), bridges and bonds alone.
+OF_INTERFACES = ("address", "mtu", "carrier", "flags", "tun_flags", "bridge/bridge_id", "bonding/mode")
+MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core", "af_packet", "openvswitch", "macvtap")
+# Where a part of the kernel is seen that has no folder below /sys/module when it is built in.
+SEEN_AT = {"af_packet": "/proc/net/packet"}
 QUESTIONS = {
     "links": ("ip", "-o", "-d", "link", "show"),
     "addresses": ("ip", "-o", "-4", "address", "show"),
@@ -103,6 +106,7 @@ def answer(argv: Sequence[str]) -> dict[str, Any]:
 def has_driver(name: str) -> bool:
     """Return whether the kernel has a driver, or its module can be loaded."""
     there = any((Path(folder) / name).is_dir() for folder in ("/sys/bus/pci/drivers", "/sys/module"))
+    there = there or (name in SEEN_AT and Path(SEEN_AT[name]).exists())
     return there or answer(("modprobe", "-n", "-q", name))["status"] == 0
 
 

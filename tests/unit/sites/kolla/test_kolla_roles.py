@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from jinja2 import Environment, StrictUndefined
 
 from nfvbed.cloud.devcloud.services import library
 from nfvbed.dataplanes.vpp import node as vpp_node
@@ -70,19 +69,3 @@ def test_every_play_has_the_facts_that_variables_look_nics_up_in(playbook):
         (gathers,) = play["pre_tasks"]
         assert play["gather_facts"] is False and gathers["tags"] == ["always"]
         assert {"!all", "min"} <= set(gathers["ansible.builtin.setup"]["gather_subset"])
-
-
-@pytest.mark.parametrize(("drivers", "wanted"), [(["", ""], "af_packet"), (["", "vfio-pci"], "vfio-pci")])
-def test_kolla_s_program_for_dpdk_never_gets_an_empty_driver(drivers, wanted):
-    """It would run `grep -ws /etc/modules`, which reads the standard input."""
-    role = ROLES / "nfvbed_ovs_dpdk"
-    defaults = yaml.safe_load((role / "defaults/main.yml").read_text())
-    ports = [{"name": f"p{n}", "bridge": "br", "pci": "p", "driver": driver} for n, driver in enumerate(drivers)]
-    known = {
-        **defaults,
-        "nfvbed_ovs_dpdk_ports": ports,
-        "nfvbed_ovs_dpdk_other_config": {"dpdk-lcore-mask": "0x1", "pmd-cpu-mask": "0x2"},
-    }
-    template = Environment(undefined=StrictUndefined).from_string((role / "templates/ovs-dpdkctl.conf.j2").read_text())
-    lines = template.render(known).splitlines()
-    assert f"dpdk_interface_driver = {wanted}" in lines
