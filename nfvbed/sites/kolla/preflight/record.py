@@ -38,7 +38,16 @@ FILES = (
     "sys/devices/system/cpu/smt/control",
     "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor",
     "sys/devices/system/clocksource/clocksource0/current_clocksource",
+    # What its first process may hand on, and settings of the kernel that Kolla writes.
+    "proc/1/limits",
+    "proc/1/status",
+    "proc/sys/net/ipv4/neigh/default/gc_thresh[123]",
+    "proc/sys/net/ipv4/ip_nonlocal_bind",
+    "proc/sys/net/unix/max_dgram_qlen",
+    "proc/sys/net/bridge/bridge-nf-call-ip*tables",
 )
+MODULE_LISTS = ("proc/modules", "lib/modules/{kernel}/modules.builtin")
+"""Ansible's module for the kernel's opens both."""
 OF_NICS = ("class", "vendor", "device", "numa_node", "sriov_totalvfs", "sriov_numvfs")
 OF_MEMBERS = ("class", "driver", "iommu_group")
 # The last three are there of taps (Open vSwitch's bridges too), bridges and bonds alone.
@@ -135,6 +144,11 @@ def runs(program: str) -> bool:
     return any(text(comm) == program for comm in Path("/proc").glob("[0-9]*/comm"))
 
 
+def opens(path: str) -> bool:
+    """Return whether a program of Python's opens a file, as Ansible's modules do."""
+    return bool(answer((sys.executable, "-c", "import sys; open(sys.argv[1]).close()", path))["status"] == 0)
+
+
 def main() -> None:
     """Print all recorded files and answers."""
     # An account that is not root's often has no folders for administration in its path.
@@ -147,6 +161,7 @@ def main() -> None:
         "files": recorded_files(),
         "answers": answers,
         "modules": modules,
+        "module_lists": {name: opens("/" + name.format(kernel=os.uname().release)) for name in MODULE_LISTS},
         "address": came_in[2] if len(came_in) == 4 else "",
         "uid": os.getuid(),
     }
