@@ -165,7 +165,7 @@ class Project:
         rules.name_is_the_files_name(document, site.name)
         for key, named in site.named_variants.items():
             rules.variants_are_known(document, key, named, self.variant_names)
-        return site
+        return site.in_project(self.root)
 
     def load_vnf(self, name: str) -> VnfSpec:
         """Load one VNF from `vnfd/<name>/vnf.yml`, and check that its flavor is there.
