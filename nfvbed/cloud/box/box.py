@@ -4,7 +4,6 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 
 from nfvbed.cloud.box import cables, furnish, keys, prechecks, registry, switch
@@ -135,8 +134,8 @@ class Box:
         return [
             Stage("root", "Debian packages of the machines", self.root.build),
             Stage("machines", f"{SWITCH}, {names}", self._start_machines, lasting=False),
-            Stage("cables", "cables, and the bridge of management", self._lay_cables, lasting=False),
             Stage("boot", "systemd, sshd, container engines", self._wait, lasting=False),
+            Stage("cables", "cables, and the bridge of management", self._lay_cables, lasting=False),
             Stage("switch", "bridges and ports of Open vSwitch, the registry", self._configure, lasting=False),
         ]
 
@@ -177,12 +176,15 @@ class Box:
         return True
 
     def _lay_cables(self) -> str:
-        space, places = self.machine(SWITCH).space, count()
-        cables.make_management(self.layout, space)
-        for machine in self.layout.machines:
-            for cable in machine.cables:
-                cables.lay(cable, next(places), self.machine(machine.name).space, space)
-        return f"{next(places)} cables"
+        found, laid = self.machine(SWITCH), 0
+        cables.make_management(self.layout, found.space)
+        for place, (name, cable) in enumerate(self.layout.cables):
+            space = self.machine(name).space
+            if not cables.is_laid(cable, space):
+                switch.forget_port(found, cable)
+                cables.lay(cable, place, space, found.space)
+                laid += 1
+        return f"{laid} laid" if laid else "all are there"
 
     def _wait(self) -> str:
         self.machine(SWITCH).wait_until_booted(switch.UNITS)

@@ -37,16 +37,23 @@ def make_management(layout: BoxLayout, switch: str) -> None:
     inside(switch, work)
 
 
+def is_laid(cable: Cable, machine: str) -> bool:
+    """Return whether a machine has the device of a cable.
+
+    Args:
+        machine: path of the machine's network namespace.
+    """
+    return cable.device in inside(machine, links.all_counters)
+
+
 def lay(cable: Cable, place: int, machine: str, switch: str) -> None:
-    """Lay a cable, both ends up; nothing to do where it is laid.
+    """Lay a cable, both ends up.
 
     Args:
         place: of the cable among all, from 0 on.
         machine: path of the machine's network namespace.
         switch: path of the switch's.
     """
-    if cable.device in inside(machine, links.all_counters):
-        return
     inside(switch, lambda: _make(cable, place, machine))
     inside(machine, lambda: _finish(cable.device, cable.address))
     inside(switch, lambda: _finish(cable.port, "", MANAGEMENT if cable.bridge == MANAGEMENT else ""))

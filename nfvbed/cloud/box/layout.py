@@ -74,6 +74,11 @@ class BoxLayout:
         """Where images are pulled from."""
         return f"{ipaddress.IPv4Interface(self.address).ip}:{REGISTRY_PORT}"
 
+    @property
+    def cables(self) -> tuple[tuple[str, Cable], ...]:
+        """All cables, each with the name of its machine."""
+        return tuple((machine.name, cable) for machine in self.machines for cable in machine.cables)
+
     def machine(self, name: str) -> MachineLayout:
         """Return a machine by its name."""
         return next(machine for machine in self.machines if machine.name == name)

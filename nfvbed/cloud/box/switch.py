@@ -9,6 +9,7 @@ from nfvbed.cloud.box.machine import Machine
 
 UNITS = ("ovsdb-server.service", "ovs-vswitchd.service", "docker-registry.service")
 _UNTAGGED = 0
+_ALL_VLANS = (1, 4094)
 _OVS = ("ovs-vsctl", "--timeout=20")
 
 
@@ -33,7 +34,13 @@ def configure(layout: BoxLayout, switch: Machine) -> None:
         DeployError: Open vSwitch refuses it.
     """
     switch.check(*_OVS, *bridge_words(layout))
-    switch.check(*_OVS, *port_words([cable for machine in layout.machines for cable in machine.cables]))
+    switch.check(*_OVS, *port_words([cable for _, cable in layout.cables]))
+
+
+def forget_port(switch: Machine, cable: Cable) -> None:
+    """Remove the port of a cable that is laid anew: Open vSwitch would keep a device that is gone."""
+    if cable.bridge != MANAGEMENT:
+        switch.check(*_OVS, "--if-exists", "del-port", cable.port)
 
 
 def bridge_words(layout: BoxLayout) -> list[str]:
@@ -50,12 +57,11 @@ def port_words(cables: Sequence[Cable]) -> list[str]:
     for cable in cables:
         if cable.bridge == MANAGEMENT:
             continue
-        # Removed first: a port whose cable was laid anew would keep a device that is gone.
-        words += ["--", "--if-exists", "del-port", cable.port, "--", "add-port", cable.bridge, cable.port]
+        words += ["--", "--may-exist", "add-port", cable.bridge, cable.port, "--", "set", "Port", cable.port]
         if cable.tag is not None:
             words += [f"tag={cable.tag}", "vlan_mode=access"]
-        elif cable.trunks is not None:
-            first, last = cable.trunks
+        else:
+            first, last = cable.trunks or _ALL_VLANS
             vlans = ",".join(map(str, (_UNTAGGED, *range(first, last + 1))))
             words += [f"trunks={vlans}", "vlan_mode=trunk"]
     return words[1:]
@@ -68,7 +74,7 @@ def ports(switch: Machine, layout: BoxLayout) -> tuple[PortState, ...]:
         DeployError: it does not answer.
     """
     errors = {row["name"]: row["error"] for row in _table(switch, "Interface", "name,error")}
-    bridges = {cable.port: cable.bridge for machine in layout.machines for cable in machine.cables}
+    bridges = {cable.port: cable.bridge for _, cable in layout.cables}
     found = list[PortState]()
     for row in _table(switch, "Port", "name,tag,trunks"):
         name, tag, error = str(row["name"]), row["tag"], errors.get(row["name"])

@@ -41,7 +41,7 @@ def foresee_order(project: Project, site: KollaSiteSpec, order: CloudOrder) -> t
     else:
         require_own(places, site.name, evict=order.evicts)
         lines += destroying.foresee(project, site.name)
-    for stage in stages.deploying(project.root):
+    for stage in stages.deploying(project.root, site):
         known = found.stages.get(stage.name) if found else None
         lines.append(f"{stage.name:18} {known.outcome if known else 'to do':12} {stage.summary}")
     return tuple(lines)

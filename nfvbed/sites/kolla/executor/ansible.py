@@ -40,6 +40,7 @@ nocows = True
 timeout = 15
 forks = 10
 roles_path = {roles}
+collections_path = {collections}
 home = {work}/home
 local_tmp = {work}/tmp
 
@@ -77,8 +78,10 @@ class Ansible:
         Raises:
             DeployError: ansible-runner could not run it.
         """
+        collections = ":".join(map(str, self.tools.collections))
         with _work() as work:
-            (work / "ansible.cfg").write_text(SETTINGS.format(roles=self.roles, work=work, alive=_ALIVE))
+            settings = SETTINGS.format(roles=self.roles, collections=collections, work=work, alive=_ALIVE)
+            (work / "ansible.cfg").write_text(settings)
             config = RunnerConfig(
                 private_data_dir=str(work / "runner"),
                 binary=str(self.tools.program(argv[0])),

@@ -66,7 +66,7 @@ def prepare(project: Project, wish: RackRequest, how: Sequence[Stage] | None = N
         ConfigurationError, UnsupportedError: files do not fit together; or the user's own inventory does not.
         PrerequisiteError: kolla-ansible, a playbook or a role is missing.
     """
-    plan = stages.deploying(project.root) if how is None else tuple(how)
+    plan = stages.deploying(project.root, wish.site) if how is None else tuple(how)
     order = order_pinned(wish.pinning, wish.site, wish.release)
     running.require_playbooks(plan)
     tools = Toolset.of(project.root, wish.release)

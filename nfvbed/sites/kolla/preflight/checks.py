@@ -7,6 +7,7 @@ from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.sites.kolla.options import check_options
 from nfvbed.sites.kolla.pinning import Pinning, check_together, plane_of
+from nfvbed.sites.kolla.preflight.collection import check_collection
 from nfvbed.sites.kolla.preflight.cores import check_cores
 from nfvbed.sites.kolla.preflight.facts import MachineFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
@@ -41,7 +42,8 @@ def examine_gathered(
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
     computes = {name for name, one in pinning.variants.items() if plane_of(one).has_functions}
     tried = [finding for finding in gathered.functions if finding.machine in computes]
-    return [*gathered.findings, *preflight(site, pinning, release, gathered.facts, flavors), *tried]
+    of_this_machine = check_collection(project.root, site)
+    return [*of_this_machine, *gathered.findings, *preflight(site, pinning, release, gathered.facts, flavors), *tried]
 
 
 def preflight(
