@@ -11,7 +11,7 @@ from nfvbed.errors import PrerequisiteError
 from nfvbed.sites import catalogue
 from nfvbed.sites.site import Site
 from nfvbed.spec.rules import Study
-from nfvbed.spec.site import KollaSiteSpec, SiteSpec
+from nfvbed.spec.site import SiteSpec
 
 
 def find_site(spec: SiteSpec, root: Path) -> Site:
@@ -43,16 +43,18 @@ def enter_box(spec: SiteSpec, root: Path, *, needed: bool = False) -> None:
     Raises:
         PrerequisiteError: the machines are not up: the addresses of the file would be somebody else's.
     """
-    if not isinstance(spec, KollaSiteSpec) or not spec.is_box:
+    if not spec.in_stages:
         return
     # What starts machines is not imported for sites that have none.
-    from nfvbed.cloud.box.box import Box
-    from nfvbed.cloud.box.layout import SWITCH, layout_of
+    from nfvbed.cloud.box.box import find_box
+    from nfvbed.cloud.box.layout import SWITCH
     from nfvbed.host.network.namespaces import enter
     from nfvbed.sites.kolla.executor import journal
     from nfvbed.sites.kolla.executor.places import RackPlaces
 
-    box = Box(root, layout_of(spec))
+    box = find_box(spec, root)
+    if box is None:
+        return
     found = box.find(SWITCH)
     if found is not None:
         enter(found.space)

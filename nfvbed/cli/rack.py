@@ -12,17 +12,17 @@ from rich.table import Table
 from nfvbed.cli.completion import SITE
 from nfvbed.cli.console import Console
 from nfvbed.cli.settings import json_option
-from nfvbed.cloud.box.box import Box
-from nfvbed.cloud.box.layout import SWITCH, layout_of
+from nfvbed.cloud.box.box import Box, find_box
+from nfvbed.cloud.box.layout import SWITCH
 from nfvbed.cloud.box.machine import Machine
 from nfvbed.cloud.box.status import BoxStatus, MachineState, containers_of, look
 from nfvbed.cloud.devcloud.lines import StageLines
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import ConfigurationError, DeployError, UnknownNameError, UnsupportedError
+from nfvbed.errors import ConfigurationError, DeployError, UnknownNameError
 from nfvbed.sites.kolla.executor.destroying import forget_cloud
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.spec.loader import Project
-from nfvbed.spec.site import KollaSiteSpec, SiteSpec
+from nfvbed.spec.site import SiteSpec
 
 _LINES = 40
 _SITE = click.option("--site", type=SITE, default="box", show_default=True, help="A name in deploy/sites: of a box.")
@@ -42,16 +42,16 @@ def start(site: str, dry_run: bool) -> None:
     `nfvbed deploy --site box` does this too. Nothing is deployed on the machines by it.
     """
     project = open_project()
-    spec = box_spec(project, site)
+    box = _box(project, site)
     if dry_run:
-        for line in Box(project.root, layout_of(spec)).foresee():
+        for line in box.foresee():
             click.echo(line)
         return
     started = time.monotonic()
-    box = start_box(project, spec)
+    start_box(project, box)
     click.echo(f"the machines of site {site} are up after {time.monotonic() - started:.0f} s")
     click.echo(f"  shell: nfvbed rack shell --site {site} {box.layout.machines[0].name}")
-    click.echo(f"  next: nfvbed deploy ovs-dpdk --site {site}")
+    click.echo(f"  next: nfvbed deploy VARIANT --site {site}")
 
 
 @command.command()
@@ -60,7 +60,7 @@ def start(site: str, dry_run: bool) -> None:
 def stop(site: str, dry_run: bool) -> None:
     """Stop the machines and remove what they have written, with a cloud that is on them; their root and logs stay."""
     project = open_project()
-    box = Box(project.root, layout_of(box_spec(project, site)))
+    box = _box(project, site)
     running = [name for name in box.names if box.find(name) is not None]
     if dry_run:
         click.echo(f"would stop {', '.join(running)}" if running else f"no machine of site {site} runs")
@@ -78,8 +78,7 @@ def status(site: str, as_json: bool) -> int:
 
     Exit status 0 when all of it runs, and when no machine does; 20 when a part of it does not run.
     """
-    project = open_project()
-    found = look(Box(project.root, layout_of(box_spec(project, site))))
+    found = look(_box(open_project(), site))
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2))
     elif found.is_down:
@@ -131,38 +130,30 @@ def shell(site: str, machine: str, words: tuple[str, ...]) -> None:
     os.execvp(argv[0], argv)
 
 
-def start_box(project: Project, spec: KollaSiteSpec) -> Box:
-    """Start a site's box, or what is off of it; a cloud that was on machines which are gone is forgotten."""
-    if spec.images == "pull":
-        raise UnsupportedError(
-            f"the machines of site {spec.name} cannot pull images",
-            where=f"deploy/sites/{spec.name}.yml images",
-            observed="a box has no way to another network",
-            fix="images: build",
-        )
-    box = Box(project.root, layout_of(spec))
+def start_box(project: Project, box: Box) -> None:
+    """Start a box, or what is off of it; a cloud that was on machines which are gone is forgotten."""
     if all(box.find(name) is None for name in box.names):
-        forget_cloud(RackPlaces.of(project.root, spec.name))
+        forget_cloud(RackPlaces.of(project.root, box.layout.site))
     box.start(StageLines())
-    return box
 
 
 def ensure_box(project: Project, spec: SiteSpec) -> None:
     """Start a site's box where not all of it is up; nothing to do for other sites."""
-    if isinstance(spec, KollaSiteSpec) and spec.is_box and not Box(project.root, layout_of(spec)).is_up():
-        start_box(project, spec)
+    box = find_box(spec, project.root)
+    if box is not None and not box.is_up():
+        start_box(project, box)
 
 
-def box_spec(project: Project, name: str) -> KollaSiteSpec:
-    """Load the site of a box.
+def _box(project: Project, name: str) -> Box:
+    """Return the box of a site.
 
     Raises:
-        ConfigurationError: it is another kind of site.
+        ConfigurationError: its machines are no box.
     """
-    spec: SiteSpec = project.load_site(name)
-    if isinstance(spec, KollaSiteSpec) and spec.is_box:
-        return spec
-    known = [other for other in project.site_names if getattr(project.load_site(other), "is_box", False)]
+    box = find_box(project.load_site(name), project.root)
+    if box is not None:
+        return box
+    known = [other for other in project.site_names if find_box(project.load_site(other), project.root) is not None]
     raise ConfigurationError(
         f"the machines of site {name} are not a box",
         where=f"deploy/sites/{name}.yml machines",
@@ -172,8 +163,7 @@ def box_spec(project: Project, name: str) -> KollaSiteSpec:
 
 
 def _machine(site: str, name: str) -> Machine:
-    project = open_project()
-    box = Box(project.root, layout_of(box_spec(project, site)))
+    box = _box(open_project(), site)
     if name not in box.names:
         raise UnknownNameError(
             f"site {site} has no machine {name}",

@@ -408,10 +408,10 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     kind: Literal["kolla"]
     """Kind of site: machines that kolla-ansible deploys."""
     machines: Literal["given", "box"] = "given"
-    """Where the machines come from. `given`: they are there. `box`: nfvbed starts them on this machine as namespaces,
-    with a switch and a registry (`nfvbed rack`)."""
+    """Kind of the machines. `given`: they are there. `box`: nfvbed starts them on this machine as namespaces, with a
+    switch and a registry (`nfvbed rack`)."""
     images: Literal["build", "pull"] | None = None
-    """Where images of a box come from. `build`, the default of a box: nfvbed makes them of packages, under Kolla's
+    """Origin of the images of a box. `build`, the default of a box: nfvbed makes them of packages, under Kolla's
     names. `pull`: from Kolla's own registry."""
     base_distro: Literal["debian", "ubuntu", "rocky", "centos"] = "debian"
     """Distribution of Kolla's images, and of the machines."""

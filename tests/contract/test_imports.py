@@ -40,7 +40,6 @@ ARROWS = {
         (OWN,),
     ),
     "nfvbed.cloud": (("box",), ("devcloud",), ("compute",), ("kolla", "tacker", "verify"), (OWN,)),
-    "nfvbed.cloud.box": ((OWN,),),
     "nfvbed.cloud.devcloud": (
         (OWN,),
         ("root",),

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nfvbed.cloud.box import cables, furnish, keys, prechecks, registry, switch
-from nfvbed.cloud.box.layout import SWITCH, BoxLayout
+from nfvbed.cloud.box.layout import SWITCH, BoxLayout, layout_of
 from nfvbed.cloud.box.machine import Machine
 from nfvbed.cloud.box.places import BoxPlaces, RootPlaces
 from nfvbed.cloud.box.root import MachineRoot
 from nfvbed.cloud.devcloud.stages import Progress, Stage, StageRecord, run_stages
-from nfvbed.errors import DeployError, PrerequisiteError
+from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
 from nfvbed.host.ledger.entries import DirectoryEntry, HugepagesEntry
 from nfvbed.host.ledger.hostlock import HostLock
 from nfvbed.host.ledger.ledger import Ledger
@@ -22,6 +22,7 @@ from nfvbed.host.ledger.poollock import persistent_pages
 from nfvbed.host.memory.hugepages import PAGE_KIB
 from nfvbed.sharedcache import SharedCache
 from nfvbed.signals import end_like_interrupt
+from nfvbed.spec.site import KollaSiteSpec, SiteSpec
 
 UNITS = ("ssh.service", "docker.service")
 """Those that run on a machine before it is used."""
@@ -99,10 +100,18 @@ class Box:
         """Start the box, or go on with a start that failed; return the seconds of each stage that ran.
 
         Raises:
+            UnsupportedError: its images are to be pulled.
             PrerequisiteError: this machine has too little of something; nothing was changed.
             BusyError: another nfvbed starts or stops it.
             DeployError: a stage failed.
         """
+        if self.layout.pulls:
+            raise UnsupportedError(
+                f"the machines of site {self.layout.site} cannot pull images",
+                where=f"deploy/sites/{self.layout.site}.yml images",
+                observed="pull, and a box has no way to another network",
+                fix="images: build",
+            )
         self.places.make()
         with self._locked():
             if any(self.find(name) is None for name in self.names) and self.find(SWITCH) is None:
@@ -229,6 +238,17 @@ class Box:
             if path.name != "lock":
                 path.unlink()
         self._ledger = None
+
+
+def find_box(spec: SiteSpec, project_root: Path) -> Box | None:
+    """Return the box of a site, whether it is up or not; None: the site has none.
+
+    Raises:
+        ConfigurationError: the site's file describes what no box can have.
+    """
+    if isinstance(spec, KollaSiteSpec) and spec.is_box:
+        return Box(project_root, layout_of(spec))
+    return None
 
 
 def _empty(folder: Path) -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nfvbed.cloud.box.places import BoxPlaces
 from nfvbed.errors import PrerequisiteError
+from nfvbed.host import fixes
 from nfvbed.wholefile import write_whole
 
 _HOST_KEY = Path("etc/ssh/ssh_host_ed25519_key")
@@ -55,7 +56,10 @@ def _generate(path: Path, comment: str) -> None:
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     except FileNotFoundError as failure:
         raise PrerequisiteError(
-            "ssh-keygen is not installed", where="PATH", observed="not found", fix="apt-get install openssh-client"
+            "ssh-keygen is not installed",
+            where="PATH",
+            observed="not found",
+            fix=fixes.install("ssh-keygen", "openssh-client"),
         ) from failure
     if done.returncode != 0:
         raise PrerequisiteError(

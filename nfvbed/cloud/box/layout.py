@@ -68,6 +68,8 @@ class BoxLayout:
     """Bridges of the switch, one a physical network."""
     hugepages: int
     """Hugepages of 2 MiB that the machines ask for, which have one pool: the largest number."""
+    pulls: bool = False
+    """Whether images come from a registry outside."""
 
     @property
     def registry(self) -> str:
@@ -101,7 +103,9 @@ def layout_of(site: KollaSiteSpec) -> BoxLayout:
     )
     pages = [sum(node.hugepages_2m for node in host.numa) for host in site.hosts.values()]
     bridges = tuple(bridge_of(name) for name in site.networks)
-    return BoxLayout(site.name, machines, f"{own}/{network.prefixlen}", bridges, max(pages, default=0))
+    return BoxLayout(
+        site.name, machines, f"{own}/{network.prefixlen}", bridges, max(pages, default=0), site.images == "pull"
+    )
 
 
 def bridge_of(network: str) -> str:

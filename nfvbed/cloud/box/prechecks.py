@@ -74,7 +74,13 @@ def problems(state: HostState, has_root: bool) -> list[tuple[str, str, str]]:
         tools = " ".join(state.missing_tools)
         found.append((f"programs: {tools}", "not found", f"install them (Debian's packages {packages})"))
     if not state.overlay:
-        found.append(("overlayfs", "/proc/filesystems has no overlay", "modprobe overlay, or a kernel that has it"))
+        found.append(
+            (
+                "overlayfs",
+                "/proc/filesystems has no overlay",
+                "a kernel with CONFIG_OVERLAY_FS (modprobe overlay where it is a module)",
+            )
+        )
     if state.filesystem in _NO_UPPER_LAYERS:
         seen = f"the checkout is on {state.filesystem}"
         found.append(("a file system for layers", seen, "put the checkout on ext4 or xfs (in a container: a volume)"))

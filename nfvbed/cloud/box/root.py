@@ -10,6 +10,7 @@ from nfvbed.cloud.box.places import RootPlaces
 from nfvbed.cloud.devcloud.root.lists import read_packages
 from nfvbed.cloud.devcloud.root.tool import Tool
 from nfvbed.errors import PrerequisiteError
+from nfvbed.host import fixes
 from nfvbed.host.aptsources import FORMAT, mirrors_of
 from nfvbed.sharedcache import SharedCache
 
@@ -61,7 +62,10 @@ class MachineRoot:
             return "from NFVBED_CACHE"
         if shutil.which("mmdebstrap") is None:
             raise PrerequisiteError(
-                "mmdebstrap is not installed", where="PATH", observed="not found", fix="apt-get install mmdebstrap"
+                "mmdebstrap is not installed",
+                where="PATH",
+                observed="not found",
+                fix=fixes.install("mmdebstrap", "mmdebstrap"),
             )
         tool, draft = Tool(self._places.build / "logs"), self._places.build / "root"
         shutil.rmtree(draft, ignore_errors=True)
