@@ -217,6 +217,16 @@ class RackHostSpec(SpecModel):
         return tuple(nic for nic in self.nics if nic.functions)
 
     @property
+    def has_devices_of_any_kind(self) -> bool:
+        """Whether its NICs are network devices of any kind; else one without a driver is none."""
+        return any(nic.is_packet_socket for nic in self.nics)
+
+    @property
+    def named_macs(self) -> frozenset[str]:
+        """MAC addresses by which the file names NICs."""
+        return frozenset(nic.mac for nic in self.nics if nic.mac)
+
+    @property
     def plane_nics(self) -> tuple[RackNicSpec, ...]:
         """Its NICs that a data plane alone may have: of role dpdk, and physical functions."""
         return tuple(nic for nic in self.nics if nic.role == "dpdk" or nic.functions)

@@ -57,11 +57,6 @@ class Target(ABC):
         """A connection to its APIs, while it runs."""
 
     @property
-    def takes_templates(self) -> bool:
-        """Whether its Tacker may have the legacy API, which is gone from 11.0.0 on."""
-        return True
-
-    @property
     def contents(self) -> CloudNames | None:
         """What it has when it is started, where that is known while it does not run; None: it has to be asked."""
         return None

@@ -8,8 +8,9 @@ from openstack.connection import Connection
 
 from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.novaflavor import PREFIX, extra_specs
-from nfvbed.cloud.tacker.connection import connect_as_named
+from nfvbed.cloud.tacker.connection import connect_as_named, tacker_client
 from nfvbed.cloud.tacker.legacy import require_admin
+from nfvbed.cloud.tacker.served import ServedApis, probe
 from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError
 from nfvbed.records import Accelerator, GeneratorPlace, VnfHandle
 from nfvbed.records.findings import Finding, State
@@ -86,6 +87,11 @@ class ExistingCloud(Target):
         """Whether ports on the networks are without port security by themselves."""
         return self.survey.require_ports_without_security()
 
+    @cached_property
+    def apis(self) -> ServedApis:
+        """The APIs that its Tacker has; asked once."""
+        return probe(tacker_client(self.connection))
+
     def runs(self) -> bool:
         """True: the cloud is not nfvbed's to start or stop."""
         return True
@@ -101,6 +107,7 @@ class ExistingCloud(Target):
             self.survey.networks()
             self.path.require()
             return
+        self.apis.require(self._spec.onboarding)
         if self._spec.onboarding == "legacy":
             require_admin(self.connection)
         self.survey.require_ports_without_security()
@@ -181,6 +188,7 @@ class ExistingCloud(Target):
         def path() -> str:
             if self._spec.onboarding == "none":
                 return self.path.shown()
+            self.apis.require(self._spec.onboarding)
             inherited = "none" if self.inherits_port_security else "turned off for each port"
             return f"VNFs through Tacker ({self._spec.onboarding}); port security: {inherited}"
 
