@@ -83,7 +83,8 @@ def types(descriptor: VnfDescriptor) -> dict[str, Any]:
     allowed_ids = [{"valid_values": ids}]
     properties["flavour_id"] = {"type": "string", "constraints": allowed_ids, "default": ids[0]}
     properties["flavour_description"] = {"type": "string", "default": descriptor.flavours[0].title}
-    linkable = {"capability": "tosca.capabilities.nfv.VirtualLinkable"}
+    # A network of the request's, not one of the descriptor's.
+    linkable = {"capability": "tosca.capabilities.nfv.VirtualLinkable", "occurrences": [0, 1]}
     return {
         "tosca_definitions_version": VERSION,
         "description": f"Type of {descriptor.vnf.name}",
