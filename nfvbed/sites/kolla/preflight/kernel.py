@@ -96,7 +96,7 @@ def _check_lacking(site: KollaSiteSpec, name: str, facts: MachineFacts, known: K
         yield _finding(
             site,
             name,
-            f"Kolla could load no module of the kernel's on {name}: community.general.modprobe opens /{lists[0]}",
+            f"Kolla's role module-load would fail on {name}: its module of Ansible opens /{lists[0]}",
             "",
             f"there is no /{', /'.join(lists)}",
             "a kernel with loadable modules and their lists; Kolla has no variable for it",

@@ -52,7 +52,16 @@ OF_NICS = ("class", "vendor", "device", "numa_node", "sriov_totalvfs", "sriov_nu
 OF_MEMBERS = ("class", "driver", "iommu_group")
 # The last three are there of taps (Open vSwitch's bridges too), bridges and bonds alone.
 OF_INTERFACES = ("address", "mtu", "carrier", "flags", "tun_flags", "bridge/bridge_id", "bonding/mode")
-MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core", "af_packet", "openvswitch", "macvtap")
+MODULES = (
+    "vfio-pci",
+    "uio_pci_generic",
+    "mlx4_core",
+    "mlx5_core",
+    "af_packet",
+    "openvswitch",
+    "macvtap",
+    "br_netfilter",
+)
 # Where a part of the kernel is seen that has no folder below /sys/module when it is built in.
 SEEN_AT = {"af_packet": "/proc/net/packet"}
 QUESTIONS = {
@@ -157,11 +166,12 @@ def main() -> None:
     answers = {name: answer(argv) for name, argv in QUESTIONS.items() if name != "sudo" or os.getuid() != 0}
     modules = {name: has_driver(name) for name in MODULES}
     came_in = os.environ.get("SSH_CONNECTION", "").split()
+    release = os.uname().release
     document = {
         "files": recorded_files(),
         "answers": answers,
         "modules": modules,
-        "module_lists": {name: opens("/" + name.format(kernel=os.uname().release)) for name in MODULE_LISTS},
+        "module_lists": {name: opens(f"/{name}") for name in (one.format(kernel=release) for one in MODULE_LISTS)},
         "address": came_in[2] if len(came_in) == 4 else "",
         "uid": os.getuid(),
     }
