@@ -404,7 +404,11 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     base_distro: Literal["debian", "ubuntu", "rocky", "centos"] = "debian"
     """Distribution of Kolla's images, and of the machines."""
     virtual_address: Address
-    """Address of the APIs, which no machine has otherwise (`kolla_internal_vip_address`)."""
+    """Address of the APIs, which no machine has otherwise (`kolla_internal_vip_address`). It is in the management
+    network; keepalived gives it to one controller at a time."""
+    virtual_router_id: int | None = Field(None, ge=1, le=255)
+    """Number by which controllers' keepalived know each other (VRRP, `keepalived_virtual_router_id`): no other cloud or
+    router in the management network has it. None: Kolla's own, 51."""
     networks: dict[PhysnetName, PhysnetSpec] = Field(min_length=1)
     """Physical networks, by their names."""
     hosts: dict[HostName, RackHostSpec] = Field(min_length=1)
@@ -447,8 +451,8 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
 
     @model_validator(mode="after")
     def machines_make_a_cloud(self) -> Self:
-        if len(self.hosts_with("controller")) != 1:
-            raise MisfitError("hosts", "one machine has the role controller, and one alone")
+        if not self.hosts_with("controller"):
+            raise MisfitError("hosts", "at least one machine has the role controller")
         if not self.hosts_with("compute"):
             raise MisfitError("hosts", "at least one machine has the role compute")
         addresses = [host.address for host in self.hosts.values()] + [self.virtual_address]
@@ -463,9 +467,11 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
             unknown = sorted({nic.network for nic in host.nics if nic.network} - set(self.networks))
             if unknown:
                 raise MisfitError("hosts", f"{name} has a NIC on {', '.join(unknown)}, which networks does not name")
-        controller = next(iter(self.hosts_with("controller").values()))
-        if not controller.nics_of("external", "dpdk"):
-            raise MisfitError("hosts", "the controller has a NIC of role external or dpdk: DHCP and routers are there")
+        for name, host in self.hosts_with("controller").items():
+            if not host.nics_of("external", "dpdk"):
+                raise MisfitError(
+                    "hosts", f"controller {name} has a NIC of role external or dpdk: DHCP and routers are there"
+                )
         return self
 
     @model_validator(mode="after")
