@@ -216,7 +216,7 @@ def _check_driver(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts
 
 
 def _check_generator(subject: Subject) -> Iterator[Finding]:
-    """Report devices through which nfvgen cannot send with XDP; nothing of a deployment depends on that."""
+    """Report devices through which nfvgen cannot send; nothing of a deployment depends on that."""
     if "generator" not in subject.spec.roles:
         return
     for place, nic, port in subject.ports():
@@ -224,9 +224,9 @@ def _check_generator(subject: Subject) -> Iterator[Finding]:
             yield subject.remark(
                 f"nfvgen cannot send through {nic.named} of {subject.name}",
                 f"nics[{place}]",
-                f"{port.named}: XDP may send no frames through it",
+                f"{port.named}: the kernel redirects no frames into it",
                 "of a veth the other end has generic receive offload on: ethtool -K PEER gro on; another device has a"
-                " driver with XDP transmission, or its pci is given, for DPDK",
+                " driver that takes redirected frames, or its pci is given, for DPDK",
             )
 
 

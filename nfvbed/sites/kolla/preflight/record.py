@@ -205,7 +205,7 @@ def main() -> None:
         "files": recorded_files(),
         "answers": answers,
         "modules": modules,
-        "xdp_features": xdp_features(),
+        "features": xdp_features(),
         "address": came_in[2] if len(came_in) == 4 else "",
         "uid": os.getuid(),
     }

@@ -177,6 +177,6 @@ def test_netlinks_attributes_are_split_as_they_are_padded():
 
 
 def test_whether_xdp_may_send_through_a_nic_is_read_where_the_kernel_says_so():
-    found = facts_of(document(xdp_features={"eth0": 0x17}))
+    found = facts_of(document(features={"eth0": 0x17}))
     assert [nic.takes_redirected for nic in found.nics[:2]] == [True, None]
-    assert facts_of(document(xdp_features={"eth0": 0x13})).nics[0].takes_redirected is False
+    assert facts_of(document(features={"eth0": 0x13})).nics[0].takes_redirected is False
