@@ -15,7 +15,7 @@ from nfvbed.spec.options import kinds_named
 from nfvbed.spec.pci import Cables
 from nfvbed.spec.pins import PinnedComputesSpec
 from nfvbed.spec.rack import Address, HostName, PhysnetName, PhysnetSpec, RackGeneratorSpec, RackHostSpec
-from nfvbed.spec.remote import GeneratorHostSpec, RemoteHostSpec, SshAccessSpec
+from nfvbed.spec.remote import AbsolutePath, GeneratorHostSpec, RemoteHostSpec, SshAccessSpec
 from nfvbed.spec.variant import Variant, VariantFile
 
 BELOW_4_GIB_MIB = 2816
@@ -416,6 +416,9 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     ssh: SshAccessSpec | None = None
     """Way to the machines over SSH: of the preflight, of Ansible and of verifying. Without it files are rendered, and
     nothing else is done."""
+    vault_password_file: AbsolutePath | None = None
+    """File with the password of ansible-vault that `passwords.yml` is encrypted with, or a program that prints it.
+    None: nothing is encrypted."""
     generator: RackGeneratorSpec | None = None
     """Machine that sends and checks frames; none: nothing is measured here."""
 
