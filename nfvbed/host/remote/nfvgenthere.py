@@ -108,7 +108,7 @@ def write_copy(folder: Path) -> Path:
     """
     program = native_binary(PROGRAM)
     archive = folder / ARCHIVE
-    with tarfile.open(archive, "w") as made:
+    with tarfile.TarFile(archive, "w") as made:
         for file in (program, *_libraries(program)):
             made.add(file.resolve(), arcname=file.name, recursive=False)
     return archive

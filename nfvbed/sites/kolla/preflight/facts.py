@@ -198,7 +198,7 @@ def _answering(neighbour: str) -> str:
 
 
 def _takes_redirected(features: Mapping[str, int], interface: str | None) -> bool | None:
-    return bool(features[interface] & _XMIT) if interface in features else None
+    return None if interface is None or interface not in features else bool(features[interface] & _XMIT)
 
 
 def _kib(name: str) -> int:
