@@ -60,11 +60,16 @@ def destroy(
                 passwords.ensure(places, vault, used=False)
             scrub = passwords.scrubber(places, vault)
             running.run_stages(Rack(project.root, site, places, tools, observer), wanted, found, scrub)
-        for path in (places.clouds, places.kolla_clouds):
-            path.unlink(missing_ok=True)
-        shutil.rmtree(places.cloud, ignore_errors=True)  # what was onboarded is gone with the cloud
-        journals.forget(places)
+        forget_cloud(places)
     return (f"{found.variant} on site {site.name} is taken down; its passwords are kept",)
+
+
+def forget_cloud(places: RackPlaces) -> None:
+    """Remove what is written down of a cloud that is gone, with all that was onboarded on it; passwords are kept."""
+    for path in (places.clouds, places.kolla_clouds):
+        path.unlink(missing_ok=True)
+    shutil.rmtree(places.cloud, ignore_errors=True)
+    journals.forget(places)
 
 
 def _needed(plan: Sequence[Stage], found: Journal) -> tuple[Stage, ...]:
