@@ -32,6 +32,8 @@ KOLLAS_SETTINGS = (
 SETTINGS_OF_BRIDGES = ("net/bridge/bridge-nf-call-iptables", "net/bridge/bridge-nf-call-ip6tables")
 """The same of its role nova-cell, on computes."""
 _CAP_SYS_RESOURCE = 24
+_XMIT = 4
+"""NDO_XMIT of linux/netdev.h: frames may be redirected to it; a veth has it while its peer has a program or GRO."""
 _UP = 1
 """IFF_UP of netdevice(7)."""
 
@@ -64,6 +66,8 @@ class NicFacts(Record):
     """All devices of that group."""
     is_virtual: bool = False
     """Whether it is no hardware but a device of the kernel's (veth, VLAN), which the site's file names."""
+    takes_redirected: bool | None = None
+    """Whether the kernel's programs may send frames through it, as nfvgen's does; None: its kernel does not say."""
     alike: tuple[str, ...] = ()
     """Devices on a virtual one that have its MAC address too, and that Ansible's facts do not tell from it."""
 
@@ -168,7 +172,11 @@ def facts_of(document: Mapping[str, Any], named: Collection[str] = ()) -> Machin
     """
     host = RecordedHost(files=document["files"])
     answers = document["answers"]
-    nics = _nics(host, answers["links"]["out"], frozenset(named))
+    features: Mapping[str, int] = document.get("features", {})
+    nics = tuple(
+        nic.model_copy(update={"takes_redirected": _takes_redirected(features, nic.interface)})
+        for nic in _nics(host, answers["links"]["out"], frozenset(named))
+    )
     interfaces = frozenset(nic.interface for nic in nics if nic.interface)
     address_on = _device_of(answers["addresses"]["out"], document["address"])
     routed = re.findall(r"^default .*?\bdev (\S+)", answers["routes"]["out"], re.MULTILINE)
@@ -225,6 +233,10 @@ def _lacking(host: RecordedHost, document: Mapping[str, Any]) -> tuple[str, ...]
     # These come with a module that Kolla loads before.
     of_bridges = [f"proc/sys/{name}" for name in SETTINGS_OF_BRIDGES if host.text(f"proc/sys/{name}") is None]
     return (*lists, *settings, *(of_bridges if not document["modules"].get("br_netfilter") else ()))
+
+
+def _takes_redirected(features: Mapping[str, int], interface: str | None) -> bool | None:
+    return None if interface is None or interface not in features else bool(features[interface] & _XMIT)
 
 
 def _kib(name: str) -> int:
