@@ -19,7 +19,16 @@ from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.preflight.report import examine_rack
 from nfvbed.sites.kolla.render import order_pinned, render
 from nfvbed.sites.site import Site
-from nfvbed.sites.stages import CloudOrder, DeployedCloud, Observer, StagedCloud, StageFiles, VerifiedCloud
+from nfvbed.sites.stages import (
+    CloudOrder,
+    DeployedCloud,
+    Observer,
+    StagedCloud,
+    StageFiles,
+    UpgradePreview,
+    UpgradeRequest,
+    VerifiedCloud,
+)
 from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
@@ -94,6 +103,12 @@ class RackStages(StagedCloud):
         made = render(order, tuple(self._project.load_flavor(name) for name in self._project.flavor_names))
         own = {} if groups is None else {"inventory/groups": inventory.groups_file(groups())}
         return StageFiles(pinning.name, {**made.files, **own}, made.roles)
+
+    def preview_upgrade(self, wanted: UpgradeRequest) -> UpgradePreview:
+        """Render for both releases, and look a user's variables up in both kolla-ansible's."""
+        from nfvbed.sites.kolla import upgradepreview
+
+        return upgradepreview.preview(self._project, self._spec, wanted)
 
     def is_there(self, *, evicts: bool) -> bool:
         """Look into the journal, and ask a running cloud."""

@@ -23,6 +23,8 @@ _CPU = "sys/devices/system/cpu"
 _PCI = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _VIRTUAL = "/virtual/"
 """In the path of a device that is no hardware."""
+_XMIT = 4
+"""NDO_XMIT of linux/netdev.h: frames may be redirected to it; a veth has it while its peer has a program or GRO."""
 _UP = 1
 """IFF_UP of netdevice(7)."""
 
@@ -55,6 +57,8 @@ class NicFacts(Record):
     """All devices of that group."""
     is_virtual: bool = False
     """Whether it is no hardware but a device of the kernel's (veth, VLAN), which the site's file names."""
+    takes_redirected: bool | None = None
+    """Whether the kernel's programs may send frames through it, as nfvgen's does; None: its kernel does not say."""
     alike: tuple[str, ...] = ()
     """Devices on a virtual one that have its MAC address too, and that Ansible's facts do not tell from it."""
 
@@ -152,7 +156,11 @@ def facts_of(document: Mapping[str, Any], named: Collection[str] = ()) -> Machin
     """
     host = RecordedHost(files=document["files"])
     answers = document["answers"]
-    nics = _nics(host, answers["links"]["out"], frozenset(named))
+    features: Mapping[str, int] = document.get("features", {})
+    nics = tuple(
+        nic.model_copy(update={"takes_redirected": _takes_redirected(features, nic.interface)})
+        for nic in _nics(host, answers["links"]["out"], frozenset(named))
+    )
     interfaces = frozenset(nic.interface for nic in nics if nic.interface)
     address_on = _device_of(answers["addresses"]["out"], document["address"])
     routed = re.findall(r"^default .*?\bdev (\S+)", answers["routes"]["out"], re.MULTILINE)
@@ -187,6 +195,10 @@ def _answering(neighbour: str) -> str:
     """Return the MAC address in a line of `ip neigh`, of an address that is certainly there."""
     found = re.search(r"\blladdr (\S+)", neighbour) if neighbour.endswith(("REACHABLE", "PERMANENT")) else None
     return found[1] if found else ""
+
+
+def _takes_redirected(features: Mapping[str, int], interface: str | None) -> bool | None:
+    return None if interface is None or interface not in features else bool(features[interface] & _XMIT)
 
 
 def _kib(name: str) -> int:
