@@ -17,6 +17,7 @@ from nfvbed.cloud.box.machine import Machine
 from nfvbed.cloud.box.places import ROOT_DIRECTORY, BoxPlaces
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host.cgroups import unified_mount
+from nfvbed.host.ledger.processes import is_alive, start_time
 from nfvbed.spec.root import find_root
 
 CHECKOUT = find_root(None)
@@ -256,6 +257,7 @@ def test_a_keeper_that_is_killed_takes_its_machine_along(rack):
     box = find_box(open_project(rack.root).load_site("box"), rack.root)
     machine = box.machine("generator")
     pid = machine.boot().pid
+    began = start_time(pid)
     os.kill(machine._keeper.pid, signal.SIGKILL)
-    waited("its first process has ended", lambda: not Path(f"/proc/{pid}/root/etc").exists())
+    waited("its first process has ended", lambda: not is_alive(pid, began))
     assert Machine.find(rack.places.machine("generator"), box._open_ledger().entries) is None
