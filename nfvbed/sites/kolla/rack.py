@@ -12,7 +12,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError
 from nfvbed.records.findings import SiteReport
 from nfvbed.sites.absent import AbsentSite
-from nfvbed.sites.kolla import inventory
+from nfvbed.sites.kolla import boxglobals, inventory
 from nfvbed.sites.kolla.executor.complete import require_complete
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.pinning import pinning_of
@@ -100,7 +100,8 @@ class RackStages(StagedCloud):
         profile = self._project.load_kolla_release(release or NEWEST)
         pinning = pinning_of(self._project, self._spec, variant)
         order = order_pinned(pinning, self._spec, profile)
-        made = render(order, tuple(self._project.load_flavor(name) for name in self._project.flavor_names))
+        flavors = tuple(self._project.load_flavor(name) for name in self._project.flavor_names)
+        made = render(order, flavors, boxglobals.this_host())
         own = {} if groups is None else {"inventory/groups": inventory.groups_file(groups())}
         return StageFiles(pinning.name, {**made.files, **own}, made.roles)
 
