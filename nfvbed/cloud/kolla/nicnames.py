@@ -57,6 +57,13 @@ def link_files(name: str, host: RackHostSpec) -> dict[str, str]:
     return found
 
 
+def with_address(host: RackHostSpec) -> str:
+    """Return the expression that finds the device with a machine's address: its NIC, or what lies on it."""
+    known = "ansible_facts.values() | select('mapping') | selectattr('device', 'defined')"
+    wanted = f"selectattr('ipv4', 'mapping') | selectattr('ipv4.address', 'equalto', '{host.address}')"
+    return f"{{{{ ({known} | {wanted} | list | first).device }}}}"
+
+
 def look_up(nic: RackNicSpec, host: RackHostSpec, attribute: str = "device") -> str:
     """Return the expression that finds a NIC in the machine's facts.
 
