@@ -131,7 +131,7 @@ class Box:
         with self._locked():
             if any(self.find(name) is None for name in self.names) and self.find(SWITCH) is None:
                 self._clear()
-                prechecks.require(self.places, self.root.ready())
+                prechecks.require(self.places, self.root.ready(), self.layout.hugepages)
             return run_stages(self._stages(), self.record, progress, self.places.durations)
 
     def stop(self) -> bool:
