@@ -70,6 +70,7 @@ def prepare(project: Project, wish: RackRequest, how: Sequence[Stage] | None = N
     """
     plan = stages.deploying(project.root, wish.site) if how is None else tuple(how)
     order = order_pinned(wish.pinning, wish.site, wish.release)
+    boxglobals.require_datapath(wish.site, wish.pinning.each)
     running.require_playbooks(plan)
     tools = Toolset.of(project.root, wish.release)
     passwords.require_readable(RackPlaces.of(project.root, wish.site.name), Vault.of(wish.site, tools))
