@@ -61,6 +61,7 @@ MAY = {
     **dict.fromkeys(EXAMPLES, "an example of a cell's name, or of a message"),
     "nfvbed/cloud/kolla/agent.py": "`ovs` is a section of the file of Neutron's agent of Open vSwitch, which every"
     " cloud of Kolla's has on its controllers",
+    "nfvbed/sites/kolla/preflight/record.py": "`macvtap` is the kernel's module, which is looked for",
     "nfvbed/sites/kolla/verify/containers.py": "`ovs-appctl` is Open vSwitch's program, which every such cloud has",
     "nfvbed/dataplanes/catalogue.py": "the one list of the rooms",
     "nfvbed/compare/recommendation/costs.py": "the doctor's topic of a machine's SR-IOV",

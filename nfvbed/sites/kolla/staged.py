@@ -57,8 +57,7 @@ def is_there(project: Project, site: str, *, evicts: bool) -> bool:
 
 def take_down(project: Project, site: KollaSiteSpec, observer: Observer, *, evicts: bool) -> tuple[str, ...]:
     """Take down what is deployed; as `StagedCloud.take_down`."""
-    if not is_there(project, site.name, evicts=evicts):
-        return destroying.foresee(project, site.name)
+    is_there(project, site.name, evicts=evicts)
     return destroying.destroy(project, site, observer)
 
 

@@ -55,7 +55,8 @@ def test_examples_are_sites():
 def test_the_kind_in_place_of_a_name_leads_to_the_sites_of_that_kind(tmp_path):
     with pytest.raises(ConfigurationError) as failure:
         PROJECT.load_site("kolla")
-    assert failure.value.observed == "sites of that kind: rack, rack-connectx, rack-two-machines"
+    kolla = "box, rack, rack-connectx, rack-three-controllers, rack-two-machines"
+    assert failure.value.observed == f"sites of that kind: {kolla}"
     assert "rack.yml to kolla.yml" in failure.value.fix
 
     shutil.copytree(PROJECT.root / "deploy" / "variants", tmp_path / "deploy" / "variants")
@@ -99,7 +100,11 @@ def test_nics_have_no_names():
         (lambda d: compute(d)["numa"][1].update(cores="0-7"), "isolated names"),
         (lambda d: compute(d)["numa"][1].update(cores="0-31"), "a core is of two nodes"),
         (lambda d: compute(d).update(roles=["compute", "generator"]), "a generator has no other role"),
-        (lambda d: compute(d).update(roles=["controller"]), "one machine has the role controller"),
+        (lambda d: d["hosts"].pop("controller"), "at least one machine has the role controller"),
+        (
+            lambda d: (compute(d).update(roles=["controller"]), compute(d)["nics"].pop(1)),
+            "controller compute1 has a NIC of role external or dpdk",
+        ),
         (lambda d: compute(d).update(address="10.10.0.250"), "is the address of two"),
         (lambda d: compute(d)["nics"][1].update(network="other"), "networks does not name"),
         (lambda d: d["hosts"].pop("generator"), "the one machine that has the role generator"),

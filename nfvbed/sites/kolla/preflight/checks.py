@@ -8,6 +8,7 @@ from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.sites.kolla.options import check_options
 from nfvbed.sites.kolla.pinning import Pinning, check_together, plane_of
 from nfvbed.sites.kolla.preflight.collection import check_collection
+from nfvbed.sites.kolla.preflight.controllers import check_controllers
 from nfvbed.sites.kolla.preflight.cores import check_cores
 from nfvbed.sites.kolla.preflight.facts import MachineFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
@@ -70,6 +71,7 @@ def preflight(
         placed = {name: placements[name] for name in pinning.computes_of(variant.name) if name in placements}
         findings += check_flavors(site, variant, placed, flavors)
     findings += check_twice(site, facts)
+    findings += check_controllers(site, facts)
     for name, found in facts.items():
         subject = Subject(site, name, site.hosts[name], found, _plane_on(pinning, name), placements.get(name))
         for check in (check_machine, check_nics, check_cores):

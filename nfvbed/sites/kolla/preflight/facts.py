@@ -105,6 +105,12 @@ class MachineFacts(Record):
     """Its own address that SSH came in by."""
     addresses: tuple[str, ...] = ()
     """All IPv4 addresses that it has."""
+    networks: tuple[str, ...] = ()
+    """The same with their prefix lengths."""
+    virtual_at: str = ""
+    """MAC address of who answers for the rack's virtual address; empty: nobody, or it was not asked."""
+    runs_keepalived: bool = False
+    """Whether keepalived runs, which gives that address to one of the controllers."""
     address_on: str = ""
     """Network device that has that address; empty: none was found."""
     address_nics: tuple[str, ...] = ()
@@ -166,12 +172,21 @@ def facts_of(document: Mapping[str, Any], named: Collection[str] = ()) -> Machin
         modules=document["modules"],
         address=document["address"],
         addresses=tuple(re.findall(r"\binet (\d+\.\d+\.\d+\.\d+)", answers["addresses"]["out"])),
+        networks=tuple(re.findall(r"\binet (\d+\.\d+\.\d+\.\d+/\d+)", answers["addresses"]["out"])),
+        virtual_at=_answering(document.get("virtual", {}).get("neighbour", "")),
+        runs_keepalived=document.get("virtual", {}).get("keepalived", False),
         address_on=address_on,
         address_nics=_below(host, address_on, interfaces) if address_on else (),
         route_nics=tuple(sorted({nic for device in routed for nic in _below(host, device, interfaces)})),
         may_administer=sudo["status"] == 0,
         refused=sudo["said"],
     )
+
+
+def _answering(neighbour: str) -> str:
+    """Return the MAC address in a line of `ip neigh`, of an address that is certainly there."""
+    found = re.search(r"\blladdr (\S+)", neighbour) if neighbour.endswith(("REACHABLE", "PERMANENT")) else None
+    return found[1] if found else ""
 
 
 def _kib(name: str) -> int:

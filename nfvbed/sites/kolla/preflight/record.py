@@ -1,4 +1,4 @@
-"""Runs on a machine of a rack, as `python3 -`: prints the files and answers with its facts, as JSON.
+"""Runs on a machine of a rack, as `python3 - [ADDRESS]`: prints the files and answers with its facts, as JSON.
 
 It changes nothing, and needs Python's standard library alone (3.9 or later): nothing of nfvbed is there.
 """
@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 MAX_BYTES = 65536
 TIME_LIMIT_S = 8
+DISCARD = 9
+RESOLVED_WITHIN_S, RESOLVED_EVERY_S = 9.0, 0.2
 FILES = (
     "proc/sys/kernel/random/boot_id",
     "proc/sys/kernel/hostname",
@@ -106,6 +110,31 @@ def has_driver(name: str) -> bool:
     return there or answer(("modprobe", "-n", "-q", name))["status"] == 0
 
 
+def neighbour(address: str) -> str:
+    """Return what the kernel knows of an address in its networks after it has asked for it (ARP).
+
+    An empty datagram to the port of the service discard makes it ask. A free address is FAILED after three seconds; one
+    that was known before is asked again after five.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        try:
+            datagrams.sendto(b"", (address, DISCARD))
+        except OSError:
+            return ""
+    found = ""
+    for _ in range(int(RESOLVED_WITHIN_S / RESOLVED_EVERY_S)):
+        found = answer(("ip", "-o", "-4", "neigh", "show", "to", address))["out"]
+        if found.endswith(("REACHABLE", "PERMANENT", "FAILED")):
+            break
+        time.sleep(RESOLVED_EVERY_S)
+    return found
+
+
+def runs(program: str) -> bool:
+    """Return whether a process of this name runs here, in a container or not."""
+    return any(text(comm) == program for comm in Path("/proc").glob("[0-9]*/comm"))
+
+
 def main() -> None:
     """Print all recorded files and answers."""
     # An account that is not root's often has no folders for administration in its path.
@@ -121,6 +150,8 @@ def main() -> None:
         "address": came_in[2] if len(came_in) == 4 else "",
         "uid": os.getuid(),
     }
+    if len(sys.argv) > 1:
+        document["virtual"] = {"neighbour": neighbour(sys.argv[1]), "keepalived": runs("keepalived")}
     json.dump(document, sys.stdout)
 
 

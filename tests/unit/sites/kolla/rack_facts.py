@@ -43,6 +43,7 @@ def machine(name: str, host: RackHostSpec) -> MachineFacts:
         modules=dict.fromkeys(MODULES, True),
         address=host.address,
         addresses=(host.address, (host.overlay_address or "").partition("/")[0]),
+        networks=(f"{host.address}/24", *((host.overlay_address,) if host.overlay_address else ())),
         address_on=managing,
         address_nics=(managing,),
         route_nics=(managing,),
