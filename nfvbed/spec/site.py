@@ -385,6 +385,8 @@ class CloudSiteSpec(HostSiteSpec):
             raise ValueError(
                 "the generator has ports of this machine, or generator names the host that has it: one of them"
             )
+        if self.ports is not None and any(port.mac for port in self.ports):
+            raise ValueError("mac is of a generator on another host: give ports of this machine as device or pci")
         return self
 
     @model_validator(mode="after")
@@ -535,6 +537,11 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
             raise MisfitError("generator", f"{self.generator.host} is the one machine that has the role generator")
         if len(self.hosts[self.generator.host].nics_of("dpdk")) != 2:
             raise MisfitError("hosts", f"{self.generator.host} has two NICs of role dpdk: one for each direction")
+        found_by = {nic.pci is not None for nic in self.hosts[self.generator.host].nics_of("dpdk")}
+        if len(found_by) != 1:
+            raise MisfitError("hosts", f"{self.generator.host} has both NICs of role dpdk by pci, or both by mac")
+        if self.generator.engine == "trex" and found_by == {False}:
+            raise MisfitError("hosts", f"{self.generator.host} has its NICs of role dpdk by pci: TRex has NICs of DPDK")
         return self
 
 
