@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import BusyError, ConfigurationError, PrerequisiteError
-from nfvbed.sites.kolla import boxglobals, inventory, output
+from nfvbed.sites.kolla import boxglobals, boxtunnels, inventory, output
 from nfvbed.sites.kolla.executor import access, inputs, inventories, passwords, running, stages, takeover
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor.journal import Journal
@@ -107,6 +107,7 @@ def deploy(
         begun = _begun(found, wish, files, own, observer)
         if all(begun.is_done(stage.name) for stage in plan):
             return True
+        boxtunnels.set_addresses(project.root, wish.site, wish.pinning)
         _preflight(project, wish, examine, begun, observer)
         output.write(places.config, files)
         vault = Vault.of(wish.site, tools)
