@@ -55,6 +55,8 @@ class KollaReleaseSpec(SpecModel):
     """Names of Nova's options."""
     guests: GuestKeysSpec
     """Wishes of guests."""
+    tacker_shared_folder: str = ""
+    """Folder that Kolla gives to the containers of Tacker's server and its conductor alike; empty: Tacker is one."""
     image_python: dict[str, str] = Field(default_factory=dict)
     """Version of Python in Kolla's images, by the distribution that they are of."""
     everywhere: tuple[str, ...] = ()

@@ -20,6 +20,9 @@ characters."""
 NicRole = Literal["management", "external", "dpdk", "sriov"]
 HostRole = Literal["controller", "compute", "generator"]
 Vlan = Annotated[int, Field(ge=1, le=4094)]
+AF_PACKET = "af_packet"
+KERNEL_DRIVERS = ("mlx4_core", "mlx5_core", AF_PACKET)
+"""Drivers with which a NIC's network device stays with the kernel."""
 MIB_PER_GIB = 1024
 _CORE_LIST = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 
@@ -92,8 +95,20 @@ class RackNicSpec(SpecModel):
     """NUMA node that it is attached to."""
     functions: int = Field(0, ge=0, le=256)
     """Number of virtual functions to make, of role sriov."""
-    driver: Literal["vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core"] = "vfio-pci"
-    """Driver that DPDK uses it with; Mellanox NICs stay with the kernel's."""
+    driver: Literal["vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core", "af_packet"] = "vfio-pci"
+    """Driver that DPDK uses it with. Mellanox NICs stay with the kernel's; so does any network device with
+    `af_packet`, DPDK's driver on packet sockets: for devices without a PCI address (veth, virtio, VLAN) in test
+    racks, at a packet socket's speed."""
+
+    @property
+    def stays_with_kernel(self) -> bool:
+        """Whether its network device is still there while DPDK has it."""
+        return self.driver in KERNEL_DRIVERS
+
+    @property
+    def is_packet_socket(self) -> bool:
+        """Whether DPDK has it by a packet socket on its network device, whatever kind of device that is."""
+        return self.driver == AF_PACKET
 
     @property
     def named(self) -> str:
@@ -110,9 +125,12 @@ class RackNicSpec(SpecModel):
             )
         if bool(self.functions) != (self.role == "sriov"):
             raise ValueError("functions is at least 1 for role sriov, and of no other role")
-        if self.role in ("dpdk", "sriov") and self.pci is None and not self.driver.startswith("mlx"):
+        if self.is_packet_socket and (self.role != "dpdk" or self.mac is None):
+            raise ValueError("driver af_packet is of a NIC of role dpdk that is found by mac")
+        if self.role in ("dpdk", "sriov") and self.pci is None and not self.stays_with_kernel:
             raise ValueError(
                 f"a NIC of role {self.role} with driver {self.driver} is found by pci: it leaves the kernel"
+                + "; a device without a PCI address has driver: af_packet" * (self.role == "dpdk")
             )
         return self
 
@@ -199,6 +217,16 @@ class RackHostSpec(SpecModel):
         return tuple(nic for nic in self.nics if nic.functions)
 
     @property
+    def has_devices_of_any_kind(self) -> bool:
+        """Whether its NICs are network devices of any kind; else one without a driver is none."""
+        return any(nic.is_packet_socket for nic in self.nics)
+
+    @property
+    def named_macs(self) -> frozenset[str]:
+        """MAC addresses by which the file names NICs."""
+        return frozenset(nic.mac for nic in self.nics if nic.mac)
+
+    @property
     def plane_nics(self) -> tuple[RackNicSpec, ...]:
         """Its NICs that a data plane alone may have: of role dpdk, and physical functions."""
         return tuple(nic for nic in self.nics if nic.role == "dpdk" or nic.functions)
@@ -247,7 +275,8 @@ class RackGeneratorSpec(SpecModel):
     vlans: tuple[Vlan, Vlan]
     """VLANs to which the switch joins its first and its second NIC of role dpdk."""
     nfvgen: AbsolutePath | None = None
-    """Path of the program nfvgen on that machine; none: nothing is measured with it."""
+    """Path of the program nfvgen on that machine. None: this machine's own is copied there while it runs, if the
+    generator's NICs are found by mac; with NICs of DPDK nothing is measured."""
     core: int = Field(1, ge=0)
     """Core of nfvgen's thread there."""
     hugepages_mib: int = Field(256, ge=128)

@@ -39,7 +39,7 @@ ARROWS = {
         ("records",),
         (OWN,),
     ),
-    "nfvbed.cloud": (("devcloud",), ("compute",), ("kolla", "tacker", "verify"), (OWN,)),
+    "nfvbed.cloud": (("box",), ("devcloud",), ("compute",), ("kolla", "tacker", "verify"), (OWN,)),
     "nfvbed.cloud.devcloud": (
         (OWN,),
         ("root",),

@@ -18,6 +18,7 @@ PROGRAMS = {
     "nfvbed/host/probes/stalls.py",
     "nfvbed/host/remote/keeper.py",
     "nfvbed/sites/guest_node/agent.py",
+    "nfvbed/sites/kolla/executor/containerlogs.py",
     "nfvbed/sites/kolla/preflight/functions_trial.py",
     "nfvbed/sites/kolla/preflight/record.py",
     "nfvbed/cloud/devcloud/nodes/relay.py",

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import uuid
 from collections.abc import Callable, Iterator
@@ -253,8 +254,7 @@ def deployed(case: Case, folder: Path, vnf: VnfChoice | None = None) -> Iterator
         with left_as_found(_lab(), mark) as site:
             support = site.probe(case.variant)
             if support.readiness is Readiness.UNSUPPORTED:
-                assert case.double or "unsupported" in _entry(case.variant.name)["readiness"], support.reason
-                pytest.skip(support.reason)
+                skip_if_declared(case, support.reason)
             before = snapshot(mark)
             deployment = site.deploy(case.variant, case.topology, case.role, vnf)
             request = SLOWLY if case.guests else COUNTED
@@ -265,6 +265,26 @@ def deployed(case: Case, folder: Path, vnf: VnfChoice | None = None) -> Iterator
                 plane.close_generator()
                 with contextlib.suppress(Exception):
                     site.destroy(plane.deployment)
+
+
+def skip_if_declared(case: Case, reason: str) -> None:
+    """Skip a case that this host does not run, which the manifest must allow; else fail, each with the reason.
+
+    A double is there to run: what it cannot do is a fault of the double, or of the host that the manifest describes.
+    """
+    name = case.variant.name
+    if case.double:
+        pytest.fail(f"{name} does not run with the double of its program: {reason}")
+    wanted = _entry(name)
+    if Readiness.UNSUPPORTED.value not in _each(wanted["readiness"]):
+        pytest.fail(f"{name} does not run here, and tests/support.yml says that it does: {reason}")
+    if "not" in wanted and re.search(wanted["not"], reason):
+        pytest.fail(f"{name} does not run here, for a reason that tests/support.yml rules out: {reason}")
+    pytest.skip(reason)
+
+
+def _each(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
 
 
 def _lab() -> Site:

@@ -15,6 +15,8 @@ SHORTEST_OF_OCATA = "ocata linux-bridge rack"
 BESIDE_EACH_OTHER = "ovs-dpdk beside ovs-kernel"
 FUNCTIONS_BESIDE_DPDK = "sriov beside ovs-dpdk"
 VPP_BESIDE_AFXDP = "vpp beside ovs-afxdp"
+THREE_CONTROLLERS = "ovs-dpdk with three controllers"
+OF_CONTROLLERS = "loadbalancer,mariadb,rabbitmq,tacker"
 OF_COMPUTES = "openvswitch,ovs-dpdk,neutron,nova,nova-cell"
 
 
@@ -59,6 +61,7 @@ ON_DEMAND = {
 } | {
     FUNCTIONS_BESIDE_DPDK: Case("sriov", pins=("sriov", "ovs-dpdk"), tags=OF_COMPUTES),
     VPP_BESIDE_AFXDP: Case("vpp", pins=("vpp", "ovs-afxdp"), tags=OF_COMPUTES),
+    THREE_CONTROLLERS: Case("ovs-dpdk", "rack-three-controllers", tags=OF_CONTROLLERS, load_balancer=True),
     "ocata ovs-kernel rack, without overrides": _without("ovs-kernel", OF_OCATAS_SWITCHES, release="ocata"),
     "ocata linux-bridge rack, without overrides": _without("linux-bridge", OF_OCATAS_BRIDGES, release="ocata"),
 }
@@ -86,6 +89,6 @@ def read_by(parameters: Iterable[object]) -> tuple[str, ...]:
             found.append(name_of(one))
         if isinstance(one, Fault):
             found += with_and_without(one)
-        if one in (BESIDE_EACH_OTHER, FUNCTIONS_BESIDE_DPDK, VPP_BESIDE_AFXDP):
+        if one in (BESIDE_EACH_OTHER, FUNCTIONS_BESIDE_DPDK, VPP_BESIDE_AFXDP, THREE_CONTROLLERS):
             found.append(str(one))
     return tuple(found)

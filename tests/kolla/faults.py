@@ -112,6 +112,16 @@ OF_OVS_DPDK = (
         right="node:0,size:1048576,count:1;node:1,size:1048576,count:1",
     ),
     Fault(
+        name="tacker-vim-keys",
+        override="vim_keys/openstack",
+        file="config/tacker.conf",
+        host="controller",
+        rendered="tacker-conductor/tacker.conf",
+        option="vim_keys/openstack",
+        wrong="",
+        right="/var/lib/tacker/csar_files/vim_keys",
+    ),
+    Fault(
         name="tacker-user-domain",
         override="keystone_authtoken/user_domain_name",
         file="config/tacker.conf",

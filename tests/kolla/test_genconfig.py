@@ -1,10 +1,14 @@
 """What the real kolla-ansible of 2026.1 makes of nfvbed's files, where it concerns one variant; and its faults."""
 
+import json
+from pathlib import PurePosixPath
+
 import pytest
+import yaml
 
 from tests.kolla.cases import with_and_without
 from tests.kolla.faults import OF_OVS_DPDK, OF_SRIOV
-from tests.kolla.genconfig import Case, rendered
+from tests.kolla.genconfig import ENVIRONMENT, Case, rendered
 
 pytestmark = pytest.mark.timeout(1200)
 """Whoever comes first waits for kolla-ansible."""
@@ -48,6 +52,18 @@ def test_tacker_s_endpoint_is_the_load_balancer_s(services):
     text = (services("ovs-kernel").folder / "controller/haproxy/services.d/tacker-server.cfg").read_text()
     assert "bind 10.10.0.250:9890" in text
     assert "server controller 10.10.0.10:9890 " in text
+
+
+def test_server_and_conductor_of_tacker_share_the_folder_of_the_vims_keys(services):
+    text = (ENVIRONMENT / "share/kolla-ansible/ansible/roles/tacker/defaults/main.yml").read_text()
+    role, made = yaml.safe_load(text), services("ovs-kernel")
+    for service in ("server", "conductor"):
+        keys = PurePosixPath(made.one("controller", f"tacker-{service}/tacker.conf", "vim_keys/openstack"))
+        volumes = [one.split(":")[:2] for one in role[f"tacker_{service}_default_volumes"] if one.count(":")]
+        of_keys = [name for name, inside in volumes if keys.is_relative_to(inside)]
+        assert of_keys == ["kolla_tacker_csar_files"]
+        config = json.loads((made.folder / f"controller/tacker-{service}/config.json").read_text())
+        assert {"path": str(keys.parent), "owner": "tacker:tacker"} in config["permissions"]
 
 
 @pytest.mark.on_demand

@@ -43,7 +43,7 @@ def test_a_life_cycle(onboarding_cloud, connection, journal, record_property, ki
     assert [one.id for one in api.found(owner())] == [vnf.id]
     assert len(api.scale(vnf, 1).instances) == 2
     assert len(api.scale(vnf, -1).instances) == 1
-    healed = api.heal(vnf, told.append)
+    healed = api.heal(vnf, request, told.append)
     assert {one.id for one in healed.instances} & {instance.id} == set()
     assert onboarding_cloud.answers(onboarding_cloud.address(healed.instances[0].id))
     kinds = {one.kind for one in left.survey(connection, journal, owner())}

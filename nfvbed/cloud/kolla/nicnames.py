@@ -10,6 +10,7 @@ of nfvbed's, by a file that must be on the machine before (systemd.link(5)).
 
 from typing import Literal
 
+from nfvbed.cloud.kolla.uplinks import bridge_name
 from nfvbed.spec.rack import RackHostSpec, RackNicSpec
 
 Facts = Literal["ansible_facts", "none"]
@@ -63,6 +64,8 @@ def look_up(nic: RackNicSpec, host: RackHostSpec, attribute: str = "device") -> 
         nic: given by its PCI or MAC address.
         attribute: of the device: its name, or `pciid`.
     """
+    if nic.mac and host.has_devices_of_any_kind:
+        return _look_up_any(nic, host, attribute)
     key, value = ("pciid", nic.pci) if nic.pci else ("macaddress", nic.mac)
     # A VLAN's device has the MAC address of its NIC, and no driver.
     known = "ansible_facts.values() | select('mapping') | selectattr('module', 'defined')"
@@ -71,3 +74,19 @@ def look_up(nic: RackNicSpec, host: RackHostSpec, attribute: str = "device") -> 
     known += "".join(f" | rejectattr('macaddress', 'equalto', '{mac}')" for mac in others)
     wanted = f"selectattr('{key}', 'defined') | selectattr('{key}', 'equalto', '{value}') | list | first"
     return f"{{{{ ({known} | {wanted}).{attribute} }}}}"
+
+
+def _look_up_any(nic: RackNicSpec, host: RackHostSpec, attribute: str) -> str:
+    """Return the expression for a NIC that may be a device of any kind: one with a driver comes first.
+
+    A bridge has the MAC address of a port. Ansible's facts say of Linux bridges what they are; Open vSwitch's are left
+    out by their names. A VLAN's device with its NIC's MAC address is a finding of the preflight.
+    """
+    bridges = sorted({bridge_name(one.network) for one in host.nics if one.network})
+    found = (
+        "ansible_facts.values() | select('mapping') | selectattr('device', 'defined')"
+        f" | selectattr('macaddress', 'defined') | selectattr('macaddress', 'equalto', '{nic.mac}')"
+        f" | rejectattr('type', 'in', ['bridge', 'bonding']) | rejectattr('device', 'in', {bridges})"
+    )
+    with_driver = f"{found} | selectattr('module', 'defined') | list"
+    return f"{{{{ ((({with_driver}) + ({found} | list)) | first).{attribute} }}}}"

@@ -5,6 +5,11 @@ from dataclasses import dataclass
 from nfvbed.spec.rack import RackNicSpec
 
 
+def bridge_name(network: str) -> str:
+    """Return the name of a physical network's bridge."""
+    return f"br-{network}"
+
+
 @dataclass(frozen=True)
 class Uplink:
     """A NIC of a switch, and the NIC's bridge."""
@@ -15,7 +20,7 @@ class Uplink:
     @property
     def bridge(self) -> str:
         """The bridge's name."""
-        return f"br-{self.network}"
+        return bridge_name(self.network)
 
 
 def bridge_mappings(links: tuple[Uplink, ...]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 import openstack.connection
@@ -11,6 +12,7 @@ from nfvbed.cloud.instances import PlacedInstance
 from nfvbed.cloud.tacker import stacks
 from nfvbed.cloud.tacker.connection import asking, identity, tacker_client
 from nfvbed.cloud.tacker.journal import Journal, Note
+from nfvbed.cloud.tacker.served import ServedApis, probe
 from nfvbed.cloud.tacker.tags import Tag
 from nfvbed.cloud.tacker.waits import wait
 from nfvbed.errors import OnboardError
@@ -33,6 +35,15 @@ class Account:
             with asking("Keystone's token"):
                 self._cloud = identity(self.connection)
         return self._cloud
+
+    @cached_property
+    def apis(self) -> ServedApis:
+        """The APIs that its Tacker has; asked once.
+
+        Raises:
+            OnboardError: Tacker does not answer.
+        """
+        return probe(self.tacker)
 
     @property
     def project(self) -> str:

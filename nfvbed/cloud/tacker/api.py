@@ -78,8 +78,11 @@ class OnboardingApi(ABC):
         """
 
     @abstractmethod
-    def heal(self, vnf: TackerVnf, tell: Tell) -> TackerVnf:
+    def heal(self, vnf: TackerVnf, request: OnboardRequest, tell: Tell) -> TackerVnf:
         """Make the VNF's instances again.
+
+        Args:
+            request: what the VNF is made from, of the same owner and name.
 
         Raises:
             OnboardError: it failed; with the chain of causes.

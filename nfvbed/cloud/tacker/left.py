@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import openstack.connection
 
@@ -87,20 +88,18 @@ def remove(
 
 def _tacker(account: Account, owner: str) -> Iterator[LeftoverResource]:
     with asking("what Tacker has"):
-        for vnf in account.tacker.list_vnfs()["vnfs"]:
+        for vnf in _vnfs(account):
             tag = Tag.read(vnf.get("description"))
             if tag and tag.api == "legacy" and account.ours(tag, owner):
                 yield LeftoverResource("vnf", vnf["id"], vnf["name"])
-        for one in account.tacker.list_vnfds()["vnfds"]:
-            vnfd = account.tacker.show_vnfd(one["id"])["vnfd"]
-            tag = Tag.read(vnfd.get("description"))
-            if account.ours(tag, owner):
+        for vnfd in _vnfds(account):
+            if account.ours(Tag.read(vnfd.get("description")), owner):
                 yield LeftoverResource("vnfd", vnfd["id"], vnfd["name"])
-        for instance in account.tacker.list_vnf_instances():
+        for instance in _instances(account):
             tag = Tag.read(instance.get("vnfInstanceDescription"))
             if tag and tag.api == "sol" and account.ours(tag, owner):
                 yield LeftoverResource("vnf instance", instance["id"], instance["vnfInstanceName"])
-    for package, tag in Packages(account).of(owner):
+    for package, tag in _packages(account, owner):
         yield LeftoverResource("vnf package", package["id"], tag.label)
 
 
@@ -125,14 +124,26 @@ def _stacks(account: Account, owner: str) -> list[LeftoverResource]:
 def _tags(account: Account, owner: str) -> list[Tag]:
     """Return a tag for each VNF of an owner that Tacker or the journal knows."""
     with asking("what Tacker has"):
-        texts = [vnf.get("description") for vnf in account.tacker.list_vnfs()["vnfs"]]
-        texts += [account.tacker.show_vnfd(one["id"])["vnfd"].get("description") for one in _vnfds(account)]
-        texts += [one.get("vnfInstanceDescription") for one in account.tacker.list_vnf_instances()]
+        texts = [one.get("description") for one in (*_vnfs(account), *_vnfds(account))]
+        texts += [one.get("vnfInstanceDescription") for one in _instances(account)]
     tags = [tag for tag in map(Tag.read, texts) if tag and account.ours(tag, owner)]
-    tags += [tag for _, tag in Packages(account).of(owner)]
+    tags += [tag for _, tag in _packages(account, owner)]
     return list({(tag.api, tag.name): tag for tag in tags}.values())
 
 
-def _vnfds(account: Account) -> list[dict[str, str]]:
-    listed: list[dict[str, str]] = account.tacker.list_vnfds()["vnfds"]
-    return listed
+def _vnfs(account: Account) -> list[dict[str, Any]]:
+    return list(account.tacker.list_vnfs()["vnfs"]) if account.apis.legacy else []
+
+
+def _vnfds(account: Account) -> list[dict[str, Any]]:
+    """Return the VNFDs one by one: the client cuts off descriptions in its list."""
+    listed = account.tacker.list_vnfds()["vnfds"] if account.apis.legacy else []
+    return [account.tacker.show_vnfd(one["id"])["vnfd"] for one in listed]
+
+
+def _instances(account: Account) -> list[dict[str, Any]]:
+    return list(account.tacker.list_vnf_instances()) if account.apis.sol else []
+
+
+def _packages(account: Account, owner: str) -> list[tuple[dict[str, Any], Tag]]:
+    return list(Packages(account).of(owner)) if account.apis.sol else []

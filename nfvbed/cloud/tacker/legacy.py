@@ -51,18 +51,17 @@ class LegacyApi(TackerApi[Mapping[str, Any]]):
                 raise causes.told(failure, causes.of_stack(self._connection, vnf.stack_id), stays=True) from None
         return self._looked_at(vnf)
 
-    def heal(self, vnf: TackerVnf, tell: Tell) -> TackerVnf:
-        """Delete the VNF, and create it again from Tacker's template.
+    def heal(self, vnf: TackerVnf, request: OnboardRequest, tell: Tell) -> TackerVnf:
+        """Delete the VNF, and create it again.
 
         Tacker itself heals legacy VNFs only by monitoring policies: there is no request for it.
         """
-        with asking(f"VNFD of {vnf.name}"):
-            descriptor = _template(self._tacker.show_vnfd(vnf.descriptor_id)["vnfd"])
+        with asking(f"VNF {vnf.name}"):
             tag = Tag.read(self._show(vnf.id).get(self.description))
         if tag is None:
             raise OnboardError(f"VNF {vnf.name} is not one that nfvbed has made", where=vnf.id)
         self.clear(tag, tell)
-        return self.onboard(OnboardRequest(tag.name, tag.owner, descriptor, tag.networks), tell)
+        return self.onboard(request, tell)
 
     def remove(self, vnf: TackerVnf) -> None:
         """Delete VNF and VNFD."""
@@ -205,13 +204,9 @@ def require_admin(connection: openstack.connection.Connection) -> None:
         )
 
 
-def _template(vnfd: Mapping[str, Any]) -> dict[str, Any]:
-    raw = vnfd["attributes"]["vnfd"]
-    found: dict[str, Any] = boundedyaml.load(raw) if isinstance(raw, str) else raw
-    return found
-
-
 def _scaling_policy(vnfd: Mapping[str, Any]) -> str:
-    policies = _template(vnfd).get("topology_template", {}).get("policies", [])
+    raw = vnfd["attributes"]["vnfd"]
+    template: dict[str, Any] = boundedyaml.load(raw) if isinstance(raw, str) else raw
+    policies = template.get("topology_template", {}).get("policies", [])
     named = [(name, policy) for one in policies for name, policy in one.items()]
     return next((name for name, policy in named if policy.get("type") == _SCALING), "")

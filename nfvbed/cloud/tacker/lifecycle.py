@@ -37,6 +37,7 @@ class TackerApi(OnboardingApi, Generic[Descriptor]):
 
     def onboard(self, request: OnboardRequest, tell: Tell) -> TackerVnf:
         """Return the healthy VNF of this descriptor; make it where there is none."""
+        self._account.apis.require(self.api)
         descriptor = self._descriptor(request)
         tag = Tag(self.api, request.owner, request.name, digest_of(descriptor), request.networks, self._account.project)
         steps = Steps(tell)
@@ -57,7 +58,7 @@ class TackerApi(OnboardingApi, Generic[Descriptor]):
             raise
 
     def found(self, owner: str) -> tuple[TackerVnf, ...]:
-        """Return an owner's VNFs."""
+        """Return an owner's VNFs; none where Tacker does not have this API."""
         return tuple(self._vnf(one, tag) for one, tag in self._tagged() if self._account.ours(tag, owner))
 
     @abstractmethod
@@ -103,6 +104,8 @@ class TackerApi(OnboardingApi, Generic[Descriptor]):
 
     def _tagged(self) -> list[tuple[Shown, Tag]]:
         """Return our VNFs, of any owner."""
+        if not self._account.apis.has(self.api):
+            return []
         with asking(f"the list of {self.kind}s"):
             listed = self._listed()
         tagged = [(one, Tag.read(one.get(self.description))) for one in listed]

@@ -58,8 +58,8 @@ class SolApi(TackerApi[bytes]):
         body = {"type": kind, "aspectId": aspects[0], "numberOfSteps": abs(delta)}
         return self._operate(vnf, "scale", lambda: self._tacker.scale_vnf_instance(vnf.id, body), delta)
 
-    def heal(self, vnf: TackerVnf, tell: Tell) -> TackerVnf:
-        """Ask Tacker to make the instance's stack again."""
+    def heal(self, vnf: TackerVnf, request: OnboardRequest, tell: Tell) -> TackerVnf:
+        """Ask Tacker to make the instance's stack again, from the package that it has."""
         tell(f"healing {vnf.name}")
         body = {"cause": "asked for by nfvbed"}
         return self._operate(vnf, "heal", lambda: self._tacker.heal_vnf_instance(vnf.id, body))

@@ -1,5 +1,6 @@
 """What is deployed on this machine, to compare before and after: what is new later was left behind."""
 
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,9 +71,10 @@ def _hugepages() -> frozenset[str]:
     return frozenset(f"{pool.parent.name}: {pool.read_text().strip()} pages" for pool in pools)
 
 
-def _control_groups() -> frozenset[str]:
-    found = Path("/sys/fs/cgroup").glob("**/*nfvbed*")
-    return frozenset(str(path) for path in found if path.is_dir())
+def _control_groups(top: Path = Path("/sys/fs/cgroup")) -> frozenset[str]:
+    """Find control groups by name; those of others come and go while this looks, and a walk passes over them."""
+    found = (f"{folder}/{name}" for folder, names, _ in os.walk(top) for name in names)
+    return frozenset(path for path in found if "nfvbed" in path.rpartition("/")[2])
 
 
 def _marked(mark: bytes) -> frozenset[str]:

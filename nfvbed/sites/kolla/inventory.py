@@ -15,11 +15,11 @@ FILLED = ("control", "network", "compute", "monitoring", "storage", "deployment"
 
 def hosts_file(order: Order) -> str:
     """Return the groups that the user of Kolla fills with machines."""
-    controller = [order.controller]
+    controllers = [*order.controllers]
     computes = [name for name, host in order.hosts.items() if host.is_compute]
     groups = {
-        "control": controller,
-        "network": controller,
+        "control": controllers,
+        "network": controllers,
         "compute": computes,
         "monitoring": [],
         "storage": [],

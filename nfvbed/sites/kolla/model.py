@@ -68,9 +68,9 @@ class Order:
         return {name: host for name, host in self.site.hosts.items() if "generator" not in host.roles}
 
     @property
-    def controller(self) -> str:
-        """The controller's name."""
-        return next(iter(self.site.hosts_with("controller")))
+    def controllers(self) -> tuple[str, ...]:
+        """Names of the controllers, in the file's order: Kolla has services of which there is one on the first."""
+        return tuple(self.site.hosts_with("controller"))
 
     @property
     def network_types(self) -> str:

@@ -27,6 +27,11 @@ def override_files(order: Order) -> dict[str, ServiceOptions]:
         # Kolla gives ids of domains where their names are asked for.
         names = {f"{one}_domain_name": f"{{{{ default_{one}_domain_name }}}}" for one in ("project", "user")}
         found["tacker.conf"] = {"keystone_authtoken": names}
+    if order.release.tacker_shared_folder:
+        # The server writes the key of a VIM's password, the conductor reads it. Tacker's own place is in neither's
+        # volumes, and not writable for its user. The server makes this folder (mode 0700).
+        keys = {"openstack": f"{order.release.tacker_shared_folder}/vim_keys"}
+        found["tacker.conf"] = {**found.get("tacker.conf", {}), "vim_keys": keys}
     for name, host in order.hosts.items():
         if host.is_compute:
             found[f"nova/{name}/nova.conf"] = _nova(order, name)

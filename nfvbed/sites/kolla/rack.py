@@ -51,6 +51,7 @@ class RackStages(StagedCloud):
         self.name = spec.name
         self._spec = spec
         self._root = root
+        self._is_ours = False
 
     @cached_property
     def _project(self) -> Project:
@@ -98,13 +99,16 @@ class RackStages(StagedCloud):
         """Look into the journal, and ask a running cloud."""
         from nfvbed.sites.kolla import staged
 
-        return staged.is_there(self._project, self.name, evicts=evicts)
+        there = staged.is_there(self._project, self.name, evicts=evicts)
+        self._is_ours = there
+        return there
 
     def take_down(self, observer: Observer, *, evicts: bool) -> tuple[str, ...]:
         """Take the cloud down stage by stage; its passwords are kept."""
         from nfvbed.sites.kolla import staged
 
-        return staged.take_down(self._project, self._spec, observer, evicts=evicts)
+        # Others' resources were asked for by this command already, before it asked for the site's name.
+        return staged.take_down(self._project, self._spec, observer, evicts=evicts or self._is_ours)
 
     def foresee_take_down(self, *, evicts: bool) -> tuple[str, ...]:
         """Return the names of the stages."""

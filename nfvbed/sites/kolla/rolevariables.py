@@ -11,6 +11,9 @@ PYTHON_FOLDER = "/opt/nfvbed"
 """Of a machine: modules that Kolla's containers are given."""
 _LOCAL_SETTINGS = "/etc/openstack-dashboard/local_settings.d"
 _PANELS = ("_8510_nfv_panel_group.py", "_8520_nfvbed_panel.py")
+_OF_THE_CLOUD = ("nfvbed_tacker",)
+"""Roles that change the cloud through its APIs, and no machine: the first controller has them, as it has Tacker itself
+(Kolla's `tacker_hosts`)."""
 _OF_NEUTRON = ("neutron_server", "neutron_rpc_server", "neutron_periodic_worker")
 """Kolla's services that load mechanism drivers."""
 
@@ -43,13 +46,14 @@ def of_machine(order: Order, name: str) -> dict[str, Any]:
     roles = [*_of_variant(order, name)] if host.is_compute else []
     if host.is_controller:
         roles += dict.fromkeys(role for one in order.planes for role in one.neutron.roles if role not in roles)
-        roles += order.release.everywhere
+        first = name == order.controllers[0]
+        roles += (role for role in order.release.everywhere if first or role not in _OF_THE_CLOUD)
     found: dict[str, Any] = {"nfvbed_roles": roles}
     if host.is_controller:
         found["nfvbed_tacker_vim"] = order.site.name
     if plane.switch.is_on_dpdk:
         found["nfvbed_nics_bindings"] = [
-            {"pci": nic.pci, "driver": nic.driver} for nic in host.nics_of("dpdk") if not nic.driver.startswith("mlx")
+            {"pci": nic.pci, "driver": nic.driver} for nic in host.nics_of("dpdk") if not nic.stays_with_kernel
         ]
     return found | (plane.variables.of_roles(order.compute(name)) if host.is_compute else {})
 

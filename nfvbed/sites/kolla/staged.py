@@ -41,7 +41,7 @@ def foresee_order(project: Project, site: KollaSiteSpec, order: CloudOrder) -> t
     else:
         require_own(places, site.name, evict=order.evicts)
         lines += destroying.foresee(project, site.name)
-    for stage in stages.deploying(project.root):
+    for stage in stages.deploying(project.root, site):
         known = found.stages.get(stage.name) if found else None
         lines.append(f"{stage.name:18} {known.outcome if known else 'to do':12} {stage.summary}")
     return tuple(lines)
@@ -57,8 +57,7 @@ def is_there(project: Project, site: str, *, evicts: bool) -> bool:
 
 def take_down(project: Project, site: KollaSiteSpec, observer: Observer, *, evicts: bool) -> tuple[str, ...]:
     """Take down what is deployed; as `StagedCloud.take_down`."""
-    if not is_there(project, site.name, evicts=evicts):
-        return destroying.foresee(project, site.name)
+    is_there(project, site.name, evicts=evicts)
     return destroying.destroy(project, site, observer)
 
 

@@ -26,6 +26,8 @@ def global_variables(order: Order) -> dict[str, Any]:
         "enable_heat": True,
         "enable_tacker": True,
     }
+    if site.virtual_router_id is not None:
+        found["keepalived_virtual_router_id"] = str(site.virtual_router_id)
     if order.release.ovs_agent_file == "ml2_conf.ini":
         return found  # what follows came later
     found["neutron_tenant_network_types"] = order.network_types

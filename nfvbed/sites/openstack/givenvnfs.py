@@ -11,10 +11,11 @@ from typing import Any
 from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.cloud.tacker import console, left
 from nfvbed.cloud.tacker.api import OnboardingApi, TackerVnf, Tell
-from nfvbed.cloud.tacker.connection import asking
+from nfvbed.cloud.tacker.connection import asking, tacker_client
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.cloud.tacker.legacy import LegacyApi
 from nfvbed.cloud.tacker.marks import Consoles, ReadinessLines
+from nfvbed.cloud.tacker.served import probe
 from nfvbed.cloud.tacker.sol import SolApi
 from nfvbed.cloud.tacker.waits import wait
 from nfvbed.errors import NfvbedError, UsageError
@@ -25,7 +26,7 @@ from nfvbed.sites.openstack.target import Target
 from nfvbed.spec.validate import suggestion
 from nfvbed.spec.variant import Variant
 from nfvbed.vnfs.descriptors import epa, givenfit
-from nfvbed.vnfs.descriptors.epa import Mismatch
+from nfvbed.vnfs.descriptors.epa import mismatch_of
 from nfvbed.vnfs.descriptors.given import GivenInstance, GivenVnf
 from nfvbed.vnfs.descriptors.givenfit import Fit
 from nfvbed.vnfs.descriptors.naming import ADDRESS, CloudNames, NamedThing
@@ -67,22 +68,26 @@ class GivenVnfs:
         Raises:
             ConfigurationError: a part of the descriptor cannot be read.
         """
+        wanted = "sol" if found.form is Form.PACKAGE else "legacy"
+        notes: tuple[str, ...] = ()
+        answers = self.target.runs()
+        if answers:
+            try:
+                apis = probe(tacker_client(self.target.connection))
+                if not apis.has(wanted):
+                    return Fit((mismatch_of(apis.lacking(wanted), "form"),), found.notes)
+            except NfvbedError as failure:
+                answers, notes = False, (_not_compared(failure),)
         if found.own_hot:
             return Fit(notes=(*found.notes, "its own HOT says what its machines are: that is not compared"))
-        if found.form is Form.TEMPLATE and not self.target.takes_templates:
-            observed = "Tacker has no legacy API here (gone from 11.0.0 on), and templates are its alone"
-            gone = Mismatch("form", observed, "a SOL001 package (CSAR)", f"{found.source}:1")
-            return Fit((gone,), found.notes)
-        notes: tuple[str, ...] = ()
-        known, specs = self.target.contents, dict(self.target.flavor_specs)
-        if self.target.runs():
+        known, specs = None if notes else self.target.contents, dict(self.target.flavor_specs)
+        if answers:
             try:
                 names = found.names()
                 known = self._known(names)
                 specs |= self._specs({one.name for one in names if one.kind == "flavor"})
             except NfvbedError as failure:
-                known, said = None, ": ".join(filter(None, (failure.what, failure.observed)))
-                notes = (f"what the descriptor names is not compared with the cloud: {said}",)
+                known, notes = None, (_not_compared(failure),)
         lacking = () if known is None else tuple(found.lacking(known))
         return givenfit.fit(found, variant, specs) + Fit(lacking, notes)
 
@@ -221,6 +226,11 @@ class GivenVnfs:
 
     def _write(self, owners: Mapping[str, str]) -> None:
         write_private(self._path, json.dumps(dict(owners)))
+
+
+def _not_compared(failure: NfvbedError) -> str:
+    said = ": ".join(filter(None, (failure.what, failure.observed)))
+    return f"what the descriptor names is not compared with the cloud: {said}"
 
 
 def _was_found(vnf: TackerVnf) -> bool:

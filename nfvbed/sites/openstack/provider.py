@@ -7,7 +7,7 @@ from typing import Any
 from nfvbed.cloud.compute import Compute
 from nfvbed.host.timing import Steps
 from nfvbed.records import Renewed, VnfHandle
-from nfvbed.sites.openstack.deployment import CloudDeployment
+from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.variant import Variant
@@ -67,8 +67,12 @@ class VnfProvider(ABC):
         """
 
     @abstractmethod
-    def heal(self, owner: str, choice: VnfChoice, place: int, dead: VnfHandle) -> VnfHandle:
+    def heal(self, owner: str, wanted: CloudRequest, place: int, dead: VnfHandle) -> VnfHandle:
         """Bring a dead VNF back.
+
+        Args:
+            wanted: the deployment as it was asked for.
+            place: of the VNF in its path, from 0.
 
         Raises:
             UnsupportedError, OnboardError: it stays dead.

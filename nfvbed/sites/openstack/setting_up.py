@@ -10,7 +10,7 @@ from typing import Any
 from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.tacker import journal
 from nfvbed.cloud.tacker.connection import asking
-from nfvbed.errors import DeployError, InternalError
+from nfvbed.errors import DeployError
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.timing import Steps
 from nfvbed.host.workspace.workspace import Workspace
@@ -113,10 +113,11 @@ class CloudSetup:
         Args:
             dead: names of VNFs that do not run.
         """
+        wanted = CloudRequest(found.variant, layout(found.deployment.topology), found.choice)
         handles = list(found.deployment.vnfs)
         for place, one in enumerate(handles):
             if one.name in dead:
-                handles[place] = self._provider.heal(found.deployment.id, _choice(found), place, one)
+                handles[place] = self._provider.heal(found.deployment.id, wanted, place, one)
         deployment = found.deployment.model_copy(update={"vnfs": tuple(handles)})
         return self.beside(replace(found, deployment=deployment))
 
@@ -233,9 +234,3 @@ class CloudSetup:
         live.compute.adopt(wanted.variant, live.instances)
         live.attach()
         live.wait_until_forwarding(live.compute.verify, began)
-
-
-def _choice(found: RememberedDeployment) -> VnfChoice:
-    if found.choice is None:
-        raise InternalError("a deployment without VNFs has none to heal", where=found.deployment.id)
-    return found.choice

@@ -1,7 +1,7 @@
 """VNFs that Tacker onboards for a deployment, one at each place of its path."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.cloud.tacker import journal, left
-from nfvbed.cloud.tacker.api import OnboardingApi
+from nfvbed.cloud.tacker.api import OnboardingApi, OnboardRequest
 from nfvbed.cloud.tacker.connection import asking, identity
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.cloud.tacker.legacy import LegacyApi
@@ -23,7 +23,7 @@ from nfvbed.host.qemu.images import Image
 from nfvbed.host.timing import Steps
 from nfvbed.records import PortKind, VnfHandle
 from nfvbed.sites.openstack import images, mobilecore, paths, requests, vnfs
-from nfvbed.sites.openstack.deployment import CloudDeployment
+from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.requests import VnfPlace
 from nfvbed.sites.openstack.seeds import seed_of
@@ -107,25 +107,38 @@ class TackerVnfs(VnfProvider):
             raise InternalError(f"{choice.vnf.name} has no image", where=choice.label)
         return image_files.find(choice.image, self._root, f"vnfd/{choice.vnf.name}/vnf.yml")
 
+    def _in_glance(self, choice: VnfChoice, file: Image) -> str:
+        """Return the image's name in Glance, after uploading it where it is not there."""
+        kept = None if self._target.ours else self._journal
+        return images.keep(self._target.connection, kept, choice.vnf.name, file)
+
     def provide(self, live: CloudDeployment, choice: VnfChoice, steps: Steps) -> tuple[VnfHandle, ...]:
         """Upload the image to Glance, and onboard one VNF after the other."""
         file, owner, target = self._image_file(choice), live.deployment.id, self._target
-        direct = has_functions(live.compute, live.wanted.variant, choice)
         target.require_room(choice, live.wanted.plan.vnfs)
         with steps.timed("onboard.image"):
-            kept = None if target.ours else self._journal
-            image = images.keep(target.connection, kept, choice.vnf.name, file)
+            image = self._in_glance(choice, file)
         if mobilecore.is_core(choice):
             return target.witnessed((self._core(live, choice, (image, file), steps),))
         handles: list[VnfHandle] = []
-        joined = target.networks_for(live.wanted.variant)
-        for number, networks in enumerate(paths.networks_of(live.wanted.plan, joined)):
-            place = VnfPlace(networks, target.inherits_port_security, direct)
-            request = requests.request((owner, f"vnf{number + 1}"), choice, place, (image, file), self.form)
+        for number, request in enumerate(self._requests(owner, live.wanted, choice, live.compute, (image, file))):
             with steps.timed(f"onboard.vnf{number + 1}"):
                 vnf = self._api.onboard(request, _say)
             handles.append(vnfs.handle(number, vnf, choice, live.compute.vnf_port_kind, target.accelerator))
         return target.witnessed(tuple(handles))
+
+    def _requests(
+        self, owner: str, wanted: CloudRequest, choice: VnfChoice, compute: Compute, image: tuple[str, Image]
+    ) -> Iterator[OnboardRequest]:
+        """Yield the request for each VNF of a path.
+
+        Args:
+            image: its name in Glance, and its file.
+        """
+        target, direct = self._target, has_functions(compute, wanted.variant, choice)
+        for number, networks in enumerate(paths.networks_of(wanted.plan, target.networks_for(wanted.variant))):
+            place = VnfPlace(networks, target.inherits_port_security, direct)
+            yield requests.request((owner, f"vnf{number + 1}"), choice, place, image, self.form)
 
     def _core(self, live: CloudDeployment, choice: VnfChoice, image: tuple[str, Image], steps: Steps) -> VnfHandle:
         """Onboard a mobile core, wait for the generator's bearers, and read the core's state from its consoles."""
@@ -146,8 +159,11 @@ class TackerVnfs(VnfProvider):
         handle = vnfs.handle(0, found, choice, live.compute.vnf_port_kind, target.accelerator)
         return mobilecore.with_bearers(handle, table, marked.steps)
 
-    def heal(self, owner: str, choice: VnfChoice, place: int, dead: VnfHandle) -> VnfHandle:
+    def heal(self, owner: str, wanted: CloudRequest, place: int, dead: VnfHandle) -> VnfHandle:
         """Make the VNF's instance again, through Tacker."""
+        choice = wanted.choice
+        if choice is None:
+            raise InternalError("a deployment without VNFs has none to heal", where=owner)
         if mobilecore.is_core(choice):
             raise UnsupportedError(
                 "a mobile core on a cloud is not healed",
@@ -156,7 +172,10 @@ class TackerVnfs(VnfProvider):
                 fix="nfvbed offboard, then deploy it again",
             )
         by_id = {vnf.id: vnf for vnf in self._api.found(owner)}
-        healed = self._api.heal(by_id[vnfs.CloudVnfState.of(dead).tacker_id], _say)
+        file = self._image_file(choice)
+        image = (self._in_glance(choice, file), file)
+        request = tuple(self._requests(owner, wanted, choice, self._target.compute(wanted.variant), image))[place]
+        healed = self._api.heal(by_id[vnfs.CloudVnfState.of(dead).tacker_id], request, _say)
         handle = vnfs.handle(place, healed, choice, dead.ports[0].kind, self._target.accelerator)
         return self._target.witnessed((handle,))[0]
 

@@ -1,14 +1,14 @@
 """The OpenStack on which deployments are set up: nfvbed's own, or an existing one."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from openstack.connection import Connection
 
 from nfvbed.cloud.compute import Compute
-from nfvbed.records import Accelerator, GeneratorPlace, VnfHandle
+from nfvbed.records import Accelerator, GeneratorPlace, PortKind, VnfHandle
 from nfvbed.records.findings import Finding
 from nfvbed.sites.openstack.paths import OWN, PathNetworks
 from nfvbed.spec.variant import Variant
@@ -41,6 +41,15 @@ class Target(ABC):
         """Where the generator is, seen from its instances: of our own cloud on the same machine."""
         return GeneratorPlace.SAME_HOST
 
+    def engine(self, kind: PortKind, built_here: Callable[[], str]) -> dict[str, str]:
+        """Return name and version of the generator's engine, as a rig has them: of our own cloud this machine's nfvgen.
+
+        Args:
+            kind: of the generator's ports.
+            built_here: returns the version of this machine's nfvgen.
+        """
+        return {"engine": f"nfvgen-{'xdp' if kind.is_kernel else 'dpdk'}", "version": built_here()}
+
     @property
     def inherits_port_security(self) -> bool:
         """Whether ports on these networks are without port security by themselves, and ours say nothing of it."""
@@ -55,11 +64,6 @@ class Target(ABC):
     @abstractmethod
     def connection(self) -> Connection:
         """A connection to its APIs, while it runs."""
-
-    @property
-    def takes_templates(self) -> bool:
-        """Whether its Tacker may have the legacy API, which is gone from 11.0.0 on."""
-        return True
 
     @property
     def contents(self) -> CloudNames | None:

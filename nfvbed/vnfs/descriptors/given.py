@@ -18,7 +18,7 @@ from nfvbed.vnfs.descriptors.csar import Package
 from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.imports import Definitions, Folder
 from nfvbed.vnfs.descriptors.manifest import BASE_HOT
-from nfvbed.vnfs.descriptors.model import Machine
+from nfvbed.vnfs.descriptors.model import Flavour
 from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
 from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
 from nfvbed.vnfs.descriptors.seedword import with_seed
@@ -89,9 +89,9 @@ class ReadDescriptor(Onboardable):
         members = self.package.archive.sizes if self.package else ()
         return _BY_SCRIPT in self.given.parameters and any(name.startswith(BASE_HOT) for name in members)
 
-    def machines(self) -> Sequence[Machine]:
-        """Return its virtual machines, with the lines of their demands."""
-        return reading.machines_of(self.document)
+    def deployed(self) -> Flavour:
+        """Return its deployment flavour, with the lines of its machines' demands."""
+        return reading.flavour_of(self.document, self.flavour)
 
     def names(self) -> Sequence[NamedThing]:
         """Return the names in it, with their lines."""

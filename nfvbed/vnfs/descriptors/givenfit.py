@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 
 from nfvbed.dataplanes.wiring import vnf_port_kind
 from nfvbed.errors import UnsupportedError
@@ -12,7 +13,7 @@ from nfvbed.spec.vnf import ImageSpec, VnfChoice, VnfPortSpec, VnfSpec
 from nfvbed.vnfs.descriptors import epa
 from nfvbed.vnfs.descriptors.asked import of_machine
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
-from nfvbed.vnfs.descriptors.model import Machine
+from nfvbed.vnfs.descriptors.model import Flavour, Machine
 from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
 
 Flavors = Mapping[str, Mapping[str, str]]
@@ -40,16 +41,38 @@ def fit(found: Onboardable, variant: Variant, flavors: Flavors) -> Fit:
         flavors: those that are known; the cloud may have others.
 
     Raises:
-        ConfigurationError: a size, or a text of extra specs, cannot be read; with the line.
+        ConfigurationError: a part cannot be read; see `Onboardable.deployed`.
     """
     own = Fit(tuple(_form(found)), found.notes)
     try:
         kind = vnf_port_kind(variant, _any_machine())
     except UnsupportedError as failure:
         return own + Fit((mismatch_of(failure, "ports"),))
-    for machine in found.machines():
+    deployed = found.deployed()
+    for machine in deployed.machines:
         own += _of_machine(machine, (kind, variant), flavors)
-    return own
+    return own + Fit(tuple(_addresses(deployed)))
+
+
+def _addresses(flavour: Flavour) -> Iterator[Mismatch]:
+    """Yield fixed addresses that are outside the subnet of a network which is made with the VNF: Neutron refuses them.
+
+    Those on networks of the cloud are compared with the cloud's subnets (`naming`).
+    """
+    subnets = {link.name: link.subnet for link in flavour.links if link.made}
+    for machine in flavour.machines:
+        for port in machine.ports:
+            subnet, place = subnets.get(port.link), machine.places.get(port.name, "")
+            if subnet is None or not port.address:
+                continue
+            try:
+                inside = ip_address(port.address) in subnet.cidr
+            except ValueError:
+                yield Mismatch("address", f"{port.address!r} is no IP address", f"one of {subnet.cidr}", place)
+                continue
+            if not inside:
+                said = f"{port.address} of {port.name} is outside {subnet.cidr}, the subnet of {port.link}"
+                yield Mismatch("address", said, "an address of this subnet, or none", place)
 
 
 def _form(found: Onboardable) -> Iterator[Mismatch]:

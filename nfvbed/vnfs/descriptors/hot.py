@@ -197,13 +197,13 @@ def _network(link: Link) -> dict[str, Any]:
     if link.subnet is None:
         return {}
     name = link_name(link.name)
-    first, last = map(str, link.subnet.pool)
-    subnet = {
+    subnet: dict[str, Any] = {
         "network": {"get_resource": name},
-        "ip_version": 4,
+        "ip_version": link.subnet.cidr.version,
         "cidr": str(link.subnet.cidr),
-        "allocation_pools": [{"start": first, "end": last}],
     }
+    if link.subnet.pool is not None:
+        subnet["allocation_pools"] = [dict(zip(("start", "end"), map(str, link.subnet.pool), strict=True))]
     return {
         name: {"type": "OS::Neutron::Net", "properties": {"name": link.network}},
         _subnet_name(link.name): {"type": "OS::Neutron::Subnet", "properties": subnet},

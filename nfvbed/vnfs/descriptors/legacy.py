@@ -108,8 +108,9 @@ def _point(port: ConnectionPoint, machine: Machine, inherits: bool) -> dict[str,
 def _link(link: Link) -> dict[str, Any]:
     properties: dict[str, Any] = {"network_name": link.network}
     if link.subnet is not None:
-        first, last = map(str, link.subnet.pool)
-        properties |= {"ip_version": 4, "cidr": str(link.subnet.cidr), "start_ip": first, "end_ip": last}
+        properties |= {"ip_version": link.subnet.cidr.version, "cidr": str(link.subnet.cidr)}
+        if link.subnet.pool is not None:
+            properties |= dict(zip(("start_ip", "end_ip"), map(str, link.subnet.pool), strict=True))
     return {"type": "tosca.nodes.nfv.VL", "properties": {**properties, "vendor": VENDOR}}
 
 
@@ -124,7 +125,7 @@ def _scaling(flavour: Flavour) -> list[dict[str, Any]]:
         "max_instances": most,
         "default_instances": 1,
         # heat-translator 2.6.0 reads the targets here, and not beside the properties.
-        "targets": [one.name for one in flavour.machines],
+        "targets": [one.name for one in flavour.machines if one.most_instances == most],
     }
     return [{SCALING: {"type": "tosca.policies.tacker.Scaling", "properties": properties}}]
 

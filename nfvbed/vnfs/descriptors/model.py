@@ -1,7 +1,7 @@
 """The content of a VNF's descriptor, of one virtual machine or several, nfvbed's own or foreign.
 
-All three writers (`legacy`, `sol`, `hot`) read this and nothing else, so that their forms cannot drift. A file of
-someone's is read into machines, connection points and links too (`reading`), and passed on as it is.
+All three writers (`legacy`, `sol`, `hot`) read this and nothing else, so that their forms cannot drift. A foreign file
+is read into the same (`reading`), and passed on as it is.
 """
 
 import json
@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any, Literal
 
 from nfvbed.spec.flavor import Flavor
@@ -88,6 +88,8 @@ class Machine:
     """
     zone: str = ""
     """Nova's availability zone; empty: any."""
+    most_instances: int | None = None
+    """Up to how many instances it can be scaled; None: nothing is said of that."""
     is_only: bool = False
     """Whether its VNF has no other machine in any flavour, so that inputs need no machine's name."""
     places: Mapping[str, str] = field(default_factory=dict)
@@ -98,9 +100,9 @@ class Machine:
 class Subnet:
     """The subnet of a network that is made with the VNF."""
 
-    cidr: IPv4Network
-    pool: tuple[IPv4Address, IPv4Address]
-    """Addresses that are left to DHCP, first and last."""
+    cidr: IPv4Network | IPv6Network
+    pool: tuple[IPv4Address | IPv6Address, IPv4Address | IPv6Address] | None = None
+    """Addresses that are left to DHCP, first and last; None: Neutron's choice, as some foreign files leave it."""
 
 
 @dataclass(frozen=True)
@@ -109,15 +111,12 @@ class Link:
 
     name: str
     network: str
-    """Neutron's name of it."""
+    """Neutron's name of it; empty: the file does not say it."""
     title: str = ""
+    made: bool = False
+    """Whether it is made with the VNF; else it is the cloud's."""
     subnet: Subnet | None = None
-    """None: the network is the cloud's."""
-
-    @property
-    def made(self) -> bool:
-        """Whether it is made with the VNF."""
-        return self.subnet is not None
+    """None: the network is the cloud's, or a foreign file says nothing of its addresses."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +149,11 @@ class Flavour:
     links: tuple[Link, ...]
     """Those that leave a machine."""
     groups: tuple[Group, ...] = ()
-    most_instances: int | None = None
-    """Up to how many instances its one machine can be scaled; None: nothing is said of that."""
+
+    @property
+    def most_instances(self) -> int | None:
+        """Up to how many instances a machine of it can be scaled; None: nothing is said of that."""
+        return max((one.most_instances for one in self.machines if one.most_instances is not None), default=None)
 
     @property
     def ports(self) -> tuple[ConnectionPoint, ...]:

@@ -85,7 +85,7 @@ def _fixed(document: Document) -> Iterator[tuple[KeyPath, str]]:
     links = {key[2] for kind, key, _ in named(document) if kind == "network"}
     for name, node in shape.nodes(document):
         key = (*shape.NODES, name, *_ADDRESS)
-        found = _reached(document, key)
+        found = shape.reached(document.data, key)
         if shape.bound(node, "virtualLink") in links and found:
             yield key, str(found)
 
@@ -142,10 +142,10 @@ def named(document: Document, machine: str | None = None) -> Iterator[tuple[str,
             continue
         for kind, path in _NAMES.get(node["type"], ()):
             key = (*shape.NODES, node_name, *path)
-            value = _reached(document, key)
+            value = shape.reached(document.data, key)
             if shape.is_function(value) and isinstance(value, dict) and isinstance(value.get("get_input"), str):
                 key = ("topology_template", "inputs", value["get_input"], "default")
-                value = _reached(document, key)
+                value = shape.reached(document.data, key)
             if kind == "image" and node.get("artifacts"):
                 continue
             if kind == "network" and "cidr" in (node.get("properties") or {}):
@@ -159,7 +159,7 @@ def _addresses(document: Document, known: CloudNames) -> Iterator[Mismatch]:
     networks = {key[2]: name for kind, key, name in named(document) if kind == "network"}
     for name, node in shape.nodes(document):
         key = (*shape.NODES, name, *_ADDRESS)
-        wanted, network = _reached(document, key), networks.get(shape.bound(node, "virtualLink"), "")
+        wanted, network = shape.reached(document.data, key), networks.get(shape.bound(node, "virtualLink"), "")
         subnets = known.subnets.get(network, ())
         if node["type"] != _POINT or not subnets or not isinstance(wanted, str):
             continue
@@ -173,12 +173,3 @@ def _addresses(document: Document, known: CloudNames) -> Iterator[Mismatch]:
         if not inside:
             said = f"{wanted} of {name} is in no subnet of network {network}, which has {', '.join(subnets)}"
             yield Mismatch("address", said, "an address of these, or none", document.where(key))
-
-
-def _reached(document: Document, key: KeyPath) -> object:
-    found: object = document.data
-    for part in key:
-        if not isinstance(found, dict) or part not in found:
-            return None
-        found = found[part]
-    return found

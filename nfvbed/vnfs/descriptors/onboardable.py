@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nfvbed.cloud.tacker.api import OnboardRequest
 from nfvbed.spec.machines import ConsoleSpec
 from nfvbed.vnfs.descriptors.epa import Mismatch
-from nfvbed.vnfs.descriptors.model import Machine
+from nfvbed.vnfs.descriptors.model import Flavour
 from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
 
 if TYPE_CHECKING:  # The sites' interface imports this, and needs nothing of a host.
@@ -60,11 +60,12 @@ class Onboardable(ABC):
         return False
 
     @abstractmethod
-    def machines(self) -> Sequence[Machine]:
-        """Return its virtual machines.
+    def deployed(self) -> Flavour:
+        """Return the deployment flavour that is onboarded.
 
         Raises:
-            ConfigurationError: a size, or a text of extra specs, cannot be read; with the line.
+            ConfigurationError: a size, a text of extra specs, a subnet or a number of instances cannot be read; with
+                the line.
         """
 
     @abstractmethod

@@ -60,6 +60,7 @@ def descriptor_of(
         ports=_ports(vnf, links, networks, "direct" if direct else "normal"),
         user_data=_user_data(choice.forwarding) if agent else "",
         zone=zone,
+        most_instances=most_instances,
         is_only=True,
     )
     flavour = Flavour(
@@ -68,7 +69,6 @@ def descriptor_of(
         summary=choice.flavor.summary or choice.flavor.title,
         machines=(machine,),
         links=tuple(links.values()),
-        most_instances=most_instances,
     )
     said = {
         "vnf": vnf.model_dump(mode="json"),

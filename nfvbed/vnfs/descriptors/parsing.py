@@ -10,7 +10,8 @@ from typing import Any
 
 from nfvbed.errors import ConfigurationError, PrerequisiteError
 from nfvbed.spec.below import below
-from nfvbed.spec.document import Document, KeyPath
+from nfvbed.spec.document import Document
+from nfvbed.vnfs.descriptors import shape
 from nfvbed.vnfs.descriptors.imports import Definitions
 from nfvbed.vnfs.descriptors.typefiles import LEGACY_TYPES
 from nfvbed.vnfs.descriptors.yamltext import copied
@@ -84,22 +85,12 @@ def _places(document: Document, words: set[str]) -> Iterator[tuple[tuple[int, bo
     """Yield keys that equal a word, or whose value does, with the quality of the match."""
     nodes = words.intersection((document.data.get("topology_template") or {}).get("node_templates") or ())
     for key in document.places:
-        value = _value(document.data, key)
+        value = shape.reached(document.data, key)
         is_value = isinstance(value, str) and value in words
         if is_value or key[-1] in words:
             # A node that is named is the one that it is about, whatever others have of the same kind.
             met = len(words.intersection(map(str, key))) + is_value + 2 * len(nodes.intersection(map(str, key)))
             yield (met, key[:2] == _NODES, len(key)), document.where(key)
-
-
-def _value(data: Any, key: KeyPath) -> Any:
-    """Return the value at a place of the file; None: there is nothing, or something else."""
-    for part in key:
-        known = range(len(data)) if isinstance(data, list) else data if isinstance(data, dict) else ()
-        if part not in known:
-            return None
-        data = data[part]
-    return data
 
 
 @contextmanager

@@ -134,6 +134,16 @@ def nodes(document: Document) -> Iterator[tuple[str, Mapping[str, Any]]]:
     yield from ((document.data.get("topology_template") or {}).get("node_templates") or {}).items()
 
 
+def reached(data: Any, key: KeyPath) -> Any:
+    """Return the value at a place of a part; None: there is nothing, or another kind of part on the way."""
+    for part in key:
+        known = range(len(data)) if isinstance(data, list) else data if isinstance(data, dict) else ()
+        if part not in known:
+            return None
+        data = data[part]
+    return data
+
+
 def bound(node: Mapping[str, Any], *names: str) -> str:
     """Return the node of a requirement with one of these names; empty: there is none."""
     for requirement in node.get("requirements") or ():

@@ -6,7 +6,7 @@ from typing import Any
 from nfvbed.vnfs.descriptors import hot, manifest, solvnfd
 from nfvbed.vnfs.descriptors.cloudimage import read_image
 from nfvbed.vnfs.descriptors.model import VnfDescriptor
-from nfvbed.vnfs.descriptors.typefiles import USER_DATA, etsi_types
+from nfvbed.vnfs.descriptors.typefiles import USER_DATA, packaged_types
 from nfvbed.vnfs.descriptors.yamltext import dump
 
 _SCRIPT = f"UserData/{USER_DATA.name}"
@@ -24,7 +24,7 @@ def files(descriptor: VnfDescriptor) -> dict[str, bytes]:
         PrerequisiteError: ETSI's type files are missing.
     """
     stem = descriptor.vnf.name
-    members = {f"Definitions/{name}": content for name, content in etsi_types().items()}
+    members = {f"Definitions/{name}": content for name, content in packaged_types().items()}
     members |= {
         f"Definitions/{stem}.yaml": _text(solvnfd.entry(descriptor)),
         f"Definitions/{stem}_types.yaml": _text(solvnfd.types(descriptor)),

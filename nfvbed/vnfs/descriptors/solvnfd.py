@@ -83,7 +83,8 @@ def types(descriptor: VnfDescriptor) -> dict[str, Any]:
     allowed_ids = [{"valid_values": ids}]
     properties["flavour_id"] = {"type": "string", "constraints": allowed_ids, "default": ids[0]}
     properties["flavour_description"] = {"type": "string", "default": descriptor.flavours[0].title}
-    linkable = {"capability": "tosca.capabilities.nfv.VirtualLinkable"}
+    # A network of the request's, not one of the descriptor's.
+    linkable = {"capability": "tosca.capabilities.nfv.VirtualLinkable", "occurrences": [0, 1]}
     return {
         "tosca_definitions_version": VERSION,
         "description": f"Type of {descriptor.vnf.name}",
@@ -106,7 +107,7 @@ def flavour_definitions(descriptor: VnfDescriptor, flavour: Flavour) -> dict[str
         ConfigurationError: the SHA-512 of an image is not known.
     """
     made = [link for link in flavour.links if link.made]
-    nodes: dict[str, Any] = {one.name: _machine(one, flavour.most_instances or 1) for one in flavour.machines}
+    nodes: dict[str, Any] = {one.name: _machine(one) for one in flavour.machines}
     for one in flavour.machines:
         nodes |= {port.name: _point(port, one.name, {link.name for link in made}) for port in one.ports}
     nodes |= {link_name(link.name): _link(link) for link in made}
@@ -148,13 +149,13 @@ def _requirement(point_name: str) -> str:
     return f"virtual_link_{point_name}"
 
 
-def _machine(one: Machine, most: int) -> dict[str, Any]:
+def _machine(one: Machine) -> dict[str, Any]:
     found: dict[str, Any] = {
         "type": "tosca.nodes.nfv.Vdu.Compute",
         "properties": {
             "name": one.name,
             "description": one.title,
-            "vdu_profile": {"min_number_of_instances": 1, "max_number_of_instances": most},
+            "vdu_profile": {"min_number_of_instances": 1, "max_number_of_instances": one.most_instances or 1},
             "sw_image_data": _image(one.image),
         },
         "capabilities": {"virtual_compute": {"properties": _compute(one)}},
@@ -230,14 +231,12 @@ def _link(link: Link) -> dict[str, Any]:
     rate = {"root": _UNLIMITED_BPS}
     profile: dict[str, Any] = {"max_bitrate_requirements": rate, "min_bitrate_requirements": {"root": 0}}
     if link.subnet is not None:
-        first, last = map(str, link.subnet.pool)
-        subnet = {
-            "name": link.network,
-            "ip_version": "ipv4",
-            "cidr": str(link.subnet.cidr),
-            "ip_allocation_pools": [{"start_ip_address": first, "end_ip_address": last}],
-        }
-        profile["virtual_link_protocol_data"] = [{"associated_layer_protocol": "ipv4", "l3_protocol_data": subnet}]
+        version = f"ipv{link.subnet.cidr.version}"
+        subnet: dict[str, Any] = {"name": link.network, "ip_version": version, "cidr": str(link.subnet.cidr)}
+        if link.subnet.pool is not None:
+            ends = zip(("start_ip_address", "end_ip_address"), map(str, link.subnet.pool), strict=True)
+            subnet["ip_allocation_pools"] = [dict(ends)]
+        profile["virtual_link_protocol_data"] = [{"associated_layer_protocol": version, "l3_protocol_data": subnet}]
     return {
         "type": "tosca.nodes.nfv.VnfVirtualLink",
         "properties": {

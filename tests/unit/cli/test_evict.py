@@ -13,6 +13,7 @@ from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.measured import tenants
+from nfvbed.sites.kolla.rack import RackStages
 from nfvbed.sites.kolla.site import RackSite
 from nfvbed.sites.openstack import site as openstack_site
 from nfvbed.sites.openstack.site import OpenstackSite
@@ -129,3 +130,16 @@ def test_an_exchange_between_rounds_asks(places, monkeypatch):
     monkeypatch.setattr("nfvbed.sites.kolla.site.exchange.wanted_in", lambda *_: "after")
     with pytest.raises(BusyError):
         place.begin_round(2)
+
+
+def test_a_rack_that_is_destroyed_is_asked_once(places, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(staged, "require_own", lambda *_, evict: None if evict else asked.append("asked"))
+    monkeypatch.setattr(staged.destroying, "destroy", lambda *_: ("is taken down",))
+    stages = RackStages(SimpleNamespace(name="rack"), tmp_path)
+    monkeypatch.setattr(RackStages, "_project", SimpleNamespace(root=tmp_path))
+    assert stages.is_there(evicts=False)
+    assert stages.take_down(None, evicts=False) == ("is taken down",)
+    assert asked == ["asked"]
+    RackStages(SimpleNamespace(name="rack"), tmp_path).take_down(None, evicts=False)
+    assert asked == ["asked", "asked"], "who takes it down without having asked asks"

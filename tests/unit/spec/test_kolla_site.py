@@ -29,6 +29,21 @@ def compute(data):
     return data["hosts"]["compute1"]
 
 
+def by_mac(data, driver):
+    """Make a compute's data NIC a device that has no PCI address."""
+    nic = compute(data)["nics"][1]
+    nic.pop("pci")
+    nic.update(mac="52:54:00:30:00:0b", driver=driver)
+
+
+def test_a_data_nic_without_a_pci_address_is_found_by_its_mac():
+    data = yaml.safe_load(TEXT)
+    by_mac(data, "af_packet")
+    site = build_one_of(parse_document(Path("rack.yml"), yaml.safe_dump(data)), AnySite)
+    (nic,) = site.hosts["compute1"].nics_of("dpdk")
+    assert nic.is_packet_socket and nic.stays_with_kernel and nic.pci is None
+
+
 def test_examples_are_sites():
     rack = PROJECT.load_site("rack")
     assert isinstance(rack, KollaSiteSpec)
@@ -40,7 +55,8 @@ def test_examples_are_sites():
 def test_the_kind_in_place_of_a_name_leads_to_the_sites_of_that_kind(tmp_path):
     with pytest.raises(ConfigurationError) as failure:
         PROJECT.load_site("kolla")
-    assert failure.value.observed == "sites of that kind: rack, rack-connectx, rack-two-machines"
+    kolla = "box, rack, rack-connectx, rack-three-controllers, rack-two-machines"
+    assert failure.value.observed == f"sites of that kind: {kolla}"
     assert "rack.yml to kolla.yml" in failure.value.fix
 
     shutil.copytree(PROJECT.root / "deploy" / "variants", tmp_path / "deploy" / "variants")
@@ -75,13 +91,20 @@ def test_nics_have_no_names():
         (lambda d: compute(d)["nics"][0].update(network="data"), "management has none"),
         (lambda d: compute(d)["nics"].pop(0), "one NIC of role management"),
         (lambda d: compute(d)["nics"][2].update(pci="0000:3b:00.0"), "twice"),
+        (lambda d: compute(d)["nics"][1].update(driver="af_packet"), "role dpdk that is found by mac"),
+        (lambda d: compute(d)["nics"][0].update(driver="af_packet"), "role dpdk that is found by mac"),
+        (lambda d: by_mac(d, "vfio-pci"), "found by pci: it leaves the kernel; a device without a PCI address has"),
         (lambda d: compute(d)["nics"][2].update(numa_node=2), "NUMA node that numa does not have"),
         (lambda d: compute(d).pop("numa"), "a compute has numa"),
         (lambda d: compute(d).pop("overlay_address"), "overlay_address"),
         (lambda d: compute(d)["numa"][1].update(cores="0-7"), "isolated names"),
         (lambda d: compute(d)["numa"][1].update(cores="0-31"), "a core is of two nodes"),
         (lambda d: compute(d).update(roles=["compute", "generator"]), "a generator has no other role"),
-        (lambda d: compute(d).update(roles=["controller"]), "one machine has the role controller"),
+        (lambda d: d["hosts"].pop("controller"), "at least one machine has the role controller"),
+        (
+            lambda d: (compute(d).update(roles=["controller"]), compute(d)["nics"].pop(1)),
+            "controller compute1 has a NIC of role external or dpdk",
+        ),
         (lambda d: compute(d).update(address="10.10.0.250"), "is the address of two"),
         (lambda d: compute(d)["nics"][1].update(network="other"), "networks does not name"),
         (lambda d: d["hosts"].pop("generator"), "the one machine that has the role generator"),

@@ -13,6 +13,7 @@ from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.dataplanes.ovs.instance import core_mask
 from nfvbed.dataplanes.ovs.kolla import FIREWALL, OPTIONS, affinity_of, check_affinity
 from nfvbed.dataplanes.ovs.tuning import userspace_settings
+from nfvbed.spec.rack import RackHostSpec, RackNicSpec
 from nfvbed.spec.variant import Variant, options_of
 
 VHOST_USER_DIRECTORY = "/run/openvswitch"
@@ -38,28 +39,36 @@ def _of_kolla(compute: KollaCompute) -> dict[str, Any]:
     }
 
 
+def _device(place: int, nic: RackNicSpec, host: RackHostSpec) -> dict[str, str]:
+    """Return what DPDK knows a NIC by, and its driver; a packet socket's device is made when DPDK starts."""
+    if nic.is_packet_socket:
+        name = f"net_af_packet{place}"
+        device = nicnames.look_up(nic, host)
+        return {"pci": "", "devargs": name, "driver": nic.driver, "kernel_device": device}
+    # Two ports of a ConnectX-3 have one PCI address.
+    devargs = nic.pci or f"class=eth,mac={nic.mac}"
+    return {"pci": nic.pci or nicnames.look_up(nic, host, "pciid"), "devargs": devargs, "driver": nic.driver}
+
+
 def _of_role(compute: KollaCompute) -> dict[str, Any]:
-    host, place = compute.host, compute.placement
+    host, cores = compute.host, compute.placement
     options = options_of(compute.variant, OvsDpdkOptions)
     ports = [
         {
             "name": nicnames.given_name(link.nic),
             "bridge": link.bridge,
-            "pci": link.nic.pci or nicnames.look_up(link.nic, host, "pciid"),
-            # Two ports of a ConnectX-3 have one PCI address.
-            "devargs": link.nic.pci or f"class=eth,mac={link.nic.mac}",
-            "driver": link.nic.driver,
+            **_device(place, link.nic, host),
             "n_rxq": options.n_rxq,
             "n_rxq_desc": options.rx_queue_size,
             "mtu_request": compute.networks[link.network].mtu,
             "affinity": affinity_of(compute, link, options),
         }
-        for link in compute.links
+        for place, link in enumerate(compute.links)
     ]
-    masks = {"pmd-cpu-mask": core_mask(place.polling), "dpdk-lcore-mask": core_mask(place.main)}
+    masks = {"pmd-cpu-mask": core_mask(cores.polling), "dpdk-lcore-mask": core_mask(cores.main)}
     return {
         "nfvbed_ovs_dpdk_other_config": masks | userspace_settings(options),
-        "nfvbed_ovs_dpdk_polling_cores": list(place.polling),
+        "nfvbed_ovs_dpdk_polling_cores": list(cores.polling),
         "nfvbed_ovs_dpdk_ports": ports,
         "nfvbed_ovs_dpdk_address": host.overlay_address,
     }

@@ -15,17 +15,22 @@ from ansible_runner import Runner, RunnerConfig
 from ansible_runner.exceptions import AnsibleRunnerException
 
 from nfvbed.errors import DeployError
+from nfvbed.patience import patient
 from nfvbed.sites.kolla.executor import leftovers
 from nfvbed.sites.kolla.executor.events import Story
 from nfvbed.sites.kolla.executor.toolset import Toolset
 
-_INHERITED = ("HOME", "LANG", "LOGNAME", "PATH", "SSH_AUTH_SOCK", "TERM", "TMPDIR", "USER")
+INHERITED = ("HOME", "LANG", "LOGNAME", "PATH", "SSH_AUTH_SOCK", "TERM", "TMPDIR", "USER")
+"""Of the environment of this process; a program that prints a vault's password sees no more."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Ansible looks for interpreters on it: a user's own (pyenv's, ...) are not for tasks."""
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 _OF_THE_RUNNER = ("ANSIBLE_", "AWX_", "RUNNER_")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _POLL_S = 1
+_TASK_TIME_LIMIT_S = int(patient(5400))
+"""For one task on one machine, above any that ends: an image over a slow line, Kolla's program that stops all
+containers. A program that waits for input would else hold a stage for ever."""
 _ALIVE = "-o ServerAliveInterval=5 -o ServerAliveCountMax=3 -o BatchMode=yes"
 """A machine that lost its power does not say so."""
 SETTINGS = """\
@@ -38,8 +43,10 @@ interpreter_python = auto_silent
 nocolor = True
 nocows = True
 timeout = 15
+task_timeout = {task}
 forks = 10
 roles_path = {roles}
+collections_path = {collections}
 home = {work}/home
 local_tmp = {work}/tmp
 
@@ -77,8 +84,12 @@ class Ansible:
         Raises:
             DeployError: ansible-runner could not run it.
         """
+        collections = ":".join(map(str, self.tools.collections))
         with _work() as work:
-            (work / "ansible.cfg").write_text(SETTINGS.format(roles=self.roles, work=work, alive=_ALIVE))
+            settings = SETTINGS.format(
+                roles=self.roles, collections=collections, work=work, alive=_ALIVE, task=_TASK_TIME_LIMIT_S
+            )
+            (work / "ansible.cfg").write_text(settings)
             config = RunnerConfig(
                 private_data_dir=str(work / "runner"),
                 binary=str(self.tools.program(argv[0])),
@@ -134,7 +145,7 @@ def new_mark() -> str:
 
 def _is_handed_on(name: str, value: str) -> bool:
     """Return whether a variable is the runner's, ours, or one that programs need: no setting of a user's Ansible."""
-    if name in (*_INHERITED, *_PROXIES, leftovers.VARIABLE):
+    if name in (*INHERITED, *_PROXIES, leftovers.VARIABLE):
         return True
     return name.startswith(_OF_THE_RUNNER) and os.environ.get(name) != value
 

@@ -15,6 +15,7 @@ from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.running import Rack
 from nfvbed.sites.kolla.executor.stages import ROLES, Stage
 from nfvbed.sites.kolla.executor.toolset import Toolset
+from nfvbed.sites.kolla.executor.vault import Vault
 from nfvbed.sites.kolla.model import Order, Rendering, roles_of
 from nfvbed.sites.kolla.pinning import Pinning
 from nfvbed.sites.kolla.preflight.finding import Finding, blocking
@@ -63,13 +64,15 @@ def prepare(project: Project, wish: RackRequest, how: Sequence[Stage] | None = N
     A dry run, a deployment, and whatever takes another variant down before, ask this first.
 
     Raises:
-        ConfigurationError, UnsupportedError: files do not fit together; or the user's own inventory does not.
+        ConfigurationError, UnsupportedError: files do not fit together; or the user's own inventory does not; or the
+            passwords' vault does not open.
         PrerequisiteError: kolla-ansible, a playbook or a role is missing.
     """
-    plan = stages.deploying(project.root) if how is None else tuple(how)
+    plan = stages.deploying(project.root, wish.site) if how is None else tuple(how)
     order = order_pinned(wish.pinning, wish.site, wish.release)
     running.require_playbooks(plan)
     tools = Toolset.of(project.root, wish.release)
+    passwords.require_readable(RackPlaces.of(project.root, wish.site.name), Vault.of(wish.site, tools))
     return PreparedDeployment(plan, tools, _files(project, order, tools, wish))
 
 
@@ -104,11 +107,12 @@ def deploy(
         _preflight(project, wish, examine, begun, observer)
         output.adopt(places.config)
         output.write(places.config, files)
-        if passwords.ensure(places, tools, used=begun.passwords_used):
+        vault = Vault.of(wish.site, tools)
+        if passwords.ensure(places, vault, used=begun.passwords_used):
             observer.say(f"passwords: made by Kolla's generator, {places.passwords}")
         journals.write(places, begun)
         rack = Rack(project.root, wish.site, places, tools, observer)
-        running.run_stages(rack, plan, begun, passwords.scrubber(places))
+        running.run_stages(rack, plan, begun, passwords.scrubber(places, vault))
         if places.kolla_clouds.exists():
             takeover.take_over(places, wish.site.name)
     return False

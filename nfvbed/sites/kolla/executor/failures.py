@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from nfvbed.errors import DeployError
 from nfvbed.host.remote.failures import refused
+from nfvbed.sites.kolla.executor.containers import FailingContainers
 from nfvbed.sites.kolla.executor.events import Story, TaskFailure
 from nfvbed.spec.site import KollaSiteSpec
 
 _OTHERS_SHOWN = 4
+NOT_ASKED = FailingContainers()
 
 
 class StageFailed(DeployError):
@@ -69,6 +71,10 @@ _CASES = (
         ),
     ),
     _Case(
+        re.compile(r"Task failed: Timed out after \d+ second"),
+        lambda failure, _site: f"see on {failure.host} what that task's program waits for, and give it that",
+    ),
+    _Case(
         re.compile(r"Could not get lock|Unable to (?:acquire|lock)"),
         lambda failure, _site: f"something else installs packages on {failure.host}: wait for it",
     ),
@@ -86,13 +92,16 @@ _CASES = (
 )
 
 
-def stage_failed(doing: str, story: Story, site: KollaSiteSpec, log: str) -> StageFailed:
+def stage_failed(
+    doing: str, story: Story, site: KollaSiteSpec, log: str, containers: FailingContainers = NOT_ASKED
+) -> StageFailed:
     """Return the error for a stage that stopped.
 
     Args:
         doing: stage and variant, in the words of the message.
         story: of its playbook, which failed.
         log: the file with all of the output.
+        containers: that were not healthy then.
     """
     failures = story.final_failures()
     if not failures:
@@ -109,20 +118,22 @@ def stage_failed(doing: str, story: Story, site: KollaSiteSpec, log: str) -> Sta
     return StageFailed(
         f"{doing} failed: {first.host} {'cannot be reached' if first.unreachable else 'failed a task'}",
         where=first.place,
-        observed="\n".join((first.said, *others)),
-        fix=f"{next_step(first, site)}; the same command continues here. All that Ansible said: {log}",
+        observed="\n".join((first.said, *others, *containers.shown())),
+        fix=f"{next_step(first, site, containers)}; the same command continues here. All that Ansible said: {log}",
         place=first.place,
     )
 
 
-def next_step(failure: TaskFailure, site: KollaSiteSpec) -> str:
-    """Return what to do about a failure."""
+def next_step(failure: TaskFailure, site: KollaSiteSpec, containers: FailingContainers = NOT_ASKED) -> str:
+    """Return what to do about a failure: about what its task said, else about a container's last lines."""
     for case in _CASES:
         if case.said.search(failure.said):
             return case.fix(failure, site)
     if failure.unreachable:
         access = site.reached(failure.host) if failure.host in site.hosts else None
         return refused(access, failure.said).fix if access else f"see whether {failure.host} is up, and its address"
+    for machine, container in containers.of_machines:
+        return f"correct what container {container.name} on {machine} says"
     return f"correct on {failure.host} what the task says"
 
 

@@ -33,6 +33,12 @@ class RackPlaces:
         """The inventory, a folder."""
         return self.config / "inventory"
 
+    def own_globals(self) -> tuple[Path, ...]:
+        """Return a user's own files of variables, in the order in which kolla-ansible reads them: later ones count."""
+        folder = self.config / "globals.d"
+        found = folder.iterdir() if folder.is_dir() else ()
+        return tuple(sorted(path for path in found if path.suffix in (".yml", ".yaml", ".json") and path.is_file()))
+
     @property
     def passwords(self) -> Path:
         """Passwords of Kolla's generator; mode 0600."""

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import InterruptedRunError, NfvbedError, PrerequisiteError
+from nfvbed.sites.kolla.executor import containers, leftovers
 from nfvbed.sites.kolla.executor import journal as journals
-from nfvbed.sites.kolla.executor import leftovers
 from nfvbed.sites.kolla.executor.ansible import Ansible, new_mark
+from nfvbed.sites.kolla.executor.containers import FailingContainers
 from nfvbed.sites.kolla.executor.events import Story
 from nfvbed.sites.kolla.executor.failures import StageFailed, stage_failed
 from nfvbed.sites.kolla.executor.journal import Journal
@@ -16,6 +17,7 @@ from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.scrub import Scrubber
 from nfvbed.sites.kolla.executor.stages import ROLES, Stage
 from nfvbed.sites.kolla.executor.toolset import Toolset
+from nfvbed.sites.kolla.executor.vault import Vault
 from nfvbed.sites.stages import Observer
 from nfvbed.spec.site import KollaSiteSpec
 
@@ -89,10 +91,11 @@ def _run(rack: Rack, stage: Stage, found: Journal, scrub: Scrubber) -> Journal:
     story = Story(scrub, rack.observer)
     log = rack.places.logs / f"{stage.name}.log"
     log.unlink(missing_ok=True)
+    argv = (*stage.argv(rack.places), *Vault.of(rack.site, rack.tools).options)
     try:
-        status = Ansible(rack.tools, rack.root / ROLES, mark).run(stage.argv(rack.places), story, log)
+        status = Ansible(rack.tools, rack.root / ROLES, mark).run(argv, story, log)
         if status:
-            raise stage_failed(f"{stage.name} on site {rack.site.name}", story, rack.site, str(log))
+            raise _failed(rack, stage, found, story, log)
     except KeyboardInterrupt:
         seconds = time.monotonic() - started
         rack.observer.end("interrupted", seconds)
@@ -114,3 +117,13 @@ def _run(rack: Rack, stage: Stage, found: Journal, scrub: Scrubber) -> Journal:
     found = found.model_copy(update={"mark": ""}).noted(stage.name, "done", seconds)
     journals.write(rack.places, found)
     return found
+
+
+def _failed(rack: Rack, stage: Stage, found: Journal, story: Story, log: Path) -> StageFailed:
+    """Return the error of a stage, with what containers say where the machines have some."""
+    asked = FailingContainers()
+    if found.passwords_used and story.final_failures():
+        asked = containers.ask_all(rack.site, story.final_failures(), story.scrub)
+        with log.open("a") as kept:
+            kept.writelines(f"{line}\n" for line in containers.whole(asked))
+    return stage_failed(f"{stage.name} on site {rack.site.name}", story, rack.site, str(log), asked)

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from nfvbed.sites.kolla import collectionfolders
 from nfvbed.sites.kolla.executor.places import RackPlaces
+from nfvbed.spec.site import KollaSiteSpec
 
 PLAYBOOKS = Path("deploy") / "playbooks"
 ROLES = Path("deploy") / "roles"
@@ -40,11 +42,13 @@ def kolla(name: str, summary: str, *more: str, gives_passwords: bool = False, un
 
 
 def own(name: str, summary: str, playbook: Path, *more: str, undoes: str = "") -> Stage:
-    """Return a stage that is a playbook of nfvbed's; it gets Kolla's variables, and no password."""
+    """Return a stage that is a playbook of nfvbed's; it gets Kolla's variables as Kolla's own do, and no password."""
 
     def argv(places: RackPlaces) -> tuple[str, ...]:
-        variables = ("-e", f"@{places.config / 'globals.yml'}", *more)
-        return ("ansible-playbook", "-i", str(places.inventory), *variables, str(playbook))
+        variables = [
+            word for file in (places.config / "globals.yml", *places.own_globals()) for word in ("-e", f"@{file}")
+        ]
+        return ("ansible-playbook", "-i", str(places.inventory), *variables, *more, str(playbook))
 
     return Stage(name, summary, argv, playbook=playbook, undoes=undoes)
 
@@ -59,12 +63,24 @@ def with_passwords(stage: Stage) -> Stage:
     return replace(stage, argv=argv, gives_passwords=True)
 
 
-def deploying(root: Path) -> tuple[Stage, ...]:
+def bootstrapping(root: Path, site: KollaSiteSpec) -> Stage:
+    """Return the stage that installs the engine of containers: Kolla's, or nfvbed's in its place.
+
+    nfvbed's is for a box alone, where Kolla's role is not to be had; elsewhere the preflight wants Kolla's.
+    """
+    name, summary = "bootstrap-servers", "packages and the engine of containers"
+    if site.machines == "box" and collectionfolders.is_needed(root) and not collectionfolders.found(root):
+        summary += f", by nfvbed's role nfvbed_bootstrap: {collectionfolders.NAME} is not here"
+        return own(name, summary, root / PLAYBOOKS / "bootstrap.yml")
+    return kolla(name, summary)
+
+
+def deploying(root: Path, site: KollaSiteSpec) -> tuple[Stage, ...]:
     """Return the stages that deploy."""
     folder = root / PLAYBOOKS
     return (
         own("prepare", "hugepages, cores, drivers; reboots where needed", folder / "prepare.yml", *_REBOOTS),
-        kolla("bootstrap-servers", "packages and the engine of containers"),
+        bootstrapping(root, site),
         kolla("prechecks", "Kolla's own checks of the machines"),
         kolla("pull", "images of the services"),
         kolla("deploy", "configuration and containers", gives_passwords=True),

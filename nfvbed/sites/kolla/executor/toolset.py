@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.sites.kolla import collectionfolders
 from nfvbed.spec.kollarelease import KollaReleaseSpec
 
-PRIVATE_DIRECTORY = Path(".nfvbed") / "kolla"
 _PROGRAMS = ("kolla-ansible", "kolla-genpwd", "ansible-playbook", "ansible-inventory")
 
 
@@ -15,6 +15,8 @@ class Toolset:
     """The programs of one environment."""
 
     directory: Path
+    collections: tuple[Path, ...] = ()
+    """Folders in which Ansible looks for collections, beside the environment's packages."""
 
     @classmethod
     def of(cls, project_root: Path, release: KollaReleaseSpec) -> "Toolset":
@@ -26,7 +28,7 @@ class Toolset:
                 events nobody passes on.
         """
         _require_events(release)
-        found = cls((project_root / PRIVATE_DIRECTORY).resolve())
+        found = cls((project_root / collectionfolders.ENVIRONMENT).resolve(), collectionfolders.folders(project_root))
         missing = [name for name in _PROGRAMS if not found.program(name).is_file()]
         if missing or not found.multinode.is_file():
             raise PrerequisiteError(

@@ -27,7 +27,7 @@ from nfvbed.sites.openstack.existing.compute import ExistingCompute
 from nfvbed.sites.openstack.paths import PathNetworks
 from nfvbed.sites.openstack.vnfs import CloudVnfState
 from nfvbed.spec.flavor import Flavor
-from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec
+from nfvbed.spec.kollarelease import KollaReleaseSpec
 from nfvbed.spec.layout import Layout
 from nfvbed.spec.site import CloudSiteSpec, KollaSiteSpec
 from nfvbed.spec.variant import Variant
@@ -114,11 +114,6 @@ class RackCloud(ExistingCloud):
     def __init__(self, spec: CloudSiteSpec, root: Path, rack: DeployedRack) -> None:
         super().__init__(spec, root)
         self.rack = rack
-
-    @property
-    def takes_templates(self) -> bool:
-        """Whether its Tacker has the legacy API: the newest release's has not."""
-        return self.rack.release.name != NEWEST
 
     @property
     def folder(self) -> Path:

@@ -53,7 +53,7 @@ def _describe(site: KollaSiteSpec, name: str, folder: Path) -> dict[str, Any]:
 
 def description(host: RackHostSpec, document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the description of a compute, from the site's file and what `record.py` printed on the compute."""
-    facts = facts_of(document)
+    facts = facts_of(document, host.named_macs)
     nodes = [
         {"cores": list(node.cores), "memory_gib": round(node.memory_mib / _MIB_PER_GIB), "pages": node.pages}
         for node in facts.nodes

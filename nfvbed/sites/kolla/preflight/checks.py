@@ -7,6 +7,8 @@ from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.sites.kolla.options import check_options
 from nfvbed.sites.kolla.pinning import Pinning, check_together, plane_of
+from nfvbed.sites.kolla.preflight.collection import check_collection
+from nfvbed.sites.kolla.preflight.controllers import check_controllers
 from nfvbed.sites.kolla.preflight.cores import check_cores
 from nfvbed.sites.kolla.preflight.facts import MachineFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
@@ -41,7 +43,8 @@ def examine_gathered(
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
     computes = {name for name, one in pinning.variants.items() if plane_of(one).has_functions}
     tried = [finding for finding in gathered.functions if finding.machine in computes]
-    return [*gathered.findings, *preflight(site, pinning, release, gathered.facts, flavors), *tried]
+    of_this_machine = check_collection(project.root, site)
+    return [*of_this_machine, *gathered.findings, *preflight(site, pinning, release, gathered.facts, flavors), *tried]
 
 
 def preflight(
@@ -68,6 +71,7 @@ def preflight(
         placed = {name: placements[name] for name in pinning.computes_of(variant.name) if name in placements}
         findings += check_flavors(site, variant, placed, flavors)
     findings += check_twice(site, facts)
+    findings += check_controllers(site, facts)
     for name, found in facts.items():
         subject = Subject(site, name, site.hosts[name], found, _plane_on(pinning, name), placements.get(name))
         for check in (check_machine, check_nics, check_cores):

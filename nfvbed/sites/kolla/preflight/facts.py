@@ -1,7 +1,7 @@
 """Facts of a machine, read from what `record.py` printed there."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pydantic import Field
@@ -21,6 +21,10 @@ _NET = "sys/class/net"
 _NODE = "sys/devices/system/node"
 _CPU = "sys/devices/system/cpu"
 _PCI = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_VIRTUAL = "/virtual/"
+"""In the path of a device that is no hardware."""
+_XMIT = 4
+"""NDO_XMIT of linux/netdev.h: frames may be redirected to it; a veth has it while its peer has a program or GRO."""
 _UP = 1
 """IFF_UP of netdevice(7)."""
 
@@ -51,6 +55,12 @@ class NicFacts(Record):
     """None: there is no IOMMU, or it is off."""
     group: tuple[GroupMember, ...] = ()
     """All devices of that group."""
+    is_virtual: bool = False
+    """Whether it is no hardware but a device of the kernel's (veth, VLAN), which the site's file names."""
+    takes_redirected: bool | None = None
+    """Whether the kernel's programs may send frames through it, as nfvgen's does; None: its kernel does not say."""
+    alike: tuple[str, ...] = ()
+    """Devices on a virtual one that have its MAC address too, and that Ansible's facts do not tell from it."""
 
     @property
     def is_mellanox(self) -> bool:
@@ -60,7 +70,8 @@ class NicFacts(Record):
     @property
     def named(self) -> str:
         """As messages name it."""
-        parts = (self.interface, self.pci, self.mac, self.driver and f"driver {self.driver}")
+        kind = "no hardware" if self.is_virtual else self.driver and f"driver {self.driver}"
+        parts = (self.interface, self.pci, self.mac, kind)
         return ", ".join(part for part in parts if part)
 
 
@@ -98,6 +109,12 @@ class MachineFacts(Record):
     """Its own address that SSH came in by."""
     addresses: tuple[str, ...] = ()
     """All IPv4 addresses that it has."""
+    networks: tuple[str, ...] = ()
+    """The same with their prefix lengths."""
+    virtual_at: str = ""
+    """MAC address of who answers for the rack's virtual address; empty: nobody, or it was not asked."""
+    runs_keepalived: bool = False
+    """Whether keepalived runs, which gives that address to one of the controllers."""
     address_on: str = ""
     """Network device that has that address; empty: none was found."""
     address_nics: tuple[str, ...] = ()
@@ -130,10 +147,21 @@ class MachineFacts(Record):
         )
 
 
-def facts_of(document: Mapping[str, Any]) -> MachineFacts:
-    """Read the facts from what was recorded."""
+def facts_of(document: Mapping[str, Any], named: Collection[str] = ()) -> MachineFacts:
+    """Read the facts from what was recorded.
+
+    Args:
+        document: what `record.py` printed.
+        named: MAC addresses in the site's file: a device that is no hardware is a NIC if the file names it.
+    """
     host = RecordedHost(files=document["files"])
     answers = document["answers"]
+    features: Mapping[str, int] = document.get("features", {})
+    nics = tuple(
+        nic.model_copy(update={"takes_redirected": _takes_redirected(features, nic.interface)})
+        for nic in _nics(host, answers["links"]["out"], frozenset(named))
+    )
+    interfaces = frozenset(nic.interface for nic in nics if nic.interface)
     address_on = _device_of(answers["addresses"]["out"], document["address"])
     routed = re.findall(r"^default .*?\bdev (\S+)", answers["routes"]["out"], re.MULTILINE)
     sudo = answers.get("sudo", {"status": 0, "said": ""})
@@ -148,16 +176,29 @@ def facts_of(document: Mapping[str, Any]) -> MachineFacts:
         nodes=_nodes(host),
         page_sizes_kib=tuple(_kib(name) for name in host.names("sys/kernel/mm/hugepages")),
         iommu_groups=probe_iommu(host).groups,
-        nics=_nics(host, answers["links"]["out"]),
+        nics=nics,
         modules=document["modules"],
         address=document["address"],
         addresses=tuple(re.findall(r"\binet (\d+\.\d+\.\d+\.\d+)", answers["addresses"]["out"])),
+        networks=tuple(re.findall(r"\binet (\d+\.\d+\.\d+\.\d+/\d+)", answers["addresses"]["out"])),
+        virtual_at=_answering(document.get("virtual", {}).get("neighbour", "")),
+        runs_keepalived=document.get("virtual", {}).get("keepalived", False),
         address_on=address_on,
-        address_nics=_below(host, address_on) if address_on else (),
-        route_nics=tuple(sorted({nic for device in routed for nic in _below(host, device)})),
+        address_nics=_below(host, address_on, interfaces) if address_on else (),
+        route_nics=tuple(sorted({nic for device in routed for nic in _below(host, device, interfaces)})),
         may_administer=sudo["status"] == 0,
         refused=sudo["said"],
     )
+
+
+def _answering(neighbour: str) -> str:
+    """Return the MAC address in a line of `ip neigh`, of an address that is certainly there."""
+    found = re.search(r"\blladdr (\S+)", neighbour) if neighbour.endswith(("REACHABLE", "PERMANENT")) else None
+    return found[1] if found else ""
+
+
+def _takes_redirected(features: Mapping[str, int], interface: str | None) -> bool | None:
+    return None if interface is None or interface not in features else bool(features[interface] & _XMIT)
 
 
 def _kib(name: str) -> int:
@@ -181,16 +222,61 @@ def _nodes(host: RecordedHost) -> tuple[NodeFacts, ...]:
     return tuple(found)
 
 
-def _nics(host: RecordedHost, links: str) -> tuple[NicFacts, ...]:
-    devices = {name: host.link(f"{_NET}/{name}") for name in host.names(_NET)}
-    physical = {name: target for name, target in devices.items() if target and "/virtual/" not in target}
+def _nics(host: RecordedHost, links: str, named: frozenset[str]) -> tuple[NicFacts, ...]:
+    targets = {name: host.link(f"{_NET}/{name}") or _VIRTUAL for name in host.names(_NET)}
+    physical = {name: target for name, target in targets.items() if _VIRTUAL not in target}
+    virtual = _virtual_nics(host, links, frozenset(targets) - frozenset(physical), _by_mac(host, physical, named))
     places: list[tuple[str | None, str | None]] = [(_function_of(target), name) for name, target in physical.items()]
     of_kernel = {pci for pci, _ in places}
     places += [
         (pci, None) for pci in host.names(_BUS) if pci not in of_kernel and _class_of(host, pci) == NETWORK_CLASS
     ]
     largest = {name: int(mtu) for name, mtu in re.findall(r"^\d+: ([^:@\s]+).*? maxmtu (\d+)", links, re.MULTILINE)}
-    return tuple(_nic(host, pci, name, largest) for pci, name in sorted(places, key=str))
+    hardware = tuple(_nic(host, pci, name, largest) for pci, name in sorted(places, key=str))
+    others = (
+        _nic(host, None, name, largest).model_copy(update={"is_virtual": True, "alike": alike})
+        for name, alike in sorted(virtual.items())
+    )
+    return (*hardware, *others)
+
+
+def _by_mac(host: RecordedHost, physical: Collection[str], named: frozenset[str]) -> frozenset[str]:
+    """Return those MAC addresses of the site's file that no hardware has."""
+    return named - {host.text(f"{_NET}/{name}/address") for name in physical}
+
+
+def _virtual_nics(
+    host: RecordedHost, links: str, virtual: frozenset[str], macs: frozenset[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the devices that the site's file names by MAC address, each with those that Ansible takes for it.
+
+    A bridge, a bond and a VLAN's device take the MAC address of what they lie on, and a bridge of Open vSwitch that of
+    a port: of devices with one address the lowest is meant.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for mac in sorted(macs):
+        having = [name for name in sorted(virtual) if host.text(f"{_NET}/{name}/address") == mac]
+        made = [name for name in having if not _is_switch_port(host, links, name)] or having
+        lowest = [name for name in made if not _all_below(host, name) & set(made)]
+        above = [name for name in made if name not in lowest and not _is_bridge_or_bond(host, name)]
+        found |= {name: tuple(one for one in above if name in _all_below(host, one)) for name in lowest}
+    return found
+
+
+def _is_switch_port(host: RecordedHost, links: str, name: str) -> bool:
+    """Return whether a device is a tap or one of Open vSwitch's own, as its bridges are."""
+    of_kernel = re.search(rf"^\d+: {re.escape(name)}[:@].*\bopenvswitch addrgenmode", links, re.MULTILINE)
+    return host.text(f"{_NET}/{name}/tun_flags") is not None or of_kernel is not None
+
+
+def _is_bridge_or_bond(host: RecordedHost, name: str) -> bool:
+    return any(host.text(f"{_NET}/{name}/{one}") is not None for one in ("bridge/bridge_id", "bonding/mode"))
+
+
+def _all_below(host: RecordedHost, device: str) -> set[str]:
+    """Return all devices that a device lies on."""
+    lower = {name.removeprefix("lower_") for name in host.names(f"{_NET}/{device}") if name.startswith("lower_")}
+    return lower.union(*(_all_below(host, name) for name in lower))
 
 
 def _function_of(target: str) -> str | None:
@@ -246,9 +332,6 @@ def _device_of(addresses: str, address: str) -> str:
     return found[1] if found else ""
 
 
-def _below(host: RecordedHost, device: str) -> tuple[str, ...]:
+def _below(host: RecordedHost, device: str, nics: frozenset[str]) -> tuple[str, ...]:
     """Return the devices of NICs that a device lies on, itself where it is one."""
-    lower = [name.removeprefix("lower_") for name in host.names(f"{_NET}/{device}") if name.startswith("lower_")]
-    if not lower:
-        return () if "/virtual/" in (host.link(f"{_NET}/{device}") or "/virtual/") else (device,)
-    return tuple(sorted({nic for name in lower for nic in _below(host, name)}))
+    return tuple(sorted(({device} | _all_below(host, device)) & nics))

@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +43,17 @@ def gather(site: KollaSiteSpec, *, try_functions: bool = False) -> MachineAnswer
     lacking = [name for name, way in ways.items() if way is None]
     facts, findings = dict[str, MachineFacts](), [_without_ssh(site, lacking)] if lacking else []
     with tempfile.TemporaryDirectory(prefix="nfvbed-") as folder, ThreadPoolExecutor(_AT_ONCE) as pool:
-        asked = {name: pool.submit(ask, way, Path(folder)) for name, way in ways.items() if way is not None}
+        asked = {
+            name: pool.submit(
+                ask,
+                way,
+                Path(folder),
+                site.hosts[name].named_macs,
+                site.virtual_address if site.hosts[name].is_controller else "",
+            )
+            for name, way in ways.items()
+            if way is not None
+        }
         for name, answer in asked.items():
             try:
                 facts[name] = answer.result()
@@ -53,24 +63,27 @@ def gather(site: KollaSiteSpec, *, try_functions: bool = False) -> MachineAnswer
     return MachineAnswers(facts, tuple(findings), tried)
 
 
-def ask(way: RemoteHostSpec, folder: Path) -> MachineFacts:
+def ask(way: RemoteHostSpec, folder: Path, named: Collection[str] = (), virtual_address: str = "") -> MachineFacts:
     """Return the facts of one machine, which is asked over SSH.
 
     Args:
         folder: of this machine, closed to other users.
+        named: MAC addresses of its NICs in the site's file.
+        virtual_address: of the rack, for which the machine asks its network; empty: it does not.
 
     Raises:
         ConnectionLost, HostRefused: it cannot be reached.
         PrerequisiteError: it has no Python.
         DeployError: what it answered cannot be read.
     """
-    return facts_of(recorded(way, folder))
+    return facts_of(recorded(way, folder, virtual_address), named)
 
 
-def recorded(way: RemoteHostSpec, folder: Path) -> dict[str, Any]:
+def recorded(way: RemoteHostSpec, folder: Path, virtual_address: str = "") -> dict[str, Any]:
     """Return what `record.py` prints on one machine; arguments and errors as of `ask`."""
     with SshHost(way, folder) as host:
-        answer = host.run(["python3", "-"], data=_RECORD.read_bytes(), timeout_s=TIME_LIMIT_S)
+        argv = ["python3", "-", *((virtual_address,) if virtual_address else ())]
+        answer = host.run(argv, data=_RECORD.read_bytes(), timeout_s=TIME_LIMIT_S)
     document: dict[str, Any] = json.loads(answer.text)
     return document
 

@@ -28,16 +28,16 @@ def check_networks(site: KollaSiteSpec, pinning: Pinning) -> Iterator[Finding]:
                 fix=f"give a NIC network: {network}, or remove the network",
             )
         computes = [name for name, has in roles.items() if _reaches(site.hosts[name].nics_of(*has), network)]
-        controllers = site.hosts_with("controller")
-        served = any(_reaches(host.network_nics, network) for host in controllers.values())
-        if computes and not served:
-            yield Finding(
-                machine=next(iter(controllers)),
-                what=f"the controller has no NIC on physical network {network}, and instances would be",
-                key=f"{file} hosts.{next(iter(controllers))}.nics",
-                observed=f"instances reach it on {', '.join(computes)}; DHCP and routers are on the controller",
-                fix=f"give the controller a NIC with network: {network}",
-            )
+        # Neutron gives a network's DHCP and routers to the agents of any controller.
+        for name, host in site.hosts_with("controller").items():
+            if computes and not _reaches(host.network_nics, network):
+                yield Finding(
+                    machine=name,
+                    what=f"controller {name} has no NIC on physical network {network}, and instances would be",
+                    key=f"{file} hosts.{name}.nics",
+                    observed=f"instances reach it on {', '.join(computes)}; DHCP and routers are on controllers",
+                    fix=f"give {name} a NIC with network: {network}",
+                )
     yield from _check_generator(site)
 
 

@@ -7,15 +7,18 @@ from nfvbed.host.nics import fit
 from nfvbed.sites.kolla.preflight.facts import VFIO, NicFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.sites.kolla.preflight.subject import HOST_ROLE, Subject
-from nfvbed.spec.rack import RackNicSpec
+from nfvbed.spec.rack import AF_PACKET, RackNicSpec
 
 OF_DPDK = (VFIO, "uio_pci_generic", "igb_uio")
 """Drivers that take a NIC from the kernel."""
+_PACKET_SOCKET_MTU = 1500
+"""Of DPDK's driver on packet sockets with its frames of 2048 B (its `framesz`), which have a header of their own."""
 
 
 def check_nics(subject: Subject) -> Iterator[Finding]:
     """Compare the NICs of the file with those of the machine."""
     yield from _check_presence(subject)
+    yield from _check_alike(subject)
     yield from _check_management(subject)
     for place, nic, port in subject.ports():
         if nic.role != "management":
@@ -24,6 +27,7 @@ def check_nics(subject: Subject) -> Iterator[Finding]:
             yield from _check_driver(subject, place, nic, port)
         if subject.gives(nic):
             yield from _check_functions(subject, place, nic, port)
+    yield from _check_generator(subject)
     yield from _check_iommu(subject)
     yield from _check_groups(subject)
 
@@ -44,7 +48,7 @@ def _check_presence(subject: Subject) -> Iterator[Finding]:
                 f"{nic.named} is on {subject.name} {len(ports)} times",
                 key,
                 "; ".join(port.named for port in ports),
-                "name it by mac: several ports have that PCI address" if nic.pci else "name it by pci",
+                "name it by mac: several ports have that PCI address" if nic.pci else _TO_TELL_APART,
             )
         elif ports[0] in seen:
             yield subject.finding(
@@ -55,6 +59,20 @@ def _check_presence(subject: Subject) -> Iterator[Finding]:
             )
         else:
             seen[ports[0]] = place
+
+
+_TO_TELL_APART = "name it by pci, or give a device that has none a MAC address of its own (ip link set DEVICE address)"
+
+
+def _check_alike(subject: Subject) -> Iterator[Finding]:
+    for place, nic, port in subject.ports():
+        if port.alike:
+            yield subject.finding(
+                f"devices on {nic.named} of {subject.name} have its MAC address, and Ansible may take one for it",
+                f"nics[{place}].mac",
+                f"{port.interface}; {', '.join(port.alike)}",
+                f"give {', '.join(port.alike)} MAC addresses of their own: ip link set DEVICE address",
+            )
 
 
 def _check_management(subject: Subject) -> Iterator[Finding]:
@@ -87,6 +105,8 @@ def _check_management(subject: Subject) -> Iterator[Finding]:
 
 
 def _check_node(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts) -> Iterator[Finding]:
+    if port.is_virtual:
+        return
     number, placement = subject.facts.node_of(port), subject.placement
     if number is None:
         yield subject.remark(
@@ -134,6 +154,13 @@ def _check_link(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts) 
             f"its driver's largest MTU is {port.max_mtu}",
             f"networks.{nic.network}.mtu: {port.max_mtu} or less, or another NIC",
         )
+    elif subject.polls(nic) and nic.is_packet_socket and wanted > _PACKET_SOCKET_MTU:
+        yield subject.finding(
+            f"{nic.named} of {subject.name} cannot carry packets of network {nic.network} with driver {nic.driver}",
+            f"nics[{place}].driver, {file}",
+            f"DPDK's packet sockets carry packets up to {_PACKET_SOCKET_MTU} B",
+            f"networks.{nic.network}.mtu: {_PACKET_SOCKET_MTU}, or a NIC with a PCI address",
+        )
     elif port.mtu is not None and port.mtu < wanted and not subject.polls(nic):
         yield subject.finding(
             f"{nic.named} of {subject.name} has a smaller MTU than network {nic.network}",
@@ -164,8 +191,8 @@ def _check_driver(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts
         )
     if not subject.polls(nic):
         return
-    of_kernel = nic.driver.startswith("mlx")
-    if port.is_mellanox and not taken and nic.driver != port.driver:
+    of_kernel = nic.stays_with_kernel and not nic.is_packet_socket
+    if port.is_mellanox and not taken and nic.driver not in (port.driver, AF_PACKET):
         yield subject.finding(
             f"{nic.named} of {subject.name} is a Mellanox NIC, which is never given to {nic.driver}",
             key,
@@ -177,7 +204,7 @@ def _check_driver(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts
             f"{nic.named} of {subject.name} is no Mellanox NIC, and its driver is to be {nic.driver}",
             key,
             has,
-            f"driver: {VFIO}",
+            f"driver: {VFIO if port.pci else AF_PACKET}",
         )
     elif not subject.facts.modules.get(nic.driver, False):
         yield subject.finding(
@@ -186,6 +213,21 @@ def _check_driver(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts
             f"kernel {subject.facts.kernel}: no such module, and none built in",
             f"install the modules of its kernel that have {nic.driver}, or name another driver",
         )
+
+
+def _check_generator(subject: Subject) -> Iterator[Finding]:
+    """Report devices through which nfvgen cannot send; nothing of a deployment depends on that."""
+    if "generator" not in subject.spec.roles:
+        return
+    for place, nic, port in subject.ports():
+        if nic.role == "dpdk" and nic.pci is None and port.takes_redirected is False:
+            yield subject.remark(
+                f"nfvgen cannot send through {nic.named} of {subject.name}",
+                f"nics[{place}]",
+                f"{port.named}: the kernel redirects no frames into it",
+                "of a veth the other end has generic receive offload on: ethtool -K PEER gro on; another device has a"
+                " driver that takes redirected frames, or its pci is given, for DPDK",
+            )
 
 
 def _check_functions(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Runs on a machine of a rack, as `python3 -`: prints the files and answers with its facts, as JSON.
+"""Runs on a machine of a rack, as `python3 - [ADDRESS]`: prints the files and answers with its facts, as JSON.
 
 It changes nothing, and needs Python's standard library alone (3.9 or later): nothing of nfvbed is there.
 """
@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import struct
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 MAX_BYTES = 65536
 TIME_LIMIT_S = 8
+DISCARD = 9
+RESOLVED_WITHIN_S, RESOLVED_EVERY_S = 9.0, 0.2
 FILES = (
     "proc/sys/kernel/random/boot_id",
     "proc/sys/kernel/hostname",
@@ -37,8 +42,16 @@ FILES = (
 )
 OF_NICS = ("class", "vendor", "device", "numa_node", "sriov_totalvfs", "sriov_numvfs")
 OF_MEMBERS = ("class", "driver", "iommu_group")
-OF_INTERFACES = ("address", "mtu", "carrier", "flags")
-MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core")
+# The last three are there of taps (Open vSwitch's bridges too), bridges and bonds alone.
+OF_INTERFACES = ("address", "mtu", "carrier", "flags", "tun_flags", "bridge/bridge_id", "bonding/mode")
+MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core", "af_packet", "openvswitch", "macvtap")
+# Where a part of the kernel is seen that has no folder below /sys/module when it is built in.
+SEEN_AT = {"af_packet": "/proc/net/packet"}
+# Of linux/genetlink.h and linux/netdev.h.
+NETLINK_GENERIC, GENL_ID_CTRL = 16, 16
+CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME = 3, 1, 2
+NETDEV_CMD_DEV_GET, NETDEV_A_DEV_IFINDEX, NETDEV_A_DEV_XDP_FEATURES = 1, 1, 3
+NLM_F_REQUEST, NLM_F_DUMP, NLMSG_ERROR, NLMSG_DONE = 1, 0x300, 2, 3
 QUESTIONS = {
     "links": ("ip", "-o", "-d", "link", "show"),
     "addresses": ("ip", "-o", "-4", "address", "show"),
@@ -96,10 +109,88 @@ def answer(argv: Sequence[str]) -> dict[str, Any]:
     return {"status": done.returncode, "out": done.stdout.decode(errors="replace").strip(), "said": said}
 
 
+def netlink(family: int, command: int, flags: int, attribute: bytes) -> list[tuple[int, bytes]]:
+    """Ask generic netlink; return the attributes of its answers, each with its number, in their order."""
+    found: list[tuple[int, bytes]] = []
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC) as asked:
+        asked.settimeout(TIME_LIMIT_S)
+        body = struct.pack("=BBH", command, 1, 0) + attribute
+        asked.send(struct.pack("=IHHII", 16 + len(body), family, flags, 1, 0) + body)
+        while True:
+            answer = asked.recv(MAX_BYTES)
+            while len(answer) >= 16:
+                size, kind = struct.unpack_from("=IH", answer)
+                if kind in (NLMSG_ERROR, NLMSG_DONE):
+                    return found
+                found += attributes(answer[20:size])
+                answer = answer[(size + 3) & ~3 :]
+                if flags != NLM_F_REQUEST | NLM_F_DUMP:
+                    return found
+
+
+def attributes(data: bytes) -> list[tuple[int, bytes]]:
+    """Split netlink's attributes."""
+    found = []
+    while len(data) >= 4:
+        size, kind = struct.unpack_from("=HH", data)
+        if size < 4:
+            break
+        found.append((kind, data[4:size]))
+        data = data[(size + 3) & ~3 :]
+    return found
+
+
+def xdp_features() -> dict[str, int]:
+    """Return what XDP can do with each device (`xdp-features` of the kernel's netdev family, 6.3 or later)."""
+    name = b"netdev\0"
+    by_name = struct.pack("=HH", 4 + len(name), CTRL_ATTR_FAMILY_NAME) + name + b"\0"
+    try:
+        numbers = dict(netlink(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_REQUEST, by_name))
+        family = numbers.get(CTRL_ATTR_FAMILY_ID)
+        if family is None:
+            return {}
+        answers = netlink(struct.unpack("=H", family)[0], NETDEV_CMD_DEV_GET, NLM_F_REQUEST | NLM_F_DUMP, b"")
+    except OSError:
+        return {}
+    found, device = {}, ""
+    for kind, value in answers:
+        if kind == NETDEV_A_DEV_IFINDEX:
+            device = socket.if_indextoname(struct.unpack("=I", value)[0])
+        elif kind == NETDEV_A_DEV_XDP_FEATURES:
+            found[device] = struct.unpack("=Q", value)[0]
+    return found
+
+
 def has_driver(name: str) -> bool:
     """Return whether the kernel has a driver, or its module can be loaded."""
     there = any((Path(folder) / name).is_dir() for folder in ("/sys/bus/pci/drivers", "/sys/module"))
+    there = there or (name in SEEN_AT and Path(SEEN_AT[name]).exists())
     return there or answer(("modprobe", "-n", "-q", name))["status"] == 0
+
+
+def neighbour(address: str) -> str:
+    """Return what the kernel knows of an address in its networks after it has asked for it (ARP).
+
+    An empty datagram to the port of the service discard makes it ask. A free address is FAILED after three seconds; one
+    that was known before is asked again after five.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        try:
+            datagrams.sendto(b"", (address, DISCARD))
+        except OSError:
+            return ""
+    found = ""
+    for _ in range(int(RESOLVED_WITHIN_S / RESOLVED_EVERY_S)):
+        found = answer(("ip", "-o", "-4", "neigh", "show", "to", address))["out"]
+        if found.endswith(("REACHABLE", "PERMANENT", "FAILED")):
+            break
+        time.sleep(RESOLVED_EVERY_S)
+    return found
+
+
+def runs(program: str) -> bool:
+    """Return whether a process of this name runs here, in a container or not."""
+    return any(text(comm) == program for comm in Path("/proc").glob("[0-9]*/comm"))
 
 
 def main() -> None:
@@ -114,9 +205,12 @@ def main() -> None:
         "files": recorded_files(),
         "answers": answers,
         "modules": modules,
+        "features": xdp_features(),
         "address": came_in[2] if len(came_in) == 4 else "",
         "uid": os.getuid(),
     }
+    if len(sys.argv) > 1:
+        document["virtual"] = {"neighbour": neighbour(sys.argv[1]), "keepalived": runs("keepalived")}
     json.dump(document, sys.stdout)
 
 

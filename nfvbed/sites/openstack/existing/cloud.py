@@ -1,5 +1,6 @@
 """An existing cloud, used with a project's own credentials; nothing of it is set up."""
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,11 @@ from openstack.connection import Connection
 
 from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.novaflavor import PREFIX, extra_specs
-from nfvbed.cloud.tacker.connection import connect_as_named
+from nfvbed.cloud.tacker.connection import connect_as_named, tacker_client
 from nfvbed.cloud.tacker.legacy import require_admin
+from nfvbed.cloud.tacker.served import ServedApis, probe
 from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError
-from nfvbed.records import Accelerator, GeneratorPlace, VnfHandle
+from nfvbed.records import Accelerator, GeneratorPlace, PortKind, VnfHandle
 from nfvbed.records.findings import Finding, State
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
 from nfvbed.sites.openstack.existing.ends import GeneratorEnds, ends_of
@@ -56,6 +58,10 @@ class ExistingCloud(Target):
         """On a host of its own where the site's file names one; else on this machine, and nobody says what else is."""
         return GeneratorPlace.NOT_KNOWN if self._spec.generator is None else GeneratorPlace.OTHER_HOST
 
+    def engine(self, kind: PortKind, built_here: Callable[[], str]) -> dict[str, str]:
+        """Return the engine where the generator is."""
+        return self.ends.engine(built_here)
+
     @cached_property
     def ends(self) -> GeneratorEnds:
         """The generator's."""
@@ -86,6 +92,11 @@ class ExistingCloud(Target):
         """Whether ports on the networks are without port security by themselves."""
         return self.survey.require_ports_without_security()
 
+    @cached_property
+    def apis(self) -> ServedApis:
+        """The APIs that its Tacker has; asked once."""
+        return probe(tacker_client(self.connection))
+
     def runs(self) -> bool:
         """True: the cloud is not nfvbed's to start or stop."""
         return True
@@ -101,6 +112,7 @@ class ExistingCloud(Target):
             self.survey.networks()
             self.path.require()
             return
+        self.apis.require(self._spec.onboarding)
         if self._spec.onboarding == "legacy":
             require_admin(self.connection)
         self.survey.require_ports_without_security()
@@ -181,6 +193,7 @@ class ExistingCloud(Target):
         def path() -> str:
             if self._spec.onboarding == "none":
                 return self.path.shown()
+            self.apis.require(self._spec.onboarding)
             inherited = "none" if self.inherits_port_security else "turned off for each port"
             return f"VNFs through Tacker ({self._spec.onboarding}); port security: {inherited}"
 

@@ -6,7 +6,7 @@ from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.host.timing import Steps
 from nfvbed.records import Renewed, VnfHandle, VnfKind
 from nfvbed.sites.openstack import paths, vnfs
-from nfvbed.sites.openstack.deployment import CloudDeployment
+from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud, refuse_onboarded
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.spec.existing import ExistingPathSpec
@@ -62,7 +62,7 @@ class ExistingVnfs(VnfProvider):
         )
         return self._target.witnessed(tuple(handles))
 
-    def heal(self, owner: str, choice: VnfChoice, place: int, dead: VnfHandle) -> VnfHandle:
+    def heal(self, owner: str, wanted: CloudRequest, place: int, dead: VnfHandle) -> VnfHandle:
         """Refuse to heal: their owner has to."""
         raise refuse_onboarded(self._site, "heal")
 

@@ -124,7 +124,7 @@ def _link(vnf: MachinesVnfSpec, link: LinkSpec, given: DeploymentInputs) -> Link
         return Link(link.name, network, link.title)
     if link.cidr is None or link.pool is None:
         raise InternalError(f"link {link.name} of VNF {vnf.name} has neither network nor subnet", where="links")
-    return Link(link.name, f"{vnf.name}-{link.name}", link.title, Subnet(link.cidr, link.pool))
+    return Link(link.name, f"{vnf.name}-{link.name}", link.title, True, Subnet(link.cidr, link.pool))
 
 
 def _leaves(link: LinkSpec, guests: Iterable[Guest], given: DeploymentInputs) -> bool:

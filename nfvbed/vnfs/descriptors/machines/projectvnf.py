@@ -9,7 +9,7 @@ from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.vnfs.descriptors import legacy, naming, written
 from nfvbed.vnfs.descriptors.epa import Mismatch
 from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs, descriptor_of
-from nfvbed.vnfs.descriptors.model import Machine, VnfDescriptor
+from nfvbed.vnfs.descriptors.model import Flavour, Machine, VnfDescriptor
 from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
 from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
 
@@ -49,9 +49,10 @@ class ProjectVnf(Onboardable):
         image = replace(one.image, name=values["image"])
         return replace(one, image=image, flavor=values["flavor"], zone=values.get("zone", ""))
 
-    def machines(self) -> Sequence[Machine]:
-        """Return its virtual machines."""
-        return [replace(one, places=self._places(one)) for one in self.descriptor().only.machines]
+    def deployed(self) -> Flavour:
+        """Return its deployment flavour, with the places of its machines in its file."""
+        flavour = self.descriptor().only
+        return replace(flavour, machines=tuple(replace(one, places=self._places(one)) for one in flavour.machines))
 
     def names(self) -> Sequence[NamedThing]:
         """Return the images, flavors, zones and networks that it needs from the cloud."""

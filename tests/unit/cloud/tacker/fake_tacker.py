@@ -1,6 +1,14 @@
 """A Tacker of recorded answers."""
 
+import json
+from pathlib import Path
+
+import yaml
 from tackerclient.common import exceptions
+from tackerclient.v1_0.client import exception_handler_v10
+
+RECORDED = yaml.safe_load((Path(__file__).parent / "recorded" / "served.yml").read_text())
+"""Answers of Tacker's routers to paths that they do not have, by API."""
 
 
 def refused(status):
@@ -11,18 +19,28 @@ def refused(status):
 class FakeTacker:
     """What python-tackerclient answers; requests that change something are kept."""
 
-    def __init__(self):
+    def __init__(self, lacks=()):
+        self.lacks = lacks
+        self.probed = []
         self.vnfs, self.vnfds, self.instances, self.packages = {}, {}, {}, {}
         self.operations = []
         self.asked = []
         self.states = iter(())
 
+    def _answer(self, api):
+        """Answer as Tacker does where it does not have an API."""
+        self.probed.append(api)
+        if api in self.lacks:
+            exception_handler_v10(RECORDED[api]["status"], json.loads(RECORDED[api]["body"]))
+
     def list_vnfs(self):
         """Return VNFs of both APIs, as Tacker does."""
+        self._answer("legacy")
         return {"vnfs": list(self.vnfs.values())}
 
     def list_vnfds(self):
         """Return VNFDs, their descriptions cut off as the client does."""
+        self._answer("legacy")
         return {"vnfds": [{**one, "description": one["description"][:25] + "..."} for one in self.vnfds.values()]}
 
     def show_vnfd(self, identifier):
@@ -31,10 +49,12 @@ class FakeTacker:
 
     def list_vnf_instances(self):
         """Return VNF instances."""
+        self._answer("sol")
         return list(self.instances.values())
 
     def list_vnf_packages(self):
         """Return packages."""
+        self._answer("sol")
         return {"vnf_packages": [{"id": one} for one in (*self.packages, "gone meanwhile")]}
 
     def show_vnf_package(self, identifier):

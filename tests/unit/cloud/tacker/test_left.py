@@ -77,3 +77,21 @@ def test_a_stack_that_tacker_has_lost_is_removed(tacker, tmp_path):
     removed = left.remove(cloud(heat), Journal(tmp_path / "journal"), "demo", lambda text: None)
     assert [str(one) for one in removed] == [f"stack {NAME} (s1)"]
     assert [one.id for one in heat.kept] == ["s2"]
+
+
+def test_a_tacker_without_the_legacy_api_is_asked_for_what_it_has(monkeypatch, tmp_path):
+    tacker = FakeTacker(lacks=("legacy",))
+    monkeypatch.setattr(account, "tacker_client", lambda connection: tacker)
+    tacker.instances = {"i1": {"id": "i1", "vnfInstanceName": NAME, "vnfInstanceDescription": SOL}}
+    found = left.survey(cloud(), Journal(tmp_path / "journal"), "demo")
+    assert [(one.kind, one.id) for one in found] == [("vnf instance", "i1")]
+    assert tacker.probed.count("legacy") == 1
+
+
+def test_a_tacker_without_the_sol_api_is_asked_for_what_it_has(monkeypatch, tmp_path):
+    tacker = FakeTacker(lacks=("sol",))
+    monkeypatch.setattr(account, "tacker_client", lambda connection: tacker)
+    tacker.vnfds = {"d1": {"id": "d1", "name": NAME, "description": LEGACY}}
+    found = left.survey(cloud(), Journal(tmp_path / "journal"), "demo")
+    assert [(one.kind, one.id) for one in found] == [("vnfd", "d1")]
+    assert tacker.probed.count("sol") == 1

@@ -27,6 +27,19 @@ def changed(change) -> str:
     return yaml.safe_dump(data)
 
 
+def without_pci(name: str = "compute1") -> str:
+    """Return the text of the example site whose machine has its NICs of role dpdk without PCI addresses."""
+
+    def change(data) -> None:
+        for place, nic in enumerate(nic for nic in data["hosts"][name]["nics"] if nic["role"] == "dpdk"):
+            del nic["pci"]
+            nic |= {"mac": f"52:54:00:30:{place:02x}:0b", "driver": "af_packet"}
+        for network in data["networks"].values():
+            network["mtu"] = 1500
+
+    return changed(change)
+
+
 def pinned(*variants: str, swap: str = "never") -> KollaSiteSpec:
     """Return the example site with its two computes pinned to these variants."""
 

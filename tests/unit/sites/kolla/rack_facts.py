@@ -4,7 +4,7 @@ from nfvbed.sites.kolla.preflight.facts import MachineFacts, NicFacts, NodeFacts
 from nfvbed.spec.rack import RackHostSpec, RackNicSpec
 from nfvbed.spec.site import KollaSiteSpec
 
-MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core", "openvswitch", "macvtap")
+MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core", "openvswitch", "macvtap", "af_packet")
 INTEL, MELLANOX = "0x8086", "0x15b3"
 
 
@@ -43,6 +43,7 @@ def machine(name: str, host: RackHostSpec) -> MachineFacts:
         modules=dict.fromkeys(MODULES, True),
         address=host.address,
         addresses=(host.address, (host.overlay_address or "").partition("/")[0]),
+        networks=(f"{host.address}/24", *((host.overlay_address,) if host.overlay_address else ())),
         address_on=managing,
         address_nics=(managing,),
         route_nics=(managing,),

@@ -8,7 +8,7 @@ from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.kolla.inventory import groups_file
 from nfvbed.sites.kolla.render import order_of, render
 from tests.kolla.genconfig import read_ini
-from tests.unit.sites.kolla.orders import PROJECT, changed, order, rendering, site
+from tests.unit.sites.kolla.orders import PROJECT, changed, order, rendering, site, without_pci
 
 RELEASES = PROJECT.kolla_release_names
 
@@ -85,6 +85,12 @@ def test_no_nic_is_named(variant, release):
         assert found["network_interface"] == "{{ nfvbed_nic_management }}"
 
 
+def test_tacker_keeps_the_keys_of_vims_where_server_and_conductor_see_them():
+    text = rendering("ovs-kernel").files["config/tacker.conf"]
+    assert "[vim_keys]\nopenstack = /var/lib/tacker/csar_files/vim_keys\n" in text
+    assert "config/tacker.conf" not in rendering("ovs-kernel", "ocata").files
+
+
 def test_masks_are_of_the_site_and_of_the_variants_threads():
     def masks(at=None):
         return variables(rendering("ovs-dpdk", at=at).files, "compute1")["nfvbed_ovs_dpdk_other_config"]
@@ -115,6 +121,15 @@ def test_a_nic_that_dpdk_takes_has_a_given_name_and_the_roles_its_address():
     ]
     assert found["nfvbed_nics_bindings"] == [{"pci": "0000:3b:00.0", "driver": "vfio-pci"}]
     assert "selectattr" in variables(rendering("ovs-afxdp").files, "compute1")["nfvbed_nic_dpdk_data"]
+
+
+def test_a_nic_without_a_pci_address_is_a_packet_socket_on_its_device():
+    found = variables(rendering("ovs-dpdk", at=site(without_pci())).files, "compute1")
+    (port,) = found["nfvbed_ovs_dpdk_ports"]
+    assert (port["pci"], port["devargs"], port["driver"]) == ("", "net_af_packet0", "af_packet")
+    assert "'equalto', '52:54:00:30:00:0b'" in port["kernel_device"] and port["kernel_device"].endswith(".device }}")
+    assert found["nfvbed_nic_dpdk_data"] == "dpdata", "the name of Open vSwitch's port, not of the device"
+    assert found["nfvbed_nics_bindings"] == [], "no driver is bound: the device stays with the kernel"
 
 
 def test_a_nic_of_mellanox_keeps_its_driver_and_is_found_by_its_mac_address():

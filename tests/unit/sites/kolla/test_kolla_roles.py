@@ -58,3 +58,14 @@ def test_an_external_nic_of_a_compute_has_no_affinity(variant):
     made = order(variant, at=PROJECT.load_site("rack-connectx"))
     ports = of_machine(made, "compute1")["nfvbed_afxdp_ports"]
     assert {port["bridge"]: port["affinity"] for port in ports} == {"br-ext": "", "br-data": "", "br-sriov": ""}
+
+
+@pytest.mark.parametrize(
+    "playbook", sorted((PROJECT.root / "deploy" / "playbooks").glob("*.yml")), ids=lambda one: one.stem
+)
+def test_every_play_has_the_facts_that_variables_look_nics_up_in(playbook):
+    plays = [play for play in yaml.safe_load(playbook.read_text()) if "hosts" in play]
+    for play in plays:
+        (gathers,) = play["pre_tasks"]
+        assert play["gather_facts"] is False and gathers["tags"] == ["always"]
+        assert {"!all", "min"} <= set(gathers["ansible.builtin.setup"]["gather_subset"])

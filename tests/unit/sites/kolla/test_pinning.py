@@ -176,6 +176,7 @@ def test_the_doctor_examines_pinned_variants_together(monkeypatch):
     monkeypatch.setattr(
         "nfvbed.sites.kolla.preflight.report.gather", lambda *_, **__: MachineAnswers(as_described(at), ())
     )
+    monkeypatch.setattr("nfvbed.sites.kolla.collectionfolders.found", lambda root: root)
     variants = [PROJECT.load_variant(name) for name in ("ovs-dpdk", "ovs-kernel", "vpp")]
     found = examine_rack(PROJECT, at, RELEASE, variants)
     assert {one.variant: one.readiness.value for one in found.variants} == {"ovs-dpdk": "ready", "ovs-kernel": "ready"}

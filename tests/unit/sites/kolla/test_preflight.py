@@ -8,7 +8,7 @@ from nfvbed.sites.kolla.preflight.checks import examine_gathered, preflight
 from nfvbed.sites.kolla.preflight.finding import Finding, blocking
 from nfvbed.sites.kolla.preflight.gather import MachineAnswers, gather
 from nfvbed.sites.kolla.preflight.report import support_of
-from tests.unit.sites.kolla.orders import PROJECT, changed, site
+from tests.unit.sites.kolla.orders import PROJECT, changed, site, without_pci
 from tests.unit.sites.kolla.rack_facts import MELLANOX, as_described, with_node, with_port
 
 NAME = "compute1"
@@ -150,6 +150,39 @@ def test_a_mellanox_nic_is_never_given_away_and_others_are_not_called_one():
     facts = as_described(at)
     facts[NAME] = with_port(facts[NAME], 1, vendor=MELLANOX, driver="mlx5_core")
     assert findings(at=at, facts=facts) == []
+
+
+def test_a_packet_socket_s_device_needs_no_driver_and_carries_no_jumbo_frames():
+    at = site(without_pci())
+    facts = as_described(at)
+    veth = {"pci": None, "interface": "dp0", "driver": None, "vendor": "", "numa_node": None, "mtu": 1500}
+    facts[NAME] = with_port(facts[NAME], 1, **veth, is_virtual=True)
+    assert findings(at=at, facts=facts) == []
+    alike = facts | {NAME: with_port(facts[NAME], 1, alike=("dp0.200",))}
+    assert only(findings(at=at, facts=alike)).observed == "dp0; dp0.200"
+    without = facts | {NAME: facts[NAME].model_copy(update={"modules": {"af_packet": False, "vfio-pci": True}})}
+    assert "no driver af_packet" in only(findings(at=at, facts=without)).what
+    jumbo = site(without_pci().replace("mtu: 1500", "mtu: 9000"))
+    assert {one.key for one in findings(at=jumbo, facts=facts) if "packet sockets" in one.observed} == {
+        "deploy/sites/rack.yml hosts.compute1.nics[1].driver, networks.data.mtu (9000)"
+    }
+
+
+def test_a_generator_whose_veth_takes_no_frames_of_xdp_is_a_remark():
+    def by_mac(data):
+        data["hosts"]["generator"]["nics"][1:] = [
+            {"role": "dpdk", "mac": f"52:54:00:3{place}:00:14", "network": "data", "driver": "af_packet"}
+            for place in (0, 1)
+        ]
+        for network in data["networks"].values():
+            network["mtu"] = 1500
+
+    at = site(changed(by_mac))
+    facts = as_described(at)
+    assert findings(at=at, facts=facts) == []
+    facts["generator"] = with_port(facts["generator"], 1, takes_redirected=False)
+    found = only(findings(at=at, facts=facts))
+    assert not found.stops and "ethtool -K PEER gro on" in found.fix and found.key.endswith("generator.nics[1]")
 
 
 def test_all_faults_at_once_of_all_machines():

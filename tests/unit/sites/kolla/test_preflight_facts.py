@@ -121,3 +121,62 @@ def test_what_runs_there_needs_nothing_of_nfvbed_and_reads_this_machine():
     facts = facts_of(json.loads(done.stdout))
     assert facts.boot_id == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     assert facts.cores
+
+
+def test_a_device_that_is_no_hardware_is_a_nic_if_the_site_s_file_names_its_mac_address():
+    """A veth that Open vSwitch has as a packet socket: its bridge and a VLAN on it have the same address."""
+    mac = "52:54:00:30:00:0b"
+    files = {
+        f"{NET}/dp0": {"link": "../../devices/virtual/net/dp0"},
+        f"{NET}/dp0/address": mac,
+        f"{NET}/dp0/mtu": "1500",
+        f"{NET}/dp0.200": {"link": "../../devices/virtual/net/dp0.200"},
+        f"{NET}/dp0.200/address": mac,
+        f"{NET}/dp0.200/lower_dp0": {"link": "../dp0"},
+        f"{NET}/br-data": {"link": "../../devices/virtual/net/br-data"},
+        f"{NET}/br-data/address": mac,
+        f"{NET}/br-data/tun_flags": "0x1002",
+        f"{NET}/mg0": {"link": "../../devices/virtual/net/mg0"},
+        f"{NET}/mg0/address": "52:54:00:10:00:0b",
+        f"{NET}/br-kernel": {"link": "../../devices/virtual/net/br-kernel"},
+        f"{NET}/br-kernel/address": "52:54:00:10:00:0b",
+    }
+    answers = document()["answers"]
+    answers["addresses"]["out"] = "2: mg0    inet 10.10.0.11/24 scope global mg0"
+    answers["links"]["out"] = (
+        "9: br-kernel: <UP> mtu 1500 \\    link/ether 52:54:00:10:00:0b \\    openvswitch addrgenmode eui64"
+    )
+    made = document(files=files, answers=answers, address="10.10.0.11")
+    assert facts_of(made).nics == () and facts_of(made).address_nics == ()
+    facts = facts_of(made, {mac, "52:54:00:10:00:0b"})
+    data, management = facts.nics
+    assert (data.interface, data.pci, data.is_virtual, data.alike) == ("dp0", None, True, ("dp0.200",))
+    assert (management.interface, management.alike, facts.address_nics) == ("mg0", (), ("mg0",))
+
+
+def test_a_vlan_with_a_mac_address_of_its_own_is_a_nic_and_its_address_is_of_both():
+    own = "52:54:00:30:00:0c"
+    files = BOND | {
+        f"{NET}/eth0.200": {"link": "../../devices/virtual/net/eth0.200"},
+        f"{NET}/eth0.200/address": own,
+        f"{NET}/eth0.200/lower_eth0": {"link": "../../0000:3b:00.0/net/eth0"},
+    }
+    answers = document()["answers"]
+    answers["addresses"]["out"] = "2: eth0.200    inet 10.10.0.11/24 scope global eth0.200"
+    facts = facts_of(document(files=files, answers=answers, address="10.10.0.11"), {own, "02:00:00:00:00:01"})
+    assert [nic.interface for nic in facts.nics if nic.is_virtual] == ["eth0.200"]
+    assert facts.address_nics == ("eth0", "eth0.200"), "a data plane may have neither"
+
+
+def test_netlinks_attributes_are_split_as_they_are_padded():
+    """Index 7, and 23 for XDP's features, as the kernel's netdev family has them: an attribute is padded to 4 B."""
+    data = (
+        b"\x08\x00\x01\x00\x07\x00\x00\x00" + b"\x05\x00\x09\x00\x01\x00\x00\x00" + b"\x0c\x00\x03\x00\x17" + bytes(7)
+    )
+    assert record.attributes(data) == [(1, b"\x07\0\0\0"), (9, b"\x01"), (3, b"\x17" + bytes(7))]
+
+
+def test_whether_xdp_may_send_through_a_nic_is_read_where_the_kernel_says_so():
+    found = facts_of(document(features={"eth0": 0x17}))
+    assert [nic.takes_redirected for nic in found.nics[:2]] == [True, None]
+    assert facts_of(document(features={"eth0": 0x13})).nics[0].takes_redirected is False

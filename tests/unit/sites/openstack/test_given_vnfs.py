@@ -11,7 +11,8 @@ from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.cloud.tacker import waits
 from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.cloud.tacker.journal import Journal
-from nfvbed.errors import ConfigurationError, OnboardError, UsageError
+from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.errors import ConfigurationError, OnboardError, UnsupportedError, UsageError
 from nfvbed.sites.openstack import givenvnfs, remembered
 from nfvbed.sites.openstack.givenvnfs import GivenVnfs
 from nfvbed.vnfs.descriptors import sol
@@ -19,6 +20,7 @@ from nfvbed.vnfs.descriptors.given import GivenDescriptor, read
 from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs
 from nfvbed.vnfs.descriptors.machines.projectvnf import ProjectVnf
 from nfvbed.vnfs.descriptors.onboardable import BroughtImage, Form
+from tests.unit.cloud.tacker.fake_tacker import FakeTacker
 from tests.unit.vnfs.descriptors import several
 from tests.unit.vnfs.descriptors.test_given_descriptors import IMAGE, NAMES, TEMPLATE
 
@@ -224,3 +226,18 @@ def test_a_core_that_says_that_it_failed_is_removed(tmp_path, monkeypatch, core,
     assert "vepc: failed: no MME" in failure.value.observed
     assert removed == [api.requests[0].owner]
     assert place.names() == ()
+
+
+@pytest.mark.parametrize(
+    ("lacks", "wrong"), [((), []), (("sol",), []), (("legacy",), ["form"])], ids=["both", "legacy", "sol"]
+)
+def test_a_template_does_not_fit_a_tacker_without_the_legacy_api(tmp_path, monkeypatch, descriptor, lacks, wrong):
+    monkeypatch.setattr(givenvnfs, "tacker_client", lambda cloud: FakeTacker(lacks))
+    cloud, variant = connection(), open_project().load_variant("ovs-dpdk")
+    cloud.compute.fetch_flavor_extra_specs = lambda one: SimpleNamespace(extra_specs={})
+    target = SimpleNamespace(folder=tmp_path, connection=cloud, runs=lambda: True, contents=None, flavor_specs={})
+    found = GivenVnfs(target, Journal(tmp_path / "onboarded.jsonl")).fit(variant, read(descriptor))
+    assert [one.subject for one in found.mismatches if one.subject == "form"] == wrong
+    if wrong:
+        assert isinstance(found.mismatches[0].error, UnsupportedError)
+        assert "Tacker 10.0.0" in found.mismatches[0].found

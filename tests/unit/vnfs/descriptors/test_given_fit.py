@@ -66,3 +66,22 @@ def test_names_that_a_cloud_lacks_are_told_with_their_lines(tmp_path, has, subje
     missing = naming.lacking_of(found(tmp_path, UPF).document, known)
     assert [one.subject for one in missing] == ([subject] if subject else [])
     assert all(one.where.startswith(f"{tmp_path}/upf.yaml:{line}") for one in missing)
+
+
+NETWORK = "network_name: mgmt, vendor: Tacker"
+
+
+@pytest.mark.parametrize(
+    ("cidr", "address", "said"),
+    [
+        ("192.0.2.0/24", "192.0.2.111", ""),
+        ("198.51.100.0/24", "192.0.2.111", "192.0.2.111 of CP1 is outside 198.51.100.0/24, the subnet of VL1"),
+        ("2001:db8::/64", "192.0.2.111", "is outside 2001:db8::/64"),
+        ("192.0.2.0/24", "the first", "'the first' is no IP address"),
+    ],
+)
+def test_fixed_addresses_are_compared_with_the_subnet_that_is_made(tmp_path, cidr, address, said):
+    text = UPF.replace(NETWORK, f"{NETWORK}, cidr: '{cidr}'").replace("192.0.2.111", address)
+    fit = givenfit.fit(found(tmp_path, text), PROJECT.load_variant("linux-bridge"), {})
+    assert [said in one.found for one in fit.mismatches] == ([True] if said else [])
+    assert all(one.where.startswith(f"{tmp_path}/upf.yaml:15") for one in fit.mismatches)

@@ -14,6 +14,7 @@ from nfvbed.sites.kolla.executor.deploying import RackRequest, require_free
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.toolset import Toolset
+from nfvbed.sites.kolla.executor.vault import Vault
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.render import order_pinned
 from nfvbed.spec.kollarelease import NEWEST
@@ -80,19 +81,30 @@ def test_a_rack_that_is_half_taken_down(wish):
         require_free(FOUND.noted("destroy", "failed").model_copy(update={"destroying": True}), wish)
 
 
-def test_stages_of_kolla_have_no_secret_in_their_command_line(places, tmp_path):
-    for stage in (*stages.deploying(tmp_path), *stages.destroying(tmp_path)):
+def test_stages_of_kolla_have_no_secret_in_their_command_line(places, tmp_path, wish):
+    for stage in (*stages.deploying(tmp_path, wish.site), *stages.destroying(tmp_path)):
         argv = stage.argv(places)
         assert argv[0] in ("kolla-ansible", "ansible-playbook")
         assert {word for word in argv if "password" in word.lower()} <= {f"@{places.passwords}"}
         assert stage.gives_passwords or argv[0] == "kolla-ansible" or f"@{places.passwords}" not in argv
-    names = [stage.name for stage in stages.deploying(tmp_path)]
+    names = [stage.name for stage in stages.deploying(tmp_path, wish.site)]
     assert names == ["prepare", "bootstrap-servers", "prechecks", "pull", "deploy", "post-deploy", "tune"]
 
 
-def test_taking_down_takes_back_what_was_begun_alone(tmp_path):
-    known = {stage.name for stage in stages.deploying(tmp_path)}
+def test_taking_down_takes_back_what_was_begun_alone(tmp_path, wish):
+    known = {stage.name for stage in stages.deploying(tmp_path, wish.site)}
     assert {stage.undoes for stage in stages.destroying(tmp_path)} < known
+
+
+def test_playbooks_get_a_user_s_own_variables_as_kolla_s_do(places, tmp_path):
+    folder = places.config / "globals.d"
+    folder.mkdir()
+    for name in ("b.yml", "a.yaml", "c.json", "notes.txt"):
+        (folder / name).write_text("{}")
+    argv = stages.own("one", "", tmp_path / "one.yml", "-e", "last=true").argv(places)
+    given = [argv[place + 1] for place, word in enumerate(argv) if word == "-e"]
+    names = ["globals.yml", "globals.d/a.yaml", "globals.d/b.yml", "globals.d/c.json"]
+    assert given == [*(f"@{places.config / name}" for name in names), "last=true"]
 
 
 def test_ansible_signs_in_as_the_site_s_file_says(wish):
@@ -152,11 +164,11 @@ def test_the_environment_of_another_release(tmp_path):
 
 def test_passwords_that_machines_have_are_not_made_a_second_time(places, tmp_path):
     with pytest.raises(PrerequisiteError, match="gone"):
-        passwords.ensure(places, Toolset(tmp_path), used=True)
+        passwords.ensure(places, Vault("rack", Toolset(tmp_path), None), used=True)
     places.passwords.write_text("a: b\n")
     places.passwords.chmod(0o640)
     with pytest.raises(PrerequisiteError, match="read by others") as error:
-        passwords.ensure(places, Toolset(tmp_path), used=True)
+        passwords.ensure(places, Vault("rack", Toolset(tmp_path), None), used=True)
     assert "mode 0640" in error.value.observed
     places.passwords.chmod(0o600)
-    assert not passwords.ensure(places, Toolset(tmp_path), used=True)
+    assert not passwords.ensure(places, Vault("rack", Toolset(tmp_path), None), used=True)

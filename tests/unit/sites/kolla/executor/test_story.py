@@ -98,6 +98,7 @@ def test_an_error_names_machine_role_task_and_log(story):
         ("manifest for quay.io/openstack.kolla/x not found: manifest unknown", "registry"),
         ("/bin/sh: 1: /usr/bin/python3: not found", "install Python 3 on compute1"),
         ("Failed to import docker - No module named 'requests'", "bootstrap-servers installs"),
+        ("Task failed: Timed out after 5400 second(s).", "see on compute1 what that task's program waits for"),
         ("something else", "correct on compute1 what the task says"),
     ],
 )

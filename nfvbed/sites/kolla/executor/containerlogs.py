@@ -1,0 +1,94 @@
+"""Runs on a machine of a rack, as `python3 -`: prints the containers of Kolla's that are not healthy, as JSON.
+
+With each come its own last lines, those of its unit's journal, and those of its service's file. It changes nothing, and
+needs Python's standard library alone (3.9 or later): nothing of nfvbed is there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+ENGINES = ("docker", "podman")
+"""Kolla's `kolla_container_engine`."""
+LABEL = "kolla_version"
+"""Of all images of Kolla's, and so of their containers: its own `cleanup-containers` goes by it."""
+FORMAT = "{{.Names}}\t{{.State}}\t{{.Status}}"
+LOGS = Path("/var/log/kolla")
+"""Volume in which services of Kolla's write files of their own."""
+TIME_LIMIT_S = 8
+LINES = 15
+MOST = 12
+"""Containers that are told of: of more the first ones."""
+
+
+def asked(argv: Sequence[str]) -> str:
+    """Run a program that only reads, and return what it printed, errors too; nothing where it is not there."""
+    rights = () if os.getuid() == 0 else ("sudo", "-n")
+    try:
+        done = subprocess.run(
+            (*rights, *argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=TIME_LIMIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        return str(failure)
+    return done.stdout.decode(errors="replace")
+
+
+def is_healthy(state: str, status: str) -> bool:
+    """Return whether a container runs, as far as its own check says, or has ended as it should."""
+    if state == "running":
+        return "(unhealthy)" not in status and "health: starting" not in status
+    return state == "exited" and status.startswith("Exited (0)")
+
+
+def containers(engine: str) -> Iterator[dict[str, Any]]:
+    """List those that are not healthy, with their last lines."""
+    listed = asked((engine, "ps", "--all", "--filter", f"label={LABEL}", "--format", FORMAT))
+    rows = [line.split("\t") for line in listed.splitlines()]
+    found = [row for row in rows if len(row) == 3 and not is_healthy(row[1], row[2])]
+    for name, state, status in found[:MOST]:
+        unit = f"kolla-{name}-container.service"
+        journal = ("journalctl", "--unit", unit, "--lines", str(LINES), "--no-pager", "--output", "cat")
+        yield {
+            "name": name,
+            "state": state,
+            "status": status,
+            "said": last(asked((engine, "logs", "--tail", str(LINES), name))),
+            "unit": unit,
+            "journal": last(asked(journal)),
+            "file": last_of_file(name),
+        }
+
+
+def last(text: str) -> list[str]:
+    """Return the last lines that are not empty."""
+    return [line.rstrip() for line in text.splitlines() if line.strip()][-LINES:]
+
+
+def last_of_file(name: str) -> list[str]:
+    """Return the last lines of a service's file of the container's name: `nova/nova-compute.log` of nova_compute."""
+    paths = [path for path in LOGS.glob("*/*.log") if path.stem.replace("-", "_") == name.replace("-", "_")]
+    return last(asked(("tail", "--lines", str(LINES), str(paths[0])))) if paths else []
+
+
+def main() -> None:
+    """Print them."""
+    os.environ["PATH"] += ":/usr/sbin:/sbin"
+    os.environ["LC_ALL"] = "C"
+    engine = next((name for name in ENGINES if shutil.which(name)), None)
+    json.dump({"engine": engine, "containers": [*containers(engine)] if engine else []}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""The containers of a rack that are not healthy after a stage failed, with their own last lines.
+
+Ansible says that nobody answered at a port. Why is in the log of the container that should have.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfvbed.errors import NfvbedError
+from nfvbed.host.remote.connection import SshHost
+from nfvbed.patience import patient
+from nfvbed.records import Record
+from nfvbed.sites.kolla.executor.events import TaskFailure
+from nfvbed.sites.kolla.executor.scrub import Scrubber
+from nfvbed.spec.remote import RemoteHostSpec
+from nfvbed.spec.site import KollaSiteSpec
+
+_SCRIPT = Path(__file__).with_name("containerlogs.py")
+_TIME_LIMIT_S = patient(60.0)
+_AT_ONCE = 16
+_SHOWN, _LINES_SHOWN, _WIDTH = 3, 6, 300
+
+
+class FailingContainer(Record):
+    """A container that is not healthy."""
+
+    name: str
+    state: str
+    """As the engine says: `restarting`, `exited`, ..."""
+    status: str
+    """The same with its exit status or its health, and since when."""
+    said: tuple[str, ...] = ()
+    """Last lines of its output."""
+    unit: str
+    """Its unit of systemd."""
+    journal: tuple[str, ...] = ()
+    """Last lines of the unit's journal."""
+    file: tuple[str, ...] = ()
+    """Last lines of its service's own file; none where it has no file of its name."""
+
+    @property
+    def rank(self) -> int:
+        """How surely it is a fault: what starts may only be slow."""
+        if self.state in ("restarting", "dead"):
+            return 0
+        return 3 if "health: starting" in self.status else 1
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All of its last lines, each with its source."""
+        sources = (("", self.said), (f"{self.unit}: ", self.journal), ("its file: ", self.file))
+        return tuple(f"{source}{line}" for source, lines in sources for line in lines)
+
+
+@dataclass(frozen=True)
+class FailingContainers:
+    """What the machines answered about their containers."""
+
+    of_machines: tuple[tuple[str, FailingContainer], ...] = ()
+    """With the machine's name; the likeliest cause first."""
+    not_asked: tuple[str, ...] = ()
+    """Machines that could not be asked, each with the reason."""
+
+    def shown(self) -> tuple[str, ...]:
+        """Return lines for an error: the likeliest causes, and the names of the others."""
+        shown = list[str]()
+        for machine, one in self.of_machines[:_SHOWN]:
+            shown.append(f"container {one.name} on {machine}: {one.status or one.state}")
+            own = [*one.said[-_LINES_SHOWN:], *(f"its file: {line}" for line in one.file[-_LINES_SHOWN:])]
+            of_unit = [f"{one.unit}: {line}" for line in one.journal[-_LINES_SHOWN:] if line not in one.said]
+            shown += [f"  {line[:_WIDTH]}" for line in (*(own or ["it said nothing"]), *of_unit)]
+        others = [f"{one.name} on {machine}" for machine, one in self.of_machines[_SHOWN:]]
+        if others:
+            shown.append(f"not healthy either: {', '.join(others)}")
+        return (*shown, *self.not_asked)
+
+
+def ask_all(site: KollaSiteSpec, failures: Sequence[TaskFailure], scrub: Scrubber) -> FailingContainers:
+    """Ask all machines of Kolla's at the same time; nothing is changed there.
+
+    Args:
+        failures: of tasks: their machines and the containers that they name come first, and machines that could not be
+            reached are not asked.
+    """
+    dead = {one.host for one in failures if one.unreachable}
+    ways = {name: site.reached(name) for name, host in site.hosts.items() if "generator" not in host.roles}
+    asked = {name: way for name, way in ways.items() if way is not None and name not in dead}
+    found, not_asked = list[tuple[str, FailingContainer]](), list[str]()
+    with tempfile.TemporaryDirectory(prefix="nfvbed-") as folder, ThreadPoolExecutor(_AT_ONCE) as pool:
+        answers = {name: pool.submit(_ask, way, Path(folder)) for name, way in asked.items()}
+        for name, answer in answers.items():
+            try:
+                found += [(name, _scrubbed(one, scrub)) for one in answer.result()]
+            except (NfvbedError, ValueError) as failure:
+                said = failure.what if isinstance(failure, NfvbedError) else "what it printed cannot be read"
+                not_asked.append(f"containers of {name} are not known: {scrub(said)}")
+    found.sort(key=lambda pair: _order(pair[0], pair[1], failures))
+    return FailingContainers(tuple(found), tuple(not_asked))
+
+
+def _ask(way: RemoteHostSpec, folder: Path) -> list[FailingContainer]:
+    with SshHost(way, folder) as host:
+        answer = host.run(["python3", "-"], data=_SCRIPT.read_bytes(), timeout_s=_TIME_LIMIT_S)
+    return [FailingContainer.model_validate(one) for one in json.loads(answer.text)["containers"]]
+
+
+def _order(machine: str, container: FailingContainer, failures: Sequence[TaskFailure]) -> tuple[bool, int, bool, str]:
+    words = " ".join(f"{one.role} {one.task} {one.said}" for one in failures).lower().replace("-", "_")
+    named = container.name.lower().replace("-", "_") in words
+    return not named, container.rank, machine not in {one.host for one in failures}, container.name
+
+
+def _scrubbed(container: FailingContainer, scrub: Scrubber) -> FailingContainer:
+    def clean(lines: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(scrub("\n".join(lines)).splitlines())
+
+    return container.model_copy(
+        update={"said": clean(container.said), "journal": clean(container.journal), "file": clean(container.file)}
+    )
+
+
+def whole(found: FailingContainers) -> Iterator[str]:
+    """List all that is known, for the stage's log."""
+    for machine, one in found.of_machines:
+        yield f"container {one.name} on {machine}: {one.status or one.state}"
+        yield from (f"  {line}" for line in one.lines)
+    yield from found.not_asked
