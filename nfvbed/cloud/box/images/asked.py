@@ -73,7 +73,8 @@ def playbook(data: Path, out: Path) -> list[dict[str, Any]]:
             if not defaults.is_file():
                 continue
             wanted: list[str] = [f"{key!r} in nfvbed_groups" for key in needed]
-            wanted += [str(role["when"])] if "when" in role else []
+            conditions = role.get("when", [])
+            wanted += conditions if isinstance(conditions, list) else [str(conditions)]
             tasks.append({"name": "Read defaults", "ansible.builtin.include_vars": {"file": str(defaults)}})
             found = yaml.safe_load(defaults.read_text()) or {}
             # Those for Keystone are lists, of what has no image.

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
 from nfvbed.cloud.box.images.places import ImagePlaces
 from nfvbed.cloud.devcloud.root.tool import Tool
 from nfvbed.errors import PrerequisiteError
@@ -14,7 +16,7 @@ from nfvbed.errors import PrerequisiteError
 _HERE = Path(__file__).parent
 _COLLECTIONS = "usr/share/ansible/collections"
 _BELOW = "ansible_collections"
-_INSIDE = Path("/tmp/nfvbed")  # noqa: S108
+_INSIDE = Path("/opt/nfvbed-build")
 _PYTHON = "3.13"
 """Of Debian 13."""
 _PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64", "linux_x86_64", "any")
@@ -105,8 +107,6 @@ def wanted_collections(places: ImagePlaces) -> tuple[str, ...]:
     Raises:
         PrerequisiteError: the environment of kolla-ansible is not there, or lacks one.
     """
-    import yaml
-
     path = places.kolla / "share/kolla/docker/kolla-toolbox/requirements.yml"
     waiting = [str(one["name"]) for one in yaml.safe_load(path.read_text())["collections"]]
     found: dict[str, None] = {}

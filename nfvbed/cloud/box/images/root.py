@@ -7,15 +7,13 @@ from pathlib import Path
 
 from nfvbed.cloud.box.images.dockerfiles import User
 from nfvbed.cloud.box.images.places import ImagePlaces
+from nfvbed.cloud.box.root import SUITE, sources
 from nfvbed.cloud.devcloud.root.lists import read_packages
 from nfvbed.cloud.devcloud.root.sources import apt_options
 from nfvbed.cloud.devcloud.root.tool import Tool
-from nfvbed.errors import PrerequisiteError
-from nfvbed.host.aptsources import FORMAT, mirrors_of
+from nfvbed.host.aptsources import FORMAT
 
-SUITE = "trixie"
 PACKAGES = Path(__file__).parent / "packages.txt"
-_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*")
 _SYSTEM_IDS = "LAST_SYSTEM_UID=59999\nLAST_SYSTEM_GID=59999\n"
 """Kolla's users have large numbers, and packages look for theirs among the system's (as its Dockerfile of base)."""
@@ -66,24 +64,6 @@ def installed(root: Path, tool: Tool) -> dict[str, str]:
     """Return the versions of a root's packages."""
     shown = ["chroot", str(root), "dpkg-query", "-W", "-f", "${Package} ${Version}\n"]
     return dict(line.split() for line in tool.run("versions", shown, 60.0).splitlines() if line)
-
-
-def sources(targets: str) -> str:
-    """Return apt's entries for the suite, from the output of `apt-get indextargets` on this machine.
-
-    Raises:
-        PrerequisiteError: the machine's apt knows no mirror of Debian.
-    """
-    mirrors = mirrors_of(SUITE, targets)
-    if not any(name == SUITE for _, name in mirrors):
-        raise PrerequisiteError(
-            f"apt knows no mirror of {SUITE}",
-            observed=targets.strip() or "apt knows no suite at all",
-            fix="give apt an entry of Debian's main (with `Pin-Priority: -1` where it is another system's),"
-            " and run apt-get update",
-        )
-    signed = f"[signed-by={_KEYRING}] " if _KEYRING.exists() else ""
-    return "".join(f"deb {signed}{uri} {name} main\n" for uri, name in sorted(mirrors))
 
 
 def unpack_argv(places: ImagePlaces, target: Path) -> list[str]:
