@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import BusyError, ConfigurationError, PrerequisiteError
-from nfvbed.sites.kolla import inventory, output
+from nfvbed.sites.kolla import boxglobals, inventory, output
 from nfvbed.sites.kolla.executor import access, inventories, passwords, running, stages, takeover
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor.journal import Journal
@@ -173,7 +173,7 @@ def _begun(found: Journal | None, wish: RackRequest, files: Mapping[str, str], o
 
 def _files(project: Project, order: Order, tools: Toolset, wish: RackRequest) -> dict[str, str]:
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
-    made: Rendering = render(order, flavors)
+    made: Rendering = render(order, flavors, boxglobals.this_host())
     _require_roles(project.root, made.roles)
     files = {
         **made.files,

@@ -39,12 +39,30 @@ FILES = (
     "sys/devices/system/cpu/smt/control",
     "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor",
     "sys/devices/system/clocksource/clocksource0/current_clocksource",
+    # What its first process may hand on, and settings of the kernel that Kolla writes.
+    "proc/1/limits",
+    "proc/1/status",
+    "proc/sys/net/ipv4/neigh/default/gc_thresh[123]",
+    "proc/sys/net/ipv4/ip_nonlocal_bind",
+    "proc/sys/net/unix/max_dgram_qlen",
+    "proc/sys/net/bridge/bridge-nf-call-ip*tables",
 )
+MODULE_LISTS = ("proc/modules", "lib/modules/{kernel}/modules.builtin")
+"""Ansible's module for the kernel's opens both."""
 OF_NICS = ("class", "vendor", "device", "numa_node", "sriov_totalvfs", "sriov_numvfs")
 OF_MEMBERS = ("class", "driver", "iommu_group")
 # The last three are there of taps (Open vSwitch's bridges too), bridges and bonds alone.
 OF_INTERFACES = ("address", "mtu", "carrier", "flags", "tun_flags", "bridge/bridge_id", "bonding/mode")
-MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core", "af_packet", "openvswitch", "macvtap")
+MODULES = (
+    "vfio-pci",
+    "uio_pci_generic",
+    "mlx4_core",
+    "mlx5_core",
+    "af_packet",
+    "openvswitch",
+    "macvtap",
+    "br_netfilter",
+)
 # Where a part of the kernel is seen that has no folder below /sys/module when it is built in.
 SEEN_AT = {"af_packet": "/proc/net/packet"}
 # Of linux/genetlink.h and linux/netdev.h.
@@ -193,6 +211,11 @@ def runs(program: str) -> bool:
     return any(text(comm) == program for comm in Path("/proc").glob("[0-9]*/comm"))
 
 
+def opens(path: str) -> bool:
+    """Return whether a program of Python's opens a file, as Ansible's modules do."""
+    return bool(answer((sys.executable, "-c", "import sys; open(sys.argv[1]).close()", path))["status"] == 0)
+
+
 def main() -> None:
     """Print all recorded files and answers."""
     # An account that is not root's often has no folders for administration in its path.
@@ -201,10 +224,12 @@ def main() -> None:
     answers = {name: answer(argv) for name, argv in QUESTIONS.items() if name != "sudo" or os.getuid() != 0}
     modules = {name: has_driver(name) for name in MODULES}
     came_in = os.environ.get("SSH_CONNECTION", "").split()
+    release = os.uname().release
     document = {
         "files": recorded_files(),
         "answers": answers,
         "modules": modules,
+        "module_lists": {name: opens(f"/{name}") for name in (one.format(kernel=release) for one in MODULE_LISTS)},
         "features": xdp_features(),
         "address": came_in[2] if len(came_in) == 4 else "",
         "uid": os.getuid(),
