@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
-
 from nfvbed.cloud.box.images.asked import Asked, asked
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError
@@ -62,7 +60,6 @@ def main() -> None:
     found = find(open_project())
     (FOLDER / "images.txt").write_text(_HEAD + "".join(f"{name}\n" for name in found.names))
     (FOLDER / "tag.txt").write_text(f"{found.tag}\n")
-    click.echo(f"{len(found.names)} images of tag {found.tag}")
 
 
 if __name__ == "__main__":

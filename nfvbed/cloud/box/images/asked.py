@@ -11,6 +11,8 @@ import yaml
 
 from nfvbed.errors import PrerequisiteError
 from nfvbed.patience import patient
+from nfvbed.spec import boundedyaml
+from nfvbed.spec.textfile import read_text
 
 _RUN_S = 300.0
 _LAST = 3000
@@ -76,7 +78,7 @@ def playbook(data: Path, out: Path) -> list[dict[str, Any]]:
             conditions = role.get("when", [])
             wanted += conditions if isinstance(conditions, list) else [str(conditions)]
             tasks.append({"name": "Read defaults", "ansible.builtin.include_vars": {"file": str(defaults)}})
-            found = yaml.safe_load(defaults.read_text()) or {}
+            found = boundedyaml.load(read_text(defaults)) or {}
             # Those for Keystone are lists, of what has no image.
             for services in (one for one in found if one.endswith("_services") and isinstance(found[one], dict)):
                 tasks.append(
@@ -108,7 +110,7 @@ def _roles(play: dict[str, Any]) -> list[dict[str, Any]]:
 def _plays(path: Path) -> list[dict[str, Any]]:
     """Return the plays of a playbook and of those that it imports."""
     found: list[dict[str, Any]] = []
-    for play in yaml.safe_load(path.read_text()):
+    for play in boundedyaml.load(read_text(path)):
         imported = play.get("ansible.builtin.import_playbook", play.get("import_playbook"))
         found += _plays(path.parent / imported) if imported else [play]
     return found

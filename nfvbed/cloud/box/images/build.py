@@ -21,13 +21,14 @@ from nfvbed.cloud.box.images.registry import Storage
 from nfvbed.cloud.devcloud.root.lists import read_packages
 from nfvbed.cloud.devcloud.root.tool import Tool
 from nfvbed.errors import InternalError, PrerequisiteError
+from nfvbed.host import fixes
 from nfvbed.sharedcache import SharedCache
 
 NAMESPACE = "kolla"
 """Kolla's own, where `docker_namespace` names no other."""
 _HERE = Path(__file__).parent
 _KIND = "box-images"
-_DISK_MIB = 8 * 1024
+_DISK_MIB = 6 * 1024
 """Packages, the root, its layer and the storage's copy in NFVBED_CACHE."""
 _TOOLS = {
     "apt-get": "apt",
@@ -230,10 +231,13 @@ class BoxImages:
             )
 
     def _require(self) -> None:
-        missing = sorted({package for program, package in _TOOLS.items() if shutil.which(program) is None})
+        missing = {program: package for program, package in _TOOLS.items() if shutil.which(program) is None}
         if missing:
             raise PrerequisiteError(
-                "programs that build images are not installed", where="PATH", fix=f"apt-get install {' '.join(missing)}"
+                "programs that build images are not installed",
+                where="PATH",
+                observed=f"not found: {', '.join(missing)}",
+                fix="; ".join(fixes.install(*one) for one in missing.items()),
             )
         if os.geteuid() != 0:
             raise PrerequisiteError(

@@ -3,15 +3,15 @@
 import json
 import shutil
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import yaml
 
 from nfvbed.cloud.box.images.places import ImagePlaces
 from nfvbed.cloud.devcloud.root.tool import Tool
 from nfvbed.errors import PrerequisiteError
+from nfvbed.spec import boundedyaml
+from nfvbed.spec.textfile import read_text
 
 _HERE = Path(__file__).parent
 _COLLECTIONS = "usr/share/ansible/collections"
@@ -83,9 +83,10 @@ def install(places: ImagePlaces, tool: Tool, uv: Path) -> str:
             # Kolla's scripts name it so, whatever the version.
             (places.root / one.folder.lstrip("/") / "lib" / "python3").symlink_to(f"python{_PYTHON}")
             argv = [str(_INSIDE / "uv"), "pip", "install", "--quiet", "--python", f"{one.folder}/bin/python"]
-            argv += ["--offline", "--no-index", "--find-links", str(_INSIDE / one.name), "--no-deps"]
+            argv += ["--offline", "--no-index", "--no-deps"]
             argv += ["--require-hashes", "--compile-bytecode", "--link-mode", "copy", "--no-cache"]
-            _enter(places.root, tool, [*argv, "--requirements", str(_INSIDE / f"{one.name}.txt")])
+            place = {"UV_FIND_LINKS": str(_INSIDE / one.name)}
+            _enter(places.root, tool, [*argv, "--requirements", str(_INSIDE / f"{one.name}.txt")], place)
     finally:
         shutil.rmtree(inside, ignore_errors=True)
     return f"{add_collections(places)} of Ansible's collections"
@@ -108,7 +109,7 @@ def wanted_collections(places: ImagePlaces) -> tuple[str, ...]:
         PrerequisiteError: the environment of kolla-ansible is not there, or lacks one.
     """
     path = places.kolla / "share/kolla/docker/kolla-toolbox/requirements.yml"
-    waiting = [str(one["name"]) for one in yaml.safe_load(path.read_text())["collections"]]
+    waiting = [str(one["name"]) for one in boundedyaml.load(read_text(path))["collections"]]
     found: dict[str, None] = {}
     with _archive(places) as archive:
         while waiting:
@@ -162,8 +163,9 @@ def _archive(places: ImagePlaces) -> zipfile.ZipFile:
     return zipfile.ZipFile(next((places.wheels / COLLECTIONS.name).glob("*.whl")))
 
 
-def _enter(root: Path, tool: Tool, argv: Sequence[str]) -> str:
+def _enter(root: Path, tool: Tool, argv: Sequence[str], more: Mapping[str, str] | None = None) -> str:
     """Run a program in the root, where it sees processes of its own alone."""
     space = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={root}/proc", "--"]
     clean = ["env", "--ignore-environment", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", "HOME=/root"]
+    clean += [f"{name}={value}" for name, value in (more or {}).items()]
     return tool.run("environments", [*space, "chroot", str(root), *clean, *argv], _INSTALL_S)
