@@ -110,7 +110,7 @@ ARROWS = {
     ),
     "nfvbed.sites.kolla": (
         ("rack",),
-        ("verified", "staged"),
+        ("verified", "staged", "upgradepreview"),
         ("site",),
         ("measured",),
         ("executor",),

@@ -12,8 +12,9 @@ from tests.kolla.genconfig import ENVIRONMENT
 
 ANSIBLE = ENVIRONMENT / "share/kolla-ansible/ansible"
 LEAST = BoxHost(open_files=1000, locked_bytes=1, processes=1, has_datapath=False)
-OF_COLLECTION = {"docker_apt_package", "enable_docker_repo"}
-"""Of openstack.kolla's roles: see https://opendev.org/openstack/ansible-collection-kolla, roles/docker/defaults."""
+OF_COLLECTION = {"docker_apt_package", "docker_sdk_osbpo_apt_repo", "enable_docker_repo"}
+"""Of openstack.kolla's roles: see https://opendev.org/openstack/ansible-collection-kolla, roles/docker and
+roles/docker_sdk."""
 
 
 def variables():
@@ -38,7 +39,7 @@ def test_defaults_that_are_compared_are_there():
 
 
 def test_what_a_box_is_rendered_with_are_kolla_s_variables():
-    box = open_project().load_site("rack").model_copy(update={"machines": "box"})
+    box = open_project().load_site("box")
     given = set(boxglobals.rendered(box, LEAST))
     assert given - variables() == OF_COLLECTION
     assert given >= {"default_container_dimensions_docker", "ovs_datapath", "qemu_max_processes"}

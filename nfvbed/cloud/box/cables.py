@@ -1,6 +1,7 @@
 """The cables of a box: veth pairs from the machines to the network namespace of the switch."""
 
 import os
+from collections.abc import Mapping
 
 from pyroute2 import IPRoute
 
@@ -10,6 +11,9 @@ from nfvbed.host.network.namespaces import inside
 
 _AS_THEY_ARE = {links.GRO: False} | dict.fromkeys(links.TRANSMIT_OFFLOADS, False)
 """Frames pass packet sockets of DPDK and of Open vSwitch: with their checksums, and no larger than a wire's."""
+_OF_A_GENERATOR = _AS_THEY_ARE | {links.GRO: True}
+"""At the other end of a generator's: a veth takes frames that nfvgen redirects while its peer has GRO, which does not
+merge nfvgen's UDP."""
 _PORTS_INDEX = 1000
 """Indices of the switch's ports begin above all that machines have: with one index at both ends the kernel treats a
 pair as a device without another end (`links.add_veth`)."""
@@ -55,8 +59,10 @@ def lay(cable: Cable, place: int, machine: str, switch: str) -> None:
         switch: path of the switch's.
     """
     inside(switch, lambda: _make(cable, place, machine))
-    inside(machine, lambda: _finish(cable.device, cable.address))
-    inside(switch, lambda: _finish(cable.port, "", MANAGEMENT if cable.bridge == MANAGEMENT else ""))
+    is_generators = cable.tag is not None
+    features = _OF_A_GENERATOR if is_generators else _AS_THEY_ARE
+    inside(machine, lambda: _finish(cable.device, _AS_THEY_ARE, cable.address))
+    inside(switch, lambda: _finish(cable.port, features, "", MANAGEMENT if cable.bridge == MANAGEMENT else ""))
 
 
 def _make(cable: Cable, place: int, machine: str) -> None:
@@ -71,7 +77,7 @@ def _make(cable: Cable, place: int, machine: str) -> None:
         os.close(handle)
 
 
-def _finish(name: str, address: str, bridge: str = "") -> None:
+def _finish(name: str, features: Mapping[str, bool], address: str, bridge: str = "") -> None:
     links.silence_ipv6((name,))
     links.set_features(name, _AS_THEY_ARE)
     with IPRoute() as route:
@@ -82,3 +88,5 @@ def _finish(name: str, address: str, bridge: str = "") -> None:
         if address:
             bare, _, prefix = address.partition("/")
             route.addr("add", index=index, address=bare, prefixlen=int(prefix))
+    # After that: only a link that is up tells its peer, with its GRO, that frames may be redirected to it.
+    links.set_features(name, features)

@@ -22,6 +22,8 @@ UNITS_OF_SWITCH = (
 )
 """Of packages that all machines have, and that the switch alone runs."""
 UNITS_OF_MACHINES = ("docker.service", "docker.socket", "containerd.service", "ssh.service", "ssh.socket")
+EMPTY_REPOSITORY = "deb [trusted=yes] file:/srv/apt ./"
+"""All packages are there; a repository without any lets apt look for new ones, without a network."""
 _SYSTEM = Path("etc/systemd/system")
 _UPDATE_GRUB = """\
 #!/bin/sh
@@ -51,11 +53,10 @@ def furnish(root: Path) -> None:
         _mask(root, unit)
     _write(root / _SYSTEM / "systemd-udev-trigger.service.d/box.conf", _UDEV)
     _link(root / _SYSTEM / "default.target", "/lib/systemd/system/multi-user.target")
-    # All packages are there; a repository without any lets apt look for new ones, without a network.
     _write(root / "srv/apt/Packages", "")
     for path in (root / "etc/apt/sources.list.d").iterdir():
         path.unlink()
-    _write(root / "etc/apt/sources.list", "deb [trusted=yes] file:/srv/apt ./\n")
+    _write(root / "etc/apt/sources.list", f"{EMPTY_REPOSITORY}\n")
     for folder in ("boot/grub", "etc/network/interfaces.d", "etc/apt/keyrings", "etc/default/grub.d"):
         (root / folder).mkdir(parents=True, exist_ok=True)
     _write(root / "usr/sbin/update-grub", _UPDATE_GRUB, 0o755)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nfvbed.cloud.box.furnish import EMPTY_REPOSITORY
+from nfvbed.cloud.box.layout import layout_of
 from nfvbed.host.probes.commands import ask
 from nfvbed.spec.site import KollaSiteSpec
 
@@ -64,7 +66,12 @@ def rendered(site: KollaSiteSpec, host: BoxHost) -> dict[str, Any]:
         return {}
     controller = next(iter(site.hosts_with("controller").values()))
     return {
+        # The registry of the box, without TLS on its network of management.
+        "docker_registry": layout_of(site).registry,
+        "docker_registry_insecure": True,
+        "docker_namespace": "kolla",
         # Its packages are in the machines' root.
+        "docker_sdk_osbpo_apt_repo": EMPTY_REPOSITORY,
         "enable_docker_repo": False,
         "docker_apt_package": "docker.io",
         "docker_graceful_timeout": 15,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nfvbed.errors import BusyError, ConfigurationError, PrerequisiteError
 from nfvbed.sites.kolla import boxglobals, inventory, output
-from nfvbed.sites.kolla.executor import access, inventories, passwords, running, stages, takeover
+from nfvbed.sites.kolla.executor import access, inputs, inventories, passwords, running, stages, takeover
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
@@ -101,11 +101,12 @@ def deploy(
         found = journals.read(places)
         running.end_leftovers(found, observer)
         require_free(found, wish)
-        begun = _begun(found, wish, files, observer)
+        output.adopt(places.config)
+        own = inputs.digests(places.config, {*files, *output.written_before(places.config)})
+        begun = _begun(found, wish, files, own, observer)
         if all(begun.is_done(stage.name) for stage in plan):
             return True
         _preflight(project, wish, examine, begun, observer)
-        output.adopt(places.config)
         output.write(places.config, files)
         vault = Vault.of(wish.site, tools)
         if passwords.ensure(places, vault, used=begun.passwords_used):
@@ -154,21 +155,27 @@ def _pins(wish: RackRequest) -> dict[str, str]:
     return {name: one.name for name, one in wish.pinning.variants.items()} if wish.pinning.is_mixed else {}
 
 
-def _begun(found: Journal | None, wish: RackRequest, files: Mapping[str, str], observer: Observer) -> Journal:
+def _begun(
+    found: Journal | None, wish: RackRequest, files: Mapping[str, str], own: Mapping[str, str], observer: Observer
+) -> Journal:
     digest = hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
     fresh = Journal(
         variant=wish.pinning.name,
         pins=_pins(wish),
         release=wish.release.name,
         digest=digest,
+        inputs=own,
         inventory=str(wish.inventory.resolve()) if wish.inventory else "",
     )
     if found is None or not found.on_machines:
         return fresh
-    if found.digest == digest:
-        return found
-    observer.say("what Kolla is given is not as it was: all stages are run again")
-    return found.model_copy(update={"digest": digest, "stages": {}, "inventory": fresh.inventory, "verified": None})
+    differing = () if found.inputs is None else inputs.changed(found.inputs, own)
+    if found.digest == digest and not differing:
+        return found.model_copy(update={"inputs": own})
+    named = f" ({', '.join(differing)})" if differing else ""
+    observer.say(f"what Kolla is given is not as it was{named}: all stages are run again")
+    again = {"digest": digest, "inputs": own, "stages": {}, "inventory": fresh.inventory, "verified": None}
+    return found.model_copy(update=again)
 
 
 def _files(project: Project, order: Order, tools: Toolset, wish: RackRequest) -> dict[str, str]:
@@ -182,6 +189,7 @@ def _files(project: Project, order: Order, tools: Toolset, wish: RackRequest) ->
     }
     if wish.inventory is not None:
         files["inventory/hosts"] = inventories.checked(wish.inventory, wish.site, tools)
+        files |= inventories.variables_beside(wish.inventory, wish.site)
     return files
 
 

@@ -18,7 +18,7 @@ Max locked memory         8388608              8388608              bytes
 Max open files            1024                 20000                files
 """
 SMALL = BoxHost(open_files=20000, locked_bytes=8388608, processes=96365, has_datapath=False)
-BOX = site().model_copy(update={"machines": "box"})
+BOX = PROJECT.load_site("box")
 KOLLA = {
     "roles/loadbalancer/defaults/main.yml": {"haproxy_max_connections": 40000},
     "group_vars/all/common.yml": {"default_container_dimensions_docker": {"ulimits": {"nofile": {"hard": 1048576}}}},
@@ -153,6 +153,7 @@ def test_a_box_is_rendered_with_its_host_s_bounds():
         "netdev",
         {},
     )
+    assert (found["docker_registry"], found["docker_registry_insecure"]) == ("10.10.0.1:5000", True)
     assert "max_files = {{ qemu_max_files }}" in files["config/nova/qemu.conf.j2"]
     free = yaml.safe_load(render(order, ()).files["globals.yml"])
     assert not {"haproxy_max_connections", "ovs_datapath", "nova_libvirt_default_dimensions"} & set(free)
