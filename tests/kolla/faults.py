@@ -1,6 +1,6 @@
 """Faults of kolla-ansible that what it renders showed, with what nfvbed renders against each.
 
-`docs/howto/kolla.md` has the same list, by the same names.
+`docs/reference/kolla.md` has the same list, by the same names.
 """
 
 from collections.abc import Mapping
@@ -109,7 +109,7 @@ OF_OVS_DPDK = (
         rendered="nova-compute/nova.conf",
         option="DEFAULT/reserved_huge_pages",
         wrong="",
-        right="node:0,size:1048576,count:1;node:1,size:1048576,count:1",
+        right="node:0,size:1048576,count:4;node:1,size:1048576,count:4",
     ),
     Fault(
         name="tacker-vim-keys",
