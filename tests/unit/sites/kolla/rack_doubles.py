@@ -30,9 +30,7 @@ from nfvbed.traffic.simulated.system import SimulatedPath, SimulatedSystem
 from nfvbed.traffic.simulated.world import HiddenState, VirtualClock
 
 ROOT = open_project().root
-PORTS = tuple(
-    GeneratorPort(kind=PortKind.PCI, engine="dpdk", spec=f"pci:0000:3b:00.{number}") for number in range(2)
-)
+PORTS = tuple(GeneratorPort(kind=PortKind.PCI, engine="dpdk", spec=f"pci:0000:3b:00.{number}") for number in range(2))
 
 
 @dataclass
