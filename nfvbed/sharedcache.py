@@ -32,6 +32,7 @@ KINDS = {
     "images": "the images vloop and vepc",
     "kolla": "Ocata's environment; the guest and the container image with which roles are tried",
     "devcloud-root": "the private root of a cloud on this machine",
+    "box-root": "the root that the machines of a rack in a box share",
     "devcloud-seed": "its databases after the first start, with the passwords that they were made with",
     "debian": "the other Debian's root, as make test-hosts begins with it",
 }

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from nfvbed.cli.completion import SITE, TOPOLOGY, VARIANT, FrameSizes
+from nfvbed.cli.entering import find_site
 from nfvbed.cli.rack_options import rack_options, refuse_rack_options
 from nfvbed.cli.staged import deploy_staged
 from nfvbed.cli.support import require_site
@@ -14,7 +15,6 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.records import Deployment
 from nfvbed.records.state import shown
-from nfvbed.sites.catalogue import find_site
 from nfvbed.sites.site import Site
 from nfvbed.sites.stages import StagedCloud
 from nfvbed.spec.commands import next_commands
@@ -60,6 +60,10 @@ def command(
     """
     project = open_project()
     site_spec = project.load_site(site)
+    if site_spec.in_stages and not dry_run:
+        from nfvbed.cli.rack import ensure_box  # not there where stores are looked at alone
+
+        ensure_box(project, site_spec)
     place = find_site(site_spec, project.root)
     cloud = place.staged_cloud()
     if cloud is not None:

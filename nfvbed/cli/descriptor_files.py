@@ -7,11 +7,11 @@ import click
 from click.core import ParameterSource
 
 from nfvbed.cli.descriptor_options import descriptor_of, onboard_given, refuse_others
+from nfvbed.cli.entering import open_site
 from nfvbed.cli.machine_options import refuse_machine_options
 from nfvbed.cli.onboard_check import check_given
 from nfvbed.cli.support import require_deployable, variant_name
 from nfvbed.errors import UsageError
-from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.loader import Project
 from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.vnfs.descriptors import csar, foreign, given, imports, parsing, shape

@@ -4,12 +4,12 @@ import click
 
 from nfvbed.cli.completion import SITE
 from nfvbed.cli.console import Console
+from nfvbed.cli.entering import find_site
 from nfvbed.cli.rack_options import CONFIRMED, EVICT, confirm, refuse_rack_options
 from nfvbed.cli.rack_progress import RackProgress
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.signals import end_like_interrupt
-from nfvbed.sites.catalogue import find_site
 
 
 @click.command(name="destroy")

@@ -12,12 +12,13 @@ from rich.text import Text
 
 from nfvbed.cli.completion import RELEASE, SITE, VARIANT
 from nfvbed.cli.console import Console
+from nfvbed.cli.entering import enter_box, find_site
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.records import Readiness
 from nfvbed.records.findings import Finding, SiteReport, State
-from nfvbed.sites.catalogue import find_site, machine_of
+from nfvbed.sites.catalogue import machine_of
 from nfvbed.sites.doctor import examine
 from nfvbed.sites.ownmachine import Boot
 from nfvbed.spec.kollarelease import NEWEST
@@ -68,6 +69,7 @@ def command(
     boot = machine_of(where, project.root)
     if boot is not None:
         _examine_node(project, boot)
+    enter_box(where, project.root, needed=True)
     place = find_site(where, project.root)
     cloud = place.staged_cloud()
     if cloud is not None:

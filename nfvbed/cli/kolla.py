@@ -19,9 +19,10 @@ from nfvbed.sites.kolla import output
 from nfvbed.sites.kolla.options import check_options
 from nfvbed.sites.kolla.pinning import plane_of
 from nfvbed.sites.kolla.render import check_release
-from nfvbed.sites.stages import StagedCloud
+from nfvbed.sites.stages import StagedCloud, UpgradePreview, UpgradeRequest
 from nfvbed.spec.kollarelease import NEWEST, KollaReleaseSpec
 from nfvbed.spec.loader import Project
+from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.textfile import read_text
 from nfvbed.spec.variant import Variant
 
@@ -67,6 +68,58 @@ def render_files(variant: str, site: str, release: str, folder: str, multinode: 
     click.echo(f"checked: {_PROOF[profile.asserted_by]}")
 
 
+@command.command(name="upgrade-preview")
+@click.argument("variant", type=VARIANT, required=False)
+@click.option("--site", type=SITE, required=True, metavar="NAME", help="A name in deploy/sites, of kind kolla.")
+@click.option("--to", "after", type=RELEASE, required=True, metavar="NAME", help="A name in kolla/releases.")
+@click.option(
+    "--from", "before", type=RELEASE, metavar="NAME", help=f"The same. Default: what is deployed, else {NEWEST}."
+)
+@click.option("--to-share", metavar="DIR", help="share/kolla-ansible of --to. Default: the one that is installed.")
+@click.option("--from-share", metavar="DIR", help="The same, of --from.")
+@json_option
+@root_option
+def upgrade_preview(
+    variant: str | None,
+    site: str,
+    after: str,
+    before: str | None,
+    to_share: str | None,
+    from_share: str | None,
+    as_json: bool,
+    root: Path | None,
+) -> None:
+    """Show what an upgrade of Kolla would change: rendered files, your variables, passwords; nothing is changed.
+
+    VARIANT is by default the one that is deployed.
+    """
+    wanted = UpgradeRequest(variant, after, before, _folder(to_share), _folder(from_share))
+    made = _staged(open_project(root), site).preview_upgrade(wanted)
+    click.echo(made.model_dump_json(indent=2) if as_json else _previewed(made).rstrip())
+
+
+def _folder(given: str | None) -> Path | None:
+    return None if given is None else Path(given)
+
+
+def _previewed(made: UpgradePreview) -> str:
+    lines = list(made.differences.values())
+    lines.append(
+        f"site {made.site}, {made.variants}: OpenStack {made.before} -> {made.after}: "
+        f"{len(made.differences)} rendered files differ, {len(made.lost)} of {made.checked} variables are unknown there"
+    )
+    for one in made.lost:
+        was = f"removed, it was in {one.was_in}" if one.was_in else f"{made.before} does not know it either"
+        lines.append(f"  {one.name} ({one.file}): {was}")
+    if made.new_passwords is None:
+        lines.append("passwords: there are none yet")
+    elif made.new_passwords:
+        lines.append(f"passwords to add (kolla-mergepwd): {', '.join(made.new_passwords)}")
+    else:
+        lines.append("passwords: the file has all of them")
+    return "\n".join(lines)
+
+
 @command.command()
 @click.argument("variant", type=VARIANT, required=False)
 @json_option
@@ -98,14 +151,18 @@ def _staged(project: Project, name: str) -> StagedCloud:
     site = project.load_site(name)
     cloud = find_site(site, project.root).staged_cloud() if site.in_stages else None
     if cloud is None:
-        known = [other for other in project.site_names if project.load_site(other).in_stages]
-        raise UsageError(
-            f"site {name} is not deployed by kolla-ansible",
-            where=f"deploy/sites/{name}.yml kind",
-            observed=site.kind,
-            fix=f"a site of kind kolla: {', '.join(known)}",
-        )
+        raise _no_rack(project, site)
     return cloud
+
+
+def _no_rack(project: Project, site: SiteSpec) -> UsageError:
+    known = [other for other in project.site_names if project.load_site(other).in_stages]
+    return UsageError(
+        f"site {site.name} is not deployed by kolla-ansible",
+        where=f"deploy/sites/{site.name}.yml kind",
+        observed=site.kind,
+        fix=f"a site of kind kolla: {', '.join(known)}",
+    )
 
 
 def _missing(project: Project, roles: tuple[str, ...]) -> list[str]:

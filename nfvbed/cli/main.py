@@ -42,6 +42,7 @@ VERBS = {
     "dashboard": ("dashboard", "Serve the dashboard."),
     "devcloud": ("devcloud", "Start a real OpenStack on this machine, look at it, remove it."),
     "kolla": ("kolla", "Render what kolla-ansible takes for a variant on several machines."),
+    "rack": ("rack", "Start the machines of a rack in a box, look at them, stop them."),
     "verify": ("verify", "Check a running cloud against the variant that is deployed on it."),
     "destroy": ("destroy", "Remove what is deployed, also what a crash left behind."),
 }

@@ -8,6 +8,7 @@ import click
 from nfvbed.cli.completion import SITE, TOPOLOGY, VARIANT, VNF_OR_FILE
 from nfvbed.cli.descriptor_files import onboard_file, vnf_of_file
 from nfvbed.cli.descriptor_options import given_options, is_file, refuse_given
+from nfvbed.cli.entering import open_site
 from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
 from nfvbed.cli.offload_price import measure_price
 from nfvbed.cli.onboard_check import check_fit
@@ -19,7 +20,6 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError, UsageError
 from nfvbed.host.generator import destination_macs
 from nfvbed.records import Deployment, PortKind, VnfKind
-from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.site import Site
 from nfvbed.spec.choices import explicit_label

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
+from nfvbed.cli.entering import open_site
 from nfvbed.cli.vnf_options import asked_for
 from nfvbed.cloud.novaflavor import PREFIX, extra_specs
 from nfvbed.errors import ConfigurationError, OnboardError, PrerequisiteError, UnsupportedError, UsageError
 from nfvbed.records import VnfKind
-from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.site import Site, misfits_of_path
 from nfvbed.spec.choices import explicit_label
 from nfvbed.spec.loader import Project

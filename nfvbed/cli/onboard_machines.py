@@ -8,13 +8,13 @@ from typing import Any
 import click
 
 from nfvbed.cli.descriptor_options import onboard_given, pairs, parameters_of
+from nfvbed.cli.entering import open_site
 from nfvbed.cli.machine_options import given_of, one_flavour, refuse_options
 from nfvbed.cli.onboard_check import named_variant, opened, report
 from nfvbed.cli.support import require_deployable, variant_name
 from nfvbed.cli.vnf_options import KEYS as VNF_KEYS
 from nfvbed.errors import ConfigurationError, UnsupportedError, UsageError
 from nfvbed.host.qemu import images as image_files
-from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.openstack import images as cloud_images
 from nfvbed.sites.openstack.paths import BARE
 from nfvbed.sites.site import Site

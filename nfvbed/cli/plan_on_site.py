@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from nfvbed.cli.entering import site_of
 from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError
 from nfvbed.plan.cells import DeploymentKey
 from nfvbed.plan.onsite import lacks
 from nfvbed.plan.plan import Plan
-from nfvbed.sites.catalogue import machine_of, site_of
+from nfvbed.sites.catalogue import machine_of
 from nfvbed.sites.site import Site
 from nfvbed.spec.rules import Study
 from nfvbed.spec.variant import Variant

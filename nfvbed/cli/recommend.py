@@ -8,6 +8,7 @@ import click
 
 from nfvbed.cli.completion import FRAME_SIZE, SITE, TOPOLOGY
 from nfvbed.cli.console import Console
+from nfvbed.cli.entering import open_site
 from nfvbed.cli.proposals import measures_in
 from nfvbed.cli.results import text_width
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
@@ -24,7 +25,6 @@ from nfvbed.report.page.head import machine
 from nfvbed.report.recommendation import headline
 from nfvbed.report.terminal.recommendation import screen, shown_host
 from nfvbed.report.terminal.screen import WIDTH
-from nfvbed.sites.catalogue import open_site
 from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.root import is_installed

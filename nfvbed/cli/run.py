@@ -10,6 +10,7 @@ import click
 
 from nfvbed.cli.completion import EXPERIMENT, RUN
 from nfvbed.cli.console import Console
+from nfvbed.cli.entering import site_of
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan import show_plan
 from nfvbed.cli.progress import progress_on
@@ -27,7 +28,7 @@ from nfvbed.records.selection import MEASURED, SIMULATED
 from nfvbed.report.wording import short_run
 from nfvbed.run.observer import Observer
 from nfvbed.signals import end_like_interrupt
-from nfvbed.sites.catalogue import machine_of, site_of
+from nfvbed.sites.catalogue import machine_of
 from nfvbed.sites.ownmachine import Boot
 from nfvbed.sites.site import Site
 from nfvbed.spec.commands import TracedPath, on_site, trace_command

@@ -3,9 +3,9 @@
 import click
 
 from nfvbed.cli.completion import SITE
+from nfvbed.cli.entering import open_site
 from nfvbed.cli.onboarded import onboarded, show
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.sites.catalogue import open_site
 
 
 @click.command(name="scale")

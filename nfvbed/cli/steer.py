@@ -5,13 +5,13 @@ from rich.table import Table
 
 from nfvbed.cli.completion import SITE
 from nfvbed.cli.console import Console
+from nfvbed.cli.entering import open_site
 from nfvbed.cli.onboarded import onboarded
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.measure.chainreading import read_chain
 from nfvbed.records import Deployment
 from nfvbed.records.chain import ChainReport, order_of
-from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import MAX_CHAIN

@@ -8,12 +8,12 @@ from rich.table import Table
 
 from nfvbed.cli.completion import SITE, TOPOLOGY, VARIANT, VNF, FrameSizes
 from nfvbed.cli.console import Console
+from nfvbed.cli.entering import open_site
 from nfvbed.cli.support import require_site
 from nfvbed.cli.vnf_options import DEFAULT_VNF, of_site, path_of, vnf_of_site, vnf_options
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.measure.trace import DirectionTrace, TraceReport, run_trace
-from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.spec.layout import layout
 from nfvbed.spec.vnf import VnfChoice

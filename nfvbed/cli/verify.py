@@ -9,12 +9,12 @@ import click
 from nfvbed.cli.completion import FLAVOR, RELEASE, SITE, VARIANT, VNF
 from nfvbed.cli.console import Console
 from nfvbed.cli.doctor import findings_table
+from nfvbed.cli.entering import find_site
 from nfvbed.cli.settings import json_option
 from nfvbed.cli.vnf_options import DEFAULT_VNF, choice_of, of_site
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError, UsageError
 from nfvbed.records.findings import State
-from nfvbed.sites.catalogue import find_site
 from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.kolla.executor.takeover import KOLLAS_NAME as KOLLAS_CLOUD
 from nfvbed.sites.site import Site

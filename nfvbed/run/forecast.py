@@ -1,4 +1,4 @@
-"""How long the rest of a run takes: what is thought to be ahead, at the pace that the run has shown."""
+"""A run's forecast: the planned times of what is ahead, summed as trials end and scaled by the run's pace."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 

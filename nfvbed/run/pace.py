@@ -1,4 +1,4 @@
-"""How long a run still takes: what is planned, at the pace that this run has shown so far."""
+"""The pace of a run: the time that passed over the time that was planned for what was done in it."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ PRIOR_S = 20.0
 
 
 class Pace:
-    """Compares the time that passed with the time that was planned for what was done in it.
+    """The clock of a run, which scales planned times by what the run has shown so far.
 
     Args:
         clock: seconds; only differences count.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nfvbed.records import Record
 from nfvbed.records.findings import Finding, SiteReport
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
@@ -119,6 +120,48 @@ class StageFiles:
     """Roles of nfvbed's that the variants need beside."""
 
 
+class LostVariable(Record):
+    """A variable that the kolla-ansible of the other release does not know."""
+
+    name: str
+    file: str
+    """Path of the user's file; `rendered`: nfvbed renders it."""
+    was_in: str
+    """Where the kolla-ansible before has it; empty: that one does not know it either."""
+
+
+class UpgradePreview(Record):
+    """The differences between the inputs of two releases."""
+
+    site: str
+    variants: str
+    before: str
+    """Name of the release."""
+    after: str
+    differences: dict[str, str]
+    """Unified differences by path of the rendered file; those without any are left out."""
+    lost: tuple[LostVariable, ...]
+    checked: int
+    """Number of variables that were looked for."""
+    new_passwords: tuple[str, ...] | None
+    """Names of passwords that the rack's file lacks; None: it has no passwords yet."""
+
+
+@dataclass(frozen=True)
+class UpgradeRequest:
+    """An upgrade that is looked at before it is done."""
+
+    variant: str | None
+    """Name of its data plane's; None: of what is deployed."""
+    after: str
+    """Release of OpenStack."""
+    before: str | None = None
+    """The same; None: what is deployed, else the newest one that there is a profile of."""
+    share_after: Path | None = None
+    """Folder of the playbooks of the tool that deploys that release; None: of the one that is installed."""
+    share_before: Path | None = None
+
+
 class StagedCloud(ABC):
     """The cloud of a site's machines, whether it is deployed or not.
 
@@ -184,6 +227,16 @@ class StagedCloud(ABC):
         Args:
             release: as in an order.
             groups: returns the text of the tool's own inventory, whose groups are then written too; None: they are not.
+        """
+
+    @abstractmethod
+    def preview_upgrade(self, wanted: UpgradeRequest) -> UpgradePreview:
+        """Compare what the tool is given for two releases; nothing is changed, and no machine is asked.
+
+        Raises:
+            UsageError: no variant is named, and none is deployed.
+            UnsupportedError: a release cannot have the variant, or its tool is not installed.
+            ConfigurationError: the site's file lacks something, or a file of the user's cannot be read.
         """
 
     @abstractmethod

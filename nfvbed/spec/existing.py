@@ -24,6 +24,8 @@ class CloudPortSpec(SpecModel):
 
     device: Annotated[str, StringConstraints(pattern=r"^[^/\s]{1,15}$")] | None = None
     """Name of a network device of the kernel's, which stays the kernel's; it is up and carries no address."""
+    mac: UnicastMac | None = None
+    """MAC address of such a device, in place of its name; of a generator on another host."""
     netns: Annotated[str, StringConstraints(pattern=r"^(/.+|[^/\s]+)$")] | None = None
     """Network namespace of the device: a name of `ip netns`, or a path; none: this machine's own."""
     pci: PciAddress | None = None
@@ -31,9 +33,9 @@ class CloudPortSpec(SpecModel):
 
     @model_validator(mode="after")
     def one_device(self) -> Self:
-        if (self.device is None) == (self.pci is None):
-            raise ValueError("a port is a device or a pci address, one of them")
-        if self.netns is not None and self.device is None:
+        if sum(one is not None for one in (self.device, self.mac, self.pci)) != 1:
+            raise ValueError("a port is a device, a mac or a pci address, one of them")
+        if self.netns is not None and self.pci is not None:
             raise ValueError("netns is of a device: what DPDK takes is in no namespace")
         return self
 
@@ -45,9 +47,11 @@ class CloudPortSpec(SpecModel):
     @property
     def named(self) -> str:
         """As messages name it."""
-        if self.device is None:
+        if self.pci is not None:
             return f"PCI device {self.pci}"
-        return self.device + (f" in network namespace {self.netns}" if self.netns else "")
+        return (self.device or f"the device with MAC address {self.mac}") + (
+            f" in network namespace {self.netns}" if self.netns else ""
+        )
 
     @property
     def netns_path(self) -> str | None:
@@ -57,7 +61,7 @@ class CloudPortSpec(SpecModel):
 
 def _fit_together(ports: tuple[CloudPortSpec, CloudPortSpec]) -> tuple[CloudPortSpec, CloudPortSpec]:
     first, second = ports
-    if (first.device, first.pci) == (second.device, second.pci):
+    if (first.device, first.mac, first.pci) == (second.device, second.mac, second.pci):
         raise ValueError(f"{first.named} is named twice: the generator has two ports")
     if first.kind is not second.kind or first.netns_path != second.netns_path:
         raise ValueError("one generator has both ports: both are devices in one network namespace, or both are NICs")

@@ -165,7 +165,7 @@ class Project:
         rules.name_is_the_files_name(document, site.name)
         for key, named in site.named_variants.items():
             rules.variants_are_known(document, key, named, self.variant_names)
-        return site
+        return site.in_project(self.root)
 
     def load_vnf(self, name: str) -> VnfSpec:
         """Load one VNF from `vnfd/<name>/vnf.yml`, and check that its flavor is there.
@@ -312,18 +312,22 @@ class Project:
 
     def _refuse_a_kind(self, name: str) -> None:
         """Refuse the name of a kind in place of a site (`--site kolla`), and list the sites of that kind."""
-        these = list[str]()
+        these, own = list[str](), list[str]()
         for site in self.site_names:
             # A damaged file is the fault of whoever names it, not of this name.
             with suppress(ConfigurationError):
-                if read_document(self.sites_folder / f"{site}.yml").data.get("kind") == name:
+                found = read_document(self.sites_folder / f"{site}.yml").data
+                if found.get("kind") == name:
                     these.append(site)
+                    # Whoever copies a file has machines: one whose machines nfvbed starts is no example of theirs.
+                    own += [] if found.get("machines") == "box" else [site]
         if these:
+            example = (own or these)[0]
             raise ConfigurationError(
                 f"no site is named {name}: that is a kind of sites",
                 where=str(self.sites_folder / f"{name}.yml"),
                 observed=f"sites of that kind: {', '.join(these)}",
-                fix=f"copy {these[0]}.yml to {name}.yml, write name: {name} in it, and your machines; or name a site",
+                fix=f"copy {example}.yml to {name}.yml, write name: {name} in it, and your machines; or name a site",
             )
 
     def _file(self, folder: Path, name: str, kind: str) -> Path:

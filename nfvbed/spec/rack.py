@@ -275,7 +275,8 @@ class RackGeneratorSpec(SpecModel):
     vlans: tuple[Vlan, Vlan]
     """VLANs to which the switch joins its first and its second NIC of role dpdk."""
     nfvgen: AbsolutePath | None = None
-    """Path of the program nfvgen on that machine; none: nothing is measured with it."""
+    """Path of the program nfvgen on that machine. None: this machine's own is copied there while it runs, if the
+    generator's NICs are found by mac; with NICs of DPDK nothing is measured."""
     core: int = Field(1, ge=0)
     """Core of nfvgen's thread there."""
     hugepages_mib: int = Field(256, ge=128)

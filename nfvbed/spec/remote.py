@@ -65,7 +65,8 @@ class GeneratorHostSpec(RemoteHostSpec):
     """A host with nfvgen or TRex on it, and two ports that are cabled to what is measured."""
 
     nfvgen: AbsolutePath | None = None
-    """Path of the program on the host."""
+    """Path of the program on the host; none: this machine's own is copied there while it runs, with its libraries, for
+    devices of the kernel's. NICs of DPDK need a program that was built there, with DPDK's drivers."""
     trex: TrexSpec | None = None
     """TRex in nfvgen's place: it counts frames, and neither looks at their contents nor measures latency."""
     ports: TwoPorts
@@ -77,11 +78,18 @@ class GeneratorHostSpec(RemoteHostSpec):
 
     @model_validator(mode="after")
     def there_is_one_generator(self) -> Self:
-        if (self.nfvgen is None) == (self.trex is None):
+        if self.nfvgen is not None and self.trex is not None:
             raise ValueError("a generator's host has nfvgen or trex: one of them")
+        if self.nfvgen is None and self.trex is None and self.engine == "dpdk":
+            raise ValueError("nfvgen is the program's path on the host: one that is copied there has no NICs of DPDK")
         if self.trex is not None and any(port.pci is None for port in self.ports):
             raise ValueError("trex has NICs: give each of its ports as pci")
         return self
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether this machine's program is copied there."""
+        return self.nfvgen is None and self.trex is None
 
     @property
     def engine(self) -> Literal["dpdk", "xdp"]:

@@ -1,12 +1,14 @@
 """`deploy/sites/*.yml`: where it runs."""
 
 from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from nfvbed.errors import ConfigurationError, InternalError
 from nfvbed.records import Accelerator, PortKind, VnfKind
+from nfvbed.spec.box import way_into_box
 from nfvbed.spec.existing import DestinationMacs, ExistingPathSpec, Named, TwoPorts
 from nfvbed.spec.layout import chain_length
 from nfvbed.spec.model import MisfitError, SpecModel
@@ -15,7 +17,7 @@ from nfvbed.spec.options import kinds_named
 from nfvbed.spec.pci import Cables
 from nfvbed.spec.pins import PinnedComputesSpec
 from nfvbed.spec.rack import Address, HostName, PhysnetName, PhysnetSpec, RackGeneratorSpec, RackHostSpec
-from nfvbed.spec.remote import GeneratorHostSpec, RemoteHostSpec, SshAccessSpec
+from nfvbed.spec.remote import AbsolutePath, GeneratorHostSpec, RemoteHostSpec, SshAccessSpec
 from nfvbed.spec.variant import Variant, VariantFile
 
 BELOW_4_GIB_MIB = 2816
@@ -67,6 +69,14 @@ class SiteSpec(SpecModel):
     kind: str
     """Kind of site, which decides what else its file may say."""
     summary: str = ""
+
+    def in_project(self, root: Path) -> Self:
+        """Return the site with what the folder of its project decides.
+
+        Args:
+            root: of the project.
+        """
+        return self
 
     @property
     def only_vnf_kind(self) -> VnfKind | None:
@@ -375,6 +385,8 @@ class CloudSiteSpec(HostSiteSpec):
             raise ValueError(
                 "the generator has ports of this machine, or generator names the host that has it: one of them"
             )
+        if self.ports is not None and any(port.mac for port in self.ports):
+            raise ValueError("mac is of a generator on another host: give ports of this machine as device or pci")
         return self
 
     @model_validator(mode="after")
@@ -398,7 +410,11 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     kind: Literal["kolla"]
     """Kind of site: machines that kolla-ansible deploys."""
     machines: Literal["given", "box"] = "given"
-    """Kind of the machines: `given`, or `box`: private roots on this machine (a rack in a box)."""
+    """Kind of the machines. `given`: they are there. `box`: nfvbed starts them on this machine as namespaces, with a
+    switch and a registry (`nfvbed rack`)."""
+    images: Literal["build", "pull"] | None = None
+    """Origin of the images of a box. `build`, the default of a box: nfvbed makes them of packages, under Kolla's
+    names. `pull`: from Kolla's own registry."""
     base_distro: Literal["debian", "ubuntu", "rocky", "centos"] = "debian"
     """Distribution of Kolla's images, and of the machines."""
     virtual_address: Address
@@ -414,6 +430,9 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     ssh: SshAccessSpec | None = None
     """Way to the machines over SSH: of the preflight, of Ansible and of verifying. Without it files are rendered, and
     nothing else is done."""
+    vault_password_file: AbsolutePath | None = None
+    """File with the password of ansible-vault that `passwords.yml` is encrypted with, or a program that prints it.
+    None: nothing is encrypted."""
     generator: RackGeneratorSpec | None = None
     """Machine that sends and checks frames; none: nothing is measured here."""
 
@@ -446,6 +465,34 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
         host = self.hosts[name]
         access = host.ssh or self.ssh
         return None if access is None else RemoteHostSpec(address=host.address, **dict(access))
+
+    @property
+    def is_box(self) -> bool:
+        """Whether nfvbed starts the machines itself, on this machine."""
+        return self.machines == "box"
+
+    def in_project(self, root: Path) -> Self:
+        """Return the site with the way into machines that nfvbed starts."""
+        return self.model_copy(update={"ssh": way_into_box(root, self.name)}) if self.is_box else self
+
+    @model_validator(mode="after")
+    def box_is_whole(self) -> Self:
+        if not self.is_box:
+            if self.images is not None:
+                raise MisfitError("images", "it is of machines: box; others pull where docker_registry says")
+            return self
+        if self.base_distro != "debian":
+            raise MisfitError("base_distro", "the machines of a box are Debian's")
+        if self.ssh is not None:
+            raise MisfitError("ssh", "the way into a box is made with it: leave ssh out")
+        for name, host in self.hosts.items():
+            if host.ssh is not None:
+                raise MisfitError("hosts", f"{name} has ssh: the way into a box is made with it")
+            if any(nic.pci is not None for nic in host.nics):
+                raise MisfitError("hosts", f"{name} has a NIC with pci: those of a box have mac, and driver: af_packet")
+            if any(node.hugepages_1g for node in host.numa):
+                raise MisfitError("hosts", f"{name} has hugepages_1g: machines of a box have hugepages_2m")
+        return self
 
     @model_validator(mode="after")
     def machines_make_a_cloud(self) -> Self:
@@ -490,6 +537,11 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
             raise MisfitError("generator", f"{self.generator.host} is the one machine that has the role generator")
         if len(self.hosts[self.generator.host].nics_of("dpdk")) != 2:
             raise MisfitError("hosts", f"{self.generator.host} has two NICs of role dpdk: one for each direction")
+        found_by = {nic.pci is not None for nic in self.hosts[self.generator.host].nics_of("dpdk")}
+        if len(found_by) != 1:
+            raise MisfitError("hosts", f"{self.generator.host} has both NICs of role dpdk by pci, or both by mac")
+        if self.generator.engine == "trex" and found_by == {False}:
+            raise MisfitError("hosts", f"{self.generator.host} has its NICs of role dpdk by pci: TRex has NICs of DPDK")
         return self
 
 

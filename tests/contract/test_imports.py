@@ -39,7 +39,7 @@ ARROWS = {
         ("records",),
         (OWN,),
     ),
-    "nfvbed.cloud": (("devcloud",), ("compute",), ("kolla", "tacker", "verify"), (OWN,)),
+    "nfvbed.cloud": (("box",), ("devcloud",), ("compute",), ("kolla", "tacker", "verify"), (OWN,)),
     "nfvbed.cloud.devcloud": (
         (OWN,),
         ("root",),
@@ -109,7 +109,7 @@ ARROWS = {
     ),
     "nfvbed.sites.kolla": (
         ("rack",),
-        ("verified", "staged"),
+        ("verified", "staged", "upgradepreview"),
         ("site",),
         ("measured",),
         ("executor",),

@@ -35,6 +35,7 @@ WORD_OF = re.compile(rf"\b(nfvbed)?_?({_ANY_FORM})(_\w+)?\b", re.IGNORECASE)
 """Also as a module (`linux_bridge`), in prose (`Linux bridge`), and as a role of nfvbed's (`nfvbed_vpp`)."""
 FOREIGN = {
     "SRIOV_EN": "a setting of a NIC's firmware",
+    "ovs_datapath": "a variable of Kolla's: the type of all bridges' datapath",
     "ovs_agent_file": "key of a release's profile: the file of Neutron's agent of Open vSwitch",
     "sriov_drivers_autoprobe": "the kernel's file",
     "sriov_numvfs": "the kernel's file, of which every NIC's is read",

@@ -4,6 +4,7 @@ The other host is a network namespace with an sshd of its own; the generator's e
 into it, as cables are plugged in.
 """
 
+import json
 import os
 import signal
 import threading
@@ -110,6 +111,19 @@ def test_frames_of_another_host_pass_the_bridge_and_are_counted_on_the_way(far, 
     found = retried(lambda: counted(generator, deployment, SHORT), is_whole)
     assert_all_counted(found, SHORT)
     assert found[0].reconnections == 0
+
+
+def test_a_copy_of_this_machine_s_program_sends_where_devices_have_these_mac_addresses(far, deployment, host):
+    listed = json.loads(ip("-n", far.namespace.name, "-j", "link", "show"))
+    macs = {link["ifname"]: link["address"] for link in listed}
+    ports = [{"mac": macs[name]} for name in veth.GENERATOR_LINKS]
+    generator = open_generator(host, spec_of(far, nfvgen=None, ports=ports))
+    try:
+        found = retried(lambda: counted(generator, deployment, SHORT), is_whole)
+        assert_all_counted(found, SHORT)
+    finally:
+        generator.close()
+    assert not list(far.folder.glob("nfvbed-*")), "nothing of the copy is left"
 
 
 def test_a_trial_goes_on_when_its_connection_is_cut(generator, deployment, host):

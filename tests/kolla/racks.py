@@ -53,14 +53,20 @@ class TestRack:
             self.places.make()
             write_private(self.places.passwords, passwords)
 
-    def write_site(self, **ssh: object) -> None:
-        """Write the site's file; machines are reached as said, else as they are."""
+    def write_site(self, vault: Path | None = None, **ssh: object) -> None:
+        """Write the site's file; machines are reached as said, else as they are.
+
+        Args:
+            vault: file with the password of the vault; None: passwords are not encrypted.
+        """
         config = self.folder / "ssh_config"
         config.write_text(f"Host 10.10.0.*\n  HostName {THERE}\n")
         keys = self.host.keys()
         access = {name: keys[name] for name in ("key", "known_hosts", "port", "connect_timeout_s", "keepalive_s")}
         site = yaml.safe_load((ROOT / "deploy/sites/rack.yml").read_text())
         site["ssh"] = {"user": "root", "ssh_config": str(config), **access, **ssh}
+        if vault is not None:
+            site["vault_password_file"] = str(vault)
         (self.folder / "deploy/sites/rack.yml").write_text(yaml.safe_dump(site))
 
     def playbook(self, name: str, *tasks: str, hosts: str = "compute", head: str = FACTS) -> str:

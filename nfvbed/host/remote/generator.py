@@ -4,12 +4,12 @@ A connection that is lost in the middle of a trial costs only the time until the
 counts until they are asked for.
 """
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from nfvbed.host.remote import nfvgenthere
 from nfvbed.host.remote.connection import SshHost
 from nfvbed.host.remote.failures import ConnectionLost
 from nfvbed.host.remote.keptprocess import KeptProcess
@@ -42,6 +42,7 @@ def open_generator(
         PrerequisiteError: the host does not have it, or cannot be reached.
         DeployError: it cannot be started.
     """
+    spec = nfvgenthere.with_devices(host, spec)
     process = KeptProcess(host)
     socket_path = process.directory / "nfvgen.sock"
     first, second = spec.ports
@@ -60,8 +61,12 @@ def open_generator(
     enter = ["nsenter", f"--net={first.netns_path}", "--"] if first.netns_path else []
 
     def spawn(argv: Sequence[str]) -> KeptProcess:
-        with _files(spec) as files:
-            process.start([*enter, *argv], socket_path, files)
+        with TemporaryDirectory(prefix="nfvbed-") as folder:
+            if spec.is_copied:
+                copied = nfvgenthere.argv_of_copy(process.directory, argv)
+                process.start([*enter, *copied], socket_path, archive=nfvgenthere.write_copy(Path(folder)))
+            else:
+                process.start([*enter, *argv], socket_path, _files(spec, Path(folder)))
         return process
 
     # The host keeps it for the lease: after that there is nothing to come back to.
@@ -73,17 +78,12 @@ def _options_of(spec: GeneratorHostSpec) -> Callable[..., NfvgenOptions]:
     """Return the options of the program, without those that both programs have."""
     if spec.trex is not None:
         return partial(TrexOptions, binary=Path("python3"), trex=spec.trex)
-    return partial(NfvgenOptions, binary=Path(str(spec.nfvgen)))
+    return partial(NfvgenOptions, binary=Path(spec.nfvgen or nfvgenthere.PROGRAM))
 
 
-@contextlib.contextmanager
-def _files(spec: GeneratorHostSpec) -> Iterator[Mapping[str, Path]]:
-    """Yield the files that the host needs besides: for TRex, the program that drives it."""
-    if spec.trex is None:
-        yield {}
-        return
-    with TemporaryDirectory(prefix="nfvbed-") as directory:
-        yield {ARCHIVE: write_archive(Path(directory))}
+def _files(spec: GeneratorHostSpec, folder: Path) -> Mapping[str, Path]:
+    """Return the files that the host needs besides: for TRex, the program that drives it."""
+    return {} if spec.trex is None else {ARCHIVE: write_archive(folder)}
 
 
 def _channel(process: KeptProcess) -> NfvgenChannel:
@@ -102,5 +102,5 @@ def _channel(process: KeptProcess) -> NfvgenChannel:
 
 def port_of(port: CloudPortSpec, spec: GeneratorHostSpec) -> GeneratorPort:
     """Return a port as nfvgen opens it on that host."""
-    opened = port.device if port.device is not None else f"pci:{port.pci}"
+    opened = f"pci:{port.pci}" if port.device is None else port.device
     return GeneratorPort(engine=spec.engine, spec=opened, kind=port.kind, netns=port.netns_path)

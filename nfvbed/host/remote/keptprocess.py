@@ -91,6 +91,7 @@ class KeptProcess:
         argv: Sequence[str],
         program_socket: PurePosixPath | None = None,
         files: Mapping[str, Path] = MappingProxyType({}),
+        archive: Path | None = None,
     ) -> None:
         """Start the program, and remove what killed keepers have left there.
 
@@ -98,6 +99,7 @@ class KeptProcess:
             argv: the program and its arguments; it must stay in the foreground.
             program_socket: where the program will listen; None: it is not asked anything.
             files: files of this machine to copy into its directory, by their names there.
+            archive: a tar file of this machine, which is unpacked there.
 
         Raises:
             PrerequisiteError: the host has no such program, or no Python.
@@ -109,6 +111,11 @@ class KeptProcess:
         self._started = True
         for name, file in {**files, "keeper.py": _KEEPER}.items():
             self.host.put(file, str(self.directory / name))
+        if archive is not None:
+            there = str(self.directory / archive.name)
+            self.host.put(archive, there)
+            self.host.run(["tar", "-x", "--no-same-owner", "-f", there, "-C", str(self.directory)])
+            self.host.run(["rm", "-f", "--", there])
         listening = ["--socket", str(program_socket)] if program_socket else []
         lease = [str(self.directory), str(self.host.spec.lease_s)]
         command = [PYTHON, str(self.directory / "keeper.py"), "start", *lease, *listening, "--", *argv]

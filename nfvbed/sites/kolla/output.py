@@ -27,7 +27,7 @@ def write(folder: Path, files: dict[str, str]) -> tuple[str, ...]:
         ConfigurationError: the record of the last time is not readable.
         StoreError: the folder cannot be written.
     """
-    before = _written_before(folder)
+    before = written_before(folder)
     gone = tuple(sorted(before - set(files)))
     try:
         for name in gone:
@@ -49,7 +49,12 @@ def adopt(folder: Path) -> None:
         write_whole(record, "[]\n")
 
 
-def _written_before(folder: Path) -> set[str]:
+def written_before(folder: Path) -> set[str]:
+    """Return the names of the files that were rendered the last time.
+
+    Raises:
+        UsageError, ConfigurationError: as `write`.
+    """
     record = folder / RECORD
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return set()

@@ -12,14 +12,23 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import NfvbedError
 from nfvbed.records.findings import SiteReport
 from nfvbed.sites.absent import AbsentSite
-from nfvbed.sites.kolla import inventory
+from nfvbed.sites.kolla import boxglobals, inventory
 from nfvbed.sites.kolla.executor.complete import require_complete
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.preflight.report import examine_rack
 from nfvbed.sites.kolla.render import order_pinned, render
 from nfvbed.sites.site import Site
-from nfvbed.sites.stages import CloudOrder, DeployedCloud, Observer, StagedCloud, StageFiles, VerifiedCloud
+from nfvbed.sites.stages import (
+    CloudOrder,
+    DeployedCloud,
+    Observer,
+    StagedCloud,
+    StageFiles,
+    UpgradePreview,
+    UpgradeRequest,
+    VerifiedCloud,
+)
 from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
@@ -91,9 +100,16 @@ class RackStages(StagedCloud):
         profile = self._project.load_kolla_release(release or NEWEST)
         pinning = pinning_of(self._project, self._spec, variant)
         order = order_pinned(pinning, self._spec, profile)
-        made = render(order, tuple(self._project.load_flavor(name) for name in self._project.flavor_names))
+        flavors = tuple(self._project.load_flavor(name) for name in self._project.flavor_names)
+        made = render(order, flavors, boxglobals.this_host())
         own = {} if groups is None else {"inventory/groups": inventory.groups_file(groups())}
         return StageFiles(pinning.name, {**made.files, **own}, made.roles)
+
+    def preview_upgrade(self, wanted: UpgradeRequest) -> UpgradePreview:
+        """Render for both releases, and look a user's variables up in both kolla-ansible's."""
+        from nfvbed.sites.kolla import upgradepreview
+
+        return upgradepreview.preview(self._project, self._spec, wanted)
 
     def is_there(self, *, evicts: bool) -> bool:
         """Look into the journal, and ask a running cloud."""

@@ -5,7 +5,8 @@ from nfvbed.cloud.kolla.agent import ServiceOptions
 from nfvbed.cloud.kolla.placement import Placement, Polling, place_with_polling, place_without_polling
 from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.errors import ConfigurationError, UnsupportedError
-from nfvbed.sites.kolla import guests, inventory, overrides, variables
+from nfvbed.sites.kolla import boxglobals, guests, inventory, overrides, variables
+from nfvbed.sites.kolla.boxglobals import BoxHost
 from nfvbed.sites.kolla.model import Order, Rendering
 from nfvbed.sites.kolla.options import check_options
 from nfvbed.sites.kolla.pinning import Pinning, check_together, plane_of
@@ -14,6 +15,8 @@ from nfvbed.spec.kollarelease import KollaReleaseSpec
 from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.vnfs.descriptors.yamltext import dump
+
+UNBOUNDED = BoxHost()
 
 
 def order_of(variant: Variant, site: KollaSiteSpec, release: KollaReleaseSpec) -> Order:
@@ -78,13 +81,18 @@ def deployable(release: KollaReleaseSpec) -> tuple[str, ...]:
     return tuple(sorted(name for name, support in supports.items() if support is not None and support.is_deployed))
 
 
-def render(order: Order, flavors: tuple[Flavor, ...]) -> Rendering:
+def render(order: Order, flavors: tuple[Flavor, ...], host: BoxHost = UNBOUNDED) -> Rendering:
     """Render all files.
 
     Args:
         flavors: that will be made in the cloud.
+        host: that is the box, where the site is one.
     """
-    files = {"globals.yml": dump(variables.global_variables(order)), "inventory/hosts": inventory.hosts_file(order)}
+    everywhere = variables.global_variables(order) | boxglobals.rendered(order.site, host)
+    files = boxglobals.files(order.site) | {
+        "globals.yml": dump(everywhere),
+        "inventory/hosts": inventory.hosts_file(order),
+    }
     for name in order.hosts:
         files[f"inventory/host_vars/{name}.yml"] = dump(variables.host_variables(order, name))
         if order.release.facts == "none":

@@ -10,6 +10,7 @@ from nfvbed.records.findings import Finding, State
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.takeover import KOLLAS_NAME
+from nfvbed.sites.kolla.measured.described import without_program
 from nfvbed.sites.kolla.measured.opened import bare, deployed_rack
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.render import order_pinned
@@ -81,10 +82,8 @@ def verify_deployed(
 
 def _without_generator(site: KollaSiteSpec) -> str:
     """Return why no frame can be sent; empty: one can."""
-    engine = site.generator.engine if site.generator else "nfvgen"
-    if site.generator is None or site.generator.program is None:
-        return f"the site's file names no {engine} on a generator (generator.{engine})"
-    return ""
+    lacking = without_program(site)
+    return f"{lacking} (generator.{site.generator.engine if site.generator else 'nfvgen'})" if lacking else ""
 
 
 def _with_paths(opened: Callable[[], RackSite], variants: list[Variant], choose: Choose) -> Found:

@@ -370,10 +370,7 @@ class OpenstackSite(Site):
             "compute": live.compute.host,
             "port_kind": kind.value,
             "arrangement": live.arrangement.model_dump(mode="json"),
-            "generator": {
-                "engine": f"nfvgen-{'xdp' if kind.is_kernel else 'dpdk'}",
-                "version": self._machine.generator_version(),
-            },
+            "generator": self._target.engine(kind, self._machine.generator_version),
             **_with_gateway(self._setting_up.described(live.wanted.choice), live),
             **self._target.described(live.handles),
         }

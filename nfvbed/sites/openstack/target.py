@@ -1,14 +1,14 @@
 """The OpenStack on which deployments are set up: nfvbed's own, or an existing one."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from openstack.connection import Connection
 
 from nfvbed.cloud.compute import Compute
-from nfvbed.records import Accelerator, GeneratorPlace, VnfHandle
+from nfvbed.records import Accelerator, GeneratorPlace, PortKind, VnfHandle
 from nfvbed.records.findings import Finding
 from nfvbed.sites.openstack.paths import OWN, PathNetworks
 from nfvbed.spec.variant import Variant
@@ -40,6 +40,15 @@ class Target(ABC):
     def generator_place(self) -> GeneratorPlace:
         """Where the generator is, seen from its instances: of our own cloud on the same machine."""
         return GeneratorPlace.SAME_HOST
+
+    def engine(self, kind: PortKind, built_here: Callable[[], str]) -> dict[str, str]:
+        """Return name and version of the generator's engine, as a rig has them: of our own cloud this machine's nfvgen.
+
+        Args:
+            kind: of the generator's ports.
+            built_here: returns the version of this machine's nfvgen.
+        """
+        return {"engine": f"nfvgen-{'xdp' if kind.is_kernel else 'dpdk'}", "version": built_here()}
 
     @property
     def inherits_port_security(self) -> bool:

@@ -53,7 +53,7 @@ def test_the_example_is_one():
     [
         (HEAD + EXISTING, "", "generator names the host"),
         (HEAD + EXISTING + "ports: [{device: e1}]\n", "ports", "missing"),
-        (HEAD + EXISTING + "ports: [{device: e1}, {}]\n", "ports[1]", "a device or a pci address"),
+        (HEAD + EXISTING + "ports: [{device: e1}, {}]\n", "ports[1]", "a device, a mac or a pci address"),
         (HEAD + EXISTING + "ports: [{device: e1}, {device: e1}]\n", "ports", "named twice"),
         (HEAD + EXISTING + "ports: [{device: e1}, {device: e2, netns: x}]\n", "ports", "one network namespace"),
         (HEAD + EXISTING + 'ports: [{device: e1}, {pci: "0000:3b:00.0"}]\n', "ports", "both are NICs"),

@@ -20,7 +20,8 @@ from nfvbed.sites.kolla.executor import leftovers
 from nfvbed.sites.kolla.executor.events import Story
 from nfvbed.sites.kolla.executor.toolset import Toolset
 
-_INHERITED = ("HOME", "LANG", "LOGNAME", "PATH", "SSH_AUTH_SOCK", "TERM", "TMPDIR", "USER")
+INHERITED = ("HOME", "LANG", "LOGNAME", "PATH", "SSH_AUTH_SOCK", "TERM", "TMPDIR", "USER")
+"""Of the environment of this process; a program that prints a vault's password sees no more."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Ansible looks for interpreters on it: a user's own (pyenv's, ...) are not for tasks."""
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
@@ -144,7 +145,7 @@ def new_mark() -> str:
 
 def _is_handed_on(name: str, value: str) -> bool:
     """Return whether a variable is the runner's, ours, or one that programs need: no setting of a user's Ansible."""
-    if name in (*_INHERITED, *_PROXIES, leftovers.VARIABLE):
+    if name in (*INHERITED, *_PROXIES, leftovers.VARIABLE):
         return True
     return name.startswith(_OF_THE_RUNNER) and os.environ.get(name) != value
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import BusyError, ConfigurationError, PrerequisiteError
-from nfvbed.sites.kolla import inventory, output
-from nfvbed.sites.kolla.executor import access, inventories, passwords, running, stages, takeover
+from nfvbed.sites.kolla import boxglobals, inventory, output
+from nfvbed.sites.kolla.executor import access, inputs, inventories, passwords, running, stages, takeover
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.running import Rack
 from nfvbed.sites.kolla.executor.stages import ROLES, Stage
 from nfvbed.sites.kolla.executor.toolset import Toolset
+from nfvbed.sites.kolla.executor.vault import Vault
 from nfvbed.sites.kolla.model import Order, Rendering, roles_of
 from nfvbed.sites.kolla.pinning import Pinning
 from nfvbed.sites.kolla.preflight.finding import Finding, blocking
@@ -63,13 +64,15 @@ def prepare(project: Project, wish: RackRequest, how: Sequence[Stage] | None = N
     A dry run, a deployment, and whatever takes another variant down before, ask this first.
 
     Raises:
-        ConfigurationError, UnsupportedError: files do not fit together; or the user's own inventory does not.
+        ConfigurationError, UnsupportedError: files do not fit together; or the user's own inventory does not; or the
+            passwords' vault does not open.
         PrerequisiteError: kolla-ansible, a playbook or a role is missing.
     """
     plan = stages.deploying(project.root, wish.site) if how is None else tuple(how)
     order = order_pinned(wish.pinning, wish.site, wish.release)
     running.require_playbooks(plan)
     tools = Toolset.of(project.root, wish.release)
+    passwords.require_readable(RackPlaces.of(project.root, wish.site.name), Vault.of(wish.site, tools))
     return PreparedDeployment(plan, tools, _files(project, order, tools, wish))
 
 
@@ -98,17 +101,19 @@ def deploy(
         found = journals.read(places)
         running.end_leftovers(found, observer)
         require_free(found, wish)
-        begun = _begun(found, wish, files, observer)
+        output.adopt(places.config)
+        own = inputs.digests(places.config, {*files, *output.written_before(places.config)})
+        begun = _begun(found, wish, files, own, observer)
         if all(begun.is_done(stage.name) for stage in plan):
             return True
         _preflight(project, wish, examine, begun, observer)
-        output.adopt(places.config)
         output.write(places.config, files)
-        if passwords.ensure(places, tools, used=begun.passwords_used):
+        vault = Vault.of(wish.site, tools)
+        if passwords.ensure(places, vault, used=begun.passwords_used):
             observer.say(f"passwords: made by Kolla's generator, {places.passwords}")
         journals.write(places, begun)
         rack = Rack(project.root, wish.site, places, tools, observer)
-        running.run_stages(rack, plan, begun, passwords.scrubber(places))
+        running.run_stages(rack, plan, begun, passwords.scrubber(places, vault))
         if places.kolla_clouds.exists():
             takeover.take_over(places, wish.site.name)
     return False
@@ -150,26 +155,32 @@ def _pins(wish: RackRequest) -> dict[str, str]:
     return {name: one.name for name, one in wish.pinning.variants.items()} if wish.pinning.is_mixed else {}
 
 
-def _begun(found: Journal | None, wish: RackRequest, files: Mapping[str, str], observer: Observer) -> Journal:
+def _begun(
+    found: Journal | None, wish: RackRequest, files: Mapping[str, str], own: Mapping[str, str], observer: Observer
+) -> Journal:
     digest = hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
     fresh = Journal(
         variant=wish.pinning.name,
         pins=_pins(wish),
         release=wish.release.name,
         digest=digest,
+        inputs=own,
         inventory=str(wish.inventory.resolve()) if wish.inventory else "",
     )
     if found is None or not found.on_machines:
         return fresh
-    if found.digest == digest:
-        return found
-    observer.say("what Kolla is given is not as it was: all stages are run again")
-    return found.model_copy(update={"digest": digest, "stages": {}, "inventory": fresh.inventory, "verified": None})
+    differing = () if found.inputs is None else inputs.changed(found.inputs, own)
+    if found.digest == digest and not differing:
+        return found.model_copy(update={"inputs": own})
+    named = f" ({', '.join(differing)})" if differing else ""
+    observer.say(f"what Kolla is given is not as it was{named}: all stages are run again")
+    again = {"digest": digest, "inputs": own, "stages": {}, "inventory": fresh.inventory, "verified": None}
+    return found.model_copy(update=again)
 
 
 def _files(project: Project, order: Order, tools: Toolset, wish: RackRequest) -> dict[str, str]:
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
-    made: Rendering = render(order, flavors)
+    made: Rendering = render(order, flavors, boxglobals.this_host())
     _require_roles(project.root, made.roles)
     files = {
         **made.files,
@@ -178,6 +189,7 @@ def _files(project: Project, order: Order, tools: Toolset, wish: RackRequest) ->
     }
     if wish.inventory is not None:
         files["inventory/hosts"] = inventories.checked(wish.inventory, wish.site, tools)
+        files |= inventories.variables_beside(wish.inventory, wish.site)
     return files
 
 

@@ -10,6 +10,7 @@ from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.running import Rack
 from nfvbed.sites.kolla.executor.stages import Stage
 from nfvbed.sites.kolla.executor.toolset import Toolset
+from nfvbed.sites.kolla.executor.vault import Vault
 from nfvbed.sites.stages import Observer
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import KollaSiteSpec
@@ -37,6 +38,7 @@ def destroy(
 
     Raises:
         BusyError: another nfvbed is at work.
+        ConfigurationError: the passwords' vault does not open.
         PrerequisiteError: kolla-ansible or a playbook is missing.
         StageFailed, InterruptedRunError: it stopped; the same command goes on there.
     """
@@ -47,20 +49,27 @@ def destroy(
             return (f"nothing is deployed on site {site.name}",)
         running.end_leftovers(found, observer)
         tools = Toolset.of(project.root, project.load_kolla_release(found.release))
+        vault = Vault.of(site, tools)
+        passwords.require_readable(places, vault)
         wanted = _needed(stages.destroying(project.root) if how is None else how, found)
         running.require_playbooks(wanted)
         if wanted:
             found = found.model_copy(update={"destroying": True})
             journals.write(places, found)
             if not places.passwords.exists():  # Kolla's commands all want some; taking down uses none
-                passwords.ensure(places, tools, used=False)
-            scrub = passwords.scrubber(places)
+                passwords.ensure(places, vault, used=False)
+            scrub = passwords.scrubber(places, vault)
             running.run_stages(Rack(project.root, site, places, tools, observer), wanted, found, scrub)
-        for path in (places.clouds, places.kolla_clouds):
-            path.unlink(missing_ok=True)
-        shutil.rmtree(places.cloud, ignore_errors=True)  # what was onboarded is gone with the cloud
-        journals.forget(places)
+        forget_cloud(places)
     return (f"{found.variant} on site {site.name} is taken down; its passwords are kept",)
+
+
+def forget_cloud(places: RackPlaces) -> None:
+    """Remove what is written down of a cloud that is gone, with all that was onboarded on it; passwords are kept."""
+    for path in (places.clouds, places.kolla_clouds):
+        path.unlink(missing_ok=True)
+    shutil.rmtree(places.cloud, ignore_errors=True)
+    journals.forget(places)
 
 
 def _needed(plan: Sequence[Stage], found: Journal) -> tuple[Stage, ...]:

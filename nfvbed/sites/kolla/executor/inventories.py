@@ -43,6 +43,28 @@ def checked(path: Path, site: KollaSiteSpec, tools: Toolset) -> str:
     return text
 
 
+def variables_beside(path: Path, site: KollaSiteSpec) -> dict[str, str]:
+    """Return the files of an inventory's `group_vars` and `host_vars`, by path in the folder that Kolla is given.
+
+    Raises:
+        ConfigurationError: variables of a machine would take the place of the rendered ones, or cannot be read.
+    """
+    found = dict[str, str]()
+    for folder in ("group_vars", "host_vars"):
+        for file in sorted(one for one in (path.parent / folder).rglob("*") if one.is_file()):
+            name = file.relative_to(path.parent / folder).parts[0]
+            if folder == "host_vars" and Path(name).stem in site.hosts:
+                raise ConfigurationError(
+                    f"the inventory has variables of {Path(name).stem} alone, and nfvbed renders that machine's",
+                    where=str(file),
+                    observed="Ansible reads one of two files of a machine, and leaves the other out",
+                    fix="write them for a group (group_vars), or for all machines: globals.d in"
+                    f" .nfvbed/kolla-sites/{site.name}/etc",
+                )
+            found[f"inventory/{file.relative_to(path.parent)}"] = read_text(file)
+    return found
+
+
 @dataclass(frozen=True)
 class _UserInventory:
     """A user's inventory."""

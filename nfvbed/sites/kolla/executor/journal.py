@@ -38,7 +38,9 @@ class Journal(Record):
     """Variants' names by compute, where computes have different ones."""
     release: str
     digest: str
-    """Of all files that Kolla is given: another one makes another deployment."""
+    """Of all rendered files that Kolla is given: another one makes another deployment."""
+    inputs: Mapping[str, str] | None = None
+    """The same of each of a user's own files beside them; None: an older nfvbed wrote it and did not look."""
     destroying: bool = False
     """Whether it is being taken down, or that stopped half-way."""
     mark: str = ""

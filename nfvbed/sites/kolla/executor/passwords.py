@@ -1,7 +1,9 @@
 """Passwords of a rack: made once by Kolla's generator, for their owner alone, and kept."""
 
+import os
 import stat
 import subprocess
+from pathlib import Path
 
 from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.errors import DeployError, PrerequisiteError
@@ -9,11 +11,12 @@ from nfvbed.patience import patient
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.scrub import Scrubber, secrets_in
 from nfvbed.sites.kolla.executor.toolset import Toolset
+from nfvbed.sites.kolla.executor.vault import Vault
 
 _GENERATOR_TIMEOUT_S = patient(300.0)
 
 
-def ensure(places: RackPlaces, tools: Toolset, *, used: bool) -> bool:
+def ensure(places: RackPlaces, vault: Vault, *, used: bool) -> bool:
     """Make the passwords of a rack where there are none.
 
     Args:
@@ -24,6 +27,7 @@ def ensure(places: RackPlaces, tools: Toolset, *, used: bool) -> bool:
 
     Raises:
         PrerequisiteError: they are gone, or others can read them, and machines have them.
+        ConfigurationError: they cannot be encrypted.
         DeployError: the generator failed.
     """
     path = places.passwords
@@ -35,7 +39,7 @@ def ensure(places: RackPlaces, tools: Toolset, *, used: bool) -> bool:
                 observed="there is no such file",
                 fix=f"put it back from a copy; or nfvbed destroy --site {places.directory.name}, and deploy again",
             )
-        _make(places, tools)
+        _make(places, vault)
         return True
     others = stat.S_IMODE(path.stat().st_mode) & 0o077
     if others and used:
@@ -46,42 +50,62 @@ def ensure(places: RackPlaces, tools: Toolset, *, used: bool) -> bool:
             fix=f"chmod 600 {path}; if others were on this machine, destroy, delete the file, and deploy again",
         )
     if others:
-        _make(places, tools)
+        _make(places, vault)
     return bool(others)
 
 
-def scrubber(places: RackPlaces) -> Scrubber:
+def require_readable(places: RackPlaces, vault: Vault) -> None:
+    """Make sure that the passwords can be read, before anything is asked or changed; there may be none yet.
+
+    Raises:
+        ConfigurationError: the password of their vault is missing or a wrong one, or they are none.
+    """
+    vault.require_key()
+    if places.passwords.exists():
+        secrets_in(vault.text_of(places.passwords), places.passwords)
+
+
+def scrubber(places: RackPlaces, vault: Vault) -> Scrubber:
     """Return the scrubber that takes the rack's passwords out of texts.
 
     Raises:
         ConfigurationError: they cannot be read.
     """
-    return Scrubber(secrets_in(places.passwords))
+    return Scrubber(secrets_in(vault.text_of(places.passwords), places.passwords))
 
 
-def _make(places: RackPlaces, tools: Toolset) -> None:
-    """Make the passwords in a draft, which is renamed when it is complete."""
-    draft = places.directory / "passwords.draft.yml"
-    write_private(draft, (tools.share / "etc_examples" / "kolla" / "passwords.yml").read_text())
+def _make(places: RackPlaces, vault: Vault) -> None:
+    """Make the passwords in memory, and write them, encrypted where the site has a vault."""
+    write_private(places.passwords, vault.encrypted(_generated(vault.tools)))
+
+
+def _generated(tools: Toolset) -> str:
+    """Return what Kolla's generator writes into a file, which is one in memory."""
+    handle = os.memfd_create("passwords.yml")
     try:
+        with os.fdopen(os.dup(handle), "w") as draft:
+            draft.write((tools.share / "etc_examples" / "kolla" / "passwords.yml").read_text())
         done = subprocess.run(
-            [tools.program("kolla-genpwd"), "-p", str(draft)],
+            [tools.program("kolla-genpwd"), "-p", f"/proc/self/fd/{handle}"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            pass_fds=(handle,),
             text=True,
             timeout=_GENERATOR_TIMEOUT_S,
             check=False,
         )
-        if done.returncode:
-            said = Scrubber(secrets_in(draft))(done.stdout).strip()
-            raise DeployError(
-                "Kolla's generator made no passwords",
-                where=str(tools.program("kolla-genpwd")),
-                observed="\n".join(said.splitlines()[-3:]) or f"exit status {done.returncode}",
-                fix="setup/kolla; then the same command",
-            )
-        draft.chmod(0o600)  # the generator makes it 0640, in a folder that nobody else enters
-        draft.rename(places.passwords)
+        os.lseek(handle, 0, os.SEEK_SET)
+        with os.fdopen(os.dup(handle)) as made:
+            text = made.read()
     finally:
-        draft.unlink(missing_ok=True)
+        os.close(handle)
+    if done.returncode:
+        said = Scrubber(secrets_in(text, Path("passwords.yml")))(done.stdout).strip()
+        raise DeployError(
+            "Kolla's generator made no passwords",
+            where=str(tools.program("kolla-genpwd")),
+            observed="\n".join(said.splitlines()[-3:]) or f"exit status {done.returncode}",
+            fix="setup/kolla; then the same command",
+        )
+    return text

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import BusyError
-
-PRIVATE_DIRECTORY = Path(".nfvbed") / "kolla-sites"
+from nfvbed.sites.kolla.ownglobals import CONFIGURATION, RACKS, own_files
 
 
 @dataclass(frozen=True)
@@ -21,12 +20,12 @@ class RackPlaces:
     @classmethod
     def of(cls, project_root: Path, site: str) -> "RackPlaces":
         """Return the places of a site."""
-        return cls((project_root / PRIVATE_DIRECTORY / site).resolve())
+        return cls((project_root / RACKS / site).resolve())
 
     @property
     def config(self) -> Path:
         """What kolla-ansible takes (`--configdir`): rendered files, passwords, and a user's own `globals.d`."""
-        return self.directory / "etc"
+        return self.directory / CONFIGURATION
 
     @property
     def inventory(self) -> Path:
@@ -35,9 +34,7 @@ class RackPlaces:
 
     def own_globals(self) -> tuple[Path, ...]:
         """Return a user's own files of variables, in the order in which kolla-ansible reads them: later ones count."""
-        folder = self.config / "globals.d"
-        found = folder.iterdir() if folder.is_dir() else ()
-        return tuple(sorted(path for path in found if path.suffix in (".yml", ".yaml", ".json") and path.is_file()))
+        return own_files(self.config)
 
     @property
     def passwords(self) -> Path:

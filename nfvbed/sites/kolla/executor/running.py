@@ -17,6 +17,7 @@ from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.scrub import Scrubber
 from nfvbed.sites.kolla.executor.stages import ROLES, Stage
 from nfvbed.sites.kolla.executor.toolset import Toolset
+from nfvbed.sites.kolla.executor.vault import Vault
 from nfvbed.sites.stages import Observer
 from nfvbed.spec.site import KollaSiteSpec
 
@@ -90,8 +91,9 @@ def _run(rack: Rack, stage: Stage, found: Journal, scrub: Scrubber) -> Journal:
     story = Story(scrub, rack.observer)
     log = rack.places.logs / f"{stage.name}.log"
     log.unlink(missing_ok=True)
+    argv = (*stage.argv(rack.places), *Vault.of(rack.site, rack.tools).options)
     try:
-        status = Ansible(rack.tools, rack.root / ROLES, mark).run(stage.argv(rack.places), story, log)
+        status = Ansible(rack.tools, rack.root / ROLES, mark).run(argv, story, log)
         if status:
             raise _failed(rack, stage, found, story, log)
     except KeyboardInterrupt:

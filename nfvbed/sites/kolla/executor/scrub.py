@@ -11,7 +11,6 @@ import yaml
 
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec import boundedyaml
-from nfvbed.spec.textfile import read_text
 
 HIDDEN = "********"
 _WHOLE_WORDS_BELOW = 8
@@ -35,16 +34,18 @@ class Scrubber:
         return text if self._pattern is None else self._pattern.sub(HIDDEN, text)
 
 
-def secrets_in(passwords: Path) -> tuple[str, ...]:
-    """Return all values of a file of Kolla's passwords.
+def secrets_in(text: str, passwords: Path) -> tuple[str, ...]:
+    """Return all values of Kolla's passwords.
+
+    Args:
+        text: of the file, decrypted.
+        passwords: path of the file, for messages.
 
     Raises:
-        ConfigurationError: it is not such a file.
+        ConfigurationError: it is not such a text.
     """
     try:
-        found = boundedyaml.load(read_text(passwords))
-    except ConfigurationError as failure:
-        raise _not_readable(passwords, failure.observed) from None
+        found = boundedyaml.load(text)
     except yaml.YAMLError as failure:
         # What the parser says would show the line.
         raise _not_readable(passwords, type(failure).__name__) from None
@@ -58,7 +59,8 @@ def _not_readable(passwords: Path, observed: str) -> ConfigurationError:
         "the file of passwords cannot be read",
         where=str(passwords),
         observed=observed,
-        fix="put the file back that the machines were deployed with; where nothing was deployed, delete it",
+        fix="put the file back that the machines were deployed with; where nothing was deployed, delete it. A file is"
+        " encrypted as a whole (ansible-vault encrypt), and no value by itself",
     )
 
 

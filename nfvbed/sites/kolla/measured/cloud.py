@@ -17,7 +17,7 @@ from nfvbed.host.fitness import Fitness
 from nfvbed.records import Accelerator, PortKind, VnfHandle
 from nfvbed.records.state import ON_COMPUTE
 from nfvbed.sites.kolla.executor.places import RackPlaces
-from nfvbed.sites.kolla.measured import aggregates, contents, twins
+from nfvbed.sites.kolla.measured import accelerators, aggregates, contents, twins
 from nfvbed.sites.kolla.measured.described import OF_FUNCTIONS, path_networks
 from nfvbed.sites.kolla.model import Order
 from nfvbed.sites.kolla.pinning import Pinning, plane_of
@@ -125,10 +125,10 @@ class RackCloud(ExistingCloud):
         """With the access that Kolla wrote."""
         return connect(self.rack.site.name, self.rack.places.clouds)
 
-    @property
+    @cached_property
     def accelerator(self) -> Accelerator:
-        """Kolla's Nova takes KVM; its prechecks want it of computes."""
-        return Accelerator.KVM
+        """The one that Nova is configured for on the computes; none: they differ."""
+        return accelerators.of_nova(self.rack.site, self.rack.pinning.variants)
 
     def bring_up(self) -> None:
         """Make the networks and flavors that are missing, and check what a path needs."""
@@ -154,11 +154,14 @@ class RackCloud(ExistingCloud):
         return {name: twins.hash_of(one) for name, one in found.items()}
 
     def witnessed(self, handles: tuple[VnfHandle, ...]) -> tuple[VnfHandle, ...]:
-        """Return the VNFs with the binding of their ports and the compute that each is on."""
-        return tuple(
-            one.model_copy(update={"facts": {**one.facts, ON_COMPUTE: CloudVnfState.of(one).host}})
-            for one in super().witnessed(handles)
-        )
+        """Return the VNFs with the binding of their ports, the compute that each is on, and how it runs there."""
+        return tuple(self._on_compute(one) for one in super().witnessed(handles))
+
+    def _on_compute(self, handle: VnfHandle) -> VnfHandle:
+        state = CloudVnfState.of(handle)
+        accelerator = accelerators.of_guest(self.rack.site, state.host, state.instance)
+        facts = {**handle.facts, ON_COMPUTE: state.host}
+        return handle.model_copy(update={"facts": facts, "accelerator": accelerator})
 
     def described(self, handles: tuple[VnfHandle, ...]) -> dict[str, Any]:
         """Return the rack's part of the rig; computes of pinned variants are described without their names.

@@ -4,6 +4,7 @@ from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.errors import ConfigurationError, InternalError
 from nfvbed.sites.openstack.paths import PathNetworks
 from nfvbed.spec.kollarelease import NEWEST
+from nfvbed.spec.rack import RackNicSpec
 from nfvbed.spec.remote import GeneratorHostSpec
 from nfvbed.spec.site import CloudSiteSpec, KollaSiteSpec
 
@@ -38,6 +39,24 @@ def described(site: KollaSiteSpec, release: str) -> CloudSiteSpec:
     )
 
 
+def without_program(site: KollaSiteSpec) -> str:
+    """Return why a rack has no generator to measure with; empty: it has one.
+
+    Where the generator's ports are devices of the kernel's, nfvgen is copied to the machine if the file has no path.
+    """
+    generator = site.generator
+    if generator is not None:
+        by_kernel = all(nic.pci is None for nic in site.hosts[generator.host].nics_of("dpdk"))
+        if generator.program is not None or (generator.engine == "nfvgen" and by_kernel):
+            return ""
+    return f"its file names no {generator.engine if generator else 'nfvgen'} on a generator"
+
+
+def _port(nic: RackNicSpec) -> dict[str, str | None]:
+    """Return a port as nfvgen opens it: a NIC of DPDK's by PCI address, else the kernel's device."""
+    return {"pci": nic.pci} if nic.pci else {"mac": nic.mac}
+
+
 def generator_host(site: KollaSiteSpec) -> GeneratorHostSpec:
     """Return the machine that has the generator, as the generator is started there.
 
@@ -46,10 +65,11 @@ def generator_host(site: KollaSiteSpec) -> GeneratorHostSpec:
     """
     file, generator = f"deploy/sites/{site.name}.yml", site.generator
     engine = generator.engine if generator else "nfvgen"
-    if generator is None or generator.program is None:
+    lacking = without_program(site)
+    if generator is None or lacking:
         needed = "the path of the program there" if engine == "nfvgen" else "{folder: its folder there}"
         raise ConfigurationError(
-            f"site {site.name} cannot be measured: its file names no {engine} on a generator",
+            f"site {site.name} cannot be measured: {lacking}",
             where=f"{file} generator" + (f".{engine}" if generator else ""),
             observed="there is none",
             fix=f"a machine with the role generator, and its {engine}: {needed}",
@@ -62,7 +82,7 @@ def generator_host(site: KollaSiteSpec) -> GeneratorHostSpec:
             observed="the file has no ssh",
             fix="ssh: {user: root, key: ..., known_hosts: ...}",
         )
-    ports = tuple({"pci": nic.pci} for nic in site.hosts[generator.host].nics_of("dpdk"))
+    ports = tuple(_port(nic) for nic in site.hosts[generator.host].nics_of("dpdk"))
     if len(ports) != len(OF_NICS.outside):
         raise InternalError("a generator has two NICs of role dpdk", where=file)
     return GeneratorHostSpec.model_validate(

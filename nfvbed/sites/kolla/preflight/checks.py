@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from nfvbed.cloud.kolla.placement import Placement
 from nfvbed.cloud.kolla.plane import KollaPlane
 from nfvbed.errors import ConfigurationError, UnsupportedError
+from nfvbed.sites.kolla import boxglobals
 from nfvbed.sites.kolla.options import check_options
+from nfvbed.sites.kolla.ownglobals import KollaVariables
 from nfvbed.sites.kolla.pinning import Pinning, check_together, plane_of
 from nfvbed.sites.kolla.preflight.collection import check_collection
 from nfvbed.sites.kolla.preflight.controllers import check_controllers
@@ -13,6 +15,7 @@ from nfvbed.sites.kolla.preflight.cores import check_cores
 from nfvbed.sites.kolla.preflight.facts import MachineFacts
 from nfvbed.sites.kolla.preflight.finding import Finding
 from nfvbed.sites.kolla.preflight.gather import MachineAnswers, gather
+from nfvbed.sites.kolla.preflight.kernel import check_kernel, check_variables
 from nfvbed.sites.kolla.preflight.machines import check_machine, check_twice
 from nfvbed.sites.kolla.preflight.networks import check_flavors, check_networks
 from nfvbed.sites.kolla.preflight.nics import check_nics
@@ -43,8 +46,16 @@ def examine_gathered(
     flavors = tuple(project.load_flavor(name) for name in project.flavor_names)
     computes = {name for name, one in pinning.variants.items() if plane_of(one).has_functions}
     tried = [finding for finding in gathered.functions if finding.machine in computes]
-    of_this_machine = check_collection(project.root, site)
-    return [*of_this_machine, *gathered.findings, *preflight(site, pinning, release, gathered.facts, flavors), *tried]
+    known = KollaVariables.of(project.root, site.name, boxglobals.rendered(site, boxglobals.this_host()))
+    of_kolla = (*check_collection(project.root, site), *check_variables(site, known))
+    of_kernels = check_kernel(site, gathered.facts, known)
+    return [
+        *of_kolla,
+        *gathered.findings,
+        *of_kernels,
+        *preflight(site, pinning, release, gathered.facts, flavors),
+        *tried,
+    ]
 
 
 def preflight(

@@ -23,6 +23,17 @@ _CPU = "sys/devices/system/cpu"
 _PCI = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _VIRTUAL = "/virtual/"
 """In the path of a device that is no hardware."""
+KOLLAS_SETTINGS = (
+    *(f"net/ipv4/neigh/default/gc_thresh{number}" for number in (1, 2, 3)),
+    "net/ipv4/ip_nonlocal_bind",
+    "net/unix/max_dgram_qlen",
+)
+"""Settings of the kernel that Kolla's roles neutron and loadbalancer write (`tasks/config-host.yml`)."""
+SETTINGS_OF_BRIDGES = ("net/bridge/bridge-nf-call-iptables", "net/bridge/bridge-nf-call-ip6tables")
+"""The same of its role nova-cell, on computes."""
+_CAP_SYS_RESOURCE = 24
+_XMIT = 4
+"""NDO_XMIT of linux/netdev.h: frames may be redirected to it; a veth has it while its peer has a program or GRO."""
 _UP = 1
 """IFF_UP of netdevice(7)."""
 
@@ -55,6 +66,8 @@ class NicFacts(Record):
     """All devices of that group."""
     is_virtual: bool = False
     """Whether it is no hardware but a device of the kernel's (veth, VLAN), which the site's file names."""
+    takes_redirected: bool | None = None
+    """Whether the kernel's programs may send frames through it, as nfvgen's does; None: its kernel does not say."""
     alike: tuple[str, ...] = ()
     """Devices on a virtual one that have its MAC address too, and that Ansible's facts do not tell from it."""
 
@@ -117,6 +130,13 @@ class MachineFacts(Record):
     """Network devices of NICs below that one: below a bridge, a bond, a VLAN."""
     route_nics: tuple[str, ...] = ()
     """The same for the default route."""
+    open_files: int | None = None
+    """Open files that a container can have at most; None: its processes have no bound but the kernel's, or none is
+    known."""
+    locked_bytes: int | None = None
+    """The same for memory that is locked."""
+    lacks: tuple[str, ...] = ()
+    """Files of the kernel's that Kolla writes or reads, and that are not there."""
     may_administer: bool = True
     """Whether the account may do anything without a password."""
     refused: str = Field("", description="what sudo said otherwise")
@@ -152,7 +172,11 @@ def facts_of(document: Mapping[str, Any], named: Collection[str] = ()) -> Machin
     """
     host = RecordedHost(files=document["files"])
     answers = document["answers"]
-    nics = _nics(host, answers["links"]["out"], frozenset(named))
+    features: Mapping[str, int] = document.get("features", {})
+    nics = tuple(
+        nic.model_copy(update={"takes_redirected": _takes_redirected(features, nic.interface)})
+        for nic in _nics(host, answers["links"]["out"], frozenset(named))
+    )
     interfaces = frozenset(nic.interface for nic in nics if nic.interface)
     address_on = _device_of(answers["addresses"]["out"], document["address"])
     routed = re.findall(r"^default .*?\bdev (\S+)", answers["routes"]["out"], re.MULTILINE)
@@ -178,6 +202,9 @@ def facts_of(document: Mapping[str, Any], named: Collection[str] = ()) -> Machin
         address_on=address_on,
         address_nics=_below(host, address_on, interfaces) if address_on else (),
         route_nics=tuple(sorted({nic for device in routed for nic in _below(host, device, interfaces)})),
+        open_files=_bound(host, "Max open files"),
+        locked_bytes=_bound(host, "Max locked memory"),
+        lacks=_lacking(host, document),
         may_administer=sudo["status"] == 0,
         refused=sudo["said"],
     )
@@ -187,6 +214,29 @@ def _answering(neighbour: str) -> str:
     """Return the MAC address in a line of `ip neigh`, of an address that is certainly there."""
     found = re.search(r"\blladdr (\S+)", neighbour) if neighbour.endswith(("REACHABLE", "PERMANENT")) else None
     return found[1] if found else ""
+
+
+def _bound(host: RecordedHost, name: str) -> int | None:
+    """Return the hard limit that no process of a machine can raise: its first one's, if that may not raise it."""
+    found = re.search(rf"^{name}\s+\S+\s+(\d+)\s", host.text("proc/1/limits") or "", re.MULTILINE)
+    rights = re.search(r"^CapBnd:\s*([0-9a-f]+)$", host.text("proc/1/status") or "", re.MULTILINE)
+    may_raise = rights is None or int(rights[1], 16) >> _CAP_SYS_RESOURCE & 1
+    return None if may_raise or found is None else int(found[1])
+
+
+def _lacking(host: RecordedHost, document: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the files that Kolla's roles need and the machine has not; of older recordings none are known."""
+    if "module_lists" not in document:
+        return ()
+    lists = [name for name, is_there in document["module_lists"].items() if not is_there]
+    settings = [f"proc/sys/{name}" for name in KOLLAS_SETTINGS if host.text(f"proc/sys/{name}") is None]
+    # These come with a module that Kolla loads before.
+    of_bridges = [f"proc/sys/{name}" for name in SETTINGS_OF_BRIDGES if host.text(f"proc/sys/{name}") is None]
+    return (*lists, *settings, *(of_bridges if not document["modules"].get("br_netfilter") else ()))
+
+
+def _takes_redirected(features: Mapping[str, int], interface: str | None) -> bool | None:
+    return None if interface is None or interface not in features else bool(features[interface] & _XMIT)
 
 
 def _kib(name: str) -> int:

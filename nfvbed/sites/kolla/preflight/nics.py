@@ -27,6 +27,7 @@ def check_nics(subject: Subject) -> Iterator[Finding]:
             yield from _check_driver(subject, place, nic, port)
         if subject.gives(nic):
             yield from _check_functions(subject, place, nic, port)
+    yield from _check_generator(subject)
     yield from _check_iommu(subject)
     yield from _check_groups(subject)
 
@@ -212,6 +213,21 @@ def _check_driver(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts
             f"kernel {subject.facts.kernel}: no such module, and none built in",
             f"install the modules of its kernel that have {nic.driver}, or name another driver",
         )
+
+
+def _check_generator(subject: Subject) -> Iterator[Finding]:
+    """Report devices through which nfvgen cannot send; nothing of a deployment depends on that."""
+    if "generator" not in subject.spec.roles:
+        return
+    for place, nic, port in subject.ports():
+        if nic.role == "dpdk" and nic.pci is None and port.takes_redirected is False:
+            yield subject.remark(
+                f"nfvgen cannot send through {nic.named} of {subject.name}",
+                f"nics[{place}]",
+                f"{port.named}: the kernel redirects no frames into it",
+                "of a veth the other end has generic receive offload on: ethtool -K PEER gro on; another device has a"
+                " driver that takes redirected frames, or its pci is given, for DPDK",
+            )
 
 
 def _check_functions(subject: Subject, place: int, nic: RackNicSpec, port: NicFacts) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -38,14 +39,37 @@ FILES = (
     "sys/devices/system/cpu/smt/control",
     "sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor",
     "sys/devices/system/clocksource/clocksource0/current_clocksource",
+    # What its first process may hand on, and settings of the kernel that Kolla writes.
+    "proc/1/limits",
+    "proc/1/status",
+    "proc/sys/net/ipv4/neigh/default/gc_thresh[123]",
+    "proc/sys/net/ipv4/ip_nonlocal_bind",
+    "proc/sys/net/unix/max_dgram_qlen",
+    "proc/sys/net/bridge/bridge-nf-call-ip*tables",
 )
+MODULE_LISTS = ("proc/modules", "lib/modules/{kernel}/modules.builtin")
+"""Ansible's module for the kernel's opens both."""
 OF_NICS = ("class", "vendor", "device", "numa_node", "sriov_totalvfs", "sriov_numvfs")
 OF_MEMBERS = ("class", "driver", "iommu_group")
 # The last three are there of taps (Open vSwitch's bridges too), bridges and bonds alone.
 OF_INTERFACES = ("address", "mtu", "carrier", "flags", "tun_flags", "bridge/bridge_id", "bonding/mode")
-MODULES = ("vfio-pci", "uio_pci_generic", "mlx4_core", "mlx5_core", "af_packet", "openvswitch", "macvtap")
+MODULES = (
+    "vfio-pci",
+    "uio_pci_generic",
+    "mlx4_core",
+    "mlx5_core",
+    "af_packet",
+    "openvswitch",
+    "macvtap",
+    "br_netfilter",
+)
 # Where a part of the kernel is seen that has no folder below /sys/module when it is built in.
 SEEN_AT = {"af_packet": "/proc/net/packet"}
+# Of linux/genetlink.h and linux/netdev.h.
+NETLINK_GENERIC, GENL_ID_CTRL = 16, 16
+CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME = 3, 1, 2
+NETDEV_CMD_DEV_GET, NETDEV_A_DEV_IFINDEX, NETDEV_A_DEV_XDP_FEATURES = 1, 1, 3
+NLM_F_REQUEST, NLM_F_DUMP, NLMSG_ERROR, NLMSG_DONE = 1, 0x300, 2, 3
 QUESTIONS = {
     "links": ("ip", "-o", "-d", "link", "show"),
     "addresses": ("ip", "-o", "-4", "address", "show"),
@@ -103,6 +127,58 @@ def answer(argv: Sequence[str]) -> dict[str, Any]:
     return {"status": done.returncode, "out": done.stdout.decode(errors="replace").strip(), "said": said}
 
 
+def netlink(family: int, command: int, flags: int, attribute: bytes) -> list[tuple[int, bytes]]:
+    """Ask generic netlink; return the attributes of its answers, each with its number, in their order."""
+    found: list[tuple[int, bytes]] = []
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC) as asked:
+        asked.settimeout(TIME_LIMIT_S)
+        body = struct.pack("=BBH", command, 1, 0) + attribute
+        asked.send(struct.pack("=IHHII", 16 + len(body), family, flags, 1, 0) + body)
+        while True:
+            answer = asked.recv(MAX_BYTES)
+            while len(answer) >= 16:
+                size, kind = struct.unpack_from("=IH", answer)
+                if kind in (NLMSG_ERROR, NLMSG_DONE):
+                    return found
+                found += attributes(answer[20:size])
+                answer = answer[(size + 3) & ~3 :]
+                if flags != NLM_F_REQUEST | NLM_F_DUMP:
+                    return found
+
+
+def attributes(data: bytes) -> list[tuple[int, bytes]]:
+    """Split netlink's attributes."""
+    found = []
+    while len(data) >= 4:
+        size, kind = struct.unpack_from("=HH", data)
+        if size < 4:
+            break
+        found.append((kind, data[4:size]))
+        data = data[(size + 3) & ~3 :]
+    return found
+
+
+def xdp_features() -> dict[str, int]:
+    """Return what XDP can do with each device (`xdp-features` of the kernel's netdev family, 6.3 or later)."""
+    name = b"netdev\0"
+    by_name = struct.pack("=HH", 4 + len(name), CTRL_ATTR_FAMILY_NAME) + name + b"\0"
+    try:
+        numbers = dict(netlink(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_REQUEST, by_name))
+        family = numbers.get(CTRL_ATTR_FAMILY_ID)
+        if family is None:
+            return {}
+        answers = netlink(struct.unpack("=H", family)[0], NETDEV_CMD_DEV_GET, NLM_F_REQUEST | NLM_F_DUMP, b"")
+    except OSError:
+        return {}
+    found, device = {}, ""
+    for kind, value in answers:
+        if kind == NETDEV_A_DEV_IFINDEX:
+            device = socket.if_indextoname(struct.unpack("=I", value)[0])
+        elif kind == NETDEV_A_DEV_XDP_FEATURES:
+            found[device] = struct.unpack("=Q", value)[0]
+    return found
+
+
 def has_driver(name: str) -> bool:
     """Return whether the kernel has a driver, or its module can be loaded."""
     there = any((Path(folder) / name).is_dir() for folder in ("/sys/bus/pci/drivers", "/sys/module"))
@@ -135,6 +211,11 @@ def runs(program: str) -> bool:
     return any(text(comm) == program for comm in Path("/proc").glob("[0-9]*/comm"))
 
 
+def opens(path: str) -> bool:
+    """Return whether a program of Python's opens a file, as Ansible's modules do."""
+    return bool(answer((sys.executable, "-c", "import sys; open(sys.argv[1]).close()", path))["status"] == 0)
+
+
 def main() -> None:
     """Print all recorded files and answers."""
     # An account that is not root's often has no folders for administration in its path.
@@ -143,10 +224,13 @@ def main() -> None:
     answers = {name: answer(argv) for name, argv in QUESTIONS.items() if name != "sudo" or os.getuid() != 0}
     modules = {name: has_driver(name) for name in MODULES}
     came_in = os.environ.get("SSH_CONNECTION", "").split()
+    release = os.uname().release
     document = {
         "files": recorded_files(),
         "answers": answers,
         "modules": modules,
+        "module_lists": {name: opens(f"/{name}") for name in (one.format(kernel=release) for one in MODULE_LISTS)},
+        "features": xdp_features(),
         "address": came_in[2] if len(came_in) == 4 else "",
         "uid": os.getuid(),
     }

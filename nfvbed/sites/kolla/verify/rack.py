@@ -11,6 +11,7 @@ from nfvbed.cloud.verify.checks import ExpectedMachine
 from nfvbed.errors import ConfigurationError
 from nfvbed.host.remote.connection import SshHost
 from nfvbed.records.findings import Finding
+from nfvbed.sites.kolla import boxglobals
 from nfvbed.sites.kolla.model import Order
 from nfvbed.sites.kolla.verify.containers import KollaCommands
 from nfvbed.sites.verify.cloud import verify
@@ -50,7 +51,7 @@ def expected_of(order: Order, name: str) -> ExpectedMachine:
         host=name,
         agents=tuple(dict.fromkeys(agents)),
         services=tuple(services),
-        datapath_type=plane.switch.datapath if has_datapath else None,
+        datapath_type=boxglobals.datapath(order.site, plane.switch.datapath) if has_datapath else None,
         polling=placement.polling if plane.switch.datapath == "netdev" and placement else (),
         functions={str(nic.pci): nic.functions for nic in host.function_nics} if plane.has_functions else {},
         takes_hugepages=plane.switch.is_on_dpdk,

@@ -1,5 +1,6 @@
 """An existing cloud, used with a project's own credentials; nothing of it is set up."""
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from nfvbed.cloud.tacker.connection import connect_as_named, tacker_client
 from nfvbed.cloud.tacker.legacy import require_admin
 from nfvbed.cloud.tacker.served import ServedApis, probe
 from nfvbed.errors import NfvbedError, OnboardError, UnsupportedError
-from nfvbed.records import Accelerator, GeneratorPlace, VnfHandle
+from nfvbed.records import Accelerator, GeneratorPlace, PortKind, VnfHandle
 from nfvbed.records.findings import Finding, State
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
 from nfvbed.sites.openstack.existing.ends import GeneratorEnds, ends_of
@@ -56,6 +57,10 @@ class ExistingCloud(Target):
     def generator_place(self) -> GeneratorPlace:
         """On a host of its own where the site's file names one; else on this machine, and nobody says what else is."""
         return GeneratorPlace.NOT_KNOWN if self._spec.generator is None else GeneratorPlace.OTHER_HOST
+
+    def engine(self, kind: PortKind, built_here: Callable[[], str]) -> dict[str, str]:
+        """Return the engine where the generator is."""
+        return self.ends.engine(built_here)
 
     @cached_property
     def ends(self) -> GeneratorEnds:

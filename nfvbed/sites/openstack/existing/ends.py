@@ -1,11 +1,15 @@
 """The generator's two ports to an existing cloud: devices of this machine, or of another one over SSH."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from nfvbed.errors import PrerequisiteError
 from nfvbed.host.generator import GeneratorStarter, destination_macs
+from nfvbed.host.remote import nfvgenthere
 from nfvbed.host.remote.connection import SshHost
 from nfvbed.host.remote.generator import open_generator, port_of
 from nfvbed.host.workspace.workspace import Workspace
@@ -48,6 +52,14 @@ class GeneratorEnds(ABC):
         """Return the generator's ports; what is made for them is undone by the workspace."""
 
     @abstractmethod
+    def engine(self, built_here: Callable[[], str]) -> dict[str, str]:
+        """Return name and version of the engine, as a rig has them.
+
+        Args:
+            built_here: returns the version of this machine's nfvgen.
+        """
+
+    @abstractmethod
     def verify(self) -> None:
         """Check that the ports have a link, as far as that is seen from here."""
 
@@ -75,6 +87,10 @@ class LocalEnds(GeneratorEnds):
         """Return the devices as ports; NICs are given to DPDK."""
         return devices.attach(self.ports, workspace)
 
+    def engine(self, built_here: Callable[[], str]) -> dict[str, str]:
+        """Return this machine's nfvgen."""
+        return {"engine": f"nfvgen-{'xdp' if self.ports[0].kind.is_kernel else 'dpdk'}", "version": built_here()}
+
     def verify(self) -> None:
         """Check the devices' carriers."""
         devices.verify(self.ports)
@@ -86,6 +102,14 @@ class LocalEnds(GeneratorEnds):
     def start(self, deployment: Deployment, starter: GeneratorStarter) -> Generator:
         """Start the generator on this machine."""
         return starter.start(deployment)
+
+
+@dataclass(frozen=True)
+class _There:
+    """A generator's host as it is: names of devices, and the version of nfvgen (empty: none is there)."""
+
+    spec: GeneratorHostSpec
+    version: str
 
 
 class RemoteEnds(GeneratorEnds):
@@ -106,13 +130,28 @@ class RemoteEnds(GeneratorEnds):
         """Sign in on the host, and look for the generator and the kernel's devices."""
         with TemporaryDirectory(prefix="nfvbed-") as directory, SshHost(self._spec, Path(directory)) as host:
             self._require_program(host)
-            for place, port in enumerate(self.ports):
+            for place, port in enumerate(nfvgenthere.with_devices(host, self._spec).ports):
                 self._require_device(host, port, f"generator.ports[{place}]")
 
     def attach(self, workspace: Workspace) -> tuple[GeneratorPort, GeneratorPort]:
         """Return the ports as they are on the host; the connection to it ends with this command."""
-        first, second = (port_of(port, self._spec) for port in self.ports)
+        spec = self._there.spec
+        first, second = (port_of(port, spec) for port in spec.ports)
         return first, second
+
+    def engine(self, built_here: Callable[[], str]) -> dict[str, str]:
+        """Return the engine of the host; a copy has the version of this machine's."""
+        if self._spec.trex is not None:
+            return {"engine": "trex", "version": self._spec.trex.folder}
+        version = built_here() if self._spec.is_copied else self._there.version
+        return {"engine": f"nfvgen-{self._spec.engine}", "version": version}
+
+    @cached_property
+    def _there(self) -> "_There":
+        """What the host answered, asked once."""
+        with TemporaryDirectory(prefix="nfvbed-") as directory, SshHost(self._spec, Path(directory)) as host:
+            spec = nfvgenthere.with_devices(host, self._spec)
+            return _There(spec, nfvgenthere.version_on(host, spec) if spec.nfvgen is not None else "")
 
     def verify(self) -> None:
         """Check nothing: a generator that lost its ports reports that itself."""
@@ -133,6 +172,8 @@ class RemoteEnds(GeneratorEnds):
 
     def _require_program(self, host: SshHost) -> None:
         nfvgen, trex = self._spec.nfvgen, self._spec.trex
+        if self._spec.is_copied:
+            nfvgenthere.require_copy(host)
         if nfvgen is not None and host.run(["test", "-x", nfvgen], check=False).status:
             raise PrerequisiteError(
                 "the generator's host has no nfvgen",

@@ -24,6 +24,7 @@ from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.layout import layout
 from nfvbed.spec.remote import TrexSpec
 from nfvbed.spec.vnf import VnfChoice
+from tests.unit.sites.kolla import orders
 
 PROJECT = open_project()
 DEPLOYED = Journal(variant="ovs-dpdk", release=NEWEST, digest="d").noted("deploy", "done")
@@ -75,6 +76,34 @@ def test_a_generator_that_cannot_be_started(changes, error, where):
     with pytest.raises(error) as raised:
         described(rack_site(**changes), NEWEST)
     assert where in raised.value.where
+
+
+def test_a_generator_of_devices_that_are_found_by_mac_needs_no_path_of_its_program():
+    """As test racks have it: DPDK has no such NIC, and nfvgen of this machine is copied there."""
+
+    def by_mac(data):
+        data["hosts"]["generator"]["nics"][1:] = [
+            {"role": "dpdk", "mac": f"52:54:00:3{place}:00:14", "network": "data", "driver": "af_packet"}
+            for place in (0, 1)
+        ]
+
+    generator = described(orders.site(orders.changed(by_mac)), NEWEST).generator
+    assert [port.mac for port in generator.ports] == ["52:54:00:30:00:14", "52:54:00:31:00:14"]
+    assert (generator.engine, generator.nfvgen, generator.is_copied) == ("xdp", None, True)
+
+    def one_of_each(data):
+        by_mac(data)
+        data["hosts"]["generator"]["nics"][1] = {"role": "dpdk", "pci": "0000:3b:00.0", "network": "data"}
+
+    with pytest.raises(ConfigurationError, match="both by mac"):
+        orders.site(orders.changed(one_of_each))
+
+    def for_trex(data):
+        by_mac(data)
+        data["generator"]["engine"] = "trex"
+
+    with pytest.raises(ConfigurationError, match="TRex has NICs of DPDK"):
+        orders.site(orders.changed(for_trex))
 
 
 def test_the_generators_machine_is_described_as_a_host_with_trex():

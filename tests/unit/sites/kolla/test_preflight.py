@@ -168,6 +168,23 @@ def test_a_packet_socket_s_device_needs_no_driver_and_carries_no_jumbo_frames():
     }
 
 
+def test_a_generator_whose_veth_takes_no_frames_of_xdp_is_a_remark():
+    def by_mac(data):
+        data["hosts"]["generator"]["nics"][1:] = [
+            {"role": "dpdk", "mac": f"52:54:00:3{place}:00:14", "network": "data", "driver": "af_packet"}
+            for place in (0, 1)
+        ]
+        for network in data["networks"].values():
+            network["mtu"] = 1500
+
+    at = site(changed(by_mac))
+    facts = as_described(at)
+    assert findings(at=at, facts=facts) == []
+    facts["generator"] = with_port(facts["generator"], 1, takes_redirected=False)
+    found = only(findings(at=at, facts=facts))
+    assert not found.stops and "ethtool -K PEER gro on" in found.fix and found.key.endswith("generator.nics[1]")
+
+
 def test_all_faults_at_once_of_all_machines():
     facts = as_described(site())
     facts = {name: one.model_copy(update={"iommu_groups": 0, "hostname": "x"}) for name, one in facts.items()}

@@ -166,3 +166,17 @@ def test_a_vlan_with_a_mac_address_of_its_own_is_a_nic_and_its_address_is_of_bot
     facts = facts_of(document(files=files, answers=answers, address="10.10.0.11"), {own, "02:00:00:00:00:01"})
     assert [nic.interface for nic in facts.nics if nic.is_virtual] == ["eth0.200"]
     assert facts.address_nics == ("eth0", "eth0.200"), "a data plane may have neither"
+
+
+def test_netlinks_attributes_are_split_as_they_are_padded():
+    """Index 7, and 23 for XDP's features, as the kernel's netdev family has them: an attribute is padded to 4 B."""
+    data = (
+        b"\x08\x00\x01\x00\x07\x00\x00\x00" + b"\x05\x00\x09\x00\x01\x00\x00\x00" + b"\x0c\x00\x03\x00\x17" + bytes(7)
+    )
+    assert record.attributes(data) == [(1, b"\x07\0\0\0"), (9, b"\x01"), (3, b"\x17" + bytes(7))]
+
+
+def test_whether_xdp_may_send_through_a_nic_is_read_where_the_kernel_says_so():
+    found = facts_of(document(features={"eth0": 0x17}))
+    assert [nic.takes_redirected for nic in found.nics[:2]] == [True, None]
+    assert facts_of(document(features={"eth0": 0x13})).nics[0].takes_redirected is False

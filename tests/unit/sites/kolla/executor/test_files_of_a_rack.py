@@ -14,6 +14,7 @@ from nfvbed.sites.kolla.executor.deploying import RackRequest, require_free
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.toolset import Toolset
+from nfvbed.sites.kolla.executor.vault import Vault
 from nfvbed.sites.kolla.pinning import pinning_of
 from nfvbed.sites.kolla.render import order_pinned
 from nfvbed.spec.kollarelease import NEWEST
@@ -163,11 +164,11 @@ def test_the_environment_of_another_release(tmp_path):
 
 def test_passwords_that_machines_have_are_not_made_a_second_time(places, tmp_path):
     with pytest.raises(PrerequisiteError, match="gone"):
-        passwords.ensure(places, Toolset(tmp_path), used=True)
+        passwords.ensure(places, Vault("rack", Toolset(tmp_path), None), used=True)
     places.passwords.write_text("a: b\n")
     places.passwords.chmod(0o640)
     with pytest.raises(PrerequisiteError, match="read by others") as error:
-        passwords.ensure(places, Toolset(tmp_path), used=True)
+        passwords.ensure(places, Vault("rack", Toolset(tmp_path), None), used=True)
     assert "mode 0640" in error.value.observed
     places.passwords.chmod(0o600)
-    assert not passwords.ensure(places, Toolset(tmp_path), used=True)
+    assert not passwords.ensure(places, Vault("rack", Toolset(tmp_path), None), used=True)

@@ -53,7 +53,7 @@ def test_without_secrets_a_text_is_as_it_was():
 def test_all_values_of_a_file_are_secrets(tmp_path):
     path = tmp_path / "passwords.yml"
     path.write_text("a: one\nb:\n  private_key: two\n  public_key: three\nc:\nd: 12345\ne: [six]\n")
-    assert secrets_in(path) == ("one", "two", "three", "12345", "six")
+    assert secrets_in(path.read_text(), path) == ("one", "two", "three", "12345", "six")
 
 
 @pytest.mark.parametrize("text", ["a: [unclosed secret", "- one\n"])
@@ -61,5 +61,5 @@ def test_a_damaged_file_is_not_shown(tmp_path, text):
     path = tmp_path / "passwords.yml"
     path.write_text(text)
     with pytest.raises(ConfigurationError) as error:
-        secrets_in(path)
+        secrets_in(path.read_text(), path)
     assert "secret" not in str(error.value).replace("secrets", "")
