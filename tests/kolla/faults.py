@@ -109,7 +109,7 @@ OF_OVS_DPDK = (
         rendered="nova-compute/nova.conf",
         option="DEFAULT/reserved_huge_pages",
         wrong="",
-        right="node:0,size:1048576,count:1;node:1,size:1048576,count:1",
+        right="node:0,size:1048576,count:4;node:1,size:1048576,count:4",
     ),
     Fault(
         name="tacker-vim-keys",

@@ -5,7 +5,7 @@ whatever NUMA node the NIC is on, and whether or not the kernel schedules there.
 file.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from nfvbed.errors import ConfigurationError
@@ -21,6 +21,11 @@ class ReservedPages:
     node: int
     page_kib: int
     count: int
+
+    @property
+    def page_mib(self) -> int:
+        """The size of a page."""
+        return self.page_kib // KIB_PER_MIB
 
     @property
     def memory_mib(self) -> int:
@@ -52,6 +57,13 @@ class Polling:
     """Number of polling threads, for each NUMA node that has a NIC of role dpdk."""
     memory_mib: int = 0
     """Hugepages, MiB, of every node that has some: a guest's rings are on its own. 0: it uses none."""
+    held_mib: Callable[[Collection[int]], int] | None = None
+    """Hugepages, MiB, that it holds in the end by the MTUs of its ports; None: those that it asks for."""
+
+    def reserved_mib(self, mtus: Collection[int]) -> int:
+        """Return the hugepages, MiB, of a node that guests cannot have."""
+        held = self.held_mib(mtus) if self.memory_mib and self.held_mib is not None else 0
+        return max(self.memory_mib, held)
 
 
 def place_without_polling(host: RackHostSpec) -> Placement:
@@ -60,11 +72,12 @@ def place_without_polling(host: RackHostSpec) -> Placement:
     return Placement(isolated, tuple(sorted(set(_cores(node.all_cores for node in host.numa)) - set(isolated))))
 
 
-def place_with_polling(name: str, host: RackHostSpec, wanted: Polling) -> Placement:
+def place_with_polling(name: str, host: RackHostSpec, wanted: Polling, mtus: Collection[int] = ()) -> Placement:
     """Place the switch's threads on the nodes that its NICs are attached to, and guests on what is left.
 
     Args:
         name: of the machine, for messages.
+        mtus: of its ports.
 
     Raises:
         ConfigurationError: a node has too few isolated cores or hugepages, or no core is left for other threads.
@@ -84,7 +97,7 @@ def place_with_polling(name: str, host: RackHostSpec, wanted: Polling) -> Placem
         shared=shared or free.shared,
         polling=tuple(sorted(polling)),
         main=(main,),
-        pages=_pages(name, host, wanted.memory_mib) if wanted.memory_mib else (),
+        pages=_pages(name, host, wanted.reserved_mib(mtus)) if wanted.memory_mib else (),
     )
 
 
@@ -136,7 +149,8 @@ def _pages(name: str, host: RackHostSpec, memory_mib: int) -> tuple[ReservedPage
             f"{name} has too few hugepages on NUMA node {number} for a switch with DPDK",
             where=f"hosts.{name}.numa[{number}]",
             observed=f"hugepages_1g: {host.numa[number].hugepages_1g}, hugepages_2m: {host.numa[number].hugepages_2m}",
-            fix=f"reserve {memory_mib} MiB for the switch (the variant's options say so), and the guests' memory",
+            fix=f"reserve {memory_mib} MiB for the switch (by the variant's options and its networks' MTUs), and the"
+            " guests' memory",
         )
     return tuple(found)
 

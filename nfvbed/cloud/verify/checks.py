@@ -28,6 +28,8 @@ class ExpectedMachine(Record):
     """Cores of polling threads."""
     functions: dict[str, int] = {}
     """Virtual functions by PCI address."""
+    reserved_pages: dict[int, dict[int, int]] = {}
+    """Hugepages that Nova leaves the switch, by NUMA node and size in KiB."""
     takes_hugepages: bool = False
     """Whether instances come there whose memory is of hugepages."""
 

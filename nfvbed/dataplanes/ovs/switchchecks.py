@@ -47,7 +47,29 @@ def check_switch(read: SwitchReading, expected: ExpectedMachine) -> tuple[Findin
         ),
         _check_vhost(read, host),
         *(_check_polling(read, expected) if expected.polling else ()),
+        *((_check_held(read, expected),) if expected.reserved_pages else ()),
     )
+
+
+def _check_held(read: SwitchReading, expected: ExpectedMachine) -> Finding:
+    """Compare what the kernel says that the switch holds with what Nova believes that it leaves the switch."""
+    topic, probed = f"{expected.host}: switch's hugepages", "read the daemon's numa_maps, and nova.conf as rendered"
+    if read.pages_unread:
+        fix = "see whether the switch runs in its container, and whether its numa_maps may be read there"
+        return Finding(topic=topic, state=State.UNKNOWN, summary=read.pages_unread, probed=probed, fix=fix)
+    wrong, shown = list[str](), list[str]()
+    for node in sorted({*read.held_pages, *expected.reserved_pages}):
+        held, reserved = read.held_pages.get(node, {}), expected.reserved_pages.get(node, {})
+        for size in sorted({*held, *reserved}):
+            has, may = held.get(size, 0), reserved.get(size, 0)
+            shown.append(f"node {node}: {has} of {may} reserved pages of {size} KiB")
+            if has > may:
+                wrong.append(f"node {node}: it holds {has} pages of {size} KiB, and Nova leaves it {may}")
+    fix = (
+        "Nova would give the difference to instances, which then do not start: report the networks' MTUs and these"
+        f" numbers; until then [DEFAULT] reserved_huge_pages for {expected.host} in config/nova/{expected.host}"
+    )
+    return judged(topic, wrong, "; ".join(shown), probed, fix)
 
 
 def _check_vhost(read: SwitchReading, host: str) -> Finding:

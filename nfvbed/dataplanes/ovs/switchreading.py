@@ -9,6 +9,13 @@ from nfvbed.dataplanes.ovs.rxq import COMMAND, QueueLoad, parse_loads
 from nfvbed.errors import InternalError
 from nfvbed.records import Record
 
+_OF_GUESTS = re.compile(r"file=\S*(?:libvirt|qemu|memory-backend)")
+_NUMA_MAPS = (
+    # Some images have no pidof; a process is named as its file is, which Debian calls ovs-vswitchd-dpdk.
+    'for one in /proc/[0-9]*; do case "$(cat "$one/comm" 2>/dev/null)" in ovs-vswitchd*) cat "$one/numa_maps";; esac;'
+    " done"
+)
+
 
 class InterfaceReading(Record):
     """An interface of Open vSwitch's."""
@@ -38,10 +45,17 @@ class SwitchReading(Record):
     queues: tuple[QueueLoad, ...]
     queues_unread: str = ""
     """Why the queues could not be read; empty: they were."""
+    held_pages: dict[int, dict[int, int]] = {}
+    """Hugepages that its daemon holds, by NUMA node and size in KiB; without guests' memory, which it maps too."""
+    pages_unread: str = ""
+    """Why those could not be read; empty: they were, or nobody asked."""
 
 
-def read_switch(commands: MachineCommands) -> SwitchReading:
+def read_switch(commands: MachineCommands, *, with_pages: bool = False) -> SwitchReading:
     """Read a machine's Open vSwitch.
+
+    Args:
+        with_pages: read the hugepages of its daemon, too.
 
     Raises:
         DeployError: it does not answer.
@@ -51,6 +65,7 @@ def read_switch(commands: MachineCommands) -> SwitchReading:
     interfaces = rows(commands.vsctl("--columns=name,type,error,status", "list", "Interface"))
     shown = commands.appctl(COMMAND)
     queues, unread = _queues(shown)
+    maps = commands.by_switch(("sh", "-c", _NUMA_MAPS)) if with_pages else None
     return SwitchReading(
         bridges={one["name"]: one["datapath_type"] for one in bridges},
         settings=whole["other_config"],
@@ -63,7 +78,25 @@ def read_switch(commands: MachineCommands) -> SwitchReading:
         ),
         queues=queues,
         queues_unread=unread,
+        held_pages=pages_of(maps.out) if maps else {},
+        pages_unread=(maps.said.strip() or "no process of its name") if maps and not maps.out.strip() else "",
     )
+
+
+def pages_of(maps: str) -> dict[int, dict[int, int]]:
+    """Return the hugepages in a process's `numa_maps` (proc_pid_numa_maps(5)), by NUMA node and size in KiB.
+
+    Memory of guests is left out: libvirt has it in a folder of its own, or QEMU names it.
+    """
+    found: dict[int, dict[int, int]] = {}
+    for line in maps.splitlines():
+        size = re.search(r"\bkernelpagesize_kB=(\d+)", line)
+        if size is None or not re.search(r"\bhuge\b", line) or _OF_GUESTS.search(line):
+            continue
+        for node, count in re.findall(r"\bN(\d+)=(\d+)", line):
+            sizes = found.setdefault(int(node), {})
+            sizes[int(size[1])] = sizes.get(int(size[1]), 0) + int(count)
+    return found
 
 
 def _queues(shown: str) -> tuple[tuple[QueueLoad, ...], str]:

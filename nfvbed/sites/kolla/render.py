@@ -125,7 +125,9 @@ def _check_images(site: KollaSiteSpec, release: KollaReleaseSpec) -> None:
 
 def _placed(polling: Polling, site: KollaSiteSpec, name: str) -> Placement:
     try:
-        return place_with_polling(name, site.hosts[name], polling)
+        host = site.hosts[name]
+        mtus = {site.networks[nic.network].mtu for nic in host.nics_of("dpdk") if nic.network is not None}
+        return place_with_polling(name, host, polling, mtus)
     except ConfigurationError as failure:
         where = f"deploy/sites/{site.name}.yml {failure.where}"
         raise ConfigurationError(failure.what, where=where, observed=failure.observed, fix=failure.fix) from failure

@@ -35,7 +35,10 @@ def verify_machine(expected: ExpectedMachine, commands: MachineCommands) -> tupl
     """Read a machine, and check it."""
     found = [*_read(f"{expected.host}: machine", lambda: check_machine(read_machine(commands), expected))]
     if expected.datapath_type is not None:
-        found += _read(f"{expected.host}: switch", lambda: check_switch(read_switch(commands), expected))
+        asked = bool(expected.reserved_pages)
+        found += _read(
+            f"{expected.host}: switch", lambda: check_switch(read_switch(commands, with_pages=asked), expected)
+        )
     return tuple(found)
 
 

@@ -54,6 +54,7 @@ def expected_of(order: Order, name: str) -> ExpectedMachine:
         datapath_type=boxglobals.datapath(order.site, plane.switch.datapath) if has_datapath else None,
         polling=placement.polling if plane.switch.datapath == "netdev" and placement else (),
         functions={str(nic.pci): nic.functions for nic in host.function_nics} if plane.has_functions else {},
+        reserved_pages={one.node: {one.page_kib: one.count} for one in placement.pages} if placement else {},
         takes_hugepages=plane.switch.is_on_dpdk,
     )
 

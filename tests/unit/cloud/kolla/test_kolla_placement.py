@@ -3,6 +3,7 @@
 import pytest
 
 from nfvbed.cloud.kolla.placement import Polling, place_with_polling, place_without_polling
+from nfvbed.dataplanes.ovs.dpdk.kolla import held_mib
 from nfvbed.dataplanes.ovs.instance import core_mask
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.rack import NumaSpec, RackHostSpec, RackNicSpec, cores_of
@@ -103,3 +104,19 @@ def test_lists_of_cores():
 
 def test_a_switch_without_hugepages_takes_none():
     assert place_with_polling("c", host(numa("0-3", "2-3", pages=0)), Polling(1)).pages == ()
+
+
+def test_reserved_are_the_pages_that_the_switch_holds_and_not_those_that_it_asks_for():
+    assert held_mib((1500,)) == 712 + 512
+    assert held_mib((1500, 1450)) == held_mib(()), "guests' ports have the usual MTU"
+    assert held_mib((9000,)) == held_mib((1500,)) + 2504
+    node = NumaSpec(cores="0-3", isolated="1-3", hugepages_2m=2304)
+    wanted = Polling(1, 256, held_mib)
+    (pages,) = place_with_polling("c", host(node), wanted, (1500,)).pages
+    assert (pages.page_kib, pages.count) == (2048, 612), "600 were held with 256 MiB asked"
+    (most,) = place_with_polling("c", host(node), Polling(1, 2048, held_mib), (1500,)).pages
+    assert most.count == 1024
+    small = NumaSpec(cores="0-3", isolated="1-3", hugepages_2m=300)
+    with pytest.raises(ConfigurationError, match="too few hugepages") as error:
+        place_with_polling("c", host(small), wanted, (1500,))
+    assert "reserve 1224 MiB" in error.value.fix

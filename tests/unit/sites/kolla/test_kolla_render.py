@@ -351,3 +351,10 @@ def test_computes_are_prepared_as_the_site_says_whatever_the_variant():
     assert found[1:] == found[:1] * 2
     controllers = variables(rendering("ovs-dpdk").files, "controller")
     assert not [key for key in controllers if key.startswith("nfvbed_host_")]
+
+
+def test_nova_leaves_the_switch_what_it_holds_and_dpdk_is_asked_for_what_the_variant_says():
+    files = rendering("ovs-dpdk").files
+    assert "node:0,size:1048576,count:4" in files["config/nova/compute1/nova.conf"]
+    found = yaml.safe_load(files["inventory/host_vars/compute1.yml"])
+    assert found["ovs_socket_mem"] == "1024,1024", "in whole pages"

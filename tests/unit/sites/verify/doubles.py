@@ -36,6 +36,7 @@ class MachineDouble(MachineCommands):
 
     def __init__(self, host=HOST, mask="0x1", core=0, datapath="netdev", error="", state="connected", ports=(PORT,)):
         super().__init__(host)
+        self.maps = Answer(0, "", "")
         interfaces = [[name, "dpdkvhostuserclient", ["set", []], dictionary(status=state)] for name in ports]
         interfaces.append(["br-int", "internal", error or ["set", []], dictionary(driver_name="tun")])
         self.tables = {
@@ -54,6 +55,8 @@ class MachineDouble(MachineCommands):
         """Answer as the switch's tools."""
         if self.dead:
             return Answer(1, "", f"{argv[0]}: unix:/run/openvswitch/db.sock: database connection failed")
+        if argv[0] == "sh" and "numa_maps" in argv[-1]:
+            return self.maps
         return Answer(0, self.tables[argv[-1]] if argv[0] == "ovs-vsctl" else self.shown, "")
 
 

@@ -4,9 +4,10 @@ import pytest
 from openstack.exceptions import SDKException
 
 from nfvbed.cloud.verify.checks import ExpectedMachine
+from nfvbed.cloud.verify.commands import Answer
 from nfvbed.cloud.verify.readings import machine_of
 from nfvbed.dataplanes.ovs.switchchecks import check_switch
-from nfvbed.dataplanes.ovs.switchreading import read_switch, rows
+from nfvbed.dataplanes.ovs.switchreading import pages_of, read_switch, rows
 from nfvbed.records.findings import State
 from nfvbed.sites.verify.cloud import verify, verify_machine
 from tests.unit.dataplanes.ovs.releases import VERSIONS, answer, recorded_table
@@ -214,3 +215,32 @@ def test_the_kernels_switch_has_no_threads_to_check():
     topics = {one.topic.partition(": ")[2]: one for one in check_switch(read, expected)}
     assert list(topics) == ["datapath", "switch's ports", "vhost-user"]
     assert topics["datapath"].summary == "br-data0 has netdev"
+
+
+MAPS = """\
+557d0c5f6000 default file=/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk mapped=28 N0=28 kernelpagesize_kB=4
+1180200000 local file=/memfd:seg_2-0\\040(deleted) huge dirty=1 N0=1 kernelpagesize_kB=2048
+1180400000 local file=/memfd:seg_2-1\\040(deleted) huge dirty=1 N0=1 kernelpagesize_kB=2048
+1190000000 bind:1 file=/dev/hugepages/rtemap_0 huge dirty=3 N0=1 N1=2 kernelpagesize_kB=1048576
+7f0000000000 default file=/dev/hugepages/libvirt/qemu/1-instance-1/ram huge dirty=384 N0=384 kernelpagesize_kB=2048
+7f1000000000 default file=/memfd:memory-backend-memfd\\040(deleted) huge dirty=9 N0=9 kernelpagesize_kB=2048
+"""
+"""The first three lines of Open vSwitch 3.1 with DPDK 22.11, kernel 6.18; the others in the same form."""
+
+
+def test_pages_of_the_switch_are_counted_without_guests_memory():
+    assert pages_of(MAPS) == {0: {2048: 2, 1048576: 1}, 1: {1048576: 2}}
+
+
+def test_nova_s_belief_is_compared_with_what_the_switch_holds():
+    machine = MachineDouble()
+    machine.maps = Answer(0, MAPS, "")
+    for reserved, state in ((600, State.PRESENT), (1, State.ABSENT)):
+        pages = {0: {2048: reserved, 1048576: 1}, 1: {1048576: 2}}
+        topic = found(machine, EXPECTED.model_copy(update={"reserved_pages": pages}))["switch's hugepages"]
+        assert topic.state is state
+    assert "holds 2 pages of 2048 KiB, and Nova leaves it 1" in topic.summary
+    machine.maps = Answer(0, "", "cat: /proc/7/numa_maps: Permission denied")
+    topic = found(machine, EXPECTED.model_copy(update={"reserved_pages": pages}))["switch's hugepages"]
+    assert (topic.state, topic.summary) == (State.UNKNOWN, machine.maps.said)
+    assert "switch's hugepages" not in found(machine), "of switches without hugepages nobody asks"
