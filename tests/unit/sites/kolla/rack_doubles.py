@@ -14,7 +14,7 @@ from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.qemu.images import Image
-from nfvbed.records import GeneratorPort, PortKind
+from nfvbed.records import Accelerator, GeneratorPort, PortKind
 from nfvbed.sites.kolla import site as rack_site
 from nfvbed.sites.kolla import verified
 from nfvbed.sites.kolla.executor import journal
@@ -101,6 +101,8 @@ def install(monkeypatch, root):
         (RackCloud, "require_room", nothing),
         (RackCloud, "inherits_port_security", False),
         (RackCloud, "witnessed", lambda self, handles: handles),
+        (RackCloud, "accelerator", Accelerator.KVM),
+        (RackCloud, "engine", lambda self, kind, built_here: {"engine": "nfvgen-dpdk", "version": "0"}),
         (RackCloud, "described", lambda self, handles: {}),
         (RackCompute, "probe", lambda self, variant: Fitness()),
         (RackCompute, "verify", nothing),
