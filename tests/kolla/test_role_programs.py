@@ -4,8 +4,10 @@ What is here beside them (ConnectX-3, governors, Mellanox NICs, missing memory) 
 them, which take every value.
 """
 
+import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -236,3 +238,20 @@ def test_functions_that_cannot_be_are_refused(machine, driver, total, count, sai
     machine.nic(NIC, INTEL, driver, sriov_totalvfs=total)
     done = machine.run("nfvbed_sriov/check-functions", f"{NIC}={count}")
     assert done.returncode == 1 and said in done.stderr
+
+
+def test_open_vswitch_is_told_as_soon_as_its_database_answers(tmp_path):
+    """A double of ovs-vsctl that the second call finds ready, as a container that is being made."""
+    double, said = tmp_path / "ovs-vsctl", tmp_path / "said"
+    double.write_text(
+        f'#!/bin/sh\n[ -e "{tmp_path}/asked" ] || {{ touch "{tmp_path}/asked"; exit 1; }}\necho "$@" >"{said}"\n'
+    )
+    double.chmod(0o755)
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"vsctl": [str(double)], "values": {"other_config:pmd-sleep-max": "500"}}))
+    program = ROLES / "nfvbed_ovs_dpdk" / "files" / "nfvbed-ovs-first"
+    done = subprocess.run(
+        [sys.executable, "-I", str(program), str(settings)], stdin=subprocess.DEVNULL, timeout=30, check=False
+    )
+    assert done.returncode == 0
+    assert said.read_text() == "--no-wait --timeout=5 set Open_vSwitch . other_config:pmd-sleep-max=500\n"

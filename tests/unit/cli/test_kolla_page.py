@@ -125,3 +125,16 @@ def test_several_variants_are_all_measured_and_one_is_named_to_onboard_on(tmp_pa
     assert main(["plan", "openstack", "--site", "mine", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     assert {cell["variant"] for cell in plan["cells"]} == {"ovs-dpdk"}, "that of the experiment's which is there"
+
+
+def test_what_is_measured_in_a_box_works_in_the_order_of_the_page(tmp_path, monkeypatch, capsys):
+    make_root(tmp_path, name="box")
+    monkeypatch.setenv("NFVBED_ROOT", str(tmp_path))
+    rack = install(monkeypatch, tmp_path)
+    measured = [words for words in blocks("First in a box") if words[0] in ("verify", "onboard", "run", "offboard")]
+    assert [words[0] for words in measured] == ["verify", "onboard", "run", "offboard", "run"]
+    for words in measured:
+        quick = ("--no-doctor", "--repetitions", "1") if words[0] == "run" else ()
+        status, out = said(capsys, *words, *quick)
+        assert status == 0, (words, out)
+    assert not rack.onboarded

@@ -47,6 +47,8 @@ def check_machine(subject: Subject) -> Iterator[Finding]:
     overlay = (subject.spec.overlay_address or "").partition("/")[0]
     owner = subject.plane.neutron.overlay_address
     of_machine = owner == "of-machine" or (owner == "of-bridge" and not subject.spec.is_compute)
+    if subject.site.is_box and subject.spec.is_compute:
+        of_machine = False  # deploying gives it to the machine
     if overlay and of_machine and overlay not in facts.addresses:
         yield subject.finding(
             f"{subject.name} has not its address in the network of tunnels",

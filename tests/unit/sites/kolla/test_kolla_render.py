@@ -132,6 +132,17 @@ def test_a_nic_without_a_pci_address_is_a_packet_socket_on_its_device():
     assert found["nfvbed_nics_bindings"] == [], "no driver is bound: the device stays with the kernel"
 
 
+def test_threads_of_machines_that_share_cores_sleep_from_the_first_port_on():
+    """Those of a box; on a rack nothing is set that the variant does not have."""
+    rack = variables(rendering("ovs-dpdk").files, "compute1")
+    assert "nfvbed_ovs_dpdk_first" not in rack and "pmd-maxsleep" not in rack["nfvbed_ovs_dpdk_other_config"]
+    box = variables(rendering("ovs-dpdk", at=site(name="box")).files, "compute1")
+    assert box["nfvbed_ovs_dpdk_first"] == {"pmd-maxsleep": "500", "pmd-sleep-max": "500"}
+    assert box["nfvbed_ovs_dpdk_other_config"].items() >= box["nfvbed_ovs_dpdk_first"].items()
+    afxdp = variables(rendering("ovs-afxdp", at=site(name="box")).files, "compute1")
+    assert afxdp["nfvbed_afxdp_other_config"]["pmd-sleep-max"] == "500"
+
+
 def test_a_nic_of_mellanox_keeps_its_driver_and_is_found_by_its_mac_address():
     def mellanox(data):
         nic = {"role": "dpdk", "mac": "52:54:00:20:00:01", "driver": "mlx4_core", "network": "data"}
