@@ -1,6 +1,6 @@
 """Faults of kolla-ansible that what it renders showed, with what nfvbed renders against each.
 
-`docs/howto/kolla.md` has the same list, by the same names.
+`docs/reference/kolla.md` has the same list, by the same names.
 """
 
 from collections.abc import Mapping

@@ -4,8 +4,10 @@ What is here beside them (ConnectX-3, governors, Mellanox NICs, missing memory) 
 them, which take every value.
 """
 
+import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,7 +96,12 @@ def test_hugepages_that_the_kernel_does_not_give_are_an_error(machine):
     file.unlink()
     # A number that cannot be changed, as one that is too large cannot.
     file.symlink_to("/dev/null")
+    for name in ("compact_memory", "drop_caches"):
+        machine.root(f"proc/sys/vm/{name}", "0")
     refused = machine.run("nfvbed_host/nfvbed-hugepages", "apply")
+    assert [
+        (machine.folder / "root/proc/sys/vm" / name).read_text().strip() for name in ("compact_memory", "drop_caches")
+    ] == ["1", "1"]
     assert refused.returncode == 1 and "and not 40: too little free memory" in refused.stderr
 
 
@@ -236,3 +243,20 @@ def test_functions_that_cannot_be_are_refused(machine, driver, total, count, sai
     machine.nic(NIC, INTEL, driver, sriov_totalvfs=total)
     done = machine.run("nfvbed_sriov/check-functions", f"{NIC}={count}")
     assert done.returncode == 1 and said in done.stderr
+
+
+def test_open_vswitch_is_told_as_soon_as_its_database_answers(tmp_path):
+    """A double of ovs-vsctl that the second call finds ready, as a container that is being made."""
+    double, said = tmp_path / "ovs-vsctl", tmp_path / "said"
+    double.write_text(
+        f'#!/bin/sh\n[ -e "{tmp_path}/asked" ] || {{ touch "{tmp_path}/asked"; exit 1; }}\necho "$@" >"{said}"\n'
+    )
+    double.chmod(0o755)
+    settings = tmp_path / "settings.json"
+    settings.write_text(json.dumps({"vsctl": [str(double)], "values": {"other_config:pmd-sleep-max": "500"}}))
+    program = ROLES / "nfvbed_ovs_dpdk" / "files" / "nfvbed-ovs-first"
+    done = subprocess.run(
+        [sys.executable, "-I", str(program), str(settings)], stdin=subprocess.DEVNULL, timeout=30, check=False
+    )
+    assert done.returncode == 0
+    assert said.read_text() == "--no-wait --timeout=5 set Open_vSwitch . other_config:pmd-sleep-max=500\n"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nfvbed.cloud.box import cables, furnish, keys, prechecks, registry, switch
-from nfvbed.cloud.box.layout import SWITCH, BoxLayout, layout_of
+from nfvbed.cloud.box.layout import OVERLAY, SWITCH, BoxLayout, layout_of
 from nfvbed.cloud.box.machine import Machine
 from nfvbed.cloud.box.places import BoxPlaces, RootPlaces
 from nfvbed.cloud.box.root import MachineRoot
@@ -96,6 +96,21 @@ class Box:
             )
         return found.space
 
+    def set_tunnel_address(self, name: str, address: str) -> None:
+        """Set a machine's own address in the network of tunnels.
+
+        Args:
+            address: with its prefix length; empty: the machine has none, as a bridge has it, or nothing.
+
+        Raises:
+            DeployError: the machine does not run.
+        """
+        space = self.machine(name).space
+        if address:
+            cables.set_address(OVERLAY, space, address)
+        else:
+            cables.take_address(OVERLAY, space)
+
     def start(self, progress: Progress) -> dict[str, float]:
         """Start the box, or go on with a start that failed; return the seconds of each stage that ran.
 
@@ -116,7 +131,7 @@ class Box:
         with self._locked():
             if any(self.find(name) is None for name in self.names) and self.find(SWITCH) is None:
                 self._clear()
-                prechecks.require(self.places, self.root.ready())
+                prechecks.require(self.places, self.root.ready(), self.layout.hugepages)
             return run_stages(self._stages(), self.record, progress, self.places.durations)
 
     def stop(self) -> bool:

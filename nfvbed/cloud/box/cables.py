@@ -1,7 +1,6 @@
 """The cables of a box: veth pairs from the machines to the network namespace of the switch."""
 
 import os
-from collections.abc import Mapping
 
 from pyroute2 import IPRoute
 
@@ -51,7 +50,7 @@ def is_laid(cable: Cable, machine: str) -> bool:
 
 
 def lay(cable: Cable, place: int, machine: str, switch: str) -> None:
-    """Lay a cable, both ends up.
+    """Lay a cable, both ends up, if the machine's is to be.
 
     Args:
         place: of the cable among all, from 0 on.
@@ -59,10 +58,47 @@ def lay(cable: Cable, place: int, machine: str, switch: str) -> None:
         switch: path of the switch's.
     """
     inside(switch, lambda: _make(cable, place, machine))
-    is_generators = cable.tag is not None
-    features = _OF_A_GENERATOR if is_generators else _AS_THEY_ARE
-    inside(machine, lambda: _finish(cable.device, _AS_THEY_ARE, cable.address))
-    inside(switch, lambda: _finish(cable.port, features, "", MANAGEMENT if cable.bridge == MANAGEMENT else ""))
+    inside(machine, lambda: links.silence_ipv6((cable.device,)))
+    if cable.starts_up:
+        set_address(cable.device, machine, cable.address)
+    inside(machine, lambda: links.set_features(cable.device, _AS_THEY_ARE))
+    inside(switch, lambda: _finish_port(cable))
+
+
+def set_address(device: str, machine: str, address: str) -> None:
+    """Set a machine's device up with an address in place of those that it has.
+
+    Args:
+        machine: path of the machine's network namespace.
+        address: with its prefix length; empty: none.
+    """
+
+    def work() -> None:
+        with IPRoute() as route:
+            index = route.link_lookup(ifname=device)[0]
+            route.flush_addr(index=index)
+            route.link("set", index=index, state="up")
+            if address:
+                bare, _, prefix = address.partition("/")
+                route.addr("add", index=index, address=bare, prefixlen=int(prefix))
+
+    inside(machine, work)
+
+
+def take_address(device: str, machine: str) -> None:
+    """Set a machine's device down, without an address.
+
+    Args:
+        machine: path of the machine's network namespace.
+    """
+
+    def work() -> None:
+        with IPRoute() as route:
+            index = route.link_lookup(ifname=device)[0]
+            route.flush_addr(index=index)
+            route.link("set", index=index, state="down")
+
+    inside(machine, work)
 
 
 def _make(cable: Cable, place: int, machine: str) -> None:
@@ -77,16 +113,12 @@ def _make(cable: Cable, place: int, machine: str) -> None:
         os.close(handle)
 
 
-def _finish(name: str, features: Mapping[str, bool], address: str, bridge: str = "") -> None:
-    links.silence_ipv6((name,))
-    links.set_features(name, _AS_THEY_ARE)
-    with IPRoute() as route:
-        index = route.link_lookup(ifname=name)[0]
-        if bridge:
-            route.link("set", index=index, master=route.link_lookup(ifname=bridge)[0])
-        route.link("set", index=index, state="up")
-        if address:
-            bare, _, prefix = address.partition("/")
-            route.addr("add", index=index, address=bare, prefixlen=int(prefix))
-    # After that: only a link that is up tells its peer, with its GRO, that frames may be redirected to it.
-    links.set_features(name, features)
+def _finish_port(cable: Cable) -> None:
+    links.silence_ipv6((cable.port,))
+    if cable.bridge == MANAGEMENT:
+        with IPRoute() as route:
+            index = route.link_lookup(ifname=cable.port)[0]
+            route.link("set", index=index, master=route.link_lookup(ifname=MANAGEMENT)[0])
+    links.set_up((cable.port,))
+    # In this order: only a link that is up tells its peer, with its GRO, that frames may be redirected to it.
+    links.set_features(cable.port, _AS_THEY_ARE if cable.tag is None else _OF_A_GENERATOR)

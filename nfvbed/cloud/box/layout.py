@@ -21,7 +21,8 @@ _LONGEST = 15
 """Characters of a network device's name."""
 _NETWORK_BITS = 24
 _DEVICES = {"management": "mg", "external": "ex", "dpdk": "dp"}
-_OVERLAY = "ov0"
+OVERLAY = "ov0"
+"""Device for an address in the network of tunnels."""
 _OF_OVERLAY = 0x02
 """First byte of a MAC address that is administered locally."""
 
@@ -44,6 +45,8 @@ class Cable:
     """First and last VLAN of a trunk; frames without a tag pass as well."""
     address: str = ""
     """Address of the device with its prefix length; empty: none."""
+    starts_up: bool = True
+    """Whether the device is up before something asks for it."""
 
 
 @dataclass(frozen=True)
@@ -137,23 +140,24 @@ def _cables(site: KollaSiteSpec, name: str, prefix: int) -> Iterator[Cable]:
             tag=site.generator.vlans[number] if site.generator and is_generator and nic.role == "dpdk" else None,
             trunks=None if is_generator else physical.vlans,
         )
-    if host.overlay_address is not None and not host.is_compute:
-        yield _overlay(site, name, f"{ports}-{_OVERLAY}", host.overlay_address)
+    if host.overlay_address is not None:
+        yield _overlay(site, name, f"{ports}-{OVERLAY}", "" if host.is_compute else host.overlay_address)
 
 
 def _overlay(site: KollaSiteSpec, name: str, port: str, address: str) -> Cable:
-    """Return the cable of a controller's address in the network of tunnels.
+    """Return the cable of a machine's address in the network of tunnels: frames without a tag beside the data NICs.
 
-    Kolla configures this address on computes with a bridge on DPDK, and expects it elsewhere. The tunnels of computes
-    are frames without a tag of their first NIC of role dpdk.
+    A compute has the address there while its data plane leaves that to the machine; a bridge on DPDK has it otherwise.
+    Until then the device is down: a kernel answers for its addresses on all devices that are up.
     """
     compute = next(iter(site.hosts_with("compute").values()))
     reached = [nic.network for nic in compute.nics_of("dpdk", "external") if nic.network]
     network = reached[0] if reached else next(iter(site.networks))
-    digits = hashlib.sha256(f"{site.name} {name} {_OVERLAY}".encode()).digest()
+    digits = hashlib.sha256(f"{site.name} {name} {OVERLAY}".encode()).digest()
     mac = ":".join(f"{byte:02x}" for byte in (_OF_OVERLAY, *digits[:5]))
     physical = site.networks[network]
-    return Cable(_OVERLAY, mac, port, bridge_of(network), physical.mtu, trunks=physical.vlans, address=address)
+    bridge, is_set = bridge_of(network), bool(address)
+    return Cable(OVERLAY, mac, port, bridge, physical.mtu, None, physical.vlans, address, is_set)
 
 
 def _port_names(site: KollaSiteSpec, name: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nfvbed.cloud.box.places import BoxPlaces
 from nfvbed.errors import PrerequisiteError
+from nfvbed.host.memory.hugepages import HugepagePool
 from nfvbed.host.memory.meminfo import available_kib
 
 MEMORY_MIB = 12 * 1024
@@ -37,6 +38,8 @@ class HostState:
     """Type of the file system where the box is kept."""
     overlay: bool
     """Whether the kernel has overlayfs."""
+    pages_in_use: int | None
+    """Hugepages of 2 MiB that somebody uses; None: the kernel has none of that size."""
 
 
 def look(places: BoxPlaces) -> HostState:
@@ -49,14 +52,16 @@ def look(places: BoxPlaces) -> HostState:
         missing_tools=tuple(tool for tool in _TOOLS if shutil.which(tool) is None),
         filesystem=_filesystem_of(places.directory, Path("/proc/self/mounts").read_text()),
         overlay="overlay" in Path("/proc/filesystems").read_text().split(),
+        pages_in_use=_pages_in_use(),
     )
 
 
-def problems(state: HostState, has_root: bool) -> list[tuple[str, str, str]]:
+def problems(state: HostState, has_root: bool, hugepages: int = 0) -> list[tuple[str, str, str]]:
     """Return everything that is in the way at once: what it is, what was seen, what to do.
 
     Args:
         has_root: whether the machines' root is built.
+        hugepages: number that the machines ask for.
     """
     found: list[tuple[str, str, str]] = []
     if not state.root:
@@ -84,16 +89,26 @@ def problems(state: HostState, has_root: bool) -> list[tuple[str, str, str]]:
     if state.filesystem in _NO_UPPER_LAYERS:
         seen = f"the checkout is on {state.filesystem}"
         found.append(("a file system for layers", seen, "put the checkout on ext4 or xfs (in a container: a volume)"))
+    if hugepages and state.pages_in_use is None:
+        found.append(("hugepages of 2 MiB", "the kernel has none of that size", "a kernel with CONFIG_HUGETLBFS"))
+    if hugepages and state.pages_in_use:
+        # Their service has the pool as large as they ask for, and takes all of it for theirs.
+        fix = "nfvbed destroy, where they are of the lab; else wait for whoever uses them"
+        found.append(("a pool of hugepages that nobody else uses", f"{state.pages_in_use} of 2 MiB are in use", fix))
     return found
 
 
-def require(places: BoxPlaces, has_root: bool) -> None:
+def require(places: BoxPlaces, has_root: bool, hugepages: int = 0) -> None:
     """Refuse a machine that cannot carry a box.
+
+    Args:
+        has_root: whether the machines' root is built.
+        hugepages: number that the machines ask for.
 
     Raises:
         PrerequisiteError: with everything that is in the way.
     """
-    found = problems(look(places), has_root)
+    found = problems(look(places), has_root, hugepages)
     if found:
         raise PrerequisiteError(
             f"this machine cannot carry the box of site {places.name}: it lacks "
@@ -102,6 +117,14 @@ def require(places: BoxPlaces, has_root: bool) -> None:
             observed="; ".join(seen for _, seen, _ in found),
             fix="; ".join(fix for _, _, fix in found),
         )
+
+
+def _pages_in_use() -> int | None:
+    pool = HugepagePool()
+    try:
+        return pool.total - pool.free
+    except PrerequisiteError:
+        return None
 
 
 def _filesystem_of(path: Path, mounts: str) -> str:

@@ -37,3 +37,5 @@ class KollaCompute(KollaMachine):
     placement: Placement
     support: ReleaseSupport
     """What becomes of its data plane with the release."""
+    shares_cores: bool = False
+    """Whether its cores are other machines' too, as in a box: its threads are not to poll without sleep."""

@@ -7,7 +7,7 @@ of the site's file. Threads are counted among those of the NIC's NUMA node.
 from nfvbed.cloud.kolla.agent import ServiceOptions
 from nfvbed.cloud.kolla.machine import KollaCompute
 from nfvbed.cloud.kolla.uplinks import Uplink
-from nfvbed.dataplanes.ovs.tuning import interface_settings
+from nfvbed.dataplanes.ovs.tuning import interface_settings, userspace_settings
 from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
 from nfvbed.errors import UnsupportedError
 from nfvbed.spec.rack import RackHostSpec
@@ -32,6 +32,22 @@ OPTIONS = frozenset(
 FIREWALL: ServiceOptions = {"securitygroup": {"firewall_driver": "openvswitch"}}
 """Of the agent: Kolla's needs a Linux bridge between instance and switch, which the userspace datapath cannot have."""
 _KEY = "pmd-rxq-affinity"
+SHARED_CORE_SLEEP_US = 500
+"""Two idle computes of a box leave their cores to others with it; one of them without it takes a core."""
+
+
+def settings_of(compute: KollaCompute, options: OvsUserspaceOptions) -> dict[str, str]:
+    """Return the settings of threads, caches and flows on a compute."""
+    return userspace_settings(options) | sleep_of(compute, options)
+
+
+def sleep_of(compute: KollaCompute, options: OvsUserspaceOptions) -> dict[str, str]:
+    """Return the sleep of polling threads: the variant's; without one, where machines share cores, one of nfvbed's.
+
+    It has both of its names: 3.2 renamed it, and reads the old one with a word in its log.
+    """
+    longest_us = options.pmd_maxsleep_us or (SHARED_CORE_SLEEP_US if compute.shares_cores else 0)
+    return dict.fromkeys(("pmd-maxsleep", "pmd-sleep-max"), str(longest_us)) if longest_us else {}
 
 
 def check_affinity(variant: Variant, name: str, host: RackHostSpec) -> None:

@@ -4,14 +4,19 @@ On other racks nothing of it is rendered: there a user's own `globals.d` says su
 """
 
 import resource
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nfvbed.cloud.box.furnish import EMPTY_REPOSITORY
 from nfvbed.cloud.box.layout import layout_of
+from nfvbed.cloud.kolla.agent import OPEN_VSWITCH
+from nfvbed.errors import UnsupportedError
 from nfvbed.host.probes.commands import ask
+from nfvbed.sites.kolla.pinning import plane_of
 from nfvbed.spec.site import KollaSiteSpec
+from nfvbed.spec.variant import Variant
 
 _USERSPACE = "netdev"
 _STATUS = Path("/proc/self/status")
@@ -91,6 +96,30 @@ def rendered(site: KollaSiteSpec, host: BoxHost) -> dict[str, Any]:
         **({} if host.has_datapath else {"ovs_datapath": _USERSPACE}),
         **_bounded(host),
     }
+
+
+def require_datapath(site: KollaSiteSpec, variants: Iterable[Variant], host: BoxHost | None = None) -> None:
+    """Refuse variants that are switched by the kernel's Open vSwitch on a box whose kernel has none.
+
+    The controller's bridges have the userspace's datapath there; a compute's would be another variant.
+
+    Raises:
+        UnsupportedError: a variant is one of those.
+    """
+    if site.machines != "box":
+        return
+    for variant in variants:
+        plane = plane_of(variant)
+        if OPEN_VSWITCH.name not in plane.neutron.of_compute or plane.switch.datapath == _USERSPACE:
+            continue
+        if not (host or this_host()).has_datapath:
+            raise UnsupportedError(
+                f"{variant.name} cannot run in a box on this machine",
+                where=f"deploy/sites/{site.name}.yml machines",
+                observed="its kernel has no Open vSwitch datapath (CONFIG_OPENVSWITCH): none is loaded, none can be",
+                fix="modprobe openvswitch, or boot a kernel that has it (CONFIG_OPENVSWITCH); or a variant whose"
+                " datapath is in user space",
+            )
 
 
 def datapath(site: KollaSiteSpec, usual: str, host: BoxHost | None = None) -> str:

@@ -102,6 +102,7 @@ class Order:
             variant=self.variant_on(name),
             placement=self.placements[name],
             support=self.support_on(name),
+            shares_cores=self.site.machines == "box",
         )
 
 

@@ -10,8 +10,7 @@ from nfvbed.cloud.kolla.release import ReleaseSupport, unsupported
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
 from nfvbed.dataplanes.ovs.afxdp.probe import port_request
 from nfvbed.dataplanes.ovs.instance import core_mask
-from nfvbed.dataplanes.ovs.kolla import FIREWALL, OPTIONS, affinity_of, check_affinity
-from nfvbed.dataplanes.ovs.tuning import userspace_settings
+from nfvbed.dataplanes.ovs.kolla import FIREWALL, OPTIONS, affinity_of, check_affinity, settings_of
 from nfvbed.spec.variant import Variant, options_of
 
 
@@ -30,7 +29,7 @@ def _of_role(compute: KollaCompute) -> dict[str, Any]:
     ]
     masks = {"pmd-cpu-mask": core_mask(place.polling)} if place.polling else {}
     return {
-        "nfvbed_afxdp_other_config": masks | userspace_settings(options),
+        "nfvbed_afxdp_other_config": masks | settings_of(compute, options),
         "nfvbed_afxdp_polling_cores": list(place.polling),
         "nfvbed_afxdp_type": guests.type,
         "nfvbed_afxdp_options": dict(guests.options),

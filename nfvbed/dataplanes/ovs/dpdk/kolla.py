@@ -12,8 +12,7 @@ from nfvbed.cloud.kolla.release import ReleaseSupport, unsupported
 from nfvbed.cloud.kolla.uplinks import bridge_mappings
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.dataplanes.ovs.instance import core_mask
-from nfvbed.dataplanes.ovs.kolla import FIREWALL, OPTIONS, affinity_of, check_affinity
-from nfvbed.dataplanes.ovs.tuning import userspace_settings
+from nfvbed.dataplanes.ovs.kolla import FIREWALL, OPTIONS, affinity_of, check_affinity, settings_of, sleep_of
 from nfvbed.spec.rack import RackHostSpec, RackNicSpec
 from nfvbed.spec.variant import Variant, options_of
 
@@ -89,10 +88,11 @@ def _of_role(compute: KollaCompute) -> dict[str, Any]:
     ]
     masks = {"pmd-cpu-mask": core_mask(cores.polling), "dpdk-lcore-mask": core_mask(cores.main)}
     return {
-        "nfvbed_ovs_dpdk_other_config": masks | userspace_settings(options),
+        "nfvbed_ovs_dpdk_other_config": masks | settings_of(compute, options),
         "nfvbed_ovs_dpdk_polling_cores": list(cores.polling),
         "nfvbed_ovs_dpdk_ports": ports,
         "nfvbed_ovs_dpdk_address": host.overlay_address,
+        **({"nfvbed_ovs_dpdk_first": sleep_of(compute, options)} if sleep_of(compute, options) else {}),
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.errors import BusyError, ConfigurationError, PrerequisiteError
-from nfvbed.sites.kolla import boxglobals, inventory, output
+from nfvbed.sites.kolla import boxglobals, boxtunnels, inventory, output
 from nfvbed.sites.kolla.executor import access, inputs, inventories, passwords, running, stages, takeover
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor.journal import Journal
@@ -70,6 +70,7 @@ def prepare(project: Project, wish: RackRequest, how: Sequence[Stage] | None = N
     """
     plan = stages.deploying(project.root, wish.site) if how is None else tuple(how)
     order = order_pinned(wish.pinning, wish.site, wish.release)
+    boxglobals.require_datapath(wish.site, wish.pinning.each)
     running.require_playbooks(plan)
     tools = Toolset.of(project.root, wish.release)
     passwords.require_readable(RackPlaces.of(project.root, wish.site.name), Vault.of(wish.site, tools))
@@ -106,6 +107,7 @@ def deploy(
         begun = _begun(found, wish, files, own, observer)
         if all(begun.is_done(stage.name) for stage in plan):
             return True
+        boxtunnels.set_addresses(project.root, wish.site, wish.pinning)
         _preflight(project, wish, examine, begun, observer)
         output.write(places.config, files)
         vault = Vault.of(wish.site, tools)

@@ -89,5 +89,5 @@ def _require_events(release: KollaReleaseSpec) -> None:
         where=f"kolla-ansible {release.kolla_ansible}",
         observed="its playbooks are for Ansible 2.3 on Python 2.7, which ansible-runner cannot follow: what passes"
         " events on is for Python 3; and nfvbed's own roles are for ansible-core 2.19",
-        fix="nfvbed kolla render, and Kolla's own commands (docs/howto/kolla.md#ocata); or --release 2026.1",
+        fix="nfvbed kolla render, and Kolla's own commands (docs/reference/kolla.md#ocata); or --release 2026.1",
     )

@@ -48,7 +48,7 @@ def examine_gathered(
     tried = [finding for finding in gathered.functions if finding.machine in computes]
     known = KollaVariables.of(project.root, site.name, boxglobals.rendered(site, boxglobals.this_host()))
     of_kolla = (*check_collection(project.root, site), *check_variables(site, known))
-    of_kernels = check_kernel(site, gathered.facts, known)
+    of_kernels = (*_check_datapath(site, pinning), *check_kernel(site, gathered.facts, known))
     return [
         *of_kolla,
         *gathered.findings,
@@ -96,6 +96,14 @@ def _plane_on(pinning: Pinning, name: str) -> KollaPlane:
         return plane_of(pinning.on(name))
     needing = (plane for plane in pinning.planes if plane.neutron.overlay_address != "unused")
     return next(needing, pinning.planes[0])
+
+
+def _check_datapath(site: KollaSiteSpec, pinning: Pinning) -> list[Finding]:
+    try:
+        boxglobals.require_datapath(site, pinning.each)
+    except UnsupportedError as failure:
+        return [_of_file("", failure)]
+    return []
 
 
 def _check_together(pinning: Pinning, site: KollaSiteSpec) -> list[Finding]:

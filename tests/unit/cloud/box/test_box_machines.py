@@ -23,7 +23,7 @@ from nfvbed.host.ledger.ledger import Ledger
 from nfvbed.host.ledger.owner import this_process
 from nfvbed.host.ledger.processes import start_time
 
-ENOUGH = HostState(20000, 60000, 2, True, (), "ext4", True)
+ENOUGH = HostState(20000, 60000, 2, True, (), "ext4", True, 0)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,10 @@ def test_modules_are_an_empty_list_where_the_kernel_has_none(monkeypatch):
 
 
 def test_everything_in_the_way_is_named_at_once():
-    assert prechecks.problems(ENOUGH, has_root=True) == []
-    found = prechecks.problems(HostState(8000, 3000, 1, False, ("ssh-keygen",), "overlay", False), has_root=False)
+    assert prechecks.problems(ENOUGH, has_root=True, hugepages=2304) == []
+    found = prechecks.problems(
+        HostState(8000, 3000, 1, False, ("ssh-keygen",), "overlay", False, 512), has_root=False, hugepages=1
+    )
     assert [what for what, _, _ in found] == [
         "root privileges",
         "12288 MiB of memory",
@@ -94,8 +96,16 @@ def test_everything_in_the_way_is_named_at_once():
         "programs: ssh-keygen",
         "overlayfs",
         "a file system for layers",
+        "a pool of hugepages that nobody else uses",
     ]
     assert all(fix for _, _, fix in found)
+
+
+def test_hugepages_are_looked_at_where_machines_ask_for_some():
+    without = HostState(20000, 60000, 2, True, (), "ext4", True, None)
+    assert prechecks.problems(without, has_root=True) == []
+    (found,) = prechecks.problems(without, has_root=True, hugepages=2304)
+    assert found[0] == "hugepages of 2 MiB"
 
 
 def test_the_file_system_is_the_innermost_mount():

@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+from nfvbed.errors import UnsupportedError
 from nfvbed.sites.kolla import boxglobals
 from nfvbed.sites.kolla.boxglobals import BoxHost
 from nfvbed.sites.kolla.ownglobals import KollaVariables, own_files
@@ -165,3 +166,15 @@ def test_other_racks_get_nothing_of_it():
     assert boxglobals.datapath(BOX, "system", SMALL) == "netdev"
     assert boxglobals.datapath(BOX, "system", BoxHost()) == "system"
     assert isinstance(boxglobals.this_host(), BoxHost)
+
+
+def test_the_kernels_switch_is_refused_on_a_box_whose_kernel_has_none():
+    """With Kolla's `ovs_datapath: netdev`, which the controller needs there, it would be another variant's."""
+    box = BOX
+    kernel, userspace = (PROJECT.load_variant(name) for name in ("ovs-kernel", "ovs-dpdk"))
+    with pytest.raises(UnsupportedError, match="ovs-kernel cannot run in a box") as raised:
+        boxglobals.require_datapath(box, [userspace, kernel], BoxHost(has_datapath=False))
+    assert "no Open vSwitch datapath" in raised.value.observed
+    boxglobals.require_datapath(box, [userspace], BoxHost(has_datapath=False))
+    boxglobals.require_datapath(box, [kernel], BoxHost(has_datapath=True))
+    boxglobals.require_datapath(site(), [kernel], BoxHost(has_datapath=False))

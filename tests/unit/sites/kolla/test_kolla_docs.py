@@ -1,4 +1,4 @@
-"""The how-to says of releases and faults what is so."""
+"""The page of reference says of releases and faults what is so."""
 
 import re
 
@@ -8,7 +8,7 @@ from nfvbed.dataplanes.catalogue import CATALOGUE
 from tests.kolla.faults import OF_OCATAS_BRIDGES, OF_OCATAS_SWITCHES, OF_OVS_DPDK, OF_SRIOV
 from tests.unit.sites.kolla.orders import PROJECT
 
-PAGE = (PROJECT.root / "docs" / "howto" / "kolla.md").read_text()
+PAGE = (PROJECT.root / "docs" / "reference" / "kolla.md").read_text()
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("|")]
 
 
