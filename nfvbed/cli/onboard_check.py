@@ -31,8 +31,6 @@ def check_fit(
     """Print what does not fit; return the exit code: 0 where everything does, that of a bad configuration where not.
 
     Args:
-        site: where the VNF would run.
-        topology: the path that the VNF would be connected to.
         asked: the VNF's name, the variant's, and the options of the VNF.
 
     Raises:
