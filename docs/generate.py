@@ -58,7 +58,8 @@ KOLLA_SUPPORT = """`make test-kolla-all` goes through this table: of each varian
 example site, kolla-ansible of that release makes the services' files, by its command `genconfig` or its playbook, and
 what they say is asserted; each other one is asserted to be unsupported, for the reason given. Role-converged: each of
 nfvbed's roles that the variant needs has passed its test on an emulated Debian machine (`converged` in
-`kolla/releases`): twice, after a restart, and back. No row says that a machine was deployed.
+`kolla/releases`): twice, after a restart, and back. *Deployed in the box*: a run in a [box](../howto/box.md) has noted
+it, with its date, in `docs/evidence/box.json`; no row says that a machine of hardware was deployed.
 [More on several machines](../howto/kolla.md)."""
 CONFORMANCE = """Each result says for each standard how far its goal conforms, by the words of RFC 2544 section 3:
 *unconditional* (all that is asked and all that is recommended), *conditional* (all that is asked) or *none*. It is

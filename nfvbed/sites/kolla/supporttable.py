@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from nfvbed.sites.kolla import boxevidence
 from nfvbed.sites.kolla.combinations import Combination, combinations
 from nfvbed.sites.kolla.pinning import plane_of
 from nfvbed.spec.kollarelease import KollaReleaseSpec
@@ -9,15 +10,21 @@ from nfvbed.spec.loader import Project
 
 
 def support_table(project: Project) -> str:
-    """Return the table, with a row for each variant and a column for each release."""
+    """Return the table: a row for each variant, a column for each release, and what runs in a box have noted."""
     releases = [project.load_kolla_release(name) for name in project.kolla_release_names]
     found = combinations(project)
+    noted = boxevidence.read(project.root)
     rows = []
     for v in project.list_variants():
         cells = [_cell(project, release, [one for one in found if one.of(v, release)]) for release in releases]
-        rows.append(f"| `{v.name}` | {' | '.join(cells)} |")
+        in_box = "; ".join(f"{one.release}: {one.shown}" for one in noted if one.variant == v.name) or "no"
+        rows.append(f"| `{v.name}` | {' | '.join(cells)} | {in_box} |")
     heads = [f"{release.name} (kolla-ansible {release.kolla_ansible})" for release in releases]
-    return f"| variant | {' | '.join(heads)} |\n|{'---|' * (len(heads) + 1)}\n" + "\n".join(rows) + "\n"
+    return (
+        f"| variant | {' | '.join(heads)} | deployed in the box |\n|{'---|' * (len(heads) + 2)}\n"
+        + "\n".join(rows)
+        + "\n"
+    )
 
 
 def _cell(project: Project, release: KollaReleaseSpec, found: Sequence[Combination]) -> str:
