@@ -69,9 +69,16 @@ class Rack:
     def listen(self, machine, device, *words):
         """Start to listen; the frames are read from what this returns."""
         box = find_box(open_project(self.root).load_site("box"), self.root)
-        argv = box.machine(machine).enter_argv(["timeout", "60", "tcpdump", "-lnne", "-i", device, *words])
+        argv = box.machine(machine).enter_argv(
+            ["timeout", "--foreground", "60", "tcpdump", "-lnne", "-i", device, *words]
+        )
         process = subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
         )
         while "listening on" not in process.stdout.readline():
             assert process.poll() is None
@@ -154,7 +161,7 @@ def test_a_module_that_is_asked_for_is_there(rack):
 def heard(listening):
     """Return what was heard by a moment after all was sent."""
     time.sleep(1.0)
-    listening.terminate()
+    os.killpg(listening.pid, signal.SIGTERM)
     return listening.communicate(timeout=30)[0]
 
 
