@@ -183,7 +183,8 @@ class RackHostSpec(SpecModel):
     """Way to it over SSH, where that is another one than the site's `ssh`, which is of all machines."""
     overlay_address: AddressWithPrefix | None = None
     """Address in the network of tunnels, with its prefix length. OVS-DPDK's machines get it on their bridge; on all
-    others it is configured before. Needed by all but a generator."""
+    others it is configured before, on a NIC that is not in `nics` or on a VLAN: bridges take the others. Needed by all
+    but a generator."""
     nics: tuple[RackNicSpec, ...] = Field(min_length=1)
     """Ports of its NICs that are used."""
     numa: tuple[NumaSpec, ...] = ()

@@ -84,6 +84,8 @@ def furnish_layer(layer: Path, name: str, hosts: Mapping[str, str], release: str
     modules = layer / "usr/lib/modules" / release
     _write(modules / "modules.builtin", "".join(f"kernel/{module}.ko\n" for module in _BUILT_IN))
     _write(modules / "modules.order", "")
+    # A machine that was installed has a boot loader's menu; this one's says what the kernel runs with at first.
+    _write(layer / "boot/grub/grub.cfg", "root=box\n")
 
 
 def _mask(root: Path, unit: str) -> None:

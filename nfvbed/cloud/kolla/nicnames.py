@@ -57,6 +57,15 @@ def link_files(name: str, host: RackHostSpec) -> dict[str, str]:
     return found
 
 
+def with_address(host: RackHostSpec) -> str:
+    """Return the expression that finds the device with a machine's address: its NIC, or what lies on it."""
+    # Each is asked for by itself: Ansible looks for no attribute of what is not there.
+    known = "ansible_facts.values() | select('mapping')" + "".join(
+        f" | selectattr('{name}', 'defined')" for name in ("device", "ipv4", "ipv4.address")
+    )
+    return f"{{{{ ({known} | selectattr('ipv4.address', 'equalto', '{host.address}') | list | first).device }}}}"
+
+
 def look_up(nic: RackNicSpec, host: RackHostSpec, attribute: str = "device") -> str:
     """Return the expression that finds a NIC in the machine's facts.
 

@@ -12,6 +12,9 @@ from nfvbed.host.memory.pageadvice import LOWER, SIZE_KIB, more_pages
 PAGE_KIB = SIZE_KIB
 _TRIES = 5
 """How often the pool is enlarged by what is short."""
+_GATHERING = (("compact_memory", "1"), ("drop_caches", "1"), ("compact_memory", "1"))
+"""What brings free memory together into pages of this size, the gentler first: the kernel moves what can be moved;
+then files that it keeps in memory, and can read again, make way. Only where pages are short."""
 
 
 class HugepagePool:
@@ -62,14 +65,29 @@ class HugepagePool:
         wanted = pages if pages <= reach else least
         if wanted > reach:
             raise self._too_few(pages, path)
+        self._enlarge_to(wanted, ledger)
+        for name, value in _GATHERING:
+            if self.free >= wanted or not self._gather(name, value):
+                break
+            self._enlarge_to(wanted, ledger)
+        if self.free < least:
+            raise self._too_few(pages, path)
+        return min(self.free, pages)
+
+    def _enlarge_to(self, wanted: int, ledger: Ledger) -> None:
         for _ in range(_TRIES):
             # A program that was promised some may take them in between: then as many are short again.
             short = wanted - self.free
             if short <= 0 or not self.enlarge(short, ledger):
                 break
-        if self.free < least:
-            raise self._too_few(pages, path)
-        return min(self.free, pages)
+
+    def _gather(self, name: str, value: str) -> bool:
+        """Have the kernel bring memory together; False: it cannot be asked to."""
+        try:
+            (self._root / "proc/sys/vm" / name).write_text(value)
+        except OSError:
+            return False
+        return True
 
     def enlarge(self, pages: int, ledger: Ledger) -> int:
         """Ask the kernel for this many more pages; undoing the ledger gives them back.

@@ -48,10 +48,12 @@ def host_variables(order: Order, name: str) -> dict[str, Any]:
     if host.overlay_address is None:
         raise InternalError(f"{name} is none of Kolla's machines", where=f"deploy/sites/{order.site.name}.yml")
     links, plane = order.uplinks(name), order.plane_on(name)
+    # Ansible 2.3 looks nothing up: there the NIC itself has the address.
+    of_nic = order.release.facts == "none"
     found: dict[str, Any] = {
         "ansible_host": host.address,
         **nicnames.variables(host, order.release.facts, host.nics_of("dpdk") if plane.nics.ports_are_named else ()),
-        "network_interface": device(host.nics_of("management")[0]),
+        "network_interface": device(host.nics_of("management")[0]) if of_nic else nicnames.with_address(host),
         "tunnel_interface_address": str(ipaddress.IPv4Interface(host.overlay_address).ip),
     }
     if links:

@@ -44,6 +44,20 @@ def test_pool_is_enlarged_by_what_is_missing_and_too_few_says_so(tree):
     assert (directory / "nr_hugepages").read_text() == "100"
 
 
+def test_memory_is_brought_together_where_pages_are_short(tree, monkeypatch, tmp_path):
+    directory, pool, ledger = tree(nr=100, free=20, resv=0)
+    (tmp_path / "proc/sys/vm").mkdir(parents=True)
+
+    def enlarge(_pages, _ledger):
+        done = (tmp_path / "proc/sys/vm/drop_caches").exists()
+        (directory / "free_hugepages").write_text("50" if done else "35")
+        return 30 if done else 0
+
+    monkeypatch.setattr(pool, "enlarge", enlarge)
+    assert pool.ensure_free(50, ledger) == 50
+    assert sorted(file.name for file in (tmp_path / "proc/sys/vm").iterdir()) == ["compact_memory", "drop_caches"]
+
+
 def test_pages_that_another_takes_meanwhile_are_added_again(tree, monkeypatch):
     directory, pool, ledger = tree(nr=100, free=20, resv=0)
     taken = iter((2, 1, 1, 0))

@@ -32,6 +32,8 @@ KOLLAS_SETTINGS = (
 SETTINGS_OF_BRIDGES = ("net/bridge/bridge-nf-call-iptables", "net/bridge/bridge-nf-call-ip6tables")
 """The same of its role nova-cell, on computes."""
 _CAP_SYS_RESOURCE = 24
+_DEVICES = re.compile(r"^\d+: (\S+)\s+inet (\d+\.\d+\.\d+\.\d+)", re.MULTILINE)
+_SECOND = re.compile(r"\binet (\d+\.\d+\.\d+\.\d+).*? secondary\b")
 _XMIT = 4
 """NDO_XMIT of linux/netdev.h: frames may be redirected to it; a veth has it while its peer has a program or GRO."""
 _UP = 1
@@ -118,6 +120,10 @@ class MachineFacts(Record):
     """Its own address that SSH came in by."""
     addresses: tuple[str, ...] = ()
     """All IPv4 addresses that it has."""
+    devices: dict[str, str] = {}
+    """Network device of each of them."""
+    second_addresses: tuple[str, ...] = ()
+    """Those of them that are a device's second or later ones: Ansible's facts have them apart."""
     networks: tuple[str, ...] = ()
     """The same with their prefix lengths."""
     virtual_at: str = ""
@@ -199,6 +205,8 @@ def facts_of(document: Mapping[str, Any], named: Collection[str] = ()) -> Machin
         networks=tuple(re.findall(r"\binet (\d+\.\d+\.\d+\.\d+/\d+)", answers["addresses"]["out"])),
         virtual_at=_answering(document.get("virtual", {}).get("neighbour", "")),
         runs_keepalived=document.get("virtual", {}).get("keepalived", False),
+        devices={address: device for device, address in _DEVICES.findall(answers["addresses"]["out"])},
+        second_addresses=tuple(_SECOND.findall(answers["addresses"]["out"])),
         address_on=address_on,
         address_nics=_below(host, address_on, interfaces) if address_on else (),
         route_nics=tuple(sorted({nic for device in routed for nic in _below(host, device, interfaces)})),

@@ -44,6 +44,7 @@ def check_machine(subject: Subject) -> Iterator[Finding]:
             f"let {user} use sudo without a password there ({user} ALL=(ALL) NOPASSWD: ALL), or name an account that"
             " may",
         )
+    yield from _check_address(subject)
     overlay = (subject.spec.overlay_address or "").partition("/")[0]
     owner = subject.plane.neutron.overlay_address
     of_machine = owner == "of-machine" or (owner == "of-bridge" and not subject.spec.is_compute)
@@ -54,8 +55,47 @@ def check_machine(subject: Subject) -> Iterator[Finding]:
             f"{subject.name} has not its address in the network of tunnels",
             "overlay_address",
             f"it has {', '.join(facts.addresses) or 'none'}",
-            f"configure the address there: Kolla does so on machines with {' or '.join(_on_bridges())} alone",
+            f"configure the address there, on a NIC that is not among nics or on a VLAN: Kolla does so on machines with"
+            f" {' or '.join(_on_bridges())} alone",
         )
+    elif overlay and of_machine:
+        yield from _check_overlay(subject, overlay)
+
+
+def _check_address(subject: Subject) -> Iterator[Finding]:
+    """Find an address that Ansible's facts would not lead to the device of Kolla's APIs (`network_interface`)."""
+    address = subject.spec.address
+    if "generator" in subject.spec.roles or not subject.facts.devices:
+        return
+    if address not in subject.facts.devices:
+        yield subject.finding(
+            f"{subject.name} has not the address by which it is reached: Kolla's APIs would listen on no device",
+            "address",
+            f"it has {', '.join(subject.facts.addresses) or 'none'}",
+            "an address that a device of the machine has; one that is translated on the way is none",
+        )
+    elif address in subject.facts.second_addresses:
+        yield subject.finding(
+            f"the address of {subject.name} is not the first one of its device, and Kolla takes the first",
+            "address",
+            f"{subject.facts.devices[address]}: ip address calls {address} secondary",
+            "make it the first, or give it to a device of its own",
+        )
+
+
+def _check_overlay(subject: Subject, overlay: str) -> Iterator[Finding]:
+    """Find a tunnel address on a NIC that Open vSwitch's bridge takes: nothing answers there any more."""
+    bridged = subject.plane.nics.uplinks if subject.spec.is_compute and not subject.spec.is_controller else None
+    device = subject.facts.devices.get(overlay)
+    for place, nic, port in subject.ports():
+        taken = nic.network is not None and (bridged is None or nic.role in bridged)
+        if taken and port.interface is not None and port.interface == device:
+            yield subject.finding(
+                f"the address of {subject.name} in the network of tunnels is on a NIC that a bridge of Neutron's takes",
+                "overlay_address",
+                f"{overlay} on {device}, which is nics[{place}] (role {nic.role}, network {nic.network})",
+                "give it to a NIC that is not among nics, or to a VLAN's device",
+            )
 
 
 def _on_bridges() -> list[str]:

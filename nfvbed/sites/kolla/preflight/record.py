@@ -200,7 +200,8 @@ def neighbour(address: str) -> str:
     found = ""
     for _ in range(int(RESOLVED_WITHIN_S / RESOLVED_EVERY_S)):
         found = answer(("ip", "-o", "-4", "neigh", "show", "to", address))["out"]
-        if found.endswith(("REACHABLE", "PERMANENT", "FAILED")):
+        # None: the address is its own, or behind a router.
+        if not found or found.endswith(("REACHABLE", "PERMANENT", "FAILED")):
             break
         time.sleep(RESOLVED_EVERY_S)
     return found

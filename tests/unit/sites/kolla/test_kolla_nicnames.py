@@ -2,7 +2,7 @@
 
 from jinja2 import Environment
 
-from nfvbed.cloud.kolla.nicnames import link_files, variables
+from nfvbed.cloud.kolla.nicnames import link_files, variables, with_address
 from tests.kolla.machines import machine
 from tests.unit.sites.kolla.orders import site, without_pci
 
@@ -49,3 +49,18 @@ def test_a_device_without_a_driver_is_a_nic_where_the_file_has_such_nics():
     facts |= device("eth0.10", management.mac) | device("eth1", management.mac, module="ice", pciid="0000:01:00.0")
     text = variables(host, "ansible_facts")["nfvbed_nic_management"]
     assert Environment().from_string(text).render(ansible_facts=facts) == "eth1"
+
+
+def test_the_apis_are_on_the_device_that_has_the_address():
+    host = site().hosts["compute1"]
+    (management,) = host.nics_of("management")
+    text = with_address(host)
+    for name in ("eth0", "bond0", "br-mgmt", "bond0.10"):
+        facts = {
+            "default_ipv4": {"address": host.address, "interface": name},
+            "all_ipv4_addresses": [host.address],
+            **device("eth0", management.mac, module="ice"),
+            **device("eth1", management.mac, module="ice", ipv4={"address": "10.20.0.11"}),
+        }
+        facts.setdefault(name, {"device": name})["ipv4"] = {"address": host.address}
+        assert Environment().from_string(text).render(ansible_facts=facts) == name

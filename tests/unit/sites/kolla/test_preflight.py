@@ -70,6 +70,24 @@ FAULTS = {
         "nics",
         "10.10.0.11, which is the address of br-data",
     ),
+    "another address": (
+        "ovs-dpdk",
+        lambda f: f.model_copy(update={"devices": {"192.0.2.7": "eth0"}}),
+        "hosts.compute1.address",
+        "it has 10.10.0.11",
+    ),
+    "a second address": (
+        "ovs-dpdk",
+        lambda f: f.model_copy(update={"devices": {"10.10.0.11": "bond0"}, "second_addresses": ("10.10.0.11",)}),
+        "hosts.compute1.address",
+        "bond0: ip address calls 10.10.0.11 secondary",
+    ),
+    "tunnels on a bridged NIC": (
+        "ovs-kernel",
+        lambda f: f.model_copy(update={"devices": {"10.10.0.11": "eth0", "10.20.0.11": "eth1"}}),
+        "overlay_address",
+        "10.20.0.11 on eth1, which is nics[1]",
+    ),
     "cores away": ("ovs-kernel", lambda f: with_node(f, 0, cores=(0, 1, 2, 3)), "numa[0].cores", "node 0 has 0-3"),
     "not isolated": (
         "ovs-dpdk",
@@ -337,3 +355,13 @@ def test_on_a_machine_of_one_node_it_is_known_all_the_same():
     facts = as_described(site())
     one = facts[NAME].model_copy(update={"nodes": facts[NAME].nodes[:1]})
     assert one.node_of(one.nics[1].model_copy(update={"numa_node": None})) == 0
+
+
+@pytest.mark.parametrize(("device", "faults"), [("eth1", 1), ("eth1.7", 0), ("eth9", 0)])
+def test_a_controller_s_tunnels_need_a_device_that_no_bridge_takes(device, faults):
+    at = site()
+    facts = as_described(at)
+    devices = {"10.10.0.10": "bond0", "10.20.0.10": device}
+    facts["controller"] = facts["controller"].model_copy(update={"devices": devices})
+    found = preflight(at, pinning_of(PROJECT, at, "ovs-dpdk"), PROJECT.load_kolla_release("2026.1"), facts)
+    assert [one.key.rpartition(".")[2] for one in found] == ["overlay_address"] * faults

@@ -180,3 +180,16 @@ def test_whether_xdp_may_send_through_a_nic_is_read_where_the_kernel_says_so():
     found = facts_of(document(features={"eth0": 0x17}))
     assert [nic.takes_redirected for nic in found.nics[:2]] == [True, None]
     assert facts_of(document(features={"eth0": 0x13})).nics[0].takes_redirected is False
+
+
+def test_devices_of_addresses_and_which_address_is_a_second_one():
+    """As `ip -o -4 address` of iproute2 6.1 prints it."""
+    shown = (
+        "1: lo    inet 127.0.0.1/8 scope host lo\\       valid_lft forever preferred_lft forever\n"
+        "5: bond0.10    inet 10.10.0.11/24 brd 10.10.0.255 scope global bond0.10\\       valid_lft forever\n"
+        "5: bond0.10    inet 10.10.0.12/24 scope global secondary bond0.10\\       valid_lft forever\n"
+    )
+    answers = document()["answers"] | {"addresses": {"status": 0, "out": shown, "said": ""}}
+    found = facts_of(document(answers=answers))
+    assert found.devices == {"127.0.0.1": "lo", "10.10.0.11": "bond0.10", "10.10.0.12": "bond0.10"}
+    assert found.second_addresses == ("10.10.0.12",)

@@ -118,7 +118,7 @@ def test_an_answer_counts_while_it_is_certain(line, mac):
 
 
 def test_the_machine_asks_until_the_kernel_is_certain(monkeypatch):
-    said = iter(["", "127.0.0.9 dev x INCOMPLETE", "127.0.0.9 dev x FAILED", "never"])
+    said = iter(["127.0.0.9 dev x DELAY", "127.0.0.9 dev x INCOMPLETE", "127.0.0.9 dev x FAILED", "never"])
     monkeypatch.setattr(record, "answer", lambda argv: {"status": 0, "out": next(said), "said": ""})
     monkeypatch.setattr(record.time, "sleep", lambda _: None)
     assert record.neighbour("127.0.0.9") == "127.0.0.9 dev x FAILED"
