@@ -35,8 +35,8 @@ SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
 BESIDE = () if os.environ.get("NFVBED_TESTS_BESIDE") == "0" else ("unit", "golden")
 """Tiers that run beside the functional one, which waits most of its time: at a priority at which they get a core only
-while nothing else wants it. Continuous integration, whose host is disturbed anyway and whose time suffices, runs them one
-after the other (docs/evidence/tests.md)."""
+while nothing else wants it. Continuous integration, whose host is disturbed anyway and whose time suffices, runs them
+one after the other (docs/evidence/tests.md)."""
 FOLDERS = {
     "vepc": ("functional",),
     "slow": ("image", "functional"),
