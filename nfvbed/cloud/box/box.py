@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nfvbed.cloud.box import cables, furnish, keys, prechecks, registry, switch
-from nfvbed.cloud.box.images.places import ImagePlaces
 from nfvbed.cloud.box.layout import OVERLAY, SWITCH, BoxLayout, layout_of
 from nfvbed.cloud.box.machine import Machine
-from nfvbed.cloud.box.places import BoxPlaces, RootPlaces
+from nfvbed.cloud.box.places import IMAGES_DIRECTORY, BoxPlaces, RootPlaces
 from nfvbed.cloud.box.root import MachineRoot
 from nfvbed.cloud.devcloud.stages import Progress, Stage, StageRecord, run_stages
 from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
@@ -43,7 +42,7 @@ class Box:
         self.layout = layout
         self.root = MachineRoot(RootPlaces.of(project_root), SharedCache.from_environment())
         self.record = StageRecord(self.places.run / "stages.json")
-        self._images = ImagePlaces.of(project_root).directory
+        self._images = project_root.resolve() / IMAGES_DIRECTORY
         self._ledger: Ledger | None = None
 
     def find(self, name: str) -> Machine | None:
