@@ -34,6 +34,7 @@ KINDS = {
     "devcloud-root": "the private root of a cloud on this machine",
     "box-root": "the root that the machines of a rack in a box share",
     "devcloud-seed": "its databases after the first start, with the passwords that they were made with",
+    "box-images": "the images of a rack in a box, as its registry serves them",
     "debian": "the other Debian's root, as make test-hosts begins with it",
 }
 UNUSED_DAYS = 30

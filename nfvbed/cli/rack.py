@@ -12,6 +12,7 @@ from rich.table import Table
 from nfvbed.cli.completion import SITE
 from nfvbed.cli.console import Console
 from nfvbed.cli.settings import json_option
+from nfvbed.cloud.box import images
 from nfvbed.cloud.box.box import Box, find_box
 from nfvbed.cloud.box.layout import SWITCH
 from nfvbed.cloud.box.machine import Machine
@@ -134,6 +135,8 @@ def start_box(project: Project, box: Box) -> None:
     """Start a box, or what is off of it; a cloud that was on machines which are gone is forgotten."""
     if all(box.find(name) is None for name in box.names):
         forget_cloud(RackPlaces.of(project.root, box.layout.site))
+    if not box.layout.pulls:
+        box.serve(images.storage(project.root, click.echo))
     box.start(StageLines())
 
 

@@ -40,6 +40,7 @@ ARROWS = {
         (OWN,),
     ),
     "nfvbed.cloud": (("box",), ("devcloud",), ("compute",), ("kolla", "tacker", "verify"), (OWN,)),
+    "nfvbed.cloud.box": (("images",), (OWN,)),
     "nfvbed.cloud.devcloud": (
         (OWN,),
         ("root",),

@@ -54,6 +54,8 @@ ROUND = {
     "nfvbed/sites/kolla/output.py": ({"json of a file"}, "bounded by read_text"),
     "nfvbed/host/qemu/images.py": ({"json of a file"}, "bounded by read_text; beside an image"),
     "nfvbed/sites/guest_node/files.py": ({"lzma.decompress"}, "modules of the kernel, from Debian's package"),
+    "nfvbed/cloud/box/images/environments.py": ({"zipfile.ZipFile"}, "a package of Ansible's, whose digest is held"),
+    "nfvbed/cloud/box/images/registry.py": ({"tarfile.open"}, "writes"),
     "images/builder/rootfs.py": ({"lzma.LZMADecompressor"}, "Debian's packages, whose digests are held"),
     "nfvbed/vnfs/descriptors/cloudimage.py": ({"json of a file"}, "bounded by read_text; beside an image"),
 }
@@ -72,6 +74,8 @@ OWN_JSON = {
     "nfvbed/sites/kolla/executor/journal.py",
     "nfvbed/dataplanes/computes/linked.py",
     "nfvbed/dataplanes/computes/packages.py",
+    "nfvbed/cloud/box/images/build.py",
+    "nfvbed/cloud/box/images/record.py",
     "nfvbed/cloud/box/keeper.py",
     "nfvbed/cloud/box/machine.py",
     "nfvbed/cloud/box/root.py",

@@ -35,16 +35,19 @@ class Box:
     Args:
         project_root: its private folder has them.
         layout: what they are.
-        storage: folder of images that the registry serves, in docker-registry's form; None: it has none yet.
     """
 
-    def __init__(self, project_root: Path, layout: BoxLayout, storage: Path | None = None) -> None:
+    def __init__(self, project_root: Path, layout: BoxLayout) -> None:
         self.places = BoxPlaces.of(project_root, layout.site)
         self.layout = layout
         self.root = MachineRoot(RootPlaces.of(project_root), SharedCache.from_environment())
         self.record = StageRecord(self.places.run / "stages.json")
-        self._storage = storage
+        self._storage: Path | None = None
         self._ledger: Ledger | None = None
+
+    def serve(self, storage: Path) -> None:
+        """Have the registry of a start serve a folder of images, in docker-registry's form; without one it has none."""
+        self._storage = storage
 
     def find(self, name: str) -> Machine | None:
         """Return a machine, or the switch, that runs; None: it does not."""

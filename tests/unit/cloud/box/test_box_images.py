@@ -1,0 +1,212 @@
+"""What is read of Kolla's Dockerfiles, and the storage of a registry that is written of it."""
+
+import hashlib
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from nfvbed.cloud.box.images.build import BoxImages, adapted
+from nfvbed.cloud.box.images.dockerfiles import Dockerfiles, commands, pairs
+from nfvbed.cloud.box.images.layer import pack
+from nfvbed.cloud.box.images.places import ImagePlaces
+from nfvbed.cloud.box.images.record import ImageRecord
+from nfvbed.cloud.box.images.registry import MANIFEST, Storage
+from nfvbed.cloud.box.images.root import unpack_argv, user_files
+from nfvbed.errors import PrerequisiteError
+
+# As Kolla 22.2.0 renders them for Debian, cut short.
+BASE = r"""FROM debian:trixie
+LABEL maintainer="Kolla Project (https://launchpad.net/kolla)" name="base" build-date="20261127"
+COPY curlrc /root/.curlrc
+ENV LANG en_US.UTF-8
+ENV KOLLA_BASE_DISTRO=debian \
+    KOLLA_BASE_ARCH=x86_64
+ENV PS1="$(tput bold)($(printenv KOLLA_SERVICE_NAME))$ "
+# COPY never /etc/never
+COPY sources.list /etc/apt/sources.list.d/kolla-custom.list
+RUN apt-get -y install sudo && groupadd --gid 42400 kolla \
+    && useradd -l -M --shell /usr/sbin/nologin --uid 42400 --gid 42400 kolla \
+    && groupadd --gid 42436 nova \
+    && useradd -l -M --shell /usr/sbin/nologin --uid 42436 --gid 42436 nova
+COPY start.sh /usr/local/bin/kolla_start
+COPY sudoers /etc/sudoers
+ENTRYPOINT ["dumb-init", "--single-child", "--"]
+COPY healthcheck_curl healthcheck_port /usr/local/bin/
+RUN chmod 755 /usr/local/bin/healthcheck_*
+RUN touch /usr/local/bin/kolla_extend_start \
+    && chmod 755 /usr/local/bin/kolla_start \
+    && chmod 440 /etc/sudoers
+CMD ["kolla_start"]
+"""
+OPENSTACK = "FROM kolla/base:t\nENV PATH /var/lib/kolla/venv/bin:$PATH\nADD plugins-archive /\n"
+NOVA = r"""FROM kolla/openstack-base:t
+LABEL name="nova-api" build-date="20261127"
+RUN usermod --append --home /var/lib/nova --groups kolla nova \
+    && mkdir -p /var/lib/nova && chsh --shell /bin/bash nova
+COPY nova_sudoers /etc/sudoers.d/kolla_nova_sudoers
+RUN ln -s nova-base-source/* nova && if [ "$(ls /plugins)" ]; then python3 -m pip install /plugins/*; fi \
+    && chmod 440 /etc/sudoers.d/kolla_nova_sudoers && touch /usr/local/bin/kolla_nova_extend_start
+USER nova
+"""
+SWITCH = """FROM kolla/base:t
+RUN update-alternatives --set ovs-vswitchd /usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk
+ENTRYPOINT ["dumb-init", "--"]
+CMD ["kolla_start"]
+"""
+
+
+@pytest.fixture
+def dockerfiles(tmp_path: Path) -> Dockerfiles:
+    files = {
+        "base": (BASE, "curlrc", "sources.list", "start.sh", "sudoers", "healthcheck_curl", "healthcheck_port"),
+        "openstack-base": (OPENSTACK,),
+        "nova/nova-api": (NOVA, "nova_sudoers"),
+        "switch": (SWITCH,),
+    }
+    for name, (text, *others) in files.items():
+        folder = tmp_path / "docker" / name
+        folder.mkdir(parents=True)
+        (folder / "Dockerfile").write_text(text)
+        for other in others:
+            (folder / other).write_text(f"{other}\n")
+    return Dockerfiles(tmp_path)
+
+
+def test_an_image_has_what_those_before_it_have(dockerfiles: Dockerfiles) -> None:
+    assert [folder.name for folder in dockerfiles.chain("nova-api")] == ["base", "openstack-base", "nova-api"]
+    image = dockerfiles.image("nova-api")
+    assert (image.user, image.entrypoint, image.command) == (
+        "nova",
+        ("dumb-init", "--single-child", "--"),
+        ("kolla_start",),
+    )
+    assert image.environment["PATH"].startswith("/var/lib/kolla/venv/bin:/usr/local/sbin:")
+    assert image.environment["LANG"] == "en_US.UTF-8"
+    assert image.environment["PS1"] == "$(tput bold)($(printenv KOLLA_SERVICE_NAME))$ "
+    assert image.environment["KOLLA_BASE_ARCH"] == "x86_64"
+    assert image.labels["name"] == "nova-api"
+
+
+def test_files_have_the_places_and_rights_of_the_dockerfiles(dockerfiles: Dockerfiles) -> None:
+    files = dockerfiles.image("nova-api").files
+    assert {path: file.mode for path, file in files.items()} == {
+        "/root/.curlrc": 0o644,
+        "/usr/local/bin/kolla_start": 0o755,
+        "/etc/sudoers": 0o440,
+        "/usr/local/bin/healthcheck_curl": 0o755,
+        "/usr/local/bin/healthcheck_port": 0o755,
+        "/usr/local/bin/kolla_extend_start": 0o644,
+        "/etc/sudoers.d/kolla_nova_sudoers": 0o440,
+        "/usr/local/bin/kolla_nova_extend_start": 0o644,
+    }
+    assert files["/usr/local/bin/kolla_start"].content == b"start.sh\n"
+    assert files["/usr/local/bin/kolla_nova_extend_start"].content == b""
+
+
+def test_a_switch_is_chosen_in_the_image_that_wants_it(dockerfiles: Dockerfiles) -> None:
+    image = dockerfiles.image("switch")
+    assert image.entrypoint == ("dumb-init", "--")
+    assert image.links == {"/etc/alternatives/ovs-vswitchd": "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk"}
+    assert not dockerfiles.image("nova-api").links
+
+
+def test_users_are_those_of_the_images(dockerfiles: Dockerfiles) -> None:
+    users = dockerfiles.users(("nova-api",))
+    files = user_files(users.values())
+    assert files["passwd"] == (
+        "kolla:x:42400:42400::/home/kolla:/usr/sbin/nologin\nnova:x:42436:42436::/var/lib/nova:/bin/bash\n"
+    )
+    assert files["group"] == "kolla:x:42400:nova\nnova:x:42436:\n"
+
+
+def test_an_image_that_kolla_lacks_is_said(dockerfiles: Dockerfiles) -> None:
+    with pytest.raises(PrerequisiteError, match="no image nova-metadata"):
+        dockerfiles.image("nova-metadata")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("LANG en_US.UTF-8", {"LANG": "en_US.UTF-8"}),
+        ("A=1 B='two words'", {"A": "1", "B": "two words"}),
+        ("ANSIBLE_LIBRARY /usr/share/ansible:$ANSIBLE_LIBRARY", {"ANSIBLE_LIBRARY": "/usr/share/ansible"}),
+        ("PATH ${HOME}/bin:$PATH", {"PATH": "/root/bin:/bin"}),
+    ],
+)
+def test_variables_are_put_in(text: str, found: dict[str, str]) -> None:
+    assert pairs(text, {"PATH": "/bin", "HOME": "/root"}) == found
+
+
+def test_what_is_no_list_of_words_is_left_out() -> None:
+    assert list(commands("touch /a && echo 'open && chmod 1 /b; chmod 2 /c")) == [["touch", "/a"], ["chmod", "1", "/b"]]
+
+
+def test_built_images_say_that_they_are_ours(dockerfiles: Dockerfiles) -> None:
+    image = adapted(dockerfiles.image("nova-api"))
+    assert image.labels == {"name": "nova-api", "nfvbed.images": "ours"}
+    assert image.environment["UWSGI_VIRTUALENV"] == "/var/lib/kolla/venv"
+    assert "UWSGI_VIRTUALENV" not in adapted(dockerfiles.image("switch")).environment
+
+
+def test_a_registry_finds_an_image_by_its_tag(dockerfiles: Dockerfiles, tmp_path: Path) -> None:
+    layer = tmp_path / "layer"
+    layer.write_bytes(b"a layer")
+    storage = Storage(tmp_path / "storage")
+    digest = f"sha256:{hashlib.sha256(b'a layer').hexdigest()}"
+    shared = storage.add_layer(layer, digest, "sha256:" + "d" * 64)
+    manifest_digest = storage.add_image("kolla/switch", "t", adapted(dockerfiles.image("switch")), shared)
+
+    repository = tmp_path / "storage/docker/registry/v2/repositories/kolla/switch"
+    assert (repository / "_manifests/tags/t/current/link").read_text() == manifest_digest
+    bare = manifest_digest.removeprefix("sha256:")
+    assert (repository / f"_manifests/revisions/sha256/{bare}/link").is_file()
+    manifest = json.loads(storage.blob(manifest_digest).read_bytes())
+    assert manifest["mediaType"] == MANIFEST
+    assert manifest["annotations"]["nfvbed.images"] == "ours"
+    for one in (manifest["config"], *manifest["layers"]):
+        content = storage.blob(one["digest"]).read_bytes()
+        assert (len(content), f"sha256:{hashlib.sha256(content).hexdigest()}") == (one["size"], one["digest"])
+        assert (repository / "_layers/sha256" / one["digest"].removeprefix("sha256:") / "link").is_file()
+    configured = json.loads(storage.blob(manifest["config"]["digest"]).read_bytes())
+    assert configured["config"]["Labels"]["nfvbed.images"] == "ours"
+    assert configured["rootfs"]["diff_ids"] == ["sha256:" + "d" * 64, manifest["layers"][1]["digest"]]
+    with tarfile.open(fileobj=io.BytesIO(storage.blob(manifest["layers"][1]["digest"]).read_bytes())) as archive:
+        assert archive.getmember("usr/local/bin/kolla_start").mode == 0o755
+        assert archive.getmember("etc/alternatives/ovs-vswitchd").linkname.endswith("ovs-vswitchd-dpdk")
+
+
+def test_a_layer_is_named_by_both_of_its_digests(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "proc" / "1").mkdir(parents=True)
+    (root / "file").write_text("content")
+    packed = pack(root, tmp_path / "layer.tar.zst")
+    content = (tmp_path / "layer.tar.zst").read_bytes()
+    assert packed.digest == f"sha256:{hashlib.sha256(content).hexdigest()}"
+    assert packed.size_bytes == len(content)
+    assert not (tmp_path / "layer.tar.zst.new").exists()
+    with pytest.raises(PrerequisiteError, match="cannot be packed"):
+        pack(tmp_path / "none", tmp_path / "other.tar.zst")
+    assert not (tmp_path / "other.tar.zst").exists()
+
+
+def test_packages_are_unpacked_with_kollas_users_and_no_service_started(tmp_path: Path) -> None:
+    argv = unpack_argv(ImagePlaces.of(tmp_path), tmp_path / "root")
+    assert "trixie" in argv
+    assert any("openvswitch-switch-dpdk" in word and word.startswith("--include=") for word in argv)
+    assert any("policy-rc.d" in word and word.startswith("--essential-hook=") for word in argv)
+
+
+def test_without_kollas_templates_it_is_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(PrerequisiteError, match="templates of images are not there") as failure:
+        BoxImages(ImagePlaces.of(tmp_path), lambda _: None).make()
+    assert failure.value.fix == "setup/kolla"
+    assert not (tmp_path / ".nfvbed").exists()
+
+
+def test_a_record_of_another_form_is_none(tmp_path: Path) -> None:
+    assert ImageRecord.read(tmp_path) is None
+    (tmp_path / "images.json").write_text('{"images": "ours"}')
+    assert ImageRecord.read(tmp_path) is None
