@@ -17,13 +17,20 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast, get_args
 
 import steps
 
+from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import BusyError, NfvbedError
 from nfvbed.host.workspace.footprint import Footprint
 from nfvbed.signals import end_like_interrupt, signals_held
+from nfvbed.sites.kolla import boxevidence
+from nfvbed.sites.kolla.boxevidence import BoxDeployment, Step
+from nfvbed.spec.kollarelease import NEWEST
+from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.wholefile import write_whole
 
 SITE = ("--site", "box")
@@ -93,15 +100,56 @@ def measured() -> tuple[Words, ...]:
     )
 
 
+class Evidence:
+    """What the steps show of each variant: kept with the project, for the reference's table of support.
+
+    Args:
+        root: of the project.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._variant = ""
+        self._passed: list[Step] = []
+
+    def follow(self, words: Words) -> None:
+        """Take a step that ended well into account."""
+        if words[0] == "deploy":
+            self._variant, self._passed = words[1], []
+        if self._variant and words[0] in get_args(Step):
+            self._passed.append(cast(Step, words[0]))
+
+    def note(self) -> None:
+        """Write down what the variant that is deployed has passed."""
+        if not self._passed:
+            return
+        project = open_project(self._root)
+        release, site = project.load_kolla_release(NEWEST), project.load_site("box")
+        pulled = isinstance(site, KollaSiteSpec) and site.images == "pull"
+        boxevidence.note(
+            self._root,
+            BoxDeployment(
+                variant=self._variant,
+                release=release.name,
+                on=datetime.now(UTC).date(),
+                kolla_ansible=release.kolla_ansible,
+                images="Kolla's" if pulled else "ours",
+                passed=tuple(self._passed),
+            ),
+        )
+
+
 class Demonstration:
     """The steps on the rack in a box.
 
     Args:
         done: what is done of them.
+        evidence: what they show.
     """
 
-    def __init__(self, done: Done) -> None:
+    def __init__(self, done: Done, evidence: Evidence) -> None:
         self._done = done
+        self._evidence = evidence
         self.lengths = dict[str, float]()
         """Of the steps by their text, in seconds."""
 
@@ -112,11 +160,14 @@ class Demonstration:
             if name in self._done.seconds:
                 self.lengths[name] = self._done.seconds[name]
                 print(f"\n$ nfvbed {' '.join(words)}\n  (done already, {self.lengths[name]:.0f} s)", flush=True)
+                self._evidence.follow(words)
                 continue
             status, self.lengths[name] = steps.run(words)
             if status:
                 return status
             self._done.seconds[name] = self.lengths[name]
+            self._evidence.follow(words)
+            self._evidence.note()
             if words[0] == "run":
                 self._done.runs.append(newest_run())
             self._done.keep()
@@ -130,6 +181,9 @@ class Demonstration:
         """
         if status == 0:
             status, self.lengths["   destroy"] = steps.run(("destroy", *SITE, *CONFIRMED))
+            if status == 0:
+                self._evidence.follow(("destroy",))
+                self._evidence.note()
         stopped, self.lengths["   rack stop"] = steps.run(("rack", "stop", *SITE))
         if stopped == 0:
             self._done.forget()
@@ -150,7 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     done = begun()
     os.environ[MARK] = secrets.token_hex(8)
     before = Footprint.take(f"{MARK}={os.environ[MARK]}")
-    shown, status, kept, started = Demonstration(done), 0, False, time.monotonic()
+    shown, status, kept, started = Demonstration(done, Evidence(steps.ROOT)), 0, False, time.monotonic()
     with steps.Resources() as taken:
         try:
             status = shown.perform(plan(given.second))

@@ -24,7 +24,7 @@ class Console(console.Console):
 
     @property
     def file(self) -> IO[str]:
-        """Where its own styles pass."""
+        """The stream to which rich writes: the one that lets rich's own styles pass."""
         found = super().file
         return found.styled if isinstance(found, ShownStream) else found
 

@@ -64,7 +64,7 @@ def onboard_file(project: Project, path: str, options: dict[str, Any]) -> int:
         return check_given(project, site, options["variant"], found, as_json=options["as_json"])
     place = open_site(site_spec, project.root)
     existing = place.find_deployed()
-    wanted = project.load_variant(variant_name(options["variant"], existing, site_spec), site_spec)
+    wanted = project.load_variant(variant_name(options["variant"], existing, site_spec, place), site_spec)
     fit = place.fit_given(wanted, found)
     require_fit(fit.mismatches)
     require_deployable(place, wanted, existing)

@@ -37,7 +37,6 @@ def require_no_secret(option: str, names: Iterable[str], fix: str) -> None:
 
     Args:
         option: the option that gives the values.
-        names: those of the values.
         fix: how such values are given otherwise.
 
     Raises:

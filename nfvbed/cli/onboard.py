@@ -78,7 +78,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str | None, as_j
         click.get_current_context().exit(told)
     place = open_site(site_spec, project.root)
     existing = place.find_deployed()
-    wanted = project.load_variant(variant_name(variant, existing, site_spec), site_spec)
+    wanted = project.load_variant(variant_name(variant, existing, site_spec, place), site_spec)
     wanted = wanted if existing is None else existing.adapted(wanted)
     choice = choice_of(project, wanted, topology, vnf, of_site(site_spec, options))
     if choice is None:

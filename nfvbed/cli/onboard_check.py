@@ -31,8 +31,6 @@ def check_fit(
     """Print what does not fit; return the exit code: 0 where everything does, that of a bad configuration where not.
 
     Args:
-        site: where the VNF would run.
-        topology: the path that the VNF would be connected to.
         asked: the VNF's name, the variant's, and the options of the VNF.
 
     Raises:
@@ -42,9 +40,9 @@ def check_fit(
     vnf, variant_name, options = asked
     if site.has_nova and options.get("kind") is None:
         options = options | {"kind": VnfKind.VM.value}
-    variant = project.load_variant(named_variant(variant_name), site)
-    choice, own = asked_for(project, variant, topology, vnf, options)
     place, closed = opened(site, project)
+    variant = project.load_variant(named_variant(variant_name, place), site)
+    choice, own = asked_for(project, variant, topology, vnf, options)
     if place is None:
         found = Fit((*misfits_of_path(variant, topology, choice), *closed))
     else:
@@ -66,7 +64,8 @@ def check_given(
         UsageError: no variant is named.
         ConfigurationError: a part of the descriptor cannot be read.
     """
-    variant = project.load_variant(named_variant(variant_name), site)
+    place = None if site is None or variant_name is not None else opened(site, project)[0]
+    variant = project.load_variant(named_variant(variant_name, place), site)
     if site is None:
         fit = givenfit.fit(found, variant, _own_flavors(project))
         fit += Fit(notes=("what it names is not compared with a cloud: --site names one that is an OpenStack",))
@@ -86,12 +85,18 @@ def _on_site(project: Project, site: SiteSpec, variant: Variant, found: ReadDesc
     return givenfit.fit(found, variant, _own_flavors(project)) + Fit(closed)
 
 
-def named_variant(name: str | None) -> str:
-    """Return the name of the variant to compare with.
+def named_variant(name: str | None, place: Site | None) -> str:
+    """Return the name of the variant to compare with: the one that a rack has, where none is named.
+
+    Args:
+        place: the site; None: none is named, or nothing runs there.
 
     Raises:
         UsageError: none is named.
     """
+    standing = () if name is not None or place is None else place.standing_variants()
+    if len(standing) == 1:
+        return standing[0]
     if name is None:
         raise UsageError("--check compares with a variant, and none is named", fix="give --variant VARIANT")
     return name

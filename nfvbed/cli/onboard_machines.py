@@ -58,15 +58,15 @@ def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, opt
     name, flavour = options["variant"] or site.only_variant, options["flavour"] or _usual_flavour(vnf, options)
     chosen = {**options, "flavour": flavour}
     if options["check"]:
-        variant = project.load_variant(named_variant(name), site)
         checked_on, closed = opened(site, project)
+        variant = project.load_variant(named_variant(name, checked_on), site)
         fit = Fit((*_mismatches(project, vnf, (checked_on, variant), chosen), *closed))
         return report(
             f"{vnf.name} (flavour {flavour}) on {variant.name} ({site.name})", fit, as_json=options["as_json"]
         )
     place = open_site(site, project.root)
     existing = place.find_deployed()
-    variant = project.load_variant(variant_name(name, existing, site), site)
+    variant = project.load_variant(variant_name(name, existing, site, place), site)
     require_fit(_mismatches(project, vnf, (place, variant), chosen))
     found = _project_vnf(project, vnf, (place, variant), chosen)
     path, content = _kept(project, found)

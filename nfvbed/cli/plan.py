@@ -13,6 +13,7 @@ from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan_on_site import impossible
 from nfvbed.cli.progress import span
 from nfvbed.cli.settings import json_option, root_option
+from nfvbed.cli.study_on_site import load_on_site
 from nfvbed.compare.advice.advice import ADVICE
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.plan.estimate import SIMULATED, Overheads, length_s, shortest
@@ -39,14 +40,16 @@ from nfvbed.spec.tests import expected_s
 def command(experiment: str, root: Path | None, as_json: bool, **overrides: Any) -> None:
     """Show the cells, their repetitions and the estimated length of EXPERIMENT (a name or a file)."""
     project = open_project(root)
-    show_plan(project.load_study(experiment, collect(overrides)), project.root, as_json)
+    study, left_out = load_on_site(project, experiment, collect(overrides))
+    show_plan(study, project.root, as_json, left_out)
 
 
-def show_plan(study: Study, root: Path, as_json: bool) -> None:
+def show_plan(study: Study, root: Path, as_json: bool, left_out: tuple[str, ...] = ()) -> None:
     """Print the plan of a study, with what its site can never have.
 
     Args:
         root: the project's folder.
+        left_out: lines that say what of the experiment does not apply on its site.
     """
     plan = expand(study.experiment, study.variants, study.choices)
     lacking, not_asked = impossible(study, plan, root)
@@ -61,7 +64,7 @@ def show_plan(study: Study, root: Path, as_json: bool) -> None:
     if budget_s is not None:
         least_s, most_s = min(least_s, budget_s), min(most_s, budget_s)
     if as_json:
-        click.echo(json.dumps(_document(plan, study, (least_s, most_s), (lacking, not_asked)), indent=2))
+        click.echo(json.dumps(_document(plan, study, (least_s, most_s), (lacking, not_asked, left_out)), indent=2))
         return
     table = Table()
     table.add_column("cell", no_wrap=True)
@@ -74,6 +77,8 @@ def show_plan(study: Study, root: Path, as_json: bool) -> None:
     console.print(table)
     for search in _searches(study):
         console.print(f"search {search}", highlight=False, soft_wrap=True)
+    for line in left_out:
+        console.print(f"on site {study.site.name}: {line}", highlight=False, soft_wrap=True)
     for cell, reason in plan.absent:
         console.print(f"not applicable: {cell.id}: {reason}", highlight=False)
     for cell, reason in plan.skipped:
@@ -167,9 +172,9 @@ def _judged(what: Search, goal: Goal) -> list[dict[str, Any]]:
 
 
 def _document(
-    plan: Plan, study: Study, length: tuple[float, float], of_site: tuple[dict[str, str], str]
+    plan: Plan, study: Study, length: tuple[float, float], of_site: tuple[dict[str, str], str, tuple[str, ...]]
 ) -> dict[str, Any]:
-    lacking, not_asked = of_site
+    lacking, not_asked, left_out = of_site
     return {
         "experiment": study.experiment.model_dump(mode="json"),
         "simulated": study.simulated,
@@ -178,6 +183,7 @@ def _document(
             for c in plan.cells
         ],
         "site_not_asked": not_asked,
+        "left_out_on_site": list(left_out),
         "not_applicable": [{"cell": cell.id, "reason": reason} for cell, reason in plan.absent],
         "skipped": [{"cell": cell.id, "reason": reason} for cell, reason in plan.skipped],
         "offloads_on": [cell for cells in incomplete_checksums(plan, study).values() for cell in cells],

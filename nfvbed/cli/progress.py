@@ -112,7 +112,7 @@ class Timer:
 
     @property
     def left_s(self) -> float | None:
-        """By the last estimate; below 0 where that was too short, None without one."""
+        """Seconds left by the last estimate; below 0 where that was too short, None without one."""
         return None if self._ends_at is None else self._ends_at - self._clock()
 
     @property
@@ -147,7 +147,7 @@ class _TimeBar(BarColumn):
 
 
 class _Times(ProgressColumn):
-    """Elapsed and left."""
+    """The column of a bar with the time that passed and the time that is left."""
 
     def __init__(self, timer: Timer) -> None:
         super().__init__(table_column=Column(no_wrap=True))

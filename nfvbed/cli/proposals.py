@@ -7,6 +7,7 @@ import click
 from nfvbed.cli.overrides import collect
 from nfvbed.cli.plan import incomplete_checksums
 from nfvbed.cli.run import command as run_verb
+from nfvbed.cli.study_on_site import load_on_site
 from nfvbed.compare.recommendation.recommendation import Measures
 from nfvbed.errors import NfvbedError
 from nfvbed.plan.plan import expand
@@ -26,7 +27,7 @@ def measures_in(project: Project) -> Measures:
         assert (program, verb) == ("nfvbed", "run"), text
         try:
             parameters = run_verb.make_context(verb, words).params
-            study = project.load_study(parameters["experiment"], collect(parameters))
+            study, _ = load_on_site(project, parameters["experiment"], collect(parameters))
             plan = expand(study.experiment, study.variants, study.choices)
             incomplete_checksums(plan, study)
         except (NfvbedError, click.ClickException):

@@ -16,6 +16,7 @@ from nfvbed.cli.plan import show_plan
 from nfvbed.cli.progress import progress_on
 from nfvbed.cli.rack_options import CONFIRMED, EVICT, confirm
 from nfvbed.cli.settings import json_option, open_store, root_option, store_option
+from nfvbed.cli.study_on_site import load_on_site, show_left_out
 from nfvbed.cli.vsperf_options import VSPERF, chosen_driver, native_name, native_study, vsperf_options
 from nfvbed.compare.agreement import disagreements, outcomes_of, supports_of
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
@@ -82,10 +83,15 @@ def command(
         if driver == VSPERF:
             _through_vsperf(project, name, (options, overrides), store, as_json)
             return
-        study = native_study(project, name, options, overrides) if driver else project.load_study(name, overrides)
+        left_out: tuple[str, ...] = ()
+        if driver:
+            study = native_study(project, name, options, overrides)
+        else:
+            study, left_out = load_on_site(project, name, overrides)
         if options["dry_run"]:
-            show_plan(study, project.root, as_json)
+            show_plan(study, project.root, as_json, left_out)
             return
+        show_left_out(study, left_out)
         boot = machine_of(study.site, project.root)
         if boot is not None:
             with open_store(project, store, read_only=False) as opened:

@@ -117,7 +117,7 @@ class _RunLine:
 
     @property
     def document(self) -> dict[str, Any]:
-        """What `--json` prints of it."""
+        """The run with its state and annotations, as `--json` prints it."""
         found = {**self.run.model_dump(mode="json"), "state": self.state, "simulated": self.simulated}
         found |= self.marks.model_dump(mode="json")
         return found if self.said is None else {**found, "said": list(self.said)}

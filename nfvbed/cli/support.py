@@ -32,14 +32,26 @@ def require_deployable(site: Site, variant: Variant, existing: DeploymentRecord 
         site.require(variant)
 
 
-def variant_name(given: str | None, existing: DeploymentRecord | None, site: SiteSpec) -> str:
+def variant_name(given: str | None, existing: DeploymentRecord | None, site: SiteSpec, place: Site) -> str:
     """Return the data plane that is meant: the named one, else the deployed one.
 
+    Args:
+        place: the site; a rack has data planes without a deployment of its own.
+
     Raises:
-        UsageError: none is named, and none is deployed.
+        UsageError: none is named, and none is deployed, or several are.
     """
     if given is not None:
         return given
+    standing = place.standing_variants()
+    if existing is None and len(standing) == 1:
+        return standing[0]
+    if existing is None and standing:
+        raise UsageError(
+            f"several data planes are deployed on site {site.name}",
+            observed=", ".join(standing),
+            fix=f"--variant {standing[0]}, or another of them",
+        )
     if existing is None:
         raise UsageError(
             "no data plane is deployed to onboard on",

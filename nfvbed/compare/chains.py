@@ -29,7 +29,7 @@ class ShareReference(StrEnum):
 
 
 class ShareRequirement(Record):
-    """What a chain is asked to hold."""
+    """The part of a shorter path's rate that a chain is asked to hold."""
 
     share: float = Field(HALF, gt=0, le=1)
     """Of the rate of a shorter path."""

@@ -44,7 +44,7 @@ Labels = dict[tuple[str, int], str]
 
 
 class Options(Record):
-    """What the user chose."""
+    """How runs are compared: baseline, placement class, rules, variants."""
 
     baseline: str | None = None
     """A variant; `best`: the highest rate of each traffic point; None: the first one of the first run."""

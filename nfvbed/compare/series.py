@@ -100,7 +100,7 @@ class ExcludedRun(Record):
 
 
 class Series(Record):
-    """One setting over time."""
+    """The runs of one setting over time, with the step or trend that was found."""
 
     setting: Setting
     unit: str

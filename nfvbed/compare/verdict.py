@@ -56,7 +56,7 @@ class Verdict(StrEnum):
 
 
 class Bound(StrEnum):
-    """How the ratio is to be read."""
+    """Whether the true ratio may lie above or below the one that was measured, as limits bounded a side."""
 
     EXACT = "exact"
     AT_LEAST = "at-least"

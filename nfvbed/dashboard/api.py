@@ -48,7 +48,7 @@ class RunsAnswer(Record):
 
 
 class RunAnswer(Record):
-    """A run."""
+    """A run with its cells, host, rigs and facts."""
 
     run: RunState
     extent: Extent
@@ -61,7 +61,7 @@ class RunAnswer(Record):
 
 
 class AnnotationsAnswer(Record):
-    """What people said of a run."""
+    """The annotations of a run."""
 
     marks: Marks
     """What holds."""

@@ -45,7 +45,7 @@ class Kind(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What came of it."""
+    """The outcome of an action, as the audit log has it."""
 
     ASKED = "asked"
     """Written before anything is done; the last word only where the server was killed."""
@@ -55,7 +55,7 @@ class Outcome(StrEnum):
 
 
 class AuditSubject(Record):
-    """Who asks."""
+    """Whoever asks for an action, as the audit log names them."""
 
     role: str
     client: str = ""

@@ -27,7 +27,6 @@ def called(root: Path, arguments: Sequence[str], patience_s: float = PATIENCE_S)
 
     Args:
         root: the project's folder.
-        arguments: the verb and its arguments.
         patience_s: how long the verb may take; then it is interrupted.
 
     Raises:
@@ -73,9 +72,7 @@ def error_of(status: int, text: str, command: str) -> NfvbedError:
     """Return the error that a verb ended with.
 
     Args:
-        status: its exit status.
         text: what it wrote to its error output.
-        command: the verb and its arguments.
     """
     lines = text.splitlines()
     begins = [number for number, line in enumerate(lines) if line.startswith(_MARK)]

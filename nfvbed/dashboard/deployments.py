@@ -29,7 +29,7 @@ class OnboardedVnf(Record):
 
 
 class DeploymentState(Record):
-    """What is deployed on a site."""
+    """A deployment on a site, with its VNFs."""
 
     site: str
     id: str
@@ -52,7 +52,7 @@ class UnreadableSite(Record):
 
 
 class DeploymentsAnswer(Record):
-    """What is deployed."""
+    """The deployments on all sites, and the sites that cannot be read."""
 
     deployments: tuple[DeploymentState, ...]
     not_readable: tuple[UnreadableSite, ...]

@@ -53,7 +53,7 @@ class _PlacedEvents(EventSourceResponse):
         self._give_back = give_back
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send them."""
+        """Send the events, and give the place back at the end."""
         try:
             await super().__call__(scope, receive, send)
         finally:

@@ -65,7 +65,7 @@ NOT_SUPPORTED: Final = "Not supported"
 
 
 class Problem(Record):
-    """What went wrong."""
+    """An error as an answer of the API (RFC 9457)."""
 
     type: str = "about:blank"
     title: str

@@ -123,8 +123,6 @@ def without_hidden_work(times: Sequence[CpuTime], threads: Sequence[WorkThread],
     have done it.
 
     Args:
-        times: as accounted.
-        threads: those that were accounted.
         frames: number received in the trial.
     """
     if not frames:

@@ -9,7 +9,7 @@ from nfvbed.units import NS_PER_S
 
 @dataclass(frozen=True)
 class Load:
-    """One load that is asked for."""
+    """A load to be measured."""
 
     load_pps: int
     """Frames/s over all directions."""

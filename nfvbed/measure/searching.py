@@ -28,7 +28,7 @@ class TrialMeasurer(Protocol):
 
 @dataclass(frozen=True)
 class SearchedSystem:
-    """What is searched."""
+    """The deployment that a search measures, with its site."""
 
     site: Site
     deployment: Deployment
@@ -76,7 +76,7 @@ class DeploymentMeasurer(Measurer):
         return self._passed_ns / NS_PER_S if self._simulated else time.monotonic()
 
     def wait(self, duration_s: float) -> None:
-        """Let time pass."""
+        """Wait; on a simulated deployment only the time that is counted passes."""
         if self._simulated:
             self._passed_ns += round(duration_s * NS_PER_S)
         else:

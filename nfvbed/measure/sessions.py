@@ -22,7 +22,6 @@ def open_sessions(run: Callable[[TrafficRequest], object], tracker: ConnectionTr
     """Send a few paced frames of each flow both ways, until every connection is established.
 
     Args:
-        run: sends the traffic.
         request: that of the coming trial.
 
     Raises:

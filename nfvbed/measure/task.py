@@ -10,7 +10,7 @@ from nfvbed.traffic.generator import TrafficRequest, TrafficResult
 
 @dataclass(frozen=True)
 class TrialTask:
-    """One trial to be measured now."""
+    """All that a measurement has to know of the next trial."""
 
     run: str
     """The run's id."""

@@ -139,7 +139,7 @@ def completeness(
 
 
 class _Count:
-    """What the cells have."""
+    """The repetitions that cells have."""
 
     def __init__(self, plan: Plan, without: frozenset[str], done: Sequence[DoneTrial]) -> None:
         self._plan = plan

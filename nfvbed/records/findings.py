@@ -22,7 +22,7 @@ class State(StrEnum):
 
 
 class Finding(Record):
-    """One topic.
+    """The finding on one topic of a host.
 
     Args:
         topic: its name in the table.
@@ -73,7 +73,7 @@ class PlainReport(SiteReport):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Those that it named."""
+        """The findings that it named."""
         return self.topics
 
 

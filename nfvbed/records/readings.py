@@ -76,7 +76,7 @@ NOT_ASKED = Unavailable("it was not asked for")
 
 @dataclass(frozen=True)
 class Reading:
-    """One look at a deployment."""
+    """The parts that one look at a deployment read, each a value or `Unavailable`."""
 
     threads: tuple[WorkThread, ...] | Unavailable = NOT_ASKED
     """Those that do the packet work now, kernel threads included; none where it is done in the sender's softirq."""

@@ -144,7 +144,7 @@ class LoadsPayload(Record):
 
     @property
     def missing_ratio(self) -> float:
-        """Over all points."""
+        """The ratio of missing frames over all points."""
         lost, unsent, intended = (
             sum(getattr(point, count) for point in self.points)
             for count in ("lost_frames", "unsent_frames", "intended_frames")
@@ -153,7 +153,7 @@ class LoadsPayload(Record):
 
 
 class Quantity(Record):
-    """One figure."""
+    """A figure of a row, with its name and unit."""
 
     name: str
     """Name of it in the field's words: `throughput`, `outage`."""

@@ -16,7 +16,7 @@ from nfvbed.wholefile import not_written, write_whole
 
 @dataclass(frozen=True)
 class WrittenReport:
-    """What a report consists of."""
+    """The files of a report."""
 
     files: tuple[Path, ...]
     """The page first."""

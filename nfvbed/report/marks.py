@@ -76,7 +76,7 @@ class MarkedLine:
 
 @dataclass(frozen=True)
 class ExplainedMark:
-    """One mark."""
+    """A mark of the first screen, with its explanation."""
 
     mark: str
     text: str

@@ -124,7 +124,7 @@ class RunLedger:
 
     @property
     def done(self) -> tuple[DoneTrial, ...]:
-        """Those of the MRR, as planning needs them."""
+        """The trials of the MRR that are done, as planning needs them."""
         return tuple(self._done)
 
     @property
@@ -134,7 +134,7 @@ class RunLedger:
 
     @property
     def done_tests(self) -> tuple[DoneTest, ...]:
-        """The same, as planning needs them."""
+        """The results of the other tests, as planning needs them."""
         distances = {trial.sequence: trial.core_distance_ns for trial in self.trials}
         return tuple(
             DoneTest(
@@ -156,7 +156,7 @@ class RunLedger:
 
     @property
     def done_keys(self) -> frozenset[TrialKey]:
-        """What need not be repeated."""
+        """The keys of trials that need not be repeated."""
         return frozenset(self._finished)
 
     def finished_since(self, number: int) -> Sequence[TrialKey]:

@@ -14,7 +14,7 @@ from nfvbed.spec.experiment import BEST, Experiment
 
 @dataclass(frozen=True)
 class Look:
-    """What is known at a look."""
+    """The undecided traffic points and the trials that are known when verdicts are made."""
 
     experiment: Experiment
     points: Mapping[Point, Sequence[CellPlan]]

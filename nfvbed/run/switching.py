@@ -44,7 +44,7 @@ class Candidate(Record):
 
 
 class Visit(Record):
-    """One variant in one pass."""
+    """One variant's deployment in one pass over all variants."""
 
     number: int
     """Of the pass, from 1."""
@@ -73,7 +73,7 @@ class Visit(Record):
 
 
 class Switching(Record):
-    """What came of a loop."""
+    """The visits of all passes of a loop, and the problems that were found."""
 
     visits: tuple[Visit, ...]
     problems: tuple[str, ...]

@@ -58,14 +58,17 @@ class DeploymentRecord:
     """Computes of a cloud that it uses; none: it is on this host, or they are not known."""
     placed: tuple[InstancePlacement, ...] = ()
     """Its VNFs, in the order of the path, where they are instances of a cloud."""
+    freed_by: str = "nfvbed destroy"
+    """Command that makes room for another deployment: on a cloud that one which removes the VNFs is enough."""
 
     def is_same(self, variant: Variant, topology: str, vnf_kind: PortKind | None = None) -> bool:
         """Return whether the deployment is the one that is asked for, options included.
 
         Args:
-            vnf_kind: kind of ports that its VNFs want; None: it has no VNFs, or any kind will do.
+            vnf_kind: kind of ports that its VNFs want; None: it has no VNFs, or any kind will do. Ports of a cloud that
+                is not looked into are of whatever kind Neutron gives them: they are the ones that were asked for.
         """
-        kinds = {port.kind for ports in self.deployment.vnf_ports for port in ports}
+        kinds = {port.kind for ports in self.deployment.vnf_ports for port in ports} - {PortKind.NEUTRON}
         fits = vnf_kind is None or kinds <= {vnf_kind}
         return self.variant == variant and self.deployment.topology == topology and fits
 
@@ -75,12 +78,21 @@ class DeploymentRecord:
 
     def in_the_way(self, wanted: str) -> BusyError:
         """Return the error for a deployment that is there where something else is wanted."""
+        if self.vnf is not None:
+            what = f"{self.deployment.variant} ({self.deployment.topology}, {self.vnf.vnf.name})"
+        else:
+            what = self.deployment.variant
         return BusyError(
-            f"{wanted} cannot be deployed: {self.deployment.variant} is deployed on this host",
+            f"{wanted} cannot be deployed: {what} is deployed on {self.place}",
             where=self.where,
             observed=f"deployed since {self.since}, with ports of MTU {self.variant.mtu}",
-            fix="nfvbed destroy, then again",
+            fix=f"{self.freed_by}, then again",
         )
+
+    @property
+    def place(self) -> str:
+        """Where it is, in words."""
+        return f"site {self.deployment.site}" if self.placed or self.computes else "this host"
 
     def require_same(self, wanted: Variant, topology: str, choice: VnfChoice | None) -> None:
         """Refuse, in a dry run, what a deployment would refuse to take over.
@@ -93,7 +105,7 @@ class DeploymentRecord:
         if not self.is_same(wanted, topology, kind):
             raise self.in_the_way(wanted.name)
         if choice is not None and self.vnf is not None:
-            onboarded.require_same(self.deployment, self.vnf, choice)
+            onboarded.require_same(self.deployment, self.vnf, choice, freed_by=self.freed_by)
 
     def require_room(self, wanted: Variant, topology: str) -> None:
         """Refuse to onboard where another data plane is deployed, or this one with other VNFs' ports.

@@ -78,6 +78,10 @@ class Site(ABC):
         """Return the cloud that stages make of this site's machines; None: variants are deployed singly."""
         return None
 
+    def standing_variants(self) -> tuple[str, ...]:
+        """Return the names of the data planes that are on it already, where a command changes none; empty: it does."""
+        return ()
+
     # What it is, and what it can.
 
     def require_open(self) -> None:

@@ -85,7 +85,12 @@ def resolve_all(
 
 def explicit_label(choice: VnfChoice) -> str:
     """Return the label that says what runs, for `native` too: `process-bridge`."""
-    use = VnfUse(
+    return use_of(choice).label
+
+
+def use_of(choice: VnfChoice) -> VnfUse:
+    """Return the use that stands for a VNF, whatever it was asked for by."""
+    return VnfUse(
         vnf=choice.vnf.name,
         kind=choice.kind,
         forwarding=choice.forwarding,
@@ -96,7 +101,6 @@ def explicit_label(choice: VnfChoice) -> str:
         bearers=choice.bearers,
         pcrf=choice.pcrf,
     )
-    return use.label
 
 
 def with_forwarding(experiment: Experiment, catalogue: Catalogue) -> Experiment:

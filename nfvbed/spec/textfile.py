@@ -51,7 +51,6 @@ def read_bytes(path: Path, fix: str = _USUAL_FIX, most: int = MOST_BYTES) -> byt
 
     Args:
         fix: what to give instead, where it cannot be read.
-        most: bytes that are read.
 
     Raises:
         ConfigurationError: it is not there, may not be read, is no file, or is too long.

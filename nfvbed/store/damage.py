@@ -46,11 +46,7 @@ Tell = Callable[[RowError], None]
 
 
 class UnparsedValue:
-    """A value that should be JSON and is not; no field takes it.
-
-    Args:
-        why: why it is not.
-    """
+    """A value that should be JSON and is not; no field takes it."""
 
     def __init__(self, why: str) -> None:
         self.why = why

@@ -36,7 +36,6 @@ class EndTraffic(Generator):
     """A generator's interface over a source or sink that is a VNF.
 
     Args:
-        ends: the VNFs at the ends.
         generator: at the other end; None: both ends are VNFs.
         core: of a source, which is the generator then.
         frame_size: what the source sends now, in bytes, FCS included.

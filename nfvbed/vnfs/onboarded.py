@@ -33,8 +33,13 @@ def forget(deployment: Deployment) -> None:
     _path(deployment).unlink(missing_ok=True)
 
 
-def require_same(deployment: Deployment, running: VnfChoice, choice: VnfChoice) -> None:
+def require_same(
+    deployment: Deployment, running: VnfChoice, choice: VnfChoice, *, freed_by: str = "nfvbed destroy"
+) -> None:
     """Refuse to take over other VNFs than those asked for; by which names they were asked for does not matter.
+
+    Args:
+        freed_by: command that removes those that run.
 
     Raises:
         OnboardError: another VNF is running.
@@ -44,7 +49,7 @@ def require_same(deployment: Deployment, running: VnfChoice, choice: VnfChoice) 
             f"another VNF is running on {deployment.variant}",
             where=deployment.run_directory,
             observed=f"{running.label}; asked for: {choice.label}",
-            fix="nfvbed destroy, then again",
+            fix=f"{freed_by}, then again; or ask for the one that runs",
         )
 
 

@@ -44,13 +44,13 @@ class Candidate:
 
     @property
     def rounds(self) -> int:
-        """How many its figure is from."""
+        """The number of rounds that its figure is from."""
         return len(self.figures.by_round) or (self.row.mrr.rounds if self.row.mrr else 0)
 
 
 @dataclass
 class Point:
-    """One traffic point."""
+    """A traffic point with the candidates that were measured there."""
 
     traffic: Traffic
     by_variant: dict[str, list[Candidate]] = field(default_factory=dict)

@@ -19,7 +19,7 @@ LAST_LOOK: Final = Rules().looks[-1]
 
 
 class RankedVariant(Record):
-    """One variant in its place."""
+    """A variant with its place, its figure, and what bounds that."""
 
     place: int
     """From 1; those of one place are not distinguished."""
@@ -57,7 +57,7 @@ class PairSpread(Record):
 
 
 class Ranking(Record):
-    """One traffic point."""
+    """The ranking of the variants at one traffic point."""
 
     topology: str
     vnf: str

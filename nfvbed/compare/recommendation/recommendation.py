@@ -56,7 +56,7 @@ def unchecked(command: str) -> Container[str]:
 
 
 class RecommendationRequest(Record):
-    """What is asked."""
+    """The need, and the traffic points that a ranking is limited to."""
 
     need: Need
     topology: str | None = None

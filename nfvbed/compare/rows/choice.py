@@ -48,7 +48,6 @@ def choose_class(counts: Sequence[Census], classes: Sequence[str], needed: int, 
     Args:
         counts: one census for each compared cell.
         classes: the classes found on this host, nearest first.
-        needed: trials that are enough.
         wanted: a class by name, or `auto`.
 
     Raises:

@@ -65,7 +65,7 @@ class LatencySummary(Record):
 
     @property
     def min_ns(self) -> int:
-        """The least."""
+        """The least latency."""
         return self.curve[0][1]
 
     @property
@@ -240,11 +240,7 @@ def _add(merged: Counts, text: str) -> int:
 
 
 def by_direction(histograms: Sequence[Sequence[str | None]]) -> tuple[LatencySummary | None, ...]:
-    """Return the histograms of several trials merged, each direction on its own.
-
-    Args:
-        histograms: for each trial the histograms of its directions.
-    """
+    """Return the histograms of several trials merged, each direction on its own."""
     return tuple(_summary(merged) for merged in _by_direction(histograms))
 
 

@@ -46,7 +46,7 @@ class MeasuredLoad(Record):
 
 
 class MeasuredTest(Record):
-    """One result, placed."""
+    """A test's result with its placement class."""
 
     run: str
     cell: str

@@ -52,7 +52,7 @@ MARGIN: Final = 0.05
 
 
 class RunFigure(Record):
-    """One run's figure in a series."""
+    """The figure of one run in a series."""
 
     run: str
     at: str
@@ -102,7 +102,7 @@ class OutlyingRun(Record):
 
 
 class Drift(Record):
-    """A steady change."""
+    """A steady change over a series: a trend in place of steps."""
 
     per_run: float
     """Factor from one run to the next."""

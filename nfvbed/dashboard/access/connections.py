@@ -34,7 +34,7 @@ NETWORK: Final = 64
 
 @dataclass(frozen=True)
 class Limits:
-    """What strangers may take."""
+    """The most that clients may take of the server: connections and times."""
 
     connections: int = 1024
     of_client: int = 64
@@ -74,7 +74,7 @@ def client_at(address: str, user: int | None) -> str:
 
 
 class Connection(socket.socket):
-    """One that was taken."""
+    """A connection that was accepted."""
 
     client = ""
     """Whose it is."""
@@ -231,7 +231,7 @@ class _Patience:
             self._timer = asyncio.get_running_loop().call_later(self._seconds, self._late)
 
     def end(self) -> None:
-        """Wait no more."""
+        """Cancel the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -253,7 +253,7 @@ class TimedProtocol(H11Protocol):
         self._incoming.begin()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Cancel the timers of both directions."""
         self._incoming.end()
         self._outgoing.end()
         super().connection_lost(exc)

@@ -33,7 +33,7 @@ LAST_WORDS_S: Final = 2
 
 @dataclass(frozen=True)
 class Listening:
-    """What the user asked for."""
+    """Where the server listens, and who may ask it: the options of `nfvbed dashboard`."""
 
     host: str = "127.0.0.1"
     port: int = 0

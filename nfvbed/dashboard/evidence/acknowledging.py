@@ -27,7 +27,7 @@ Text = Annotated[str, StringConstraints(max_length=2000)]
 
 
 class Word(Record):
-    """What is said of a step."""
+    """The acknowledgement of a step, as it is posted."""
 
     # FastAPI warns of the body's name where its model is not built yet.
     model_config = ConfigDict(defer_build=False)

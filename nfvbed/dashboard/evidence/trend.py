@@ -55,7 +55,7 @@ class Filter(Record):
 
 
 class TrendLine(Record):
-    """One setting in the list."""
+    """A setting in the list of trends, with its newest run."""
 
     setting: Setting
     name: str

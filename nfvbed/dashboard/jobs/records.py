@@ -19,7 +19,7 @@ OUTPUT: Final = "output"
 
 
 class JobSpec(Record):
-    """What is to be done."""
+    """A job as it was asked for."""
 
     id: str
     action: str
@@ -46,7 +46,7 @@ class Process(Record):
 
 
 class RunningJob(Record):
-    """That it runs."""
+    """The two processes of a job that was started."""
 
     keeper: Process
     """Waits for the command's end, and writes it down."""
@@ -61,7 +61,7 @@ class Cancelled(Record):
 
 
 class JobEnd(Record):
-    """How it ended."""
+    """The end of a job's command."""
 
     status: int
     """Exit status; a signal's number below 0."""
@@ -69,7 +69,7 @@ class JobEnd(Record):
 
 
 class State(StrEnum):
-    """How a job is."""
+    """The state of a job."""
 
     STARTING = "starting"
     RUNNING = "running"

@@ -49,7 +49,7 @@ class Requester(AuditSubject):
 
     @property
     def who(self) -> AuditSubject:
-        """What of this is written down."""
+        """The part of this that the audit log has."""
         return AuditSubject(role=self.role.value, client=self.client, user=self.user)
 
     @property

@@ -88,7 +88,7 @@ class Sessions:
             return found.who
 
     def end(self, number: str) -> None:
-        """Sign out."""
+        """End a session; one that is not known is no error."""
         with self._one_at_a_time:
             self._known.pop(_digest(number), None)
 

@@ -9,14 +9,14 @@ from nfvbed.records.findings import Finding, stored_findings
 
 
 class DoctorReport(Record):
-    """What was found."""
+    """The doctor's findings about a host, and its answers on variants."""
 
     findings: tuple[Finding, ...] = ()
     variants: tuple[Support, ...] = ()
 
 
 class Doctor(DoctorReport):
-    """A stored report."""
+    """The doctor's report that was stored with a run."""
 
     run: str
     site: str

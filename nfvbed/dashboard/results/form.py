@@ -23,7 +23,7 @@ PATHS: Final = {ShareReference.ONE_VNF: "one VNF", ShareReference.P2P: "no VNF (
 
 @dataclass(frozen=True)
 class Option:
-    """One of several."""
+    """An option of a form's field."""
 
     value: str
     text: str

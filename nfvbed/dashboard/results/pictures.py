@@ -27,7 +27,7 @@ NOT_DRAWN: Final = (
 
 
 class Form(StrEnum):
-    """What is drawn."""
+    """The format of a figure."""
 
     LIGHT = "light"
     """SVG for a page, without title."""

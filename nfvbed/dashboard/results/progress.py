@@ -36,7 +36,7 @@ class Needs(Record):
 
     @cached_property
     def whole(self) -> int:
-        """All plain trials."""
+        """The number of all plain trials."""
         return sum(self.trials.values())
 
     @cached_property

@@ -20,7 +20,7 @@ class Paragraphs:
 
 @dataclass(frozen=True)
 class WhyPage:
-    """The page."""
+    """The page that shows what a row rests on."""
 
     title: str
     said: tuple[Paragraphs, ...]

@@ -24,7 +24,7 @@ LOOKED_AT: Final = 50
 
 
 class SelectableOption(Record):
-    """One of several."""
+    """An option of a choice, with the reason where it cannot be taken."""
 
     value: str
     text: str
@@ -64,7 +64,7 @@ class Experiments:
         return self._project.experiment_names
 
     def load(self, name: str) -> Experiment:
-        """Return an experiment.
+        """Return an experiment by its name; its file is read again where it has changed.
 
         Raises:
             ConfigurationError: its file is not valid, or gone.

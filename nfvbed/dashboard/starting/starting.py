@@ -19,7 +19,7 @@ CHOOSE_VNF: Final = "choose the VNF too; with none, it is what the experiment ha
 
 
 class Action(StrEnum):
-    """A button."""
+    """An action that a button of the dashboard starts."""
 
     EXAMINE = "examine"
     DEPLOY = "deploy"

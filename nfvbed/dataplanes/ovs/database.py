@@ -89,7 +89,6 @@ class SwitchDatabase:
         """Connect to the server.
 
         Args:
-            socket: the server's.
             binaries: the programs whose schema the database has.
             check: called while waiting; raises when waiting has become pointless.
 

@@ -148,7 +148,7 @@ def add_tun(name: str) -> None:
 
 
 def set_up(names: Iterable[str]) -> None:
-    """Set links up."""
+    """Set links up in the namespace of the calling thread."""
     with IPRoute() as route:
         for name in names:
             route.link("set", index=_index(route, name), state="up")

@@ -153,7 +153,6 @@ def sharing(address: str, group: Iterable[GroupMember], given: Mapping[str, str]
     Documentation/driver-api/vfio.rst).
 
     Args:
-        address: of the port.
         group: all devices of its group.
         given: the program that takes each port that is to be given away, by PCI address.
     """

@@ -10,7 +10,7 @@ SWITCH, GENERATOR = "switch", "generator"
 
 @dataclass(frozen=True)
 class Group:
-    """One that works."""
+    """The switch, a VNF or the generator, with its working threads."""
 
     label: str
     """`switch`, `VNF 1`, `generator`."""
@@ -21,7 +21,7 @@ class Group:
 
     @property
     def cores(self) -> frozenset[int]:
-        """Where it works."""
+        """The cores that it was given, and those of its threads."""
         return self.own_cores | {thread.core for thread in self.threads if thread.core is not None}
 
     @property

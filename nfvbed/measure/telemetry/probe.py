@@ -31,7 +31,7 @@ class Instruments:
 
 @dataclass(frozen=True)
 class Readings:
-    """What was read."""
+    """The telemetry of one trial: threads, traced softirqs, hardware counters."""
 
     window_ns: int
     """Between the two looks at threads; a little longer than frames were sent."""

@@ -52,7 +52,7 @@ class GroupTimes:
 
 @dataclass(frozen=True)
 class Traffic:
-    """What was done in the trial."""
+    """The length of a trial and the frames that came through it."""
 
     duration_ns: int
     frames: int
@@ -71,7 +71,6 @@ def group_times(
     about right: the time from a wake-up to the switch that follows is counted for the thread that was woken.
 
     Args:
-        groups: all of them.
         ticks_hold_softirqs: whether a thread's ticks are also those of softirqs that ran in it.
     """
     traced = _complete(readings)
@@ -170,7 +169,7 @@ def _softirq(group: Group, traced: TracedTimes | None, owned: bool) -> tuple[Spa
 
 @dataclass(frozen=True)
 class _Share:
-    """One thread's time."""
+    """The CPU time of one thread by kind."""
 
     user: Span
     system: Span

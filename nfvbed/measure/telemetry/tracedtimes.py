@@ -14,7 +14,7 @@ NETWORK = frozenset({"NET_TX", "NET_RX"})
 
 @dataclass
 class CoreTimes:
-    """What one core did."""
+    """The traced times of one core."""
 
     by_vector: dict[str, int] = field(default_factory=dict)
     """ns in softirqs by name of the vector, whatever they interrupted."""
@@ -27,7 +27,7 @@ class CoreTimes:
 
     @property
     def network_ns(self) -> int:
-        """In softirqs of packets."""
+        """The time in softirqs of packets."""
         return sum(ns for name, ns in self.by_vector.items() if name in NETWORK)
 
 

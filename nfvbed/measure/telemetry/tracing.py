@@ -30,7 +30,7 @@ _AVAILABLE = re.compile(r"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
 
 
 class Kind(IntEnum):
-    """What happened on a core."""
+    """The kind of a traced event."""
 
     BEGIN = 0
     """A softirq begins."""
@@ -49,7 +49,7 @@ _SOURCES = {
 
 
 class TraceEvent(NamedTuple):
-    """One event on a core."""
+    """A softirq's begin or end on a core, or the switch to another thread."""
 
     time_ns: int
     kind: Kind

@@ -32,7 +32,7 @@ Records = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class _Axis:
-    """What traffic points differ in."""
+    """The property in which the traffic points of a figure differ."""
 
     title: str
     name: str

@@ -64,7 +64,7 @@ class Drawing:
 
     @property
     def mark(self) -> str:
-        """What comes before its texts."""
+        """The mark that comes before the texts of a figure."""
         return f"{wording.SIMULATED_MARK}: " if self.simulated else ""
 
     @cached_property

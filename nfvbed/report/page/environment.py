@@ -27,7 +27,7 @@ MITIGATION: Final = "mitigations."
 
 @dataclass(frozen=True)
 class HostFacts:
-    """What is known of a host."""
+    """A host's description and its facts, as the page shows them."""
 
     table: Table
     summary: str

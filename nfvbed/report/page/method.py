@@ -11,7 +11,7 @@ from nfvbed.spec.searchpresets import CLEAN_LIMIT_S
 
 @dataclass(frozen=True)
 class Method:
-    """How the numbers came about."""
+    """The rules by which the numbers of a page came about."""
 
     placement_rule: str
     survey: bool
@@ -29,7 +29,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Scope:
-    """What the page does not show."""
+    """The limits of what a page shows."""
 
     own_loads: bool
     """Whether any latency is at a load of its variant's own."""

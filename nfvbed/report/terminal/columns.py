@@ -37,7 +37,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One cell for each column."""
+    """A line with a cell for each column."""
 
     cells: tuple[Cell, ...]
 

@@ -29,7 +29,7 @@ LEGEND: Final = 8
 
 @dataclass(frozen=True)
 class ScreenContext:
-    """What is around the comparison."""
+    """The title, the machines and the page beside a comparison."""
 
     title: str = ""
     machines: tuple[str, ...] = ()

@@ -129,7 +129,7 @@ def _of_load(load: MeasuredLoad) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _TableLine:
-    """One line of a table."""
+    """A line of a table of tests."""
 
     names: dict[str, str]
     """By heading, without those that all lines share."""

@@ -38,7 +38,7 @@ _BACK_TO_BACK_NOTES = (
 
 @dataclass(frozen=True)
 class _Search:
-    """One repetition."""
+    """A repetition of the search for the longest burst, with the bursts that it went by."""
 
     found: BurstFound
     longest: TrialRecord | None

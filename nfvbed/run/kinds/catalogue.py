@@ -30,7 +30,7 @@ Model = TypeVar("Model", bound=NamedTest)
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of test."""
+    """A kind of test: the model of its declaration, the function that executes it, its payload."""
 
     model: type[NamedTest]
     """What a file may say of it."""
@@ -45,13 +45,13 @@ class Kind:
 
     @property
     def name(self) -> str:
-        """What files call it."""
+        """The value of `kind` in an experiment's file."""
         (name,) = get_args(self.model.model_fields["kind"].annotation)
         return str(name)
 
     @property
     def result(self) -> ResultKind:
-        """What its results are called."""
+        """The kind of its results in the store."""
         return ResultKind(self.name)
 
     @property

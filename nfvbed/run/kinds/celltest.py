@@ -33,20 +33,20 @@ class GivenLoad(Protocol):
 
     @property
     def load_pps(self) -> int | None:
-        """The load."""
+        """The load in frames/s; None: it is given as a fraction."""
 
     @property
     def fraction(self) -> float | None:
-        """The part."""
+        """The part of a reference; None: the load is given in frames/s."""
 
     @property
     def of(self) -> str:
-        """What it is a part of."""
+        """The reference that the fraction is of: `mrr`, or the name of a goal."""
 
 
 @dataclass(frozen=True)
 class Outcome(Generic[Payload]):
-    """What came of a test."""
+    """The outcome of a test before it is written: its payload, or why there is none."""
 
     payload: Payload | None
     status: Status = Status.OK
@@ -62,7 +62,7 @@ class Outcome(Generic[Payload]):
 
 @dataclass(frozen=True)
 class RunContext:
-    """What all tests of a run share."""
+    """The plan, ledger, tools and observer that all tests of a run share."""
 
     plan: Plan
     ledger: RunLedger
@@ -81,7 +81,7 @@ class CellTest:
 
     @property
     def plan(self) -> Plan:
-        """What is measured in the run."""
+        """The plan of the run."""
         return self.context.plan
 
     def known(self) -> TestReferences:

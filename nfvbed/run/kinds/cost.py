@@ -58,7 +58,7 @@ def cost(cell_test: CellTest, spec: CostTest) -> Outcome[TablePayload]:
 
 @dataclass
 class _CostTrials:
-    """One test as it is executed."""
+    """The trials of one test of the cost of packets."""
 
     cell_test: CellTest
     spec: CostTest
@@ -221,7 +221,7 @@ def _running(client: XdpSwitchClient, program: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _LiveTrial:
-    """One trial of a task."""
+    """A trial of an XDP task on frames that a port receives."""
 
     trial: TrialRecord
     returned: int
@@ -257,7 +257,7 @@ class _LiveTrial:
 
 @dataclass(frozen=True)
 class _Tasks:
-    """One test as it is executed."""
+    """The measurements of one test of XDP tasks."""
 
     cell_test: CellTest
     spec: XdpTasksTest

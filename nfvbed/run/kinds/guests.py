@@ -166,7 +166,6 @@ def count_misses(
     Args:
         guests: idle ones.
         load: its time is that of counting, and the time to settle before and after.
-        settle_s: time before and after counting.
 
     Raises:
         UnsupportedError: an event cannot be counted.

@@ -21,7 +21,7 @@ OF_THE_FIRST = "against the first row"
 
 @dataclass(frozen=True)
 class Condition:
-    """What a row is measured under."""
+    """The traffic and the parameters of one row."""
 
     label: str
     parameters: dict[str, str | int | float]
@@ -33,7 +33,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class _TrialFigures:
-    """One trial's figures."""
+    """The figures of one trial."""
 
     trial: TrialRecord
     rate_pps: int

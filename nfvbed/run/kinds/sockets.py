@@ -33,7 +33,7 @@ AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 @dataclass(frozen=True)
 class Condition:
-    """What is run for one row."""
+    """The run of a socket tool that one row is measured with."""
 
     label: str
     parameters: Mapping[str, str | int | float]

@@ -50,11 +50,7 @@ class NodeElsewhere(AbsentSite):
 
 
 class GuestNodePlanes(LabPlanes):
-    """The data planes on this machine, which is a guest node.
-
-    Args:
-        node: what the guest node is.
-    """
+    """The data planes on this machine, which is a guest node."""
 
     def __init__(self, machine: LabMachine, node: NodeIdentity) -> None:
         super().__init__(machine)

@@ -61,6 +61,10 @@ class RackSite(OpenstackSite):
         provider = TackerVnfs(spec.name, spec.onboarding, target, root)
         super().__init__(spec.name, LabMachine(spec, root), target, provider)
 
+    def standing_variants(self) -> tuple[str, ...]:
+        """Return the variants that are deployed on its machines."""
+        return tuple(one.name for one in self._rack.pinning.each)
+
     def staged_cloud(self) -> StagedCloud:
         """Return the cloud that is deployed on it."""
         return self._stages

@@ -57,7 +57,8 @@ def is_there(project: Project, site: str, *, evicts: bool) -> bool:
 
 def take_down(project: Project, site: KollaSiteSpec, observer: Observer, *, evicts: bool) -> tuple[str, ...]:
     """Take down what is deployed; as `StagedCloud.take_down`."""
-    is_there(project, site.name, evicts=evicts)
+    if not is_there(project, site.name, evicts=evicts):
+        return destroying.foresee(project, site.name)
     return destroying.destroy(project, site, observer)
 
 

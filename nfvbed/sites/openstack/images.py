@@ -49,7 +49,6 @@ def keep(connection: Connection, journal: Journal | None, vnf: str, image: Image
 
     Args:
         journal: of what is made in a foreign cloud; None: the cloud is nfvbed's own.
-        vnf: name of the VNF that it is of.
         image: the file, already checked.
 
     Raises:

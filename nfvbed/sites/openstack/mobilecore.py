@@ -67,11 +67,7 @@ class CorePlace:
 
 
 class MobileCore:
-    """The measured form of a VNF of several machines.
-
-    Args:
-        name: of the VNF.
-    """
+    """The measured form of a VNF of several machines."""
 
     def __init__(self, project: Project, name: str) -> None:
         found = project.load_vnf(name)

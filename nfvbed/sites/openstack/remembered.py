@@ -54,7 +54,8 @@ class RememberedDeployment:
         """
         computes = tuple(dict.fromkeys(filter(None, (self.compute, *(one.host for one in placed)))))
         where = str(_path(folder))
-        return DeploymentRecord(self.deployment, self.variant, self.choice, where, self.since, computes, placed)
+        ends = f"nfvbed offboard --site {self.deployment.site}"
+        return DeploymentRecord(self.deployment, self.variant, self.choice, where, self.since, computes, placed, ends)
 
 
 def since_now() -> str:

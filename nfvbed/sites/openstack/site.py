@@ -223,7 +223,7 @@ class OpenstackSite(Site):
         if found is None or found.choice is None:
             # A data plane without VNFs is nobody's way: it has no instances that another compute would lack.
             return self._add(self._setting_up.from_nothing(CloudRequest(variant, plan, vnf)))
-        deployed = found.deployed(self._target.folder)
+        deployed = found.deployed(self._target.folder, vnfs.placed(found.deployment.vnfs))
         if not deployed.is_same(variant, topology):
             raise deployed.in_the_way(f"{variant.name} ({topology})")
         deployed.require_same(variant, topology, vnf)
@@ -241,7 +241,7 @@ class OpenstackSite(Site):
         if found is not None and (
             found.choice is not None or found.deployed(self._target.folder).is_same(variant, topology)
         ):
-            deployed = found.deployed(self._target.folder)
+            deployed = found.deployed(self._target.folder, vnfs.placed(found.deployment.vnfs))
             if not deployed.is_same(variant, topology):
                 raise deployed.in_the_way(f"{variant.name} ({topology})")
             deployed.require_same(variant, topology, vnf)

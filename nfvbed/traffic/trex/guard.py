@@ -32,7 +32,6 @@ def start(argv: Sequence[str], folder: Path) -> "subprocess.Popen[bytes]":
 
     Args:
         argv: of the program. Its output goes where this program's errors go.
-        folder: in which it starts.
     """
     command = [sys.executable, "-c", _MAIN, _ROOT, *argv]
     return subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=sys.stderr)

@@ -74,7 +74,6 @@ class Core:
 
     Args:
         workspace: in which they are started.
-        name: of the VNF.
     """
 
     def __init__(self, workspace: Workspace, name: str, pcrf: PcrfKind = NEXTEPC) -> None:

@@ -25,7 +25,6 @@ class Ue:
     """One UE with its SIM.
 
     Args:
-        subscriber: the SIM.
         network: to which it attaches.
     """
 

@@ -66,7 +66,6 @@ def check_memory(count: int, each_mib: int, meminfo: Path = _MEMINFO) -> None:
     """Refuse more guests than the memory holds.
 
     Args:
-        each_mib: memory of one guest.
         meminfo: the kernel's `/proc/meminfo`.
 
     Raises:

@@ -49,7 +49,6 @@ class UnknownNames:
             kind: the kind of thing that it would name.
             name: as it is written.
             of: the part that has it, as `of test a`.
-            place: of the name.
             known: the names of this kind.
         """
         names = sorted(known)

@@ -20,9 +20,6 @@ class PluginService:
     """A Unix socket for the plug-in's requests; all work is done in the thread that calls `serve`.
 
     nfvgen is tied to the thread that started it, so no other thread may serve.
-
-    Args:
-        path: of the socket.
     """
 
     def __init__(self, path: Path, handler: Handler) -> None:

@@ -1,5 +1,7 @@
 """The verbs on a site of a cloud that exists already, as far as they come without one."""
 
+import json
+
 import pytest
 import yaml
 
@@ -77,3 +79,17 @@ def test_the_lab_has_no_such_data_plane(capsys, tmp_path):
     (tmp_path / "deploy/sites/lab.yml").write_text("{name: lab, kind: lab}")
     assert main(["deploy", "existing", "--dry-run"]) in (2, 11)
     assert capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("site", "topologies", "vnf"), [("sol", {"pvp"}, "vm-io"), ("path", {"pvp"}, "existing-image-existing")]
+)
+def test_the_labs_experiment_is_fitted_to_such_a_cloud(capsys, site, topologies, vnf):
+    assert main(["plan", "pvp", "--site", site, "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    cells = plan["cells"]
+    assert {cell["variant"] for cell in cells} == {"existing"}
+    assert {cell["topology"] for cell in cells} == topologies
+    assert {cell["vnf"] for cell in cells} == {vnf}
+    assert [cell["lacks"] for cell in cells if cell["lacks"]] == []
+    assert "existing without linux-bridge, ovs-dpdk: existing is what such a site has" in plan["left_out_on_site"]

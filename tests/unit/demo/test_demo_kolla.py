@@ -58,6 +58,9 @@ def _demo(tmp_path, monkeypatch):
     monkeypatch.setattr(module.steps, "answer", module.commands.answer)
     monkeypatch.setattr(module, "RECORD", tmp_path / "record.json")
     monkeypatch.setattr(module, "end_like_interrupt", lambda: None)
+    # A double proves nothing of a variant: what it would note goes nowhere.
+    module.noted = []
+    monkeypatch.setattr(module.boxevidence, "note", lambda root, done: module.noted.append(done))
     return module
 
 
@@ -80,6 +83,19 @@ def test_two_data_planes_are_measured_and_compared_and_all_is_taken_down(demo, c
     shown = capsys.readouterr().out
     assert "2 s   3 deploy ovs-dpdk --site box" in shown and "MiB of memory" in shown
     assert "nothing is left behind" in shown
+
+
+def test_what_each_variant_has_passed_is_noted_as_far_as_it_came(demo):
+    demo.commands.fails = ("deploy", "macvtap", *demo.SITE, "--redeploy", *demo.CONFIRMED)
+    assert demo.main(["macvtap"]) == 20
+    last = demo.noted[-1]
+    assert (last.variant, last.passed) == ("ovs-dpdk", ("deploy", "verify", "onboard", "run"))
+    assert last.images == "ours" and last.release == "2026.1"
+    demo.commands.fails = None
+    demo.noted.clear()
+    assert demo.main(["macvtap"]) == 0
+    assert (demo.noted[-1].variant, demo.noted[-1].passed[-1]) == ("macvtap", "destroy")
+    assert {one.variant for one in demo.noted} == {"ovs-dpdk", "macvtap"}
 
 
 def test_a_step_that_fails_ends_it_and_the_rack_is_stopped(demo):

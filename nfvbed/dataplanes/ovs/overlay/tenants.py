@@ -106,7 +106,7 @@ SHAPES: tuple[Shape, ...] = (
 
 
 def tenant_rules(count: int) -> Iterator[TableRule]:
-    """Yield this number of rules, from all shapes in turn, no two alike."""
+    """Return as many rules as are asked for, from all shapes in turn, no two alike."""
     return itertools.islice(_all(), count)
 
 
