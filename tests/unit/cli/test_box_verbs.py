@@ -58,7 +58,7 @@ def test_a_machine_is_named_where_it_does_not_run(capsys):
 def test_a_host_that_is_too_small_starts_nothing(root, capsys, monkeypatch):
     small = HostState(4096, 60000, 2, True, (), "ext4", True, 0)
     monkeypatch.setattr(prechecks, "look", lambda places: small)
-    for words in (("rack", "start"), ("deploy", "ovs-dpdk", "--site", "box")):
+    for words in (("rack", "start"), ("rack", "start", "--no-images"), ("deploy", "ovs-dpdk", "--site", "box")):
         refused = reported(capsys, *words, code=12).err
         assert "it lacks 12288 MiB of memory" in refused and "4096 MiB are available" in refused
     assert not (root / ".nfvbed/box/box/machines").exists()
