@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import asdict
 from functools import partial
 
@@ -70,8 +71,11 @@ def stop(site: str, dry_run: bool) -> None:
     if dry_run:
         click.echo(f"would stop {', '.join(running)}" if running else f"no machine of site {site} runs")
         return
-    stopped = box.stop()
-    forget_cloud(RackPlaces.of(project.root, site))
+    places = RackPlaces.of(project.root, site)
+    # Nothing is deployed on machines that go meanwhile; where nothing ever was, there is nothing to lock.
+    with places.taken() if places.directory.is_dir() else nullcontext():
+        stopped = box.stop()
+        forget_cloud(places)
     click.echo(f"the machines of site {site} are gone" if stopped else f"no machine of site {site} runs")
 
 

@@ -74,6 +74,8 @@ def test_addresses_of_a_box_that_is_down_are_asked_by_nobody(root, capsys):
     with pytest.raises(PrerequisiteError) as failure:
         entering.open_site(spec, root)
     assert "nfvbed rack start --site box" in failure.value.fix
+    with places.taken():
+        assert "another nfvbed is at work on site box" in reported(capsys, "rack", "stop", code=13).err
     reported(capsys, "rack", "stop")
     assert journal.read(places) is None  # the machines that it was on are gone
 
