@@ -3,19 +3,23 @@
 import hashlib
 import io
 import json
+import os
 import tarfile
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nfvbed.cloud.box.images.build import BoxImages, adapted
-from nfvbed.cloud.box.images.dockerfiles import Dockerfiles, ImageFile, commands, pairs
+from nfvbed.cloud.box.images.dockerfiles import Dockerfiles, ImageFile, User, commands, pairs
+from nfvbed.cloud.box.images.finish import finish
 from nfvbed.cloud.box.images.layer import pack
 from nfvbed.cloud.box.images.places import ImagePlaces
 from nfvbed.cloud.box.images.record import ImageRecord
 from nfvbed.cloud.box.images.registry import MANIFEST, Storage, small_layer
 from nfvbed.cloud.box.images.root import unpack_argv, user_files
+from nfvbed.cloud.devcloud.root.tool import Tool
 from nfvbed.errors import InternalError, PrerequisiteError
 
 # As Kolla 22.2.0 renders them for Debian, cut short.
@@ -203,6 +207,45 @@ def test_a_layer_is_named_by_both_of_its_digests(tmp_path: Path) -> None:
     with pytest.raises(PrerequisiteError, match="cannot be packed"):
         pack(tmp_path / "none", tmp_path / "other.tar.zst")
     assert not (tmp_path / "other.tar.zst").exists()
+
+
+class QuietTool(Tool):
+    """A double of what runs programs: it remembers them."""
+
+    def __init__(self) -> None:
+        self.ran: list[list[str]] = []
+
+    def run(
+        self, name: str, argv: Sequence[str], timeout_s: float, environment: Mapping[str, str] | None = None
+    ) -> str:
+        """Remember a program, without the words that enter the root."""
+        self.ran.append(list(argv)[list(argv).index("chroot") + 2 :])
+        return ""
+
+
+def test_a_root_is_finished_twice_alike(tmp_path: Path) -> None:
+    for name in ("etc/pam.d", "etc/sudoers.d", "var/log/rabbitmq", "var/lib/mysql/data", "usr/sbin", "usr/bin", "proc"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "etc/pam.d/sshd").write_text("session    required     pam_loginuid.so\n")
+    (tmp_path / "var/log/rabbitmq/startup_log").write_text("of the building")
+    (tmp_path / "usr/sbin/tcpdump").write_text("")
+    venv = tmp_path / "var/lib/kolla/venv/etc/nova"
+    venv.mkdir(parents=True)
+    (venv / "rootwrap.conf").write_text("[DEFAULT]\nexec_dirs=/sbin\n")
+    users = [User(name, 1, os.getgid(), name, f"/var/lib/{name}", "/bin/sh") for name in ("kolla", "haproxy", "mysql")]
+    users += [User("rabbitmq", 7, 8, "rabbitmq", "/var/lib/rabbitmq", "/bin/sh", {"kolla"})]
+    tool = QuietTool()
+    for _ in range(2):
+        finish(tmp_path, tool, users)
+        # RabbitMQ does not make its folder.
+        assert (tmp_path / "var/log/rabbitmq").is_dir() and not list((tmp_path / "var/log/rabbitmq").iterdir())
+        assert not list((tmp_path / "var/lib/mysql").iterdir())
+        assert "optional     pam_loginuid" in (tmp_path / "etc/pam.d/sshd").read_text()
+        assert "exec_dirs=/var/lib/kolla/venv/bin,/sbin" in (tmp_path / "etc/nova/rootwrap.conf").read_text()
+        assert (tmp_path / "usr/bin/tcpdump").is_file()
+    assert ["chown", "--recursive", "7:8", "/var/lib/rabbitmq"] in tool.ran
+    half = len(tool.ran) // 2
+    assert tool.ran[:half] == tool.ran[half:]
 
 
 def test_packages_are_unpacked_with_kollas_users_and_no_service_started(tmp_path: Path) -> None:
