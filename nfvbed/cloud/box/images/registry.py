@@ -4,11 +4,12 @@ import hashlib
 import io
 import json
 import tarfile
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from nfvbed.cloud.box.images.dockerfiles import ServiceImage
+from nfvbed.cloud.box.images.dockerfiles import ServiceImage, User
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 CONFIGURATION = "application/vnd.oci.image.config.v1+json"
@@ -54,13 +55,16 @@ class Storage:
         """Return the file of a blob, by its digest `sha256:HEX`."""
         return self._place(digest) / "data"
 
-    def add_image(self, repository: str, tag: str, image: ServiceImage, shared: Layer) -> str:
+    def add_image(
+        self, repository: str, tag: str, image: ServiceImage, shared: Layer, users: Iterable[User] = ()
+    ) -> str:
         """Write an image of a shared layer and its own one; return the digest of its manifest.
 
         Args:
             repository: as `kolla/nova-api`.
+            users: of the shared layer, with homes in it.
         """
-        archive = small_layer(image)
+        archive = small_layer(image, users)
         digest = self._add(archive)
         layers = (shared, Layer(digest, len(archive), digest, PLAIN_LAYER))
         described = _json(configuration(image, layers))
@@ -102,10 +106,21 @@ class Storage:
         (place / "link").write_text(digest)
 
 
-def small_layer(image: ServiceImage) -> bytes:
-    """Return an image's own files as a plain archive; the same files give the same bytes."""
+def small_layer(image: ServiceImage, users: Iterable[User] = ()) -> bytes:
+    """Return an image's own files as a plain archive; the same files give the same bytes.
+
+    Args:
+        users: whose homes stay theirs. An engine makes each folder of a layer anew, and one that is not in the archive
+            belongs to root.
+    """
     out = io.BytesIO()
+    folders = {parent for path in image.files | image.links for parent in PurePosixPath(path).parents}
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for one in sorted(users, key=lambda user: user.home):
+            if PurePosixPath(one.home) in folders:
+                entry = tarfile.TarInfo(one.home.lstrip("/"))
+                entry.type, entry.mode, entry.uid, entry.gid = tarfile.DIRTYPE, 0o755, one.uid, one.gid
+                archive.addfile(entry)
         for path, file in sorted(image.files.items()):
             entry = tarfile.TarInfo(path.lstrip("/"))
             entry.size, entry.mode = len(file.content), file.mode

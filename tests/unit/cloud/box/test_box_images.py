@@ -4,16 +4,17 @@ import hashlib
 import io
 import json
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nfvbed.cloud.box.images.build import BoxImages, adapted
-from nfvbed.cloud.box.images.dockerfiles import Dockerfiles, commands, pairs
+from nfvbed.cloud.box.images.dockerfiles import Dockerfiles, ImageFile, User, commands, pairs
 from nfvbed.cloud.box.images.layer import pack
 from nfvbed.cloud.box.images.places import ImagePlaces
 from nfvbed.cloud.box.images.record import ImageRecord
-from nfvbed.cloud.box.images.registry import MANIFEST, Storage
+from nfvbed.cloud.box.images.registry import MANIFEST, Storage, small_layer
 from nfvbed.cloud.box.images.root import unpack_argv, user_files
 from nfvbed.errors import PrerequisiteError
 
@@ -210,3 +211,12 @@ def test_a_record_of_another_form_is_none(tmp_path: Path) -> None:
     assert ImageRecord.read(tmp_path) is None
     (tmp_path / "images.json").write_text('{"images": "ours"}')
     assert ImageRecord.read(tmp_path) is None
+
+
+def test_a_user_keeps_his_home_where_files_are_put_into_it(dockerfiles: Dockerfiles) -> None:
+    image = replace(dockerfiles.image("switch"), files={"/var/lib/ansible/requirements.yml": ImageFile(b"", 0o644)})
+    users = [User(name, 42401, 42402, name, f"/var/lib/{name}", "/bin/sh") for name in ("ansible", "nova")]
+    with tarfile.open(fileobj=io.BytesIO(small_layer(image, users))) as archive:
+        found = {entry.name: (entry.isdir(), entry.mode, entry.uid, entry.gid) for entry in archive}
+    assert found["var/lib/ansible"] == (True, 0o755, 42401, 42402)
+    assert "var/lib/nova" not in found
