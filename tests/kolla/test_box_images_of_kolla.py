@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from nfvbed.cloud.box.images.build import adapted
+from nfvbed.cloud.box.images.build import adapted, users_of
 from nfvbed.cloud.box.images.dockerfiles import Dockerfiles
-from nfvbed.cloud.box.images.root import user_files, users_of
+from nfvbed.cloud.box.images.root import user_files
 from nfvbed.cloud.devcloud.root.lists import read_packages
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.sites.kolla import boximages

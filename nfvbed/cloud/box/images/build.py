@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import takewhile
@@ -38,10 +38,12 @@ _TOOLS = {
     "unshare": "util-linux",
     "zstd": "zstd",
 }
+_UNSEEN_GROUPS = {"nova": {"hugetlbfs", "libvirt"}, "qemu": {"hugetlbfs"}}
+"""Kolla's users.py has these groups for sockets of vhost-user and libvirt; on Debian its Dockerfiles add nobody."""
 _UWSGI = {"UWSGI_PLUGINS": "/usr/lib/uwsgi/plugins/http_plugin.so", "UWSGI_VIRTUALENV": environments.SERVICES.folder}
 """Debian's uWSGI is told where the services are; Kolla builds its own into the environment."""
 _STEPS = {
-    "root": ("packages.txt", "images.txt", "root.py", "dockerfiles.py"),
+    "root": ("packages.txt", "images.txt", "root.py", "dockerfiles.py", "build.py"),
     "environments": ("services.txt", "toolbox.txt", "collections.txt", "environments.py"),
     "finish": ("finish.py",),
     "layer": ("layer.py",),
@@ -97,7 +99,7 @@ class BoxImages:
         dockerfiles = Dockerfiles(places.dockerfiles)
         names = read_packages(_HERE / "images.txt")
         images = [adapted(dockerfiles.image(name)) for name in names]
-        users = root.users_of(dockerfiles, names)
+        users = users_of(dockerfiles, names)
         kept = ImageRecord.read(places.storage)
         if kept is None or kept.layer_key != self._key_of("layer"):
             self._resume()
@@ -106,7 +108,7 @@ class BoxImages:
             self._once("finish", lambda: finish.finish(places.root, tool, users.values()))
             self._once("layer", lambda: self._pack(tool))
             kept = self._of_layer()
-        return self._store(images, kept, users.values())
+        return self._store(images, kept)
 
     def _unpack(self, tool: Tool, users: dict[str, User]) -> str:
         self._step("packages", lambda: root.download(self._places, tool))
@@ -143,7 +145,7 @@ class BoxImages:
             raise InternalError("the record of a layer is gone", where=str(self._places.build))
         return found
 
-    def _store(self, images: list[ServiceImage], layer: ImageRecord, users: Iterable[User]) -> Path:
+    def _store(self, images: list[ServiceImage], layer: ImageRecord) -> Path:
         places = self._places
         draft = places.build / "storage"
         shutil.rmtree(draft, ignore_errors=True)
@@ -153,7 +155,7 @@ class BoxImages:
             file = places.layer if places.layer.is_file() else Storage(places.storage).blob(layer.layer)
             shared = written.add_layer(file, layer.layer, layer.diff_id)
             for image in images:
-                written.add_image(f"{NAMESPACE}/{image.name}", _tag(), image, shared, users)
+                written.add_image(f"{NAMESPACE}/{image.name}", _tag(), image, shared)
             names = tuple(image.name for image in images)
             layer.model_copy(update={"key": self.key(), "tag": _tag(), "names": names}).write(draft)
             places.stamp.unlink(missing_ok=True)
@@ -271,6 +273,14 @@ def adapted(image: ServiceImage) -> ServiceImage:
     if environment["PATH"].startswith(environments.TOOLBOX.folder):
         files[finish.NETDEV_PATH] = ImageFile(finish.netdev_vsctl(), 0o755)
     return replace(image, labels={**labels, LABEL: OURS}, files=files, environment=environment)
+
+
+def users_of(dockerfiles: Dockerfiles, names: tuple[str, ...]) -> dict[str, User]:
+    """Return Kolla's users as the images need them."""
+    users = dockerfiles.users(names)
+    for name, groups in _UNSEEN_GROUPS.items():
+        users[name].groups |= groups
+    return users
 
 
 def _render(places: ImagePlaces, tool: Tool) -> str:

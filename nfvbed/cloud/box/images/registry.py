@@ -9,12 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from nfvbed.cloud.box.images.dockerfiles import ServiceImage, User
+from nfvbed.cloud.box.images.dockerfiles import ServiceImage
+from nfvbed.errors import InternalError
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 CONFIGURATION = "application/vnd.oci.image.config.v1+json"
 PLAIN_LAYER = "application/vnd.oci.image.layer.v1.tar"
 ZSTD_LAYER = f"{PLAIN_LAYER}+zstd"
+
+_ROOTS_OWN = ("/etc/", "/usr/", "/root/")
+"""Below these, folders of small layers are root's. A layer's folders take the place of those below it, with owner and
+rights: one that was a user's home would be root's from then on."""
+_FOLDER_MODES = {"/root": 0o700, "/etc/sudoers.d": 0o750}
+"""Of folders that not all may read."""
+_READ_BY_BUILDS = ("/var/lib/ansible/requirements.yml",)
+"""Files that only the building of Kolla's own images reads, in a home."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +64,13 @@ class Storage:
         """Return the file of a blob, by its digest `sha256:HEX`."""
         return self._place(digest) / "data"
 
-    def add_image(
-        self, repository: str, tag: str, image: ServiceImage, shared: Layer, users: Iterable[User] = ()
-    ) -> str:
+    def add_image(self, repository: str, tag: str, image: ServiceImage, shared: Layer) -> str:
         """Write an image of a shared layer and its own one; return the digest of its manifest.
 
         Args:
             repository: as `kolla/nova-api`.
-            users: of the shared layer, with homes in it.
         """
-        archive = small_layer(image, users)
+        archive = small_layer(image)
         digest = self._add(archive)
         layers = (shared, Layer(digest, len(archive), digest, PLAIN_LAYER))
         described = _json(configuration(image, layers))
@@ -106,22 +112,20 @@ class Storage:
         (place / "link").write_text(digest)
 
 
-def small_layer(image: ServiceImage, users: Iterable[User] = ()) -> bytes:
-    """Return an image's own files as a plain archive; the same files give the same bytes.
+def small_layer(image: ServiceImage) -> bytes:
+    """Return an image's own files and their folders as a plain archive; the same files give the same bytes.
 
-    Args:
-        users: whose homes stay theirs. An engine makes each folder of a layer anew, and one that is not in the archive
-            belongs to root.
+    Raises:
+        InternalError: a file is in a folder whose owner is not known here.
     """
     out = io.BytesIO()
-    folders = {parent for path in image.files | image.links for parent in PurePosixPath(path).parents}
+    files = {path: file for path, file in sorted(image.files.items()) if path not in _READ_BY_BUILDS}
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for one in sorted(users, key=lambda user: user.home):
-            if PurePosixPath(one.home) in folders:
-                entry = tarfile.TarInfo(one.home.lstrip("/"))
-                entry.type, entry.mode, entry.uid, entry.gid = tarfile.DIRTYPE, 0o755, one.uid, one.gid
-                archive.addfile(entry)
-        for path, file in sorted(image.files.items()):
+        for path in _folders((*files, *image.links)):
+            entry = tarfile.TarInfo(path.lstrip("/"))
+            entry.type, entry.mode = tarfile.DIRTYPE, _FOLDER_MODES.get(path, 0o755)
+            archive.addfile(entry)
+        for path, file in files.items():
             entry = tarfile.TarInfo(path.lstrip("/"))
             entry.size, entry.mode = len(file.content), file.mode
             archive.addfile(entry, io.BytesIO(file.content))
@@ -130,6 +134,18 @@ def small_layer(image: ServiceImage, users: Iterable[User] = ()) -> bytes:
             entry.type, entry.linkname, entry.mode = tarfile.SYMTYPE, target, 0o777
             archive.addfile(entry)
     return out.getvalue()
+
+
+def _folders(paths: Iterable[str]) -> list[str]:
+    found = set[str]()
+    for path in paths:
+        parents = [str(parent) for parent in PurePosixPath(path).parents][:-1]
+        if parents and not path.startswith(_ROOTS_OWN):
+            raise InternalError(
+                f"an image's own layer would change the owner of {parents[0]}", observed=path, where="registry.py"
+            )
+        found.update(parents)
+    return sorted(found)
 
 
 def configuration(image: ServiceImage, layers: tuple[Layer, ...]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from nfvbed.cloud.box.images.dockerfiles import Dockerfiles, User
+from nfvbed.cloud.box.images.dockerfiles import User
 from nfvbed.cloud.box.images.places import ImagePlaces
 from nfvbed.cloud.box.root import SUITE, sources
 from nfvbed.cloud.devcloud.root.lists import read_packages
@@ -17,18 +17,8 @@ PACKAGES = Path(__file__).parent / "packages.txt"
 _LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*", "/usr/share/info/*")
 _SYSTEM_IDS = "LAST_SYSTEM_UID=59999\nLAST_SYSTEM_GID=59999\n"
 """Kolla's users have large numbers, and packages look for theirs among the system's (as its Dockerfile of base)."""
-_UNSEEN_GROUPS = {"nova": {"hugetlbfs", "libvirt"}, "qemu": {"hugetlbfs"}}
-"""Kolla's users.py has these groups for sockets of vhost-user and libvirt; on Debian its Dockerfiles add nobody."""
 _DOWNLOAD_S = 1800.0
 _UNPACK_S = 3600.0
-
-
-def users_of(dockerfiles: Dockerfiles, names: tuple[str, ...]) -> dict[str, User]:
-    """Return Kolla's users as the images need them."""
-    users = dockerfiles.users(names)
-    for name, groups in _UNSEEN_GROUPS.items():
-        users[name].groups |= groups
-    return users
 
 
 def download(places: ImagePlaces, tool: Tool) -> str:

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from nfvbed.cloud.box.images.build import BoxImages, adapted
-from nfvbed.cloud.box.images.dockerfiles import Dockerfiles, ImageFile, User, commands, pairs
+from nfvbed.cloud.box.images.dockerfiles import Dockerfiles, ImageFile, commands, pairs
 from nfvbed.cloud.box.images.layer import pack
 from nfvbed.cloud.box.images.places import ImagePlaces
 from nfvbed.cloud.box.images.record import ImageRecord
 from nfvbed.cloud.box.images.registry import MANIFEST, Storage, small_layer
 from nfvbed.cloud.box.images.root import unpack_argv, user_files
-from nfvbed.errors import PrerequisiteError
+from nfvbed.errors import InternalError, PrerequisiteError
 
 # As Kolla 22.2.0 renders them for Debian, cut short.
 BASE = r"""FROM debian:trixie
@@ -179,6 +179,18 @@ def test_a_registry_finds_an_image_by_its_tag(dockerfiles: Dockerfiles, tmp_path
         assert archive.getmember("etc/alternatives/ovs-vswitchd").linkname.endswith("ovs-vswitchd-dpdk")
 
 
+def test_a_small_layer_changes_no_folders_owner(dockerfiles: Dockerfiles) -> None:
+    """A file in a home would make the home root's: Docker makes a layer's missing folders so."""
+    image = dockerfiles.image("nova-api")
+    files = {**image.files, "/var/lib/ansible/requirements.yml": ImageFile(b"", 0o644)}
+    with tarfile.open(fileobj=io.BytesIO(small_layer(replace(image, files=files)))) as archive:
+        folders = {one.name: (one.uid, one.mode) for one in archive.getmembers() if one.isdir()}
+    assert folders["root"] == (0, 0o700) and folders["etc/sudoers.d"] == (0, 0o750)
+    assert set(folders) == {"etc", "etc/sudoers.d", "root", "usr", "usr/local", "usr/local/bin"}
+    with pytest.raises(InternalError, match="owner of /var/lib/nova"):
+        small_layer(replace(image, files={"/var/lib/nova/file": ImageFile(b"", 0o644)}))
+
+
 def test_a_layer_is_named_by_both_of_its_digests(tmp_path: Path) -> None:
     root = tmp_path / "root"
     (root / "proc" / "1").mkdir(parents=True)
@@ -211,12 +223,3 @@ def test_a_record_of_another_form_is_none(tmp_path: Path) -> None:
     assert ImageRecord.read(tmp_path) is None
     (tmp_path / "images.json").write_text('{"images": "ours"}')
     assert ImageRecord.read(tmp_path) is None
-
-
-def test_a_user_keeps_his_home_where_files_are_put_into_it(dockerfiles: Dockerfiles) -> None:
-    image = replace(dockerfiles.image("switch"), files={"/var/lib/ansible/requirements.yml": ImageFile(b"", 0o644)})
-    users = [User(name, 42401, 42402, name, f"/var/lib/{name}", "/bin/sh") for name in ("ansible", "nova")]
-    with tarfile.open(fileobj=io.BytesIO(small_layer(image, users))) as archive:
-        found = {entry.name: (entry.isdir(), entry.mode, entry.uid, entry.gid) for entry in archive}
-    assert found["var/lib/ansible"] == (True, 0o755, 42401, 42402)
-    assert "var/lib/nova" not in found
