@@ -307,6 +307,7 @@ test-kolla-all: setup-test ## as test-kolla, with every combination, and Ansible
 
 .PHONY: test-kolla-box
 test-kolla-box: setup-test ## the machines of a rack in a box: started, restarted, killed, stopped; 3 minutes, 12 GiB of memory, no part of test
+	@setup/packages kolla-box
 	@$(PYTHON) tests/tiers.py kolla-box
 
 .PHONY: test-openstack

@@ -4,7 +4,9 @@ import json
 import os
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import asdict
+from functools import partial
 
 import click
 from rich.table import Table
@@ -36,8 +38,9 @@ def command() -> None:
 
 @command.command()
 @_SITE
+@click.option("--no-images", is_flag=True, help="Start the machines alone: nothing is built, or can be deployed yet.")
 @click.option("--dry-run", is_flag=True, help="List the stages with what is done of them, and change nothing.")
-def start(site: str, dry_run: bool) -> None:
+def start(site: str, no_images: bool, dry_run: bool) -> None:
     """Start the machines, or go on with a start that failed; a machine that is off is started again.
 
     `nfvbed deploy --site box` does this too. Nothing is deployed on the machines by it.
@@ -49,6 +52,8 @@ def start(site: str, dry_run: bool) -> None:
             click.echo(line)
         return
     started = time.monotonic()
+    if not no_images:
+        _build_images(project, box)
     start_box(project, box)
     click.echo(f"the machines of site {site} are up after {time.monotonic() - started:.0f} s")
     click.echo(f"  shell: nfvbed rack shell --site {site} {box.layout.machines[0].name}")
@@ -66,8 +71,11 @@ def stop(site: str, dry_run: bool) -> None:
     if dry_run:
         click.echo(f"would stop {', '.join(running)}" if running else f"no machine of site {site} runs")
         return
-    stopped = box.stop()
-    forget_cloud(RackPlaces.of(project.root, site))
+    places = RackPlaces.of(project.root, site)
+    # Nothing is deployed on machines that go meanwhile; where nothing ever was, there is nothing to lock.
+    with places.taken() if places.directory.is_dir() else nullcontext():
+        stopped = box.stop()
+        forget_cloud(places)
     click.echo(f"the machines of site {site} are gone" if stopped else f"no machine of site {site} runs")
 
 
@@ -135,16 +143,23 @@ def start_box(project: Project, box: Box) -> None:
     """Start a box, or what is off of it; a cloud that was on machines which are gone is forgotten."""
     if all(box.find(name) is None for name in box.names):
         forget_cloud(RackPlaces.of(project.root, box.layout.site))
-    if not box.layout.pulls:
-        box.serve(images.storage(project.root, click.echo))
     box.start(StageLines())
 
 
 def ensure_box(project: Project, spec: SiteSpec) -> None:
-    """Start a site's box where not all of it is up; nothing to do for other sites."""
+    """Start a site's box where not all of it is up, with the images of this nfvbed; nothing to do for other sites."""
     box = find_box(spec, project.root)
-    if box is not None and not box.is_up():
+    if box is None:
+        return
+    _build_images(project, box)
+    if not box.is_up():
         start_box(project, box)
+
+
+def _build_images(project: Project, box: Box) -> None:
+    """Build the images that the registry of a box serves, on a host that can carry it; those that are there stay."""
+    box.require_host()
+    images.storage(project.root, partial(click.echo, err=True))
 
 
 def _box(project: Project, name: str) -> Box:

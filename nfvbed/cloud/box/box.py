@@ -9,7 +9,7 @@ from pathlib import Path
 from nfvbed.cloud.box import cables, furnish, keys, prechecks, registry, switch
 from nfvbed.cloud.box.layout import OVERLAY, SWITCH, BoxLayout, layout_of
 from nfvbed.cloud.box.machine import Machine
-from nfvbed.cloud.box.places import BoxPlaces, RootPlaces
+from nfvbed.cloud.box.places import IMAGES_DIRECTORY, BoxPlaces, RootPlaces
 from nfvbed.cloud.box.root import MachineRoot
 from nfvbed.cloud.devcloud.stages import Progress, Stage, StageRecord, run_stages
 from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
@@ -42,12 +42,8 @@ class Box:
         self.layout = layout
         self.root = MachineRoot(RootPlaces.of(project_root), SharedCache.from_environment())
         self.record = StageRecord(self.places.run / "stages.json")
-        self._storage: Path | None = None
+        self._images = project_root.resolve() / IMAGES_DIRECTORY
         self._ledger: Ledger | None = None
-
-    def serve(self, storage: Path) -> None:
-        """Have the registry of a start serve a folder of images, in docker-registry's form; without one it has none."""
-        self._storage = storage
 
     def find(self, name: str) -> Machine | None:
         """Return a machine, or the switch, that runs; None: it does not."""
@@ -114,6 +110,24 @@ class Box:
         else:
             cables.take_address(OVERLAY, space)
 
+    def require_host(self) -> None:
+        """Refuse a host that cannot carry the box; nothing to do where machines of it run.
+
+        Raises:
+            UnsupportedError: its images are to be pulled.
+            PrerequisiteError: this machine has too little of something, all of which is named.
+        """
+        if self.layout.pulls:
+            raise UnsupportedError(
+                f"the machines of site {self.layout.site} cannot pull images",
+                where=f"deploy/sites/{self.layout.site}.yml images",
+                observed="pull, and a box has no way to another network",
+                fix="images: build",
+            )
+        if all(self.find(name) is None for name in self.names):
+            self.places.make()
+            prechecks.require(self.places, self.root.ready(), self.layout.hugepages)
+
     def start(self, progress: Progress) -> dict[str, float]:
         """Start the box, or go on with a start that failed; return the seconds of each stage that ran.
 
@@ -123,18 +137,11 @@ class Box:
             BusyError: another nfvbed starts or stops it.
             DeployError: a stage failed.
         """
-        if self.layout.pulls:
-            raise UnsupportedError(
-                f"the machines of site {self.layout.site} cannot pull images",
-                where=f"deploy/sites/{self.layout.site}.yml images",
-                observed="pull, and a box has no way to another network",
-                fix="images: build",
-            )
+        self.require_host()
         self.places.make()
         with self._locked():
-            if any(self.find(name) is None for name in self.names) and self.find(SWITCH) is None:
+            if all(self.find(name) is None for name in self.names):
                 self._clear()
-                prechecks.require(self.places, self.root.ready(), self.layout.hugepages)
             return run_stages(self._stages(), self.record, progress, self.places.durations)
 
     def stop(self) -> bool:
@@ -196,7 +203,8 @@ class Box:
         binds = list[tuple[Path, str]]()
         if name == SWITCH:
             registry.furnish(places.layer)
-            binds = [(self._storage or _empty(places.directory / "registry"), registry.STORAGE)]
+            self._images.mkdir(mode=0o700, parents=True, exist_ok=True)
+            binds = [(self._images, registry.IMAGES)]
         else:
             keys.furnish(self.places, name)
         Machine.start(places, self.root.path, ledger, binds)
@@ -267,8 +275,3 @@ def find_box(spec: SiteSpec, project_root: Path) -> Box | None:
     if isinstance(spec, KollaSiteSpec) and spec.is_box:
         return Box(project_root, layout_of(spec))
     return None
-
-
-def _empty(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

@@ -7,6 +7,8 @@ from pathlib import Path
 from nfvbed.spec.box import BOX_DIRECTORY, key_of_box, known_hosts_of_box
 
 ROOT_DIRECTORY = Path(".nfvbed") / "box-root"
+IMAGES_DIRECTORY = Path(".nfvbed") / "box-images"
+"""Images that all boxes of a checkout pull."""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,13 @@ from nfvbed.cloud.box.layout import REGISTRY_PORT, BoxLayout
 from nfvbed.errors import DeployError
 from nfvbed.host.network.namespaces import inside
 
-STORAGE = "srv/registry"
+IMAGES = "srv/images"
+"""The folder of images on the switch. The storage in it is another one after images were built again."""
+_STORAGE = f"/{IMAGES}/storage"
+_AS_ROOT = "[Service]\nUser=root\n"
+"""Images are below a folder of their owner's alone."""
 _CONFIGURATION = Path("etc/docker/registry/config.yml")
+_OF_UNIT = Path("etc/systemd/system/docker-registry.service.d/box.conf")
 _ANSWER_S = 10.0
 _MOST = 1000
 """Repositories that are asked for: a cloud has fewer than a hundred."""
@@ -17,11 +22,13 @@ _MOST = 1000
 
 def furnish(layer: Path) -> None:
     """Write the registry's configuration into the switch's layer."""
-    path = layer / _CONFIGURATION
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path, unit = layer / _CONFIGURATION, layer / _OF_UNIT
+    for folder in (path.parent, unit.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    unit.write_text(_AS_ROOT)
     path.write_text(
         "version: 0.1\n"
-        f"storage: {{filesystem: {{rootdirectory: /{STORAGE}}}, cache: {{blobdescriptor: inmemory}}}}\n"
+        f"storage: {{filesystem: {{rootdirectory: {_STORAGE}}}, cache: {{blobdescriptor: inmemory}}}}\n"
         f'http: {{addr: ":{REGISTRY_PORT}"}}\n'
     )
 

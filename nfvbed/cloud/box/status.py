@@ -67,6 +67,7 @@ class BoxStatus:
     def is_well(self) -> bool:
         """Whether everything that was started runs."""
         is_running = all(machine.systemd == "running" for machine in self.machines)
+        is_running &= all(container.runs for machine in self.machines for container in machine.containers)
         return self.up and is_running and not self.problems and not any(port.error for port in self.ports)
 
 

@@ -1,7 +1,7 @@
 """Keeps a node's `/dev/tapN` files as the kernel has the devices: a macvtap is opened by such a file.
 
-It runs on the Python of the private root, in the node, and imports nothing but the standard library. On this machine
-udev makes such files; a node has a /dev of its own, which shows nothing by itself.
+It runs in the node, or on a machine of a box, and imports nothing but Python's standard library. On this machine udev
+makes such files; a node has a /dev of its own, which shows nothing by itself.
 """
 
 import os

@@ -12,9 +12,9 @@ from nfvbed.host.memory.pageadvice import LOWER, SIZE_KIB, more_pages
 PAGE_KIB = SIZE_KIB
 _TRIES = 5
 """How often the pool is enlarged by what is short."""
-_GATHERING = (("compact_memory", "1"), ("drop_caches", "1"), ("compact_memory", "1"))
-"""What brings free memory together into pages of this size, the gentler first: the kernel moves what can be moved;
-then files that it keeps in memory, and can read again, make way. Only where pages are short."""
+_GATHERINGS = 8
+"""How often the kernel is asked to bring free memory together where pages are short. Each time it moves what it can and
+takes back a part of what it keeps of files; caches of all are not dropped for it."""
 
 
 class HugepagePool:
@@ -66,8 +66,8 @@ class HugepagePool:
         if wanted > reach:
             raise self._too_few(pages, path)
         self._enlarge_to(wanted, ledger)
-        for name, value in _GATHERING:
-            if self.free >= wanted or not self._gather(name, value):
+        for _ in range(_GATHERINGS):
+            if self.free >= wanted or not self._gather():
                 break
             self._enlarge_to(wanted, ledger)
         if self.free < least:
@@ -81,10 +81,10 @@ class HugepagePool:
             if short <= 0 or not self.enlarge(short, ledger):
                 break
 
-    def _gather(self, name: str, value: str) -> bool:
+    def _gather(self) -> bool:
         """Have the kernel bring memory together; False: it cannot be asked to."""
         try:
-            (self._root / "proc/sys/vm" / name).write_text(value)
+            (self._root / "proc/sys/vm/compact_memory").write_text("1")
         except OSError:
             return False
         return True

@@ -58,7 +58,7 @@ def test_a_machine_is_named_where_it_does_not_run(capsys):
 def test_a_host_that_is_too_small_starts_nothing(root, capsys, monkeypatch):
     small = HostState(4096, 60000, 2, True, (), "ext4", True, 0)
     monkeypatch.setattr(prechecks, "look", lambda places: small)
-    for words in (("rack", "start"), ("deploy", "ovs-dpdk", "--site", "box")):
+    for words in (("rack", "start"), ("rack", "start", "--no-images"), ("deploy", "ovs-dpdk", "--site", "box")):
         refused = reported(capsys, *words, code=12).err
         assert "it lacks 12288 MiB of memory" in refused and "4096 MiB are available" in refused
     assert not (root / ".nfvbed/box/box/machines").exists()
@@ -74,6 +74,8 @@ def test_addresses_of_a_box_that_is_down_are_asked_by_nobody(root, capsys):
     with pytest.raises(PrerequisiteError) as failure:
         entering.open_site(spec, root)
     assert "nfvbed rack start --site box" in failure.value.fix
+    with places.taken():
+        assert "another nfvbed is at work on site box" in reported(capsys, "rack", "stop", code=13).err
     reported(capsys, "rack", "stop")
     assert journal.read(places) is None  # the machines that it was on are gone
 

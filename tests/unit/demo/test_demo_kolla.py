@@ -98,6 +98,16 @@ def test_what_each_variant_has_passed_is_noted_as_far_as_it_came(demo):
     assert {one.variant for one in demo.noted} == {"ovs-dpdk", "macvtap"}
 
 
+@pytest.mark.parametrize(
+    ("new", "status"),
+    [("control group: /sys/fs/cgroup/nfvbed-box-1", 1), ("process: 7 dockerd", 1), ("link: of-another-program", 0)],
+)
+def test_what_is_left_of_a_box_is_said_and_is_a_fault(demo, capsys, monkeypatch, new, status):
+    monkeypatch.setattr(demo.Footprint, "left_behind", lambda _: [new])
+    assert demo.main([]) == status
+    assert (f"left behind: {new}" in capsys.readouterr().out) == bool(status)
+
+
 def test_a_step_that_fails_ends_it_and_the_rack_is_stopped(demo):
     demo.commands.fails = ("verify", *demo.SITE)
     assert demo.main([]) == 20

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-DIRECTORY = Path(".nfvbed") / "box-images"
+from nfvbed.cloud.box.places import IMAGES_DIRECTORY
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class ImagePlaces:
     def of(cls, project_root: Path) -> "ImagePlaces":
         """Return the places of a project's images."""
         private = project_root.resolve() / ".nfvbed"
-        return cls(project_root.resolve() / DIRECTORY, private / "kolla", private / "uv" / "bin" / "uv")
+        return cls(project_root.resolve() / IMAGES_DIRECTORY, private / "kolla", private / "uv" / "bin" / "uv")
 
     @property
     def storage(self) -> Path:

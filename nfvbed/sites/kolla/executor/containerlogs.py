@@ -29,7 +29,12 @@ MOST = 12
 
 
 def asked(argv: Sequence[str]) -> str:
-    """Run a program that only reads, and return what it printed, errors too; nothing where it is not there."""
+    """Run a program that only reads, and return what it printed, errors too."""
+    return run(argv)[1]
+
+
+def run(argv: Sequence[str]) -> tuple[int, str]:
+    """Run a program that only reads, and return its exit status and what it printed; 127: it is not there or hangs."""
     rights = () if os.getuid() == 0 else ("sudo", "-n")
     try:
         done = subprocess.run(
@@ -41,8 +46,8 @@ def asked(argv: Sequence[str]) -> str:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as failure:
-        return str(failure)
-    return done.stdout.decode(errors="replace")
+        return 127, str(failure)
+    return done.returncode, done.stdout.decode(errors="replace")
 
 
 def is_healthy(state: str, status: str) -> bool:
@@ -52,9 +57,8 @@ def is_healthy(state: str, status: str) -> bool:
     return state == "exited" and status.startswith("Exited (0)")
 
 
-def containers(engine: str) -> Iterator[dict[str, Any]]:
+def containers(engine: str, listed: str) -> Iterator[dict[str, Any]]:
     """List those that are not healthy, with their last lines."""
-    listed = asked((engine, "ps", "--all", "--filter", f"label={LABEL}", "--format", FORMAT))
     rows = [line.split("\t") for line in listed.splitlines()]
     found = [row for row in rows if len(row) == 3 and not is_healthy(row[1], row[2])]
     for name, state, status in found[:MOST]:
@@ -87,7 +91,12 @@ def main() -> None:
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     os.environ["LC_ALL"] = "C"
     engine = next((name for name in ENGINES if shutil.which(name)), None)
-    json.dump({"engine": engine, "containers": [*containers(engine)] if engine else []}, sys.stdout)
+    document: dict[str, Any] = {"engine": engine, "containers": [], "refused": ""}
+    if engine:
+        status, listed = run((engine, "ps", "--all", "--filter", f"label={LABEL}", "--format", FORMAT))
+        document["containers"] = [*containers(engine, listed)] if status == 0 else []
+        document["refused"] = "" if status == 0 else "\n".join(last(listed))
+    json.dump(document, sys.stdout)
 
 
 if __name__ == "__main__":

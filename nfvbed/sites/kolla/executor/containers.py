@@ -56,6 +56,15 @@ class FailingContainer(Record):
         return tuple(f"{source}{line}" for source, lines in sources for line in lines)
 
 
+class _Told(Record):
+    """The answer of one machine."""
+
+    engine: str | None
+    containers: tuple[FailingContainer, ...]
+    refused: str = ""
+    """What its engine said in place of a list."""
+
+
 @dataclass(frozen=True)
 class FailingContainers:
     """What the machines answered about their containers."""
@@ -94,7 +103,10 @@ def ask_all(site: KollaSiteSpec, failures: Sequence[TaskFailure], scrub: Scrubbe
         answers = {name: pool.submit(_ask, way, Path(folder)) for name, way in asked.items()}
         for name, answer in answers.items():
             try:
-                found += [(name, _scrubbed(one, scrub)) for one in answer.result()]
+                told = answer.result()
+                found += [(name, _scrubbed(one, scrub)) for one in told.containers]
+                if told.refused:
+                    not_asked.append(f"{told.engine} of {name} does not answer: {scrub(told.refused)}")
             except (NfvbedError, ValueError) as failure:
                 said = failure.what if isinstance(failure, NfvbedError) else "what it printed cannot be read"
                 not_asked.append(f"containers of {name} are not known: {scrub(said)}")
@@ -102,10 +114,10 @@ def ask_all(site: KollaSiteSpec, failures: Sequence[TaskFailure], scrub: Scrubbe
     return FailingContainers(tuple(found), tuple(not_asked))
 
 
-def _ask(way: RemoteHostSpec, folder: Path) -> list[FailingContainer]:
+def _ask(way: RemoteHostSpec, folder: Path) -> _Told:
     with SshHost(way, folder) as host:
         answer = host.run(["python3", "-"], data=_SCRIPT.read_bytes(), timeout_s=_TIME_LIMIT_S)
-    return [FailingContainer.model_validate(one) for one in json.loads(answer.text)["containers"]]
+    return _Told.model_validate(json.loads(answer.text))
 
 
 def _order(machine: str, container: FailingContainer, failures: Sequence[TaskFailure]) -> tuple[bool, int, bool, str]:

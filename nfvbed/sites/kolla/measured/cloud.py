@@ -22,6 +22,7 @@ from nfvbed.sites.kolla.measured.described import OF_FUNCTIONS, path_networks
 from nfvbed.sites.kolla.model import Order
 from nfvbed.sites.kolla.pinning import Pinning, plane_of
 from nfvbed.sites.kolla.render import order_pinned
+from nfvbed.sites.kolla.verify.origin import origin_of
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.compute import ExistingCompute
 from nfvbed.sites.openstack.paths import PathNetworks
@@ -82,7 +83,8 @@ class RackCompute(ExistingCompute):
 
     def versions(self) -> dict[str, str]:
         """Return the versions of what was deployed; nothing is asked of the machines."""
-        return {"deployed, not read": self.variant}
+        origin = origin_of(self._deployed.site, self._deployed.release)
+        return {"deployed, not read": f"{self.variant} by {origin}"}
 
     def adopt(self, variant: Variant, instances: Sequence[PlacedInstance]) -> None:
         """Check that instances are on computes of the variant; nothing is set.

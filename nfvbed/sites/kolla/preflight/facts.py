@@ -302,9 +302,10 @@ def _virtual_nics(
     found: dict[str, tuple[str, ...]] = {}
     for mac in sorted(macs):
         having = [name for name in sorted(virtual) if host.text(f"{_NET}/{name}/address") == mac]
-        made = [name for name in having if not _is_switch_port(host, links, name)] or having
+        others = [name for name in having if _is_switch_port(host, links, name) or _is_bridge_or_bond(host, name)]
+        made = [name for name in having if name not in others] or having
         lowest = [name for name in made if not _all_below(host, name) & set(made)]
-        above = [name for name in made if name not in lowest and not _is_bridge_or_bond(host, name)]
+        above = [name for name in made if name not in lowest]
         found |= {name: tuple(one for one in above if name in _all_below(host, one)) for name in lowest}
     return found
 

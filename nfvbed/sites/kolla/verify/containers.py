@@ -1,10 +1,11 @@
 """Commands on a machine that Kolla has deployed: over SSH, and in the container of its switch."""
 
+import json
 from collections.abc import Sequence
 from functools import cached_property
 
 from nfvbed.cloud.verify.commands import Answer, MachineCommands
-from nfvbed.errors import PrerequisiteError
+from nfvbed.errors import DeployError, PrerequisiteError
 from nfvbed.host.remote.connection import SshHost
 
 ENGINES = ("docker", "podman")
@@ -37,8 +38,31 @@ class KollaCommands(MachineCommands):
 
     def by_switch(self, argv: Sequence[str]) -> Answer:
         """Run a command in the container, as root where the account is not."""
-        rights = [] if self._reached.spec.user == "root" else ["sudo", "-n"]
-        return self.on_machine([*rights, self._engine, "exec", self._container, *argv])
+        return self.on_machine([*self._rights, self._engine, "exec", self._container, *argv])
+
+    def labels(self) -> dict[str, str]:
+        """Return the labels of the switch's container, with those of its image.
+
+        Raises:
+            DeployError: there is no such container.
+            PrerequisiteError: the machine has no engine for containers.
+        """
+        asked = ["inspect", "--format", "{{json .Config.Labels}}", self._container]
+        answer = self.on_machine([*self._rights, self._engine, *asked])
+        try:
+            found = json.loads(answer.out) or {}
+            return {str(name): str(value) for name, value in found.items()}
+        except (ValueError, AttributeError) as failure:
+            raise DeployError(
+                f"{self.host} does not say what container {self._container} is of",
+                where=self._reached.spec.where,
+                observed=answer.said or answer.out or "no answer",
+                fix=f"nfvbed verify says what else is there; {self._container} has to run",
+            ) from failure
+
+    @property
+    def _rights(self) -> list[str]:
+        return [] if self._reached.spec.user == "root" else ["sudo", "-n"]
 
     def appctl(self, *words: str) -> str:
         """Ask the daemon by its pidfile, or by its socket where there is none."""

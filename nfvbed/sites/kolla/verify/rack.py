@@ -14,6 +14,7 @@ from nfvbed.records.findings import Finding
 from nfvbed.sites.kolla import boxglobals
 from nfvbed.sites.kolla.model import Order
 from nfvbed.sites.kolla.verify.containers import KollaCommands
+from nfvbed.sites.kolla.verify.origin import read_origin
 from nfvbed.sites.verify.cloud import verify
 
 _OF_CONTROLLER = ("neutron-dhcp-agent", "neutron-l3-agent", "neutron-metadata-agent")
@@ -32,7 +33,8 @@ def verify_rack(order: Order, connection: Connection) -> tuple[Finding, ...]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="nfvbed-")))
         commands = {name: _commands(order, name, folder, stack) for name in order.hosts}
-        return verify(connection, expected, commands)
+        found = verify(connection, expected, commands)
+        return (*found, *(read_origin(one) for one in commands.values()))
 
 
 def expected_of(order: Order, name: str) -> ExpectedMachine:

@@ -3,6 +3,7 @@
 import builtins
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from nfvbed.cloud.box.keeper import command_line, isolated
 from nfvbed.cloud.box.layout import SWITCH, layout_of
 from nfvbed.cloud.box.prechecks import HostState
 from nfvbed.cloud.box.root import sources, unpack_argv
-from nfvbed.cloud.box.switch import _ranges
+from nfvbed.cloud.box.status import BoxStatus, ContainerState, MachineState, containers_of
+from nfvbed.cloud.box.switch import PortState, _ranges
 from nfvbed.cloud.devcloud.stages import SilentProgress
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
@@ -23,6 +25,7 @@ from nfvbed.host.ledger.ledger import Ledger
 from nfvbed.host.ledger.owner import this_process
 from nfvbed.host.ledger.processes import start_time
 
+CONTAINER = ContainerState("nova_compute", "10.10.0.1:5000/kolla/nova-compute:t", "Up 3 minutes (healthy)", True)
 ENOUGH = HostState(20000, 60000, 2, True, (), "ext4", True, 0)
 
 
@@ -175,3 +178,43 @@ def test_images_are_not_pulled_into_a_box(tmp_path):
     with pytest.raises(UnsupportedError) as failure:
         Box(tmp_path, layout_of(site)).start(SilentProgress())
     assert failure.value.fix == "images: build" and not (tmp_path / ".nfvbed").exists()
+
+
+def state(**changed):
+    port = PortState("compute1-dp0", "sw-data", None, "0,200-299", "")
+    machine = MachineState("compute1", "10.10.0.11", 7, 1, "running", (), (CONTAINER,))
+    found = BoxStatus("box", True, (machine,), (port,), "10.10.0.1:5000", ("kolla/keystone",), ())
+    return replace(found, **changed)
+
+
+def test_a_box_is_well_where_machines_containers_and_ports_are():
+    assert state().is_well and not state().is_down
+    ended = MachineState("compute1", "", 7, 1, "running", (), (replace(CONTAINER, runs=False),))
+    for changed in (
+        {"up": False},
+        {"machines": (ended,)},
+        {"machines": (MachineState("compute1", "", 7, 1, "degraded", ("ssh.service",)),)},
+        {"ports": (PortState("compute1-dp0", "sw-data", None, "", "could not open network device"),)},
+        {"problems": ("the registry does not answer",)},
+    ):
+        assert not state(**changed).is_well, changed
+    assert state(machines=(MachineState("compute1", "", None, 0, "off"),)).is_down
+
+
+class AnsweringMachine:
+    """A machine whose engine answers as Docker 26.1 does (`docker ps --format '{{json .}}'`)."""
+
+    def check(self, *words):
+        assert words[:3] == ("docker", "ps", "--all")
+        return (
+            '{"Command":"\\"dumb-init --single-…\\"","ID":"9d1","Image":"10.10.0.1:5000/kolla/mariadb-server:t",'
+            '"Names":"mariadb","State":"running","Status":"Up 3 minutes (healthy)"}\n'
+            '{"ID":"1f0","Image":"10.10.0.1:5000/kolla/cron:t","Names":"cron","State":"exited",'
+            '"Status":"Exited (1) 2 minutes ago"}\n'
+        )
+
+
+def test_containers_are_read_of_the_engine():
+    cron, mariadb = containers_of(AnsweringMachine())
+    assert (cron.name, cron.runs, cron.status) == ("cron", False, "Exited (1) 2 minutes ago")
+    assert mariadb.runs and mariadb.image.endswith("/kolla/mariadb-server:t")

@@ -7,7 +7,9 @@ import pytest
 from nfvbed.cli.main import main
 from nfvbed.errors import PrerequisiteError
 from nfvbed.host.remote.connection import CommandResult
+from nfvbed.records.findings import State
 from nfvbed.sites.kolla.verify.containers import KollaCommands
+from nfvbed.sites.kolla.verify.origin import origin_of, read_origin
 from nfvbed.sites.kolla.verify.rack import expected_of
 from nfvbed.spec.remote import RemoteHostSpec
 from tests.unit.sites.kolla.orders import order
@@ -64,6 +66,47 @@ def test_commands_run_in_the_switchs_container(user, rights):
 def test_a_machine_without_containers():
     with pytest.raises(PrerequisiteError, match="no engine for containers"):
         KollaCommands("compute1", HostDouble(engine=""), "ovsdpdk_vswitchd").vsctl("list", "Bridge")
+
+
+class LabelledHost(HostDouble):
+    """A double of a host whose engine prints labels."""
+
+    def __init__(self, printed):
+        super().__init__()
+        self.printed = printed
+
+    def run(self, argv, *, check):
+        """Answer an inspection as the engine does."""
+        return CommandResult(0, self.printed.encode(), "") if "inspect" in argv else super().run(argv, check=check)
+
+
+@pytest.mark.parametrize(
+    ("labels", "state", "said"),
+    [
+        ({"kolla_version": "22.2.0", "nfvbed.images": "ours"}, State.PRESENT, "Kolla 22.2.0, images: ours"),
+        ({"kolla_version": "22.2.0", "maintainer": "Kolla Project"}, State.PRESENT, "Kolla 22.2.0, images: Kolla's"),
+        ({"name": "other"}, State.UNKNOWN, "neither Kolla's nor nfvbed's"),
+        (None, State.UNKNOWN, "neither Kolla's nor nfvbed's"),
+    ],
+)
+def test_containers_say_whose_images_they_are_of(labels, state, said):
+    host = LabelledHost(json.dumps(labels) + "\n")
+    found = read_origin(KollaCommands("compute1", host, "ovsdpdk_vswitchd"))
+    assert (found.topic, found.state) == ("compute1: images", state)
+    assert said in found.summary
+
+
+def test_a_container_that_is_not_there_says_nothing():
+    found = read_origin(KollaCommands("compute1", LabelledHost("no such object\n"), "ovsdpdk_vswitchd"))
+    assert found.state is State.UNKNOWN
+    assert "ovsdpdk_vswitchd" in found.summary
+
+
+@pytest.mark.parametrize(("images", "whose"), [(None, "ours"), ("build", "ours"), ("pull", "Kolla's")])
+def test_a_deployment_says_whose_images_it_has(images, whose):
+    asked = order("ovs-dpdk")
+    site = asked.site.model_copy(update={"machines": "box", "images": images})
+    assert origin_of(site, asked.release) == f"kolla-ansible 22.2.0, images: {whose}"
 
 
 def test_the_verb_says_what_it_needs(tmp_path, monkeypatch, capsys):

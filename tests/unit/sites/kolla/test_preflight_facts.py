@@ -138,6 +138,10 @@ def test_a_device_that_is_no_hardware_is_a_nic_if_the_site_s_file_names_its_mac_
         f"{NET}/br-data/tun_flags": "0x1002",
         f"{NET}/mg0": {"link": "../../devices/virtual/net/mg0"},
         f"{NET}/mg0/address": "52:54:00:10:00:0b",
+        # A bridge without a port, which lies on nothing.
+        f"{NET}/docker0": {"link": "../../devices/virtual/net/docker0"},
+        f"{NET}/docker0/address": "52:54:00:10:00:0b",
+        f"{NET}/docker0/bridge/bridge_id": "8000.52540010000b",
         f"{NET}/br-kernel": {"link": "../../devices/virtual/net/br-kernel"},
         f"{NET}/br-kernel/address": "52:54:00:10:00:0b",
     }

@@ -62,6 +62,17 @@ def test_what_is_not_healthy_is_found_with_its_last_lines(tmp_path):
     assert by_name["haproxy"]["journal"] == ["unit kolla-haproxy-container.service failed"]
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="the script asks with sudo otherwise")
+def test_an_engine_that_does_not_answer_is_told(tmp_path, monkeypatch):
+    said = "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?"
+    found = on_machine(tmp_path, docker=f"#!/bin/sh\necho '{said}' >&2; exit 1\n")
+    assert (found["containers"], found["refused"]) == ([], said)
+    HostDouble.answers = {host.address: answer() for host in SITE.hosts.values()}
+    HostDouble.answers[SITE.hosts["compute1"].address] = json.dumps(found)
+    monkeypatch.setattr(containers, "SshHost", HostDouble)
+    assert ask_all(SITE, (FAILED,), Scrubber()).shown() == (f"docker of compute1 does not answer: {said}",)
+
+
 def test_the_last_lines_of_a_service_s_own_file(tmp_path, monkeypatch):
     monkeypatch.setattr(containerlogs, "LOGS", tmp_path)
     monkeypatch.setattr(containerlogs.os, "getuid", lambda: 0)
