@@ -101,6 +101,15 @@ def test_no_file_names_a_machine():
     assert_none(found)
 
 
+def test_no_merge_is_left_half_done():
+    marks = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
+    assert_none(
+        f"{path}:{text(path)[: found.start()].count(chr(10)) + 1}"
+        for path in tracked()
+        for found in marks.finditer(text(path))
+    )
+
+
 def test_every_pin_is_exact_and_has_hashes():
     python = r"[A-Za-z0-9._-]+==[\w.]+( ; [^\\]+?)?(\s+--hash=sha256:[0-9a-f]{64})+"
     files = {
