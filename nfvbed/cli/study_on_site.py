@@ -21,7 +21,7 @@ def load_on_site(project: Project, name: str, overrides: Mapping[str, Any]) -> t
         ConfigurationError: as `Project.load_study`.
     """
     study = project.load_study(name, overrides)
-    if "site" not in overrides or study.simulated or not study.site.has_nova:
+    if study.simulated or not study.site.has_nova or project.own_site_of(name) == study.site.name:
         return study, ()
     changed, notes = fit_to_site(study, overrides.keys(), _state(study, project.root))
     return (project.load_study(name, {**overrides, **changed}) if changed else study), notes

@@ -54,12 +54,12 @@ def fit_to_site(study: Study, given: Collection[str], state: SiteState) -> tuple
     """Return the experiment's keys that have other values on the site, and lines that say what is left out and why.
 
     Args:
-        study: the experiment as it is written, on its site.
+        study: the experiment as it is written for another site, on this one.
         given: keys that the command line gives.
         state: of the site.
     """
-    if "site" not in given or study.simulated or not study.site.has_nova:
-        return {}, ()  # a file that names the site is written for it
+    if study.simulated or not study.site.has_nova:
+        return {}, ()
     experiment, site, found = study.experiment, study.site, _Fit()
     if "variants" not in given:
         _variants(experiment, site, state, found)

@@ -16,9 +16,12 @@ def fitted(name="pvp", state=None, **given):
     return fit_to_site(PROJECT.load_study(name, overrides), overrides, state or SiteState())
 
 
-def test_an_experiment_on_its_own_site_is_as_it_is_written():
-    assert fit_to_site(PROJECT.load_study("openstack"), {}, SiteState(("ovs-dpdk",))) == ({}, ())
+def test_the_lab_takes_an_experiment_as_it_is_written():
     assert fit_to_site(PROJECT.load_study("pvp"), {}, SiteState()) == ({}, ())
+
+
+def test_an_experiment_knows_the_site_that_it_is_written_for():
+    assert [PROJECT.own_site_of(name) for name in ("openstack", "pvp")] == ["devcloud", "lab"]
 
 
 def test_a_simulated_one_is_not_touched():
