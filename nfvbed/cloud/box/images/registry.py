@@ -4,16 +4,26 @@ import hashlib
 import io
 import json
 import tarfile
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from nfvbed.cloud.box.images.dockerfiles import ServiceImage
+from nfvbed.errors import InternalError
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 CONFIGURATION = "application/vnd.oci.image.config.v1+json"
 PLAIN_LAYER = "application/vnd.oci.image.layer.v1.tar"
 ZSTD_LAYER = f"{PLAIN_LAYER}+zstd"
+
+_ROOTS_OWN = ("/etc/", "/usr/", "/root/")
+"""Below these, folders of small layers are root's. A layer's folders take the place of those below it, with owner and
+rights: one that was a user's home would be root's from then on."""
+_FOLDER_MODES = {"/root": 0o700, "/etc/sudoers.d": 0o750}
+"""Of folders that not all may read."""
+_READ_BY_BUILDS = ("/var/lib/ansible/requirements.yml",)
+"""Files that only the building of Kolla's own images reads, in a home."""
 
 
 @dataclass(frozen=True)
@@ -103,10 +113,19 @@ class Storage:
 
 
 def small_layer(image: ServiceImage) -> bytes:
-    """Return an image's own files as a plain archive; the same files give the same bytes."""
+    """Return an image's own files and their folders as a plain archive; the same files give the same bytes.
+
+    Raises:
+        InternalError: a file is in a folder whose owner is not known here.
+    """
     out = io.BytesIO()
+    files = {path: file for path, file in sorted(image.files.items()) if path not in _READ_BY_BUILDS}
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for path, file in sorted(image.files.items()):
+        for path in _folders((*files, *image.links)):
+            entry = tarfile.TarInfo(path.lstrip("/"))
+            entry.type, entry.mode = tarfile.DIRTYPE, _FOLDER_MODES.get(path, 0o755)
+            archive.addfile(entry)
+        for path, file in files.items():
             entry = tarfile.TarInfo(path.lstrip("/"))
             entry.size, entry.mode = len(file.content), file.mode
             archive.addfile(entry, io.BytesIO(file.content))
@@ -115,6 +134,18 @@ def small_layer(image: ServiceImage) -> bytes:
             entry.type, entry.linkname, entry.mode = tarfile.SYMTYPE, target, 0o777
             archive.addfile(entry)
     return out.getvalue()
+
+
+def _folders(paths: Iterable[str]) -> list[str]:
+    found = set[str]()
+    for path in paths:
+        parents = [str(parent) for parent in PurePosixPath(path).parents][:-1]
+        if parents and not path.startswith(_ROOTS_OWN):
+            raise InternalError(
+                f"an image's own layer would change the owner of {parents[0]}", observed=path, where="registry.py"
+            )
+        found.update(parents)
+    return sorted(found)
 
 
 def configuration(image: ServiceImage, layers: tuple[Layer, ...]) -> dict[str, Any]:

@@ -4,18 +4,19 @@ import hashlib
 import io
 import json
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nfvbed.cloud.box.images.build import BoxImages, adapted
-from nfvbed.cloud.box.images.dockerfiles import Dockerfiles, commands, pairs
+from nfvbed.cloud.box.images.dockerfiles import Dockerfiles, ImageFile, commands, pairs
 from nfvbed.cloud.box.images.layer import pack
 from nfvbed.cloud.box.images.places import ImagePlaces
 from nfvbed.cloud.box.images.record import ImageRecord
-from nfvbed.cloud.box.images.registry import MANIFEST, Storage
+from nfvbed.cloud.box.images.registry import MANIFEST, Storage, small_layer
 from nfvbed.cloud.box.images.root import unpack_argv, user_files
-from nfvbed.errors import PrerequisiteError
+from nfvbed.errors import InternalError, PrerequisiteError
 
 # As Kolla 22.2.0 renders them for Debian, cut short.
 BASE = r"""FROM debian:trixie
@@ -176,6 +177,18 @@ def test_a_registry_finds_an_image_by_its_tag(dockerfiles: Dockerfiles, tmp_path
     with tarfile.open(fileobj=io.BytesIO(storage.blob(manifest["layers"][1]["digest"]).read_bytes())) as archive:
         assert archive.getmember("usr/local/bin/kolla_start").mode == 0o755
         assert archive.getmember("etc/alternatives/ovs-vswitchd").linkname.endswith("ovs-vswitchd-dpdk")
+
+
+def test_a_small_layer_changes_no_folders_owner(dockerfiles: Dockerfiles) -> None:
+    """A file in a home would make the home root's: Docker makes a layer's missing folders so."""
+    image = dockerfiles.image("nova-api")
+    files = {**image.files, "/var/lib/ansible/requirements.yml": ImageFile(b"", 0o644)}
+    with tarfile.open(fileobj=io.BytesIO(small_layer(replace(image, files=files)))) as archive:
+        folders = {one.name: (one.uid, one.mode) for one in archive.getmembers() if one.isdir()}
+    assert folders["root"] == (0, 0o700) and folders["etc/sudoers.d"] == (0, 0o750)
+    assert set(folders) == {"etc", "etc/sudoers.d", "root", "usr", "usr/local", "usr/local/bin"}
+    with pytest.raises(InternalError, match="owner of /var/lib/nova"):
+        small_layer(replace(image, files={"/var/lib/nova/file": ImageFile(b"", 0o644)}))
 
 
 def test_a_layer_is_named_by_both_of_its_digests(tmp_path: Path) -> None:
