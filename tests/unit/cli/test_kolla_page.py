@@ -102,7 +102,7 @@ def test_the_plan_says_what_is_left_out_and_why(rack, capsys):
     assert {cell["variant"] for cell in plan["cells"]} == {"ovs-dpdk"}
     assert plan["experiment"]["ceilings"] is False
     assert plan["left_out_on_site"] == [
-        "ovs-dpdk without linux-bridge: ovs-dpdk is deployed",
+        "ovs-dpdk without linux-bridge: deployed there: ovs-dpdk",
         "no VNF native, process-io: on site mine VNFs are of kind vm, so it is vloop as that",
         "no ceilings: instances are what bounds a result on site mine",
     ]
