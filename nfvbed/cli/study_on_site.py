@@ -15,13 +15,13 @@ from nfvbed.spec.rules import Study
 
 
 def load_on_site(project: Project, name: str, overrides: Mapping[str, Any]) -> tuple[Study, tuple[str, ...]]:
-    """Load an experiment, fitted to what its site has; return lines that say what was left out.
+    """Load an experiment, fitted to the site that the command line names; return lines that say what was left out.
 
     Raises:
         ConfigurationError: as `Project.load_study`.
     """
     study = project.load_study(name, overrides)
-    if study.simulated or not study.site.has_nova:
+    if study.simulated or not study.site.has_nova or project.own_site_of(name) == study.site.name:
         return study, ()
     changed, notes = fit_to_site(study, overrides.keys(), _state(study, project.root))
     return (project.load_study(name, {**overrides, **changed}) if changed else study), notes

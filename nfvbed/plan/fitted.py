@@ -1,4 +1,4 @@
-"""An experiment that names no site of its own kind, fitted to one that is an OpenStack: nothing is opened.
+"""An experiment of another site, fitted to one that is an OpenStack (`--site`): nothing is opened.
 
 What does not apply there is left out, and what was left out is said with the reason. Keys that the command line gives
 are the user's, and stay.
@@ -54,7 +54,7 @@ def fit_to_site(study: Study, given: Collection[str], state: SiteState) -> tuple
     """Return the experiment's keys that have other values on the site, and lines that say what is left out and why.
 
     Args:
-        study: the experiment as it is written, on its site.
+        study: the experiment as it is written for another site, on this one.
         given: keys that the command line gives.
         state: of the site.
     """
@@ -73,18 +73,19 @@ def fit_to_site(study: Study, given: Collection[str], state: SiteState) -> tuple
 
 
 def _variants(experiment: Experiment, site: SiteSpec, state: SiteState, found: _Fit) -> None:
-    there, why = state.variants, "is deployed"
+    there, why = state.variants, f"deployed there: {', '.join(state.variants)}"
     if site.only_variant is not None:
-        there, why = (site.only_variant,), "is what such a site has"
+        there, why = (site.only_variant,), f"such a site has {site.only_variant} alone"
     if state.path is not None:
-        there, why = (state.path.variant,), f"has VNFs; nfvbed offboard --site {site.name} makes room for others"
+        room = f"nfvbed offboard --site {site.name} makes room for others"
+        there, why = (state.path.variant,), f"{state.path.variant} has VNFs; {room}"
     if not there:
         return
     kept = tuple(name for name in experiment.variants if name in there) or there
     if kept == experiment.variants:
         return
     left = ", ".join(name for name in experiment.variants if name not in kept)
-    found.put("variants", list(kept), f"{', '.join(kept)} without {left}: {', '.join(there)} {why}")
+    found.put("variants", list(kept), f"{', '.join(kept)} without {left}: {why}")
     if experiment.altered:
         found.keys["altered"] = {name: one.model_dump() for name, one in experiment.altered.items() if name in kept}
 

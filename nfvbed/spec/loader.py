@@ -226,6 +226,14 @@ class Project:
         rules.name_is_the_files_name(document, build(asked, Experiment).name)
         return self.study_of(document, overrides)
 
+    def own_site_of(self, name_or_path: str | Path) -> str:
+        """Return the name of the site that an experiment's file is written for.
+
+        Raises:
+            ConfigurationError: the file cannot be read.
+        """
+        return build(self._with_all(read_document(self._experiment_path(name_or_path))), Experiment).site
+
     def study_of(self, document: Document, overrides: Mapping[str, Any] | None = None) -> Study:
         """Check an experiment, wherever it is written, with what it names; its name need not be a file's.
 

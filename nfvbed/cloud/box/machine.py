@@ -125,7 +125,8 @@ class Machine:
             DeployError: it is off.
         """
         pid = str(self.boot().pid)
-        spaces = ["-m", "-u", "-i", "-n", "-p", "-C", f"--root=/proc/{pid}/root", "--wd=/"]
+        root = f"/proc/{pid}/root"  # nsenter opens both in its own namespaces
+        spaces = ["-m", "-u", "-i", "-n", "-p", "-C", f"--root={root}", f"--wd={root}"]
         return ["nsenter", "-t", pid, *spaces, "--", "/usr/bin/env", "-i", *_ENVIRONMENT, *words]
 
     def run(self, *words: str, timeout_s: float = _COMMAND_S) -> subprocess.CompletedProcess[str]:

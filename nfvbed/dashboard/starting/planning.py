@@ -58,7 +58,7 @@ class ShownPlan(Record):
     """By which the same is asked of the command line."""
     cells: tuple[PlannedCell, ...] = ()
     left_out: tuple[str, ...] = ()
-    """Cells that are not applicable or skipped, and why."""
+    """What of the experiment does not apply on the site, cells that are not applicable or skipped; each with why."""
     rounds: tuple[int, int] = (0, 0)
     trials_at_most: int = 0
     seconds: tuple[float, float] = (0.0, 0.0)
@@ -192,7 +192,10 @@ def _shown(command: str, plan: Mapping[str, Any]) -> ShownPlan:
             )
             for cell in plan["cells"]
         ),
-        left_out=tuple(f"{entry['cell']}: {entry['reason']}" for entry in left_out),
+        left_out=(
+            *plan["left_out_on_site"],
+            *(f"{entry['cell']}: {entry['reason']}" for entry in left_out),
+        ),
         rounds=(plan["rounds"]["at_least"], plan["rounds"]["at_most"]),
         trials_at_most=plan["trials_at_most"],
         seconds=(plan["estimate_s"]["at_least"], plan["estimate_s"]["at_most"]),

@@ -92,4 +92,4 @@ def test_the_labs_experiment_is_fitted_to_such_a_cloud(capsys, site, topologies,
     assert {cell["topology"] for cell in cells} == topologies
     assert {cell["vnf"] for cell in cells} == {vnf}
     assert [cell["lacks"] for cell in cells if cell["lacks"]] == []
-    assert "existing without linux-bridge, ovs-dpdk: existing is what such a site has" in plan["left_out_on_site"]
+    assert "existing without linux-bridge, ovs-dpdk: such a site has existing alone" in plan["left_out_on_site"]

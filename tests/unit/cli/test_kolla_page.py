@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from dataclasses import replace
 
 import click
 import pytest
@@ -102,7 +103,7 @@ def test_the_plan_says_what_is_left_out_and_why(rack, capsys):
     assert {cell["variant"] for cell in plan["cells"]} == {"ovs-dpdk"}
     assert plan["experiment"]["ceilings"] is False
     assert plan["left_out_on_site"] == [
-        "ovs-dpdk without linux-bridge: ovs-dpdk is deployed",
+        "ovs-dpdk without linux-bridge: deployed there: ovs-dpdk",
         "no VNF native, process-io: on site mine VNFs are of kind vm, so it is vloop as that",
         "no ceilings: instances are what bounds a result on site mine",
     ]
@@ -138,3 +139,15 @@ def test_what_is_measured_in_a_box_works_in_the_order_of_the_page(tmp_path, monk
         status, out = said(capsys, *words, *quick)
         assert status == 0, (words, out)
     assert not rack.onboarded
+
+
+def test_a_dead_vnf_is_healed_from_the_request_that_it_was_made_from(rack, capsys):
+    assert said(capsys, "onboard", "vloop", "--site", "mine", "--topology", "pvvp")[0] == 0
+    first, second = rack.requests
+    (dead,) = [one for one in rack.onboarded.values() if one.name == "vnf2"]
+    rack.onboarded[dead.id] = replace(dead, instances=())
+    status, out = said(capsys, "heal", "--site", "mine")
+    assert status == 0, out
+    assert rack.requests == [first, second, second], "what nfvbed writes of it, and not what Tacker has kept"
+    assert said(capsys, "heal", "--site", "mine")[0] == 0
+    assert len(rack.requests) == 3, "what lives is left alone"

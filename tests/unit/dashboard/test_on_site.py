@@ -161,7 +161,8 @@ def test_the_plan_says_which_cells_a_cloud_cannot_have(operations: Operations):
         found = lacks(cloud, cell.model_copy(update=update))
         assert said in found and bool(said) == bool(found)
     found = Planner(operations.jobs, PROJECT).plan(RunChoices(site="devcloud", experiment="demo"))
-    assert any("no path p2p" in cell.lacks for cell in found.cells)
+    assert not any(cell.lacks for cell in found.cells)
+    assert any(line.startswith("no p2p: frames come through site devcloud") for line in found.left_out)
 
 
 def test_a_vnf_on_a_cloud_is_a_virtual_machine_and_has_its_flavor():

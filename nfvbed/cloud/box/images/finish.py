@@ -37,7 +37,7 @@ _EMPTIED = (
     "usr/share/doc",
 )
 _LOGS = "var/log"
-"""Of the building: files go, and folders stay, which services do not make."""
+"""Its files go; its folders stay, with their owners: RabbitMQ's start script and others write there."""
 _STATIC = "usr/lib/x86_64-linux-gnu/*.a"
 _PLAIN_SWITCH = "/usr/lib/openvswitch-switch/ovs-vswitchd"
 """Open vSwitch without DPDK; Kolla's images of the one with it choose theirs in their own layer."""
@@ -77,11 +77,7 @@ def finish(root: Path, tool: Tool, users: Iterable[User]) -> str:
     for name in _PROJECTS:
         _configure(root, name)
     _configure_system(root)
-    for name in _REMOVED:
-        _remove(root / name)
-    logs = [path for path in (root / _LOGS).rglob("*") if not path.is_dir()]
-    for path in (*(child for name in _EMPTIED for child in _below(root / name)), *root.glob(_STATIC), *logs):
-        _remove(path)
+    clean(root)
     _inside(root, tool, ["update-alternatives", "--set", "ovs-vswitchd", _PLAIN_SWITCH])
     plugins = ["rabbitmq_management", "rabbitmq_prometheus"]
     _inside(root, tool, ["env", "HOME=/root", "rabbitmq-plugins", "enable", "--offline", *plugins])
@@ -147,6 +143,18 @@ def _own(root: Path, tool: Tool, users: Iterable[User]) -> None:
     (root / "etc/sudoers.d").chmod(0o750)
 
 
+def clean(root: Path) -> None:
+    """Remove what no container reads."""
+    for name in _REMOVED:
+        _remove(root / name)
+    for path in (
+        *(child for name in _EMPTIED for child in _below(root / name)),
+        *_files(root / _LOGS),
+        *root.glob(_STATIC),
+    ):
+        _remove(path)
+
+
 def _below(folder: Path) -> list[Path]:
     return list(folder.iterdir()) if folder.is_dir() else []
 
@@ -161,3 +169,7 @@ def _remove(path: Path) -> None:
 def _inside(root: Path, tool: Tool, argv: list[str]) -> None:
     space = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={root}/proc", "--"]
     tool.run("finish", [*space, "chroot", str(root), *argv], _S)
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()]

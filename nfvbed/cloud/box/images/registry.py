@@ -17,9 +17,9 @@ CONFIGURATION = "application/vnd.oci.image.config.v1+json"
 PLAIN_LAYER = "application/vnd.oci.image.layer.v1.tar"
 ZSTD_LAYER = f"{PLAIN_LAYER}+zstd"
 
-_ROOTS_OWN = ("/etc/", "/usr/", "/root/")
-"""Below these, folders of small layers are root's. A layer's folders take the place of those below it, with owner and
-rights: one that was a user's home would be root's from then on."""
+_ROOTS_OWN = ("etc", "usr", "root")
+"""Below these folders of `/`, those of small layers are root's. A layer's folders take the place of those below it,
+with owner and rights: one that was a user's home would be root's from then on."""
 _FOLDER_MODES = {"/root": 0o700, "/etc/sudoers.d": 0o750}
 """Of folders that not all may read."""
 _READ_BY_BUILDS = ("/var/lib/ansible/requirements.yml",)
@@ -140,7 +140,7 @@ def _folders(paths: Iterable[str]) -> list[str]:
     found = set[str]()
     for path in paths:
         parents = [str(parent) for parent in PurePosixPath(path).parents][:-1]
-        if parents and not path.startswith(_ROOTS_OWN):
+        if parents and path.split("/")[1] not in _ROOTS_OWN:
             raise InternalError(
                 f"an image's own layer would change the owner of {parents[0]}", observed=path, where="registry.py"
             )

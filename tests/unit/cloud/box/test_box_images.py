@@ -13,7 +13,7 @@ import pytest
 
 from nfvbed.cloud.box.images.build import BoxImages, adapted
 from nfvbed.cloud.box.images.dockerfiles import Dockerfiles, ImageFile, User, commands, pairs
-from nfvbed.cloud.box.images.finish import finish
+from nfvbed.cloud.box.images.finish import clean, finish
 from nfvbed.cloud.box.images.layer import pack
 from nfvbed.cloud.box.images.places import ImagePlaces
 from nfvbed.cloud.box.images.record import ImageRecord
@@ -266,3 +266,13 @@ def test_a_record_of_another_form_is_none(tmp_path: Path) -> None:
     assert ImageRecord.read(tmp_path) is None
     (tmp_path / "images.json").write_text('{"images": "ours"}')
     assert ImageRecord.read(tmp_path) is None
+
+
+def test_folders_of_logs_stay_without_their_files(tmp_path: Path) -> None:
+    for name in ("var/log/rabbitmq/startup_log", "var/log/dpkg.log", "tmp/build/wheel", "usr/include/stdio.h"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    clean(tmp_path)
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == [
+        *("tmp", "usr", "var", "var/log", "var/log/rabbitmq"),
+    ]

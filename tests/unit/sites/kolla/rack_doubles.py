@@ -55,6 +55,15 @@ class FakeRack:
         self.onboarded[vnf.id] = vnf
         return vnf
 
+    def found(self, owner):
+        """Return an owner's VNFs."""
+        return tuple(one for one in self.onboarded.values() if one.owner == owner)
+
+    def heal(self, vnf, request, tell):
+        """Give a VNF another instance."""
+        del self.onboarded[vnf.id]
+        return self.onboard(request, tell)
+
     def remove(self, connection, kept, owner, tell):
         """Remove an owner's VNFs."""
         self.removed += [one.name for one in self.onboarded.values() if one.owner == owner]
@@ -90,7 +99,7 @@ def install(monkeypatch, root):
     rack, image = FakeRack(), Image(root / "vloop.qcow2", "qcow2", "", None)
     image.path.write_bytes(b"no image")
     compute = SimpleNamespace(find_server=rack.server)
-    api = SimpleNamespace(onboard=rack.onboard)
+    api = SimpleNamespace(onboard=rack.onboard, found=rack.found, heal=rack.heal)
 
     def nothing(*_, **__):
         return None
