@@ -49,7 +49,7 @@ VERBS_THAT_READ: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """What each is asked."""
 OTHER_VERBS = {
-    *("doctor", "variants", "plan", "devcloud", "kolla", "verify", "package", "trace"),
+    *("doctor", "variants", "plan", "devcloud", "kolla", "rack", "verify", "package", "trace"),
     *("deploy", "onboard", "scale", "heal", "steer", "offboard", "destroy"),
     "run",  # It writes; which run is resumed is below.
     "import",  # It writes.
