@@ -54,7 +54,7 @@ class RememberedDeployment:
         """
         computes = tuple(dict.fromkeys(filter(None, (self.compute, *(one.host for one in placed)))))
         where = str(_path(folder))
-        ends = f"nfvbed offboard --site {self.deployment.site}"
+        ends = f"nfvbed {'destroy' if self.choice is None else 'offboard'} --site {self.deployment.site}"
         return DeploymentRecord(self.deployment, self.variant, self.choice, where, self.since, computes, placed, ends)
 
 
