@@ -165,7 +165,9 @@ def test_a_cloud_is_looked_at_and_none_of_its_verbs_knows_the_rack(root, capsys)
         refused = reported(capsys, *words, *AT, code=2).err
         assert "site rack" in refused and "deployed" in refused, words
     planned = reported(capsys, "plan", "two").out
-    assert "not on site rack: ovs-kernel/pvp" in planned, "the other one is there"
+    assert "not on site rack: ovs-kernel/pvp+vm-mac/64: site rack does not have variant ovs-kernel" in planned, (
+        "the other one is there"
+    )
     fitting = reported(capsys, "onboard", "vloop", *AT, "--variant", "ovs-kernel", "--check", code=10).out
     assert "does not have variant ovs-kernel" in fitting
     assert "deployed" in reported(capsys, "verify", "vpp", *AT, code=2).err
