@@ -29,7 +29,7 @@ _LOCKED_BYTES = 64 * 1024 * 1024
 """Memory that Kolla lets libvirt lock, for its filters of devices."""
 QEMU_FILE = "config/nova/qemu.conf.j2"
 """In place of Kolla's template for libvirt's driver (its role nova-cell)."""
-_QEMU = """\\
+_QEMU = """\
 stdio_handler = "file"
 user = "nova"
 group = "nova"
