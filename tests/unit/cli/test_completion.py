@@ -100,7 +100,7 @@ def below(verb: str, command: click.Command) -> list[tuple[str, click.Command]]:
         (("deploy", ""), PROJECT.variant_names),
         (("run", "demo", "--variant", "ovs-dpdk"), tuple(n for n in PROJECT.variant_names if n.startswith("ovs-dpdk"))),
         (("run", ""), PROJECT.experiment_names),
-        (("plan", "demo", "--site=rack-t"), ("rack-two-machines",)),
+        (("plan", "demo", "--site=rack-tw"), ("rack-two-machines",)),
         (("onboard", ""), PROJECT.vnf_names),
         (("trace", "xdp", "--vnf", ""), PROJECT.vnf_names),
         (("onboard", "vloop", "--flavor", ""), PROJECT.flavor_names),

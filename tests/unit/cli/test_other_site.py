@@ -135,10 +135,9 @@ def test_optional_parts_that_it_has_not_are_refused_by_what_it_says_and_not_by_i
     assert "site memory has no cloud that could be verified" in refused
     assert "nfvbed trace VARIANT --site memory" in refused
     out = ("--output", str(tmp_path / "o"))
-    assert (
-        "site memory is not deployed by kolla-ansible"
-        in reported(capsys, "kolla", "render", "ovs-dpdk", *AT, *out, code=2).err
-    )
+    for words in (("render", "ovs-dpdk", *out), ("upgrade-preview", "--to", "2026.1")):
+        refused = reported(capsys, "kolla", *words, *AT, code=2).err
+        assert "site memory is not deployed by kolla-ansible" in refused, words
     for words in (("--release", "ocata"), ("--try",)):
         assert "--release and --try are of a rack" in reported(capsys, "doctor", *AT, *words, code=2).err
     for words in (("--redeploy",), ("--yes", "memory"), ("--release", "ocata")):

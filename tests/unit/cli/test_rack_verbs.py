@@ -217,6 +217,11 @@ def test_files_are_rendered_for_machines_that_have_no_cloud(root, capsys):
     assert (out / "inventory" / "host_vars" / "compute1.yml").is_file()
 
 
+def test_an_upgrade_is_previewed_of_a_rack_that_has_a_cloud_alone(root, capsys):
+    refused = reported(capsys, "kolla", "upgrade-preview", *AT, "--to", "2026.1", code=2).err
+    assert "nothing is deployed on site rack" in refused and "upgrade-preview VARIANT" in refused
+
+
 def test_a_site_says_in_its_file_which_optional_parts_it_has():
     project = open_project(ROOT)
     for name in project.site_names:
