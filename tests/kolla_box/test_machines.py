@@ -195,6 +195,8 @@ def test_a_restart_keeps_cables_and_starts_everything_again(rack):
         "mkdir -p /etc/default/grub.d; echo 'GRUB_CMDLINE_LINUX=isolcpus=1' > "
         "/etc/default/grub.d/isolated.cfg; update-grub",
     )
+    # As systemd does for a container engine, whose containers have limits; a machine starts in the same control group.
+    rack.on("compute1", "sh", "-c", "echo +hugetlb >/sys/fs/cgroup/cgroup.subtree_control")
     rack.on("compute1", "systemctl", "reboot")
     waited("the machine starts again", lambda: starts(rack, "compute1") == 2)
     waited("systemd has started everything", lambda: systemd(rack, "compute1") == "running")

@@ -106,9 +106,23 @@ def _last_words() -> Iterator[None]:
         os._exit(_FAILED)
 
 
+def clear_group(group: Path) -> None:
+    """Take from a machine's control group what an earlier start left in it.
+
+    A group that hands controllers down, as a container engine has systemd do, takes no process itself (EBUSY).
+    """
+    for folder, _, _ in os.walk(group, topdown=False):
+        if folder != str(group):
+            Path(folder).rmdir()
+    handed = group / "cgroup.subtree_control"
+    for controller in handed.read_text().split():
+        handed.write_text(f"-{controller}")
+
+
 def _boot(spec: dict[str, Any]) -> NoReturn:
     """Make the mounts of a machine, and become its first process."""
     _end_with_parent()
+    clear_group(Path(spec["cgroup"]))
     (Path(spec["cgroup"]) / "cgroup.procs").write_text("0")
     _unshare(CLONE_NEWNS | _CLONE_NEWUTS | _CLONE_NEWIPC | _CLONE_NEWCGROUP)
     root = Path(spec["merged"])
