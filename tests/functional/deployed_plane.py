@@ -31,7 +31,7 @@ from nfvbed.traffic.generator import Generator, TrafficRequest
 from tests import support
 from tests.functional.brought_doubles import DOUBLES
 from tests.functional.declared import PROJECT, validated
-from tests.functional.lab_host import MARK, assert_back_to, left_as_found, snapshot
+from tests.functional.lab_host import MARK, assert_back_to, left_as_found, settled_snapshot
 
 MANIFEST = support.manifest()["variants"]
 COUNTED = TrafficRequest(duration_ns=1_000_000_000, frame_size=64, rate_pps=5_000, frames=500, learning_frames=1)
@@ -255,7 +255,7 @@ def deployed(case: Case, folder: Path, vnf: VnfChoice | None = None) -> Iterator
             support = site.probe(case.variant)
             if support.readiness is Readiness.UNSUPPORTED:
                 skip_if_declared(case, support.reason)
-            before = snapshot(mark)
+            before = settled_snapshot(mark)
             deployment = site.deploy(case.variant, case.topology, case.role, vnf)
             request = SLOWLY if case.guests else COUNTED
             plane = DeployedPlane(site, case.variant, deployment, mark, before, request)

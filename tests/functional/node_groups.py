@@ -13,7 +13,7 @@ from nfvbed.dataplanes.vpp import binaries
 from nfvbed.sites.guest_node.session import guest_node
 from nfvbed.sites.ownmachine import Program
 from tests.functional import node_proofs
-from tests.functional.lab_host import MARK, ROOT, assert_back_to, snapshot
+from tests.functional.lab_host import MARK, ROOT, assert_back_to, settled_snapshot
 
 PATIENCE = "6"
 """Times that time-outs are stretched by: the processor is emulated."""
@@ -37,7 +37,7 @@ def proofs_of(site):
 def booted(site, mark):
     """Boot a site's node; gives what makes proofs in it. The host is as before afterwards."""
     os.environ[MARK] = mark
-    before = snapshot(mark)
+    before = settled_snapshot(mark)
     project = open_project()
     with guest_node(project.load_site(site), project.root) as node:
 

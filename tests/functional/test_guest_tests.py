@@ -17,7 +17,7 @@ from nfvbed.store import Store
 from nfvbed.vnfs.guest.beside import beside
 from nfvbed.vnfs.guest.pinning import read_pinning
 from nfvbed.vnfs.guest.sysbench import MemoryLoad
-from tests.functional.lab_host import MARK, assert_back_to, snapshot
+from tests.functional.lab_host import MARK, assert_back_to, settled_snapshot
 from tests.functional.vm_guests import PROJECT, choice
 
 pytestmark = pytest.mark.usefixtures("vloop_image")
@@ -85,7 +85,7 @@ def _quiet_host(monkeypatch, mark):
     monkeypatch.setenv(MARK, mark)
     lock = HostLock()
     lock.acquire()
-    before = snapshot(mark)
+    before = settled_snapshot(mark)
     try:
         yield
         assert_back_to(before, mark)

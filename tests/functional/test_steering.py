@@ -34,7 +34,7 @@ from nfvbed.sites.lab.planes import LabPlanes
 from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.site import ArrangementSpec
 from tests.functional.far_ends import ARP, ARRIVAL_S, PORTS, Outside, travel, udp_frame
-from tests.functional.lab_host import MARK, assert_back_to, snapshot
+from tests.functional.lab_host import MARK, assert_back_to, settled_snapshot
 from tests.onos_double import PASSWORD, OnosDouble
 
 PROJECT = open_project()
@@ -61,7 +61,7 @@ def running():
         site = LabPlanes(LabMachine(PROJECT.load_site("lab"), PROJECT.root))
         # With the host lock held, what appears and disappears is ours.
         site.begin()
-        before = snapshot(mark)
+        before = settled_snapshot(mark)
         workspace = Workspace.create()
         try:
             yield make_bridge(workspace)

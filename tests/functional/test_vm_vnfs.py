@@ -20,7 +20,7 @@ from nfvbed.records import Accelerator, PortKind, Readiness, Role
 from nfvbed.vnfs.vm.agent import Agent
 from nfvbed.vnfs.vm.driver import VmVnf
 from tests.functional.disturbed import PATIENCE_S
-from tests.functional.lab_host import MARK, assert_back_to, snapshot
+from tests.functional.lab_host import MARK, assert_back_to, settled_snapshot
 from tests.functional.vm_guests import PROJECT, choice, image_that_forwards, kernel_ports, own_image, pass_through, seat
 
 pytestmark = pytest.mark.usefixtures("vloop_image")
@@ -34,7 +34,7 @@ def _workspace(monkeypatch):
     monkeypatch.setenv(MARK, mark)
     lock = HostLock()
     lock.acquire()
-    before = snapshot(mark)
+    before = settled_snapshot(mark)
     made = Workspace.create()
     try:
         yield made
