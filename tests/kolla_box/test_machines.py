@@ -248,8 +248,8 @@ def refused(rack, *words):
     return done.stderr
 
 
-def test_a_shell_is_in_the_machine_s_own_root(box):
-    assert box.on("compute1", "sh", "-c", "pwd; hostname").split() == ["/", "compute1"]
+def test_a_shell_is_in_the_machine_s_own_root(rack):
+    assert rack.on("compute1", "sh", "-c", "pwd; hostname").split() == ["/", "compute1"]
 
 
 def test_logs_are_of_units_and_of_nothing_else(rack):
