@@ -12,6 +12,8 @@ import pytest
 from tests.functional.disturbed import PATIENCE_S, retried, wait_until
 from tests.functional.xdp_driver import Generator, assert_nothing_lost
 
+TRIALS_UNTIL_REFUSED = 200
+
 
 def test_paced_trial_is_complete(loop):
     """100,000 frames/s each way for 0.3 s: every one is intended, what was sent arrives, each with a latency."""
@@ -37,6 +39,16 @@ def test_maximum_load(loop):
     assert_nothing_lost(trial)
     assert all(d["unsent"] == 0 for d in trial["directions"])
     assert trial["busy_ns"] == trial["duration_ns"] - trial["gaps"]["total_ns"]
+
+
+def test_bytes_of_a_mix_are_counted_where_the_port_refuses_frames(loop):
+    """One direction at maximum load fills the peer's ring; what the kernel then drops is in no count of bytes."""
+    for _ in range(TRIALS_UNTIL_REFUSED):
+        trial = loop.trial(duration_ns=60_000_000, frame_sizes=[[178, 7], [571, 4], [64, 1]], directions=[[0, 1]])
+        assert_nothing_lost(trial)
+        if trial["directions"][0]["refused"]:
+            return
+    raise AssertionError("the port took every frame of every trial")
 
 
 def test_a_gap_of_the_sender_is_known_and_what_was_due_in_it_is_late(loop):

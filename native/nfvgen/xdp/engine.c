@@ -150,10 +150,7 @@ static void read_sender(const struct trial *trial, struct trial_counts *counts, 
 		c->unsent = mine.missed + (trial->rate_pps ? c->refused : 0);
 		c->late = mine.missed;
 		c->intended = c->sent + c->unsent;
-		c->sent_bytes = mine.generated_bytes + NFVGEN_FCS_BYTES * mine.generated;
-		/* Exact for one size; for a mix the refused frames are taken to be like the others. */
-		if (mine.generated > c->sent)
-			c->sent_bytes = (uint64_t)((double)c->sent_bytes * (double)c->sent / (double)mine.generated);
+		c->sent_bytes = xdp_xmit_bytes(i) + NFVGEN_FCS_BYTES * c->sent;
 	}
 }
 
@@ -238,7 +235,7 @@ static int xdp_run(const struct trial *trial, struct trial_counts *counts, const
 	if (trial->timeline_ns)
 		start_ns = appoint();
 	xdp_sink_start(trial, xdp.trial_number, start_ns);
-	xdp_xmit_start(trial, xdp_sender_map());
+	xdp_xmit_start(trial, xdp_sender_plan(), xdp_sender_map());
 	for (unsigned n = 0; n < trial->learning_frames; n++)
 		for (unsigned i = 0; i < XDP_PORTS; i++)
 			xdp_port_learn(&xdp.ports[i], &trial->stack, &trial->endpoint[i]);

@@ -155,6 +155,11 @@ uint32_t xdp_sender_map(void)
 	return info.id;
 }
 
+const struct xdp_plan *xdp_sender_plan(void)
+{
+	return &sender.plan;
+}
+
 int xdp_sender_call(void)
 {
 	DECLARE_LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = sender.plan.longest,
@@ -173,7 +178,6 @@ struct xdp_sent xdp_sender_read(unsigned direction)
 		const volatile struct gen_direction *d = &sender.skeleton->bss->state.direction[direction];
 
 		sent.generated = d->generated;
-		sent.generated_bytes = d->generated_bytes;
 		sent.missed = d->unsent;
 	}
 	pthread_mutex_unlock(&sender.lock);

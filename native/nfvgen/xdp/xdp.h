@@ -26,7 +26,6 @@ struct xdp_port {
 /* What one direction's sender did so far. */
 struct xdp_sent {
 	uint64_t generated;
-	uint64_t generated_bytes;
 	uint64_t missed; /* slots never served */
 };
 
@@ -55,8 +54,11 @@ void xdp_expect(struct sink_quick *quick, const struct trial *trial, uint16_t tr
 /* xmit.c */
 int xdp_xmit_open(const struct xdp_port ports[XDP_PORTS], struct failure *why);
 void xdp_xmit_close(void);
-void xdp_xmit_start(const struct trial *trial, uint32_t map); /* the number of the map that it redirects by */
+struct xdp_plan;
+/* `map`: the number of the map that it redirects by. */
+void xdp_xmit_start(const struct trial *trial, const struct xdp_plan *plan, uint32_t map);
 struct xmit_counts xdp_xmit_read(unsigned port);
+uint64_t xdp_xmit_bytes(unsigned direction); /* of the frames that its port took, in memory */
 
 /* sender.c */
 uint16_t xdp_sender_longest(void); /* the longest live frame, in memory; 0: the kernel has none */
@@ -65,6 +67,7 @@ int xdp_sender_open(
 void xdp_sender_close(void);
 int xdp_sender_call(void);     /* the kernel's loop: blocks until a signal, or until its turns are used up */
 uint32_t xdp_sender_map(void); /* the number of the map of its ports */
+const struct xdp_plan *xdp_sender_plan(void);
 struct xdp_sent xdp_sender_read(unsigned direction);
 void xdp_sender_gaps(struct trial_counts *counts);
 void xdp_sender_times(uint64_t *duration_ns, uint64_t *busy_ns);

@@ -210,10 +210,9 @@ static __always_inline __u32 next_flow(struct gen_direction *mine)
 }
 
 /* The program's end of a frame's way: it is accounted for, and handed to its port. */
-static __always_inline int send_on(__u32 direction, struct gen_direction *mine, __u32 length, __u64 now)
+static __always_inline int send_on(__u32 direction, struct gen_direction *mine, __u64 now)
 {
 	mine->generated++;
-	mine->generated_bytes += length;
 	if (config.bin_ns) {
 		__u32 *sent = bin_at(direction & 1, now);
 
@@ -257,7 +256,7 @@ int nfvgen_send(struct xdp_md *ctx)
 		.sequence = (__u32)mine->generated,
 		.time = config.stamp ? now : 0};
 	write_fields(frame, t, &mark);
-	return send_on(direction, mine, length, now);
+	return send_on(direction, mine, now);
 }
 
 /* The sender of trials with bearers: its two directions have different headers. */
@@ -289,7 +288,7 @@ int nfvgen_send_bearers(struct xdp_md *ctx)
 		return XDP_ABORTED;
 	if (direction == config.uplink ? write_bearer(ctx, t, mark, XDP_GTPU_BYTES) : write_bearer(ctx, t, mark, 0))
 		return XDP_ABORTED;
-	return send_on(direction, mine, t->length, now);
+	return send_on(direction, mine, now);
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -91,7 +91,6 @@ struct gen_config {
 /* What one direction has done. `unsent` counts the slots that were missed, not what the port refused. */
 struct gen_direction {
 	__u64 generated;
-	__u64 generated_bytes;
 	__u64 unsent;
 	__u32 flow;
 	__u32 slot; /* in the schedule of sizes */
@@ -121,10 +120,24 @@ struct xmit_config {
 	__u32 ifindex[XDP_PORTS];
 };
 
-/* The map that a trial redirects by; constant during a trial. */
+/* The map that a trial redirects by, and the lengths of its frames; constant during a trial. */
 struct xmit_trial {
 	__u32 map;                /* its number */
+	__u32 directions;         /* entries of it */
 	__u32 tx[XDP_DIRECTIONS]; /* the port of each of its entries */
+	__u32 schedule_length;
+	__u32 turn_bytes[XDP_DIRECTIONS];                 /* of one turn through the mix */
+	__u32 bytes_before[XDP_DIRECTIONS][XDP_SCHEDULE]; /* of the frames of a turn that come before each of it */
+};
+
+/*
+ * How far a direction's frames have come. The kernel offers them to the port in their order, and of a burst drops the
+ * last ones: so the sizes of those that were taken are known.
+ */
+struct xmit_progress {
+	__u64 offered;
+	__u64 away; /* turned away before they were offered, since the last burst */
+	__u64 taken_bytes;
 };
 
 struct xmit_counts {

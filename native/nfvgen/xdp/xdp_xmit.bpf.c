@@ -35,6 +35,7 @@ struct net_device {
 
 const volatile struct xmit_config config = {};
 struct xmit_trial trial = {};
+struct xmit_progress progress[XDP_DIRECTIONS] = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -42,6 +43,29 @@ struct {
 	__type(key, __u32);
 	__type(value, struct xmit_counts);
 } counts SEC(".maps");
+
+/* The bytes of a direction's first `frames` frames. */
+static __always_inline __u64 bytes_of(__u32 direction, __u64 frames)
+{
+	__u32 length = trial.schedule_length;
+
+	if (!length)
+		return 0;
+	return frames / length * trial.turn_bytes[direction & 1] +
+	       trial.bytes_before[direction & 1][(frames % length) % XDP_SCHEDULE];
+}
+
+static __always_inline void account_burst(__u32 port, __u32 sent, __u32 drops)
+{
+	__u32 direction = trial.tx[0] == port ? 0 : 1;
+	struct xmit_progress *mine = &progress[direction];
+
+	if (trial.directions <= direction)
+		return;
+	mine->taken_bytes += bytes_of(direction, mine->offered + sent) - bytes_of(direction, mine->offered);
+	mine->offered += sent + drops + mine->away;
+	mine->away = 0;
+}
 
 SEC("tp_btf/xdp_devmap_xmit")
 int BPF_PROG(nfvgen_taken, const struct net_device *from, const struct net_device *to, int sent, int drops, int err)
@@ -65,6 +89,7 @@ int BPF_PROG(nfvgen_taken, const struct net_device *from, const struct net_devic
 		mine->taken += sent;
 	if (drops > 0)
 		mine->refused += drops;
+	account_burst(port, sent > 0 ? sent : 0, drops > 0 ? drops : 0);
 	if (err) {
 		mine->error = err;
 		mine->turned_away += drops > 0 ? drops : 0;
@@ -88,6 +113,7 @@ int BPF_PROG(nfvgen_turned_away, const struct net_device *from, const void *prog
 		return 0;
 	mine->turned_away++;
 	mine->error = err;
+	progress[index ? 1 : 0].away++;
 	return 0;
 }
 

@@ -64,13 +64,29 @@ static struct xmit_counts read_all(__u32 port)
 	return sum;
 }
 
-void xdp_xmit_start(const struct trial *trial, uint32_t map)
+static void take_lengths(struct xmit_trial *now, const struct xdp_plan *plan, unsigned direction)
+{
+	uint32_t bytes = 0;
+
+	for (uint32_t i = 0; i < plan->config.schedule_length; i++) {
+		now->bytes_before[direction][i] = bytes;
+		bytes += plan->templates[direction * XDP_MIX + plan->schedule[i]].length;
+	}
+	now->turn_bytes[direction] = bytes;
+}
+
+void xdp_xmit_start(const struct trial *trial, const struct xdp_plan *plan, uint32_t map)
 {
 	struct xmit_trial *now = &xmit.skeleton->bss->trial;
 
+	memset(xmit.skeleton->bss->progress, 0, sizeof(xmit.skeleton->bss->progress));
 	now->map = map;
-	for (unsigned i = 0; i < trial->directions; i++)
+	now->directions = trial->directions;
+	now->schedule_length = plan->config.schedule_length;
+	for (unsigned i = 0; i < trial->directions; i++) {
 		now->tx[i] = trial->direction[i].tx;
+		take_lengths(now, plan, i);
+	}
 	for (unsigned i = 0; i < XDP_PORTS; i++)
 		xmit.before[i] = read_all(i);
 }
@@ -83,4 +99,9 @@ struct xmit_counts xdp_xmit_read(unsigned port)
 	now.refused -= xmit.before[port].refused;
 	now.turned_away -= xmit.before[port].turned_away;
 	return now;
+}
+
+uint64_t xdp_xmit_bytes(unsigned direction)
+{
+	return xmit.skeleton->bss->progress[direction].taken_bytes;
 }
