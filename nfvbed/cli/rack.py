@@ -13,6 +13,8 @@ from rich.table import Table
 
 from nfvbed.cli.completion import SITE
 from nfvbed.cli.console import Console
+from nfvbed.cli.entering import open_site
+from nfvbed.cli.onboarded import onboarded
 from nfvbed.cli.settings import json_option
 from nfvbed.cloud.box import images
 from nfvbed.cloud.box.box import Box, find_box
@@ -125,6 +127,20 @@ def logs(site: str, machine: str, subject: str | None, lines: int) -> None:
             fix=f"nfvbed rack status --site {site}",
         )
     click.echo(text, nl=False)
+
+
+@command.command()
+@_SITE
+@click.option("--lines", default=_LINES, show_default=True, help="How many of the last lines.")
+def console(site: str, lines: int) -> None:
+    """Show what onboarded VNFs have printed on their instances' consoles: ACTIVE is not booted."""
+    project = open_project()
+    _box(project, site)
+    place = open_site(project.load_site(site), project.root)
+    for name, said in place.consoles(onboarded(place).deployment, lines).items():
+        click.echo(f"{name}:")
+        for line in said or ["(nothing yet)"]:
+            click.echo(f"  {line}")
 
 
 @command.command(context_settings={"ignore_unknown_options": True})
