@@ -11,6 +11,7 @@ from nfvbed.host.ledger.processes import tail
 from nfvbed.patience import patient
 
 _LAST_LINES = 15
+_FIX = "check apt's sources, the network and the disk, then start again"
 
 
 class Tool:
@@ -20,7 +21,7 @@ class Tool:
         fix: what to do where one fails.
     """
 
-    def __init__(self, logs: Path, fix: str = "check apt's sources, the network and the disk, then start again") -> None:
+    def __init__(self, logs: Path, fix: str = _FIX) -> None:
         self._logs = logs
         self._fix = fix
 
@@ -63,7 +64,6 @@ class Tool:
         if process.returncode != 0:
             raise self._failed(argv, log, f"exit status {process.returncode}")
         return printed
-
 
     def _failed(self, argv: Sequence[str], log: Path, how: str) -> PrerequisiteError:
         return PrerequisiteError(
