@@ -18,6 +18,7 @@ from nfvbed.cloud.box import images
 from nfvbed.cloud.box.box import Box, find_box
 from nfvbed.cloud.box.layout import SWITCH
 from nfvbed.cloud.box.machine import Machine
+from nfvbed.cloud.box.pulled import PulledImages
 from nfvbed.cloud.box.status import BoxStatus, MachineState, containers_of, look
 from nfvbed.cloud.devcloud.lines import StageLines
 from nfvbed.dataplanes.catalogue import open_project
@@ -157,9 +158,13 @@ def ensure_box(project: Project, spec: SiteSpec) -> None:
 
 
 def _build_images(project: Project, box: Box) -> None:
-    """Build the images that the registry of a box serves, on a host that can carry it; those that are there stay."""
+    """Build or copy the images that the registry of a box serves; those that are there stay."""
     box.require_host()
-    images.storage(project.root, partial(click.echo, err=True))
+    tell = partial(click.echo, err=True)
+    if box.layout.pulls:
+        PulledImages(project.root, box.layout.images_from, tell).make()
+    else:
+        images.storage(project.root, tell)
 
 
 def _box(project: Project, name: str) -> Box:
