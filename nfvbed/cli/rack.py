@@ -12,11 +12,14 @@ from rich.table import Table
 
 from nfvbed.cli.completion import SITE
 from nfvbed.cli.console import Console
+from nfvbed.cli.entering import open_site
 from nfvbed.cli.listing import Output, Row, listing_options
+from nfvbed.cli.onboarded import onboarded
 from nfvbed.cloud.box import images
 from nfvbed.cloud.box.box import Box, find_box
 from nfvbed.cloud.box.layout import SWITCH
 from nfvbed.cloud.box.machine import Machine
+from nfvbed.cloud.box.pulled import PulledImages
 from nfvbed.cloud.box.status import BoxStatus, MachineState, containers_of, look
 from nfvbed.cloud.devcloud.lines import StageLines
 from nfvbed.dataplanes.catalogue import open_project
@@ -121,6 +124,20 @@ def logs(site: str, machine: str, subject: str | None, lines: int) -> None:
     click.echo(text, nl=False)
 
 
+@command.command()
+@_SITE
+@click.option("--lines", default=_LINES, show_default=True, help="How many of the last lines.")
+def console(site: str, lines: int) -> None:
+    """Show what onboarded VNFs have printed on their instances' consoles: ACTIVE is not booted."""
+    project = open_project()
+    _box(project, site)
+    place = open_site(project.load_site(site), project.root)
+    for name, said in place.consoles(onboarded(place).deployment, lines).items():
+        click.echo(f"{name}:")
+        for line in said or ["(nothing yet)"]:
+            click.echo(f"  {line}")
+
+
 @command.command(context_settings={"ignore_unknown_options": True})
 @_SITE
 @click.argument("machine")
@@ -151,9 +168,13 @@ def ensure_box(project: Project, spec: SiteSpec) -> None:
 
 
 def _build_images(project: Project, box: Box) -> None:
-    """Build the images that the registry of a box serves, on a host that can carry it; those that are there stay."""
+    """Build or copy the images that the registry of a box serves; those that are there stay."""
     box.require_host()
-    images.storage(project.root, partial(click.echo, err=True))
+    tell = partial(click.echo, err=True)
+    if box.layout.pulls:
+        PulledImages(project.root, box.layout.images_from, tell).make()
+    else:
+        images.storage(project.root, tell)
 
 
 def _box(project: Project, name: str) -> Box:
