@@ -66,6 +66,11 @@ help: ## list the targets
 	    done; \
 	done
 
+# For a target that there is not. Those of many names are in variables, the others are the lines that help lists.
+.DEFAULT:
+	@setup/target '$(subst ','\'',$@)' $(RUNS) $(DEPLOYS) $(ONBOARDS) $(PACKAGES) $(SCALES) $(TRACES) $(TESTS) \
+	    $$(sed -nE 's/^([a-z][^:$$]*):.*## .*/\1/p' $(MAKEFILE_LIST))
+
 # --- set-up -----------------------------------------------------------------------------------------------------
 
 .PHONY: setup
