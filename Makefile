@@ -13,7 +13,9 @@ TIERS := unit golden image functional browser
 VARIANTS := $(sort $(basename $(notdir $(wildcard deploy/variants/*.yml))))
 # The VNF existing runs already: it is neither onboarded nor packaged.
 VNFS := $(filter-out existing,$(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml)))))
-SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml))))
+SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml vsperf-conf/experiments/seeds/*.yml))))
+# An experiment's quick form, of minutes on two cores: `make run-seed-kisti-vswitch QUICK=1`.
+QUICK ?=
 
 BENCHMARKS := generator overhead switching-overhead gateway search verdicts store
 
@@ -63,6 +65,11 @@ help: ## list the targets
 	        printf '  %-24s %s\n' "$$name" "$$of"; \
 	    done; \
 	done
+
+# For a target that there is not. Those of many names are in variables, the others are the lines that help lists.
+.DEFAULT:
+	@setup/target '$(subst ','\'',$@)' $(RUNS) $(DEPLOYS) $(ONBOARDS) $(PACKAGES) $(SCALES) $(TRACES) $(TESTS) \
+	    $$(sed -nE 's/^([a-z][^:$$]*):.*## .*/\1/p' $(MAKEFILE_LIST))
 
 # --- set-up -----------------------------------------------------------------------------------------------------
 
@@ -143,8 +150,8 @@ doctor: build ## what this host has (SITE=NAME: that site), and which variants i
 	@$(NFVBED) doctor $(AT)
 
 .PHONY: $(RUNS)
-$(RUNS): run-%: build $(FOR_SITE) ## measure the experiment NAME
-	@$(NFVBED) run $* $(AT)
+$(RUNS): run-%: build $(FOR_SITE) ## measure the experiment NAME (QUICK=1: its quick form)
+	@$(NFVBED) run $* $(AT) $(if $(QUICK),--quick)
 
 .PHONY: compare
 compare: setup ## compare the variants of the newest run
@@ -180,6 +187,10 @@ onboard-vepc: image-vepc
 endif
 
 run-openstack-vepc: devcloud-packages image-vepc
+
+# Published experiments with guests boot an image.
+SEEDS_OF_GUESTS := $(shell grep -lE 'kind: vm|emulated-nic' vsperf-conf/experiments/seeds/*.yml)
+$(addprefix run-,$(basename $(notdir $(SEEDS_OF_GUESTS)))): images
 
 .PHONY: $(PACKAGES)
 $(PACKAGES): package-%: images ## write the package of the VNF NAME for Tacker, NAME.csar

@@ -31,6 +31,7 @@ VERBS = {
     "plan": ("plan", "Show what an experiment would measure, and how long it takes."),
     "run": ("run", "Run an experiment, or go on with one that stopped."),
     "compare": ("compare", "Compare the variants of a run."),
+    "diff": ("diff", "Show what changed from one run or release of a variant to another."),
     "explain": ("explain", "Explain one row of a run, trial by trial."),
     "report": ("report", "Write a run's page, tables and figures."),
     "trace": ("trace", "Send a few frames and name the hop that loses them."),
@@ -70,6 +71,18 @@ class Verbs(click.Group):
             return outlined(cmd_name, VERBS[cmd_name][1])
         command: click.Command = importlib.import_module(f"nfvbed.cli.{VERBS[cmd_name][0]}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb of a line; one that there is not is answered with those that look like it."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:
+            # click looks among commands that are imported already.
+            raise click.exceptions.NoSuchCommand(
+                error.command_name, possibilities=self.list_commands(ctx), ctx=ctx
+            ) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verbs with their lines without importing them."""

@@ -17,6 +17,8 @@ HostName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,40}$")]
 PhysnetName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,10}$")]
 """Short, and without anything that separates in Neutron's lists: its bridge is `br-NAME`, and a device has 15
 characters."""
+ImageSource = Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]+(:[0-9]+)?(/[a-z0-9][a-z0-9._-]*)+$", max_length=200)]
+"""A registry and a namespace of it, without a scheme and a tag."""
 NicRole = Literal["management", "external", "dpdk", "sriov"]
 HostRole = Literal["controller", "compute", "generator"]
 Vlan = Annotated[int, Field(ge=1, le=4094)]

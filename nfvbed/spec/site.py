@@ -16,7 +16,7 @@ from nfvbed.spec.onos import OnosSpec
 from nfvbed.spec.options import kinds_named
 from nfvbed.spec.pci import Cables
 from nfvbed.spec.pins import PinnedComputesSpec
-from nfvbed.spec.rack import Address, HostName, PhysnetName, PhysnetSpec, RackGeneratorSpec, RackHostSpec
+from nfvbed.spec.rack import Address, HostName, ImageSource, PhysnetName, PhysnetSpec, RackGeneratorSpec, RackHostSpec
 from nfvbed.spec.remote import AbsolutePath, GeneratorHostSpec, RemoteHostSpec, SshAccessSpec
 from nfvbed.spec.variant import Variant, VariantFile
 
@@ -414,7 +414,10 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     switch and a registry (`nfvbed rack`)."""
     images: Literal["build", "pull"] | None = None
     """Origin of the images of a box. `build`, the default of a box: nfvbed makes them of packages, under Kolla's
-    names. `pull`: from Kolla's own registry."""
+    names. `pull`: Kolla's own, which this machine copies from their registry."""
+    images_from: ImageSource | None = None
+    """Registry and namespace that `images: pull` copies from, as registry.example.org:5000/openstack.kolla. None: where
+    Kolla's own variables say. One on loopback is asked without TLS."""
     base_distro: Literal["debian", "ubuntu", "rocky", "centos"] = "debian"
     """Distribution of Kolla's images, and of the machines."""
     virtual_address: Address
@@ -480,7 +483,11 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
         if not self.is_box:
             if self.images is not None:
                 raise MisfitError("images", "it is of machines: box; others pull where docker_registry says")
+            if self.images_from is not None:
+                raise MisfitError("images_from", "it is of machines: box; others pull where docker_registry says")
             return self
+        if self.images_from is not None and self.images != "pull":
+            raise MisfitError("images_from", "images are built here, and copied from nowhere: images: pull")
         if self.base_distro != "debian":
             raise MisfitError("base_distro", "the machines of a box are Debian's")
         if self.ssh is not None:

@@ -78,6 +78,7 @@ OWN_JSON = {
     "nfvbed/cloud/box/images/record.py",
     "nfvbed/cloud/box/keeper.py",
     "nfvbed/cloud/box/machine.py",
+    "nfvbed/cloud/box/pulled.py",
     "nfvbed/cloud/box/root.py",
     "nfvbed/cloud/devcloud/nodes/enter.py",
     "nfvbed/cloud/devcloud/root/build.py",

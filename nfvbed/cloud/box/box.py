@@ -9,10 +9,10 @@ from pathlib import Path
 from nfvbed.cloud.box import cables, furnish, keys, prechecks, registry, switch
 from nfvbed.cloud.box.layout import OVERLAY, SWITCH, BoxLayout, layout_of
 from nfvbed.cloud.box.machine import Machine
-from nfvbed.cloud.box.places import IMAGES_DIRECTORY, BoxPlaces, RootPlaces
+from nfvbed.cloud.box.places import IMAGES_DIRECTORY, PULLED_DIRECTORY, BoxPlaces, RootPlaces
 from nfvbed.cloud.box.root import MachineRoot
 from nfvbed.cloud.devcloud.stages import Progress, Stage, StageRecord, run_stages
-from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
+from nfvbed.errors import DeployError, PrerequisiteError
 from nfvbed.host.ledger.entries import DirectoryEntry, HugepagesEntry
 from nfvbed.host.ledger.hostlock import HostLock
 from nfvbed.host.ledger.ledger import Ledger
@@ -42,7 +42,7 @@ class Box:
         self.layout = layout
         self.root = MachineRoot(RootPlaces.of(project_root), SharedCache.from_environment())
         self.record = StageRecord(self.places.run / "stages.json")
-        self._images = project_root.resolve() / IMAGES_DIRECTORY
+        self._images = project_root.resolve() / (PULLED_DIRECTORY if layout.pulls else IMAGES_DIRECTORY)
         self._ledger: Ledger | None = None
 
     def find(self, name: str) -> Machine | None:
@@ -114,16 +114,8 @@ class Box:
         """Refuse a host that cannot carry the box; nothing to do where machines of it run.
 
         Raises:
-            UnsupportedError: its images are to be pulled.
             PrerequisiteError: this machine has too little of something, all of which is named.
         """
-        if self.layout.pulls:
-            raise UnsupportedError(
-                f"the machines of site {self.layout.site} cannot pull images",
-                where=f"deploy/sites/{self.layout.site}.yml images",
-                observed="pull, and a box has no way to another network",
-                fix="images: build",
-            )
         if all(self.find(name) is None for name in self.names):
             self.places.make()
             prechecks.require(self.places, self.root.ready(), self.layout.hugepages)
@@ -132,7 +124,6 @@ class Box:
         """Start the box, or go on with a start that failed; return the seconds of each stage that ran.
 
         Raises:
-            UnsupportedError: its images are to be pulled.
             PrerequisiteError: this machine has too little of something; nothing was changed.
             BusyError: another nfvbed starts or stops it.
             DeployError: a stage failed.

@@ -72,7 +72,9 @@ class BoxLayout:
     hugepages: int
     """Hugepages of 2 MiB that the machines ask for, which have one pool: the largest number."""
     pulls: bool = False
-    """Whether images come from a registry outside."""
+    """Whether images are Kolla's own."""
+    images_from: str | None = None
+    """Registry and namespace of these; None: where Kolla's own variables say."""
 
     @property
     def registry(self) -> str:
@@ -107,7 +109,13 @@ def layout_of(site: KollaSiteSpec) -> BoxLayout:
     pages = [sum(node.hugepages_2m for node in host.numa) for host in site.hosts.values()]
     bridges = tuple(bridge_of(name) for name in site.networks)
     return BoxLayout(
-        site.name, machines, f"{own}/{network.prefixlen}", bridges, max(pages, default=0), site.images == "pull"
+        site.name,
+        machines,
+        f"{own}/{network.prefixlen}",
+        bridges,
+        max(pages, default=0),
+        pulls=site.images == "pull",
+        images_from=site.images_from,
     )
 
 

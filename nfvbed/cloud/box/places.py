@@ -8,6 +8,7 @@ from nfvbed.spec.box import BOX_DIRECTORY, key_of_box, known_hosts_of_box
 
 ROOT_DIRECTORY = Path(".nfvbed") / "box-root"
 IMAGES_DIRECTORY = Path(".nfvbed") / "box-images"
+PULLED_DIRECTORY = Path(".nfvbed") / "box-pulled"
 """Images that all boxes of a checkout pull."""
 
 

@@ -101,13 +101,22 @@ def rendered(site: KollaSiteSpec, host: BoxHost) -> dict[str, Any]:
 def require_datapath(site: KollaSiteSpec, variants: Iterable[Variant], host: BoxHost | None = None) -> None:
     """Refuse variants that are switched by the kernel's Open vSwitch on a box whose kernel has none.
 
-    The controller's bridges have the userspace's datapath there; a compute's would be another variant.
+    The controller's bridges have the userspace's datapath there; a compute's would be another variant. Kolla's own
+    toolbox makes bridges of the kernel's datapath alone.
 
     Raises:
-        UnsupportedError: a variant is one of those.
+        UnsupportedError: a variant is one of those, or images are Kolla's own.
     """
     if site.machines != "box":
         return
+    if site.images == "pull" and not (host or this_host()).has_datapath:
+        raise UnsupportedError(
+            f"Kolla's own images cannot run in box {site.name} on this machine",
+            where=f"deploy/sites/{site.name}.yml images",
+            observed="pull, and its kernel has no Open vSwitch datapath (CONFIG_OPENVSWITCH), which the controller's"
+            " bridges have with these images",
+            fix="images: build; or modprobe openvswitch, or boot a kernel that has it (CONFIG_OPENVSWITCH)",
+        )
     for variant in variants:
         plane = plane_of(variant)
         if OPEN_VSWITCH.name not in plane.neutron.of_compute or plane.switch.datapath == _USERSPACE:

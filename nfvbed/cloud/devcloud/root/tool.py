@@ -11,13 +11,19 @@ from nfvbed.host.ledger.processes import tail
 from nfvbed.patience import patient
 
 _LAST_LINES = 15
+_FIX = "check apt's sources, the network and the disk, then start again"
 
 
 class Tool:
-    """Runs programs, each with a log in one folder."""
+    """Runs programs, each with a log in one folder.
 
-    def __init__(self, logs: Path) -> None:
+    Args:
+        fix: what to do where one fails.
+    """
+
+    def __init__(self, logs: Path, fix: str = _FIX) -> None:
         self._logs = logs
+        self._fix = fix
 
     def run(
         self, name: str, argv: Sequence[str], timeout_s: float, environment: Mapping[str, str] | None = None
@@ -52,21 +58,20 @@ class Tool:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 if isinstance(failure, subprocess.TimeoutExpired):
-                    raise _failed(argv, log, f"did not end within {patient(timeout_s):g} s") from failure
+                    raise self._failed(argv, log, f"did not end within {patient(timeout_s):g} s") from failure
                 raise
             errors.write(printed)
         if process.returncode != 0:
-            raise _failed(argv, log, f"exit status {process.returncode}")
+            raise self._failed(argv, log, f"exit status {process.returncode}")
         return printed
 
-
-def _failed(argv: Sequence[str], log: Path, how: str) -> PrerequisiteError:
-    return PrerequisiteError(
-        f"{next(word for word in argv if word not in _WRAPPERS and not word.startswith('-'))} failed: {how}",
-        where=str(log),
-        observed=tail(log, _LAST_LINES),
-        fix="check apt's sources, the network and the disk, then start again",
-    )
+    def _failed(self, argv: Sequence[str], log: Path, how: str) -> PrerequisiteError:
+        return PrerequisiteError(
+            f"{next(word for word in argv if word not in _WRAPPERS and not word.startswith('-'))} failed: {how}",
+            where=str(log),
+            observed=tail(log, _LAST_LINES),
+            fix=self._fix,
+        )
 
 
 _WRAPPERS = ("unshare", "setpriv")

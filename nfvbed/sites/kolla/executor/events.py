@@ -11,6 +11,7 @@ _TEXTS = ("msg", "stderr", "module_stderr", "stdout", "module_stdout", "reason",
 """Of a result, what says best why it failed comes first."""
 _LINES = 8
 """Of what a failed task said."""
+_TRACEBACK = "Traceback (most recent call last)"
 
 
 @dataclass(frozen=True)
@@ -114,5 +115,17 @@ def said_in(result: Mapping[str, Any]) -> str:
     for key in _TEXTS:
         value = result.get(key)
         texts = value if isinstance(value, list) else [value]
-        lines += [line.rstrip() for text in texts if text for line in str(text).splitlines() if line.strip()]
+        lines += [line.rstrip() for text in texts if text for line in _reason(str(text)) if line.strip()]
     return "\n".join(dict.fromkeys(lines[:_LINES])) or str(result.get("exception") or "it said nothing")
+
+
+def _reason(text: str) -> list[str]:
+    """Return a text's lines; of a Python traceback what it ends with, which is why.
+
+    Kolla's modules hand tracebacks on, `kolla_container` as one line with its escapes.
+    """
+    if _TRACEBACK not in text:
+        return text.splitlines()
+    lines = text.strip("'\"").replace("\\n", "\n").replace("\\'", "'").splitlines()
+    of_frames = [number for number, line in enumerate(lines) if line.startswith(("  ", _TRACEBACK))]
+    return lines[of_frames[-1] + 1 :] or lines

@@ -17,9 +17,8 @@ from nfvbed.cloud.box.prechecks import HostState
 from nfvbed.cloud.box.root import sources, unpack_argv
 from nfvbed.cloud.box.status import BoxStatus, ContainerState, MachineState, containers_of
 from nfvbed.cloud.box.switch import PortState, _ranges
-from nfvbed.cloud.devcloud.stages import SilentProgress
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import DeployError, PrerequisiteError, UnsupportedError
+from nfvbed.errors import DeployError, PrerequisiteError
 from nfvbed.host.ledger.entries import CgroupEntry, DirectoryEntry, HugepagesEntry, ProcessEntry
 from nfvbed.host.ledger.ledger import Ledger
 from nfvbed.host.ledger.owner import this_process
@@ -171,13 +170,6 @@ def test_a_machine_is_found_by_its_keeper_and_off_without_a_first_process(tmp_pa
     machine.places.state.write_text(json.dumps({"pid": me, "start_time": start_time(me), "starts": 3}))
     assert machine.boot().starts == 3
     assert machine.enter_argv(["hostname"])[-1] == "hostname"
-
-
-def test_images_are_not_pulled_into_a_box(tmp_path):
-    site = open_project().load_site("box").model_copy(update={"images": "pull"})
-    with pytest.raises(UnsupportedError) as failure:
-        Box(tmp_path, layout_of(site)).start(SilentProgress())
-    assert failure.value.fix == "images: build" and not (tmp_path / ".nfvbed").exists()
 
 
 def state(**changed):

@@ -178,3 +178,7 @@ def test_the_kernels_switch_is_refused_on_a_box_whose_kernel_has_none():
     boxglobals.require_datapath(box, [userspace], BoxHost(has_datapath=False))
     boxglobals.require_datapath(box, [kernel], BoxHost(has_datapath=True))
     boxglobals.require_datapath(site(), [kernel], BoxHost(has_datapath=False))
+    pulls = BOX.model_copy(update={"images": "pull"})
+    with pytest.raises(UnsupportedError, match="Kolla's own images cannot run in box box"):
+        boxglobals.require_datapath(pulls, [userspace], BoxHost(has_datapath=False))
+    boxglobals.require_datapath(pulls, [userspace], BoxHost(has_datapath=True))
