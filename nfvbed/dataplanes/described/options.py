@@ -328,7 +328,7 @@ class DescribedOptions(CoreUseOptions):
     def vnf_port_kind(self, choice: VnfChoice) -> PortKind:
         """Return the kind that `ports` names, for VNFs that can have it."""
         if isinstance(self.ports, VethPorts):
-            return veth_for_processes(choice, "described-switch, ports: veth", "it has no taps, as which guests would attach")
+            return veth_for_processes(choice, "described-switch, ports: veth", "it has no taps for guests")
         if choice.kind is VnfKind.EXISTING:
             raise refuse_existing()
         kernel = choice.kind is not VnfKind.VM and choice.forwarding in KERNEL_FORWARDING
