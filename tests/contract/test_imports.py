@@ -126,7 +126,7 @@ ARROWS = {
         ("existing", "owncloud"),
         ("provider",),
         ("target", "deployment"),
-        ("requests", "mobilecore"),
+        ("requests", "mobilecore", "machinerow"),
         ("vnfs", "images"),
         (OWN,),
     ),
