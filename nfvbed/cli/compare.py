@@ -9,6 +9,7 @@ import click
 
 from nfvbed.cli.completion import RUN
 from nfvbed.cli.console import Console
+from nfvbed.cli.published import show_published
 from nfvbed.cli.results import chain_options, compare_runs, comparison_options, simulated_option, text_width
 from nfvbed.cli.settings import json_option, root_option, store_option
 from nfvbed.compare.comparison import Comparison, require_comparable
@@ -33,6 +34,11 @@ FILE_WIDTH = 140
 @simulated_option
 @click.option("--details", is_flag=True, help="Print all columns, limits, warnings with advice, and tests.")
 @json_option
+@click.option(
+    "--published",
+    is_flag=True,
+    help="Print what others published beside what these runs, or all of the store, measured; and verdicts on claims.",
+)
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a line for each row and ceiling, unrounded.")
 @root_option
 @store_option
@@ -40,6 +46,7 @@ def command(
     runs: tuple[str, ...],
     simulated: bool,
     details: bool,
+    published: bool,
     as_json: bool,
     as_csv: bool,
     root: Path | None,
@@ -57,6 +64,12 @@ def command(
     """
     if as_json and as_csv:
         raise UsageError("--json and --csv exclude each other", fix="choose one")
+    if published:
+        if as_json or as_csv or details:
+            fix = "leave --json, --csv and --details out; the dashboard has published figures as JSON and CSV"
+            raise UsageError("--published is a page of its own", fix=fix)
+        show_published(root, store, runs)
+        return
     found = compare_runs(root, store, runs, simulated, chosen)
     loaded, comparison = found.loaded, found.comparison
     if as_json:
