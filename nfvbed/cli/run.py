@@ -11,6 +11,7 @@ import click
 from nfvbed.cli.completion import EXPERIMENT, RUN
 from nfvbed.cli.console import Console
 from nfvbed.cli.entering import site_of
+from nfvbed.cli.listing import whole
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan import show_plan
 from nfvbed.cli.progress import progress_on
@@ -21,7 +22,7 @@ from nfvbed.cli.vsperf_options import VSPERF, chosen_driver, native_name, native
 from nfvbed.compare.agreement import disagreements, outcomes_of, supports_of
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import NfvbedError, UnsupportedError, UsageError
-from nfvbed.plan.stored import never_reached, stored_study
+from nfvbed.plan.stored import never_reached, require_own_commands, stored_study
 from nfvbed.records import CellRecord, RunRecord, Status
 from nfvbed.records.results import ResultRecord
 from nfvbed.records.selection import MEASURED, SIMULATED
@@ -89,7 +90,7 @@ def command(
         else:
             study, left_out = load_on_site(project, name, overrides)
         if options["dry_run"]:
-            show_plan(study, project.root, as_json, left_out)
+            show_plan(study, project.root, whole(as_json), left_out)
             return
         show_left_out(study, left_out)
         boot = machine_of(study.site, project.root)
@@ -179,7 +180,9 @@ def _start(begun: _StartedRun, study: Study, with_doctor: bool) -> Ended:
 
 def _resume(begun: _StartedRun, run: RunRecord) -> Ended:
     end_like_interrupt()
-    _confirm_swap(begun, stored_study(begun.store.get_blob(run.plan_hash), VariantModel)[0].site)
+    study, _ = stored_study(begun.store.get_blob(run.plan_hash), VariantModel)
+    require_own_commands(study, begun.project)
+    _confirm_swap(begun, study.site)
     with progress_on(Console(stderr=True)) as observer:
         runner = _runner(begun, observer)
         return runner.resume(run), runner.failure
