@@ -96,7 +96,7 @@ ARROWS = {
         (OWN,),
     ),
     "nfvbed.measure": (("telemetry",), (OWN,)),
-    "nfvbed.report": (("files",), ("page", "terminal"), ("figures", "csv"), (OWN,)),
+    "nfvbed.report": (("files", "papers"), ("page", "terminal"), ("figures", "csv"), (OWN,)),
     "nfvbed.run": (("runner", "switching"), ("execution",), ("visits",), ("testing",), ("kinds",), (OWN,)),
     "nfvbed.sites": (
         ("doctor",),
