@@ -26,6 +26,7 @@ ARROWS = {
         ("__main__",),
         ("cli",),
         ("dashboard",),
+        ("foreign",),
         ("vsperf",),
         ("bundle", "run"),
         ("report", "measure"),
