@@ -5,7 +5,7 @@ a setting consists of, so a series goes on from run to run; ids of runs are none
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -16,6 +16,7 @@ from prometheus_client.registry import Collector
 
 from nfvbed.compare.series import Measured, Setting
 
+_ENCODE: Final[Callable[[CollectorRegistry], bytes]] = generate_latest
 PREFIX: Final = "nfvbed"
 _BASE_UNITS: Final[Mapping[str, tuple[str, float]]] = {
     "s": ("seconds", 1),
@@ -93,7 +94,7 @@ def history_text(measured: Iterable[Measured]) -> str:
 
     registry = CollectorRegistry()
     registry.register(AllFigures())
-    return str(generate_latest(registry).decode())
+    return _ENCODE(registry).decode()
 
 
 def _families(measured: Iterable[Measured], *, with_times: bool) -> list[GaugeMetricFamily]:
