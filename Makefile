@@ -141,6 +141,11 @@ demo-all: build ## measure every data plane that this host can run, within 30 mi
 	$(NFVBED) report --quiet && $(NFVBED) compare; shown=$$?; \
 	test $$status -eq 0 && exit $$shown || exit $$status
 
+.PHONY: hardware
+hardware: build ## measure on this host's cabled NICs, write a redacted bundle, print its rows of docs/evidence/hardware.md
+	@$(NFVBED) run hardware $(if $(SITE),--site $(SITE)) && $(NFVBED) bundle latest --redact --output nfvbed-hardware.zip && \
+	$(NFVBED) verify-bundle nfvbed-hardware.zip --row
+
 .PHONY: switch-all
 switch-all: build ## switch through all data planes twice: frames through each, nothing left, and how long it takes
 	@$(PYTHON) bench/switching.py
@@ -156,6 +161,11 @@ $(RUNS): run-%: build $(FOR_SITE) ## measure the experiment NAME (QUICK=1: its q
 .PHONY: compare
 compare: setup ## compare the variants of the newest run
 	@$(NFVBED) compare
+
+.PHONY: papers
+papers: setup ## write docs/evidence/papers.md: what others published beside what has run here, and verdicts on its claims
+	@$(NFVBED) compare --published > docs/evidence/papers.md.new
+	@mv docs/evidence/papers.md.new docs/evidence/papers.md
 
 .PHONY: recommend
 recommend: setup ## which data plane the stored results of this host speak for (NEED=latency, jitter, cpu, raw-ethernet)
@@ -259,8 +269,8 @@ test-hosts: setup ## the demo, the lab's tests and the mobile core's on the othe
 	@tests/other-debian
 
 .PHONY: test-all
-test-all: ## everything there is: check, test, and every room on demand; four hours
-	@for target in check test test-vepc test-slow test-dashboard test-node test-kolla-all test-kolla-box test-openstack-all; do $(MAKE) $$target || failed=1; done; exit $${failed:-0}
+test-all: ## everything there is: check, test, and every room on demand; five hours
+	@for target in check test test-vepc test-slow test-dashboard test-node test-kolla-all test-kolla-box-all test-openstack-all; do $(MAKE) $$target || failed=1; done; exit $${failed:-0}
 
 .PHONY: $(TESTS)
 $(TESTS): test-%: setup-test ## the tier NAME alone
@@ -317,9 +327,12 @@ test-kolla-all: setup-test ## as test-kolla, with every combination, and Ansible
 	@$(PYTHON) tests/tiers.py kolla-all
 
 .PHONY: test-kolla-box
-test-kolla-box: setup-test ## the machines of a rack in a box: started, restarted, killed, stopped; 3 minutes, 12 GiB of memory, no part of test
-	@setup/packages kolla-box
+test-kolla-box: setup-test kolla-box ## a rack in a box: a healthy Keystone, an image that is not there, destroy; 10 minutes, 12 GiB of memory, no part of test
 	@$(PYTHON) tests/tiers.py kolla-box
+
+.PHONY: test-kolla-box-all
+test-kolla-box-all: setup-test kolla-box ## as test-kolla-box, with the machines' own tests and a whole cloud through all faults; an hour, no part of test
+	@$(PYTHON) tests/tiers.py kolla-box-all
 
 .PHONY: test-openstack
 test-openstack: setup-test ## a real OpenStack: start, boot, onboard, measure, kill, stop; 12 minutes when quiet, no part of test

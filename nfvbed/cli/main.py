@@ -38,6 +38,8 @@ VERBS = {
     "runs": ("runs", "List the runs in the store."),
     "export": ("export", "Write a run as one JSON document."),
     "import": ("import_run", "Put an exported run into the store."),
+    "bundle": ("bundle", "Write a run as one file that others can check."),
+    "verify-bundle": ("verify_bundle", "Check a bundle: is it consistent, and whose is it."),
     "recommend": ("recommend", "Say which data plane to take."),
     "trend": ("trend", "Show what settings did from run to run: steps, trends."),
     "dashboard": ("dashboard", "Serve the dashboard."),

@@ -111,12 +111,17 @@ def said_in(result: Mapping[str, Any]) -> str:
             label = item.get("_ansible_item_label", item.get("item"))
             named = f"{label}: " if isinstance(label, str) else ""
             return named + said_in(item)
-    lines = list[str]()
-    for key in _TEXTS:
-        value = result.get(key)
-        texts = value if isinstance(value, list) else [value]
-        lines += [line.rstrip() for text in texts if text for line in _reason(str(text)) if line.strip()]
-    return "\n".join(dict.fromkeys(lines[:_LINES])) or str(result.get("exception") or "it said nothing")
+    first, *others = (_lines(result.get(key)) for key in _TEXTS)
+    # A program says why at its end: containers of Kolla's first tell of each file that they copy.
+    shown = list(dict.fromkeys(first))[:_LINES]
+    rest = [line for line in dict.fromkeys(line for lines in others for line in lines) if line not in shown]
+    shown += rest[max(len(rest) - (_LINES - len(shown)), 0) :]
+    return "\n".join(shown) or str(result.get("exception") or "it said nothing")
+
+
+def _lines(value: Any) -> list[str]:
+    texts = value if isinstance(value, list) else [value]
+    return [line.rstrip() for text in texts if text for line in _reason(str(text)) if line.strip()]
 
 
 def _reason(text: str) -> list[str]:

@@ -119,5 +119,6 @@ def destroying(root: Path) -> tuple[Stage, ...]:
     return (
         with_passwords(own("undo-tune", "what was set after Kolla", folder / "undo-tune.yml", undoes="tune")),
         kolla("destroy", "containers, volumes, configuration", *sure, undoes="bootstrap-servers"),
+        own("left-volumes", "volumes that an interrupted destroy left", folder / "left-volumes.yml", undoes="deploy"),
         own("undo", "hugepages, cores, drivers as they were", folder / "undo.yml", *_REBOOTS, undoes="prepare"),
     )

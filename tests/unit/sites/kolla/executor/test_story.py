@@ -161,3 +161,12 @@ def test_of_a_traceback_what_it_ends_with():
     assert said_in({"msg": f"Traceback (most recent call last):\n{frames}ValueError: no\nsuch thing\n"}) == (
         "ValueError: no\nsuch thing"
     )
+
+
+def test_of_a_program_that_says_much_its_last_lines():
+    copied = "".join(f"INFO:__main__:Copying file {number}\n" for number in range(30))
+    said = f"{copied}mkdir: No space left on device"
+    shown = said_in({"msg": "Container exited with non-zero return code 1", "stderr": said}).splitlines()
+    assert shown[0] == "Container exited with non-zero return code 1" and len(shown) == 8
+    assert shown[-1] == "mkdir: No space left on device"
+    assert said_in({"msg": "\n".join(map(str, range(9))), "stderr": "x"}).splitlines() == [*"01234567"]
