@@ -13,7 +13,9 @@ TIERS := unit golden image functional browser
 VARIANTS := $(sort $(basename $(notdir $(wildcard deploy/variants/*.yml))))
 # The VNF existing runs already: it is neither onboarded nor packaged.
 VNFS := $(filter-out existing,$(sort $(notdir $(patsubst %/vnf.yml,%,$(wildcard vnfd/*/vnf.yml)))))
-SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml))))
+SUITES := $(sort $(basename $(notdir $(wildcard vsperf-conf/experiments/*.yml vsperf-conf/experiments/seeds/*.yml))))
+# An experiment's quick form, of minutes on two cores: `make run-seed-kisti-vswitch QUICK=1`.
+QUICK ?=
 
 BENCHMARKS := generator overhead switching-overhead gateway search verdicts store
 
@@ -63,6 +65,11 @@ help: ## list the targets
 	        printf '  %-24s %s\n' "$$name" "$$of"; \
 	    done; \
 	done
+
+# For a target that there is not. Those of many names are in variables, the others are the lines that help lists.
+.DEFAULT:
+	@setup/target '$(subst ','\'',$@)' $(RUNS) $(DEPLOYS) $(ONBOARDS) $(PACKAGES) $(SCALES) $(TRACES) $(TESTS) \
+	    $$(sed -nE 's/^([a-z][^:$$]*):.*## .*/\1/p' $(MAKEFILE_LIST))
 
 # --- set-up -----------------------------------------------------------------------------------------------------
 
@@ -143,8 +150,8 @@ doctor: build ## what this host has (SITE=NAME: that site), and which variants i
 	@$(NFVBED) doctor $(AT)
 
 .PHONY: $(RUNS)
-$(RUNS): run-%: build $(FOR_SITE) ## measure the experiment NAME
-	@$(NFVBED) run $* $(AT)
+$(RUNS): run-%: build $(FOR_SITE) ## measure the experiment NAME (QUICK=1: its quick form)
+	@$(NFVBED) run $* $(AT) $(if $(QUICK),--quick)
 
 .PHONY: compare
 compare: setup ## compare the variants of the newest run
@@ -180,6 +187,10 @@ onboard-vepc: image-vepc
 endif
 
 run-openstack-vepc: devcloud-packages image-vepc
+
+# Published experiments with guests boot an image.
+SEEDS_OF_GUESTS := $(shell grep -lE 'kind: vm|emulated-nic' vsperf-conf/experiments/seeds/*.yml)
+$(addprefix run-,$(basename $(notdir $(SEEDS_OF_GUESTS)))): images
 
 .PHONY: $(PACKAGES)
 $(PACKAGES): package-%: images ## write the package of the VNF NAME for Tacker, NAME.csar
@@ -248,8 +259,8 @@ test-hosts: setup ## the demo, the lab's tests and the mobile core's on the othe
 	@tests/other-debian
 
 .PHONY: test-all
-test-all: ## everything there is: check, test, and every room on demand; four hours
-	@for target in check test test-vepc test-slow test-dashboard test-node test-kolla-all test-kolla-box test-openstack-all; do $(MAKE) $$target || failed=1; done; exit $${failed:-0}
+test-all: ## everything there is: check, test, and every room on demand; five hours
+	@for target in check test test-vepc test-slow test-dashboard test-node test-kolla-all test-kolla-box-all test-openstack-all; do $(MAKE) $$target || failed=1; done; exit $${failed:-0}
 
 .PHONY: $(TESTS)
 $(TESTS): test-%: setup-test ## the tier NAME alone
@@ -306,9 +317,12 @@ test-kolla-all: setup-test ## as test-kolla, with every combination, and Ansible
 	@$(PYTHON) tests/tiers.py kolla-all
 
 .PHONY: test-kolla-box
-test-kolla-box: setup-test ## the machines of a rack in a box: started, restarted, killed, stopped; 3 minutes, 12 GiB of memory, no part of test
-	@setup/packages kolla-box
+test-kolla-box: setup-test kolla-box ## a rack in a box: a healthy Keystone, an image that is not there, destroy; 10 minutes, 12 GiB of memory, no part of test
 	@$(PYTHON) tests/tiers.py kolla-box
+
+.PHONY: test-kolla-box-all
+test-kolla-box-all: setup-test kolla-box ## as test-kolla-box, with the machines' own tests and a whole cloud through all faults; an hour, no part of test
+	@$(PYTHON) tests/tiers.py kolla-box-all
 
 .PHONY: test-openstack
 test-openstack: setup-test ## a real OpenStack: start, boot, onboard, measure, kill, stop; 12 minutes when quiet, no part of test

@@ -83,6 +83,7 @@ def plan(second: str) -> tuple[Words, ...]:
         ("doctor", *SITE, "--variant", FIRST),
         ("deploy", FIRST, *SITE),
         ("rack", "status", *SITE),
+        *(("rack", "shell", *SITE, machine, "docker", "ps") for machine in ("controller", "compute1", "compute2")),
         ("rack", "shell", *SITE, "compute1", "docker", "exec", "ovsdpdk_vswitchd", "ovs-appctl", PMD),
         ("verify", *SITE),
         *measured(),
@@ -97,6 +98,7 @@ def measured() -> tuple[Words, ...]:
     short = ("--topology", "pvp", "--frame-size", "64", "--purpose", "survey", "--repetitions", "1")
     return (
         ("onboard", "vloop", *SITE),
+        ("rack", "console", *SITE),
         ("run", "pvp", *SITE, *short),
         ("offboard", *SITE),
     )

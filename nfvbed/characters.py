@@ -21,11 +21,21 @@ _UNSHOWN: Final = re.compile(rf"[{_CONTROLS}]|\r(?!\n)")
 """Those, and what leads back to the beginning of a line without ending it."""
 _UNDRAWN: Final = re.compile(rf"[{_CONTROLS}\r\ufffe\uffff]")
 """Those, and what XML 1.0 has not."""
+_OF_FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""Beginnings of fields that a spreadsheet takes for formulas."""
 
 
 def shown(text: str) -> str:
     """Return a text with escapes, as JSON writes them, for what would control the terminal that it is shown on."""
     return _UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def guarded(value: Any) -> Any:
+    """Return a field of a CSV file: control characters as escapes, and no text that is taken for a formula."""
+    if not isinstance(value, str):
+        return value
+    text = shown(value)
+    return f"'{text}" if text[:1] in _OF_FORMULAS else text
 
 
 def drawable(value: Any) -> Any:

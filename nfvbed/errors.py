@@ -132,6 +132,12 @@ class DamagedError(StoreError):
     """What is stored of a run is not as nfvbed writes it: the store is damaged, or somebody else made it."""
 
 
+class BundleError(NfvbedError):
+    """A bundle is not consistent (a byte was changed, a verdict does not follow), or not signed by a trusted key."""
+
+    exit_code = 31
+
+
 class NotComparableError(NfvbedError):
     """The results asked for have no scope in which they can be compared."""
 

@@ -26,11 +26,12 @@ PYTHON = sys.executable
 TIERS = (
     *("lint", "image", "unit", "golden", "contract", "functional", "browser"),
     *("dashboard-path", "openstack-path", "kolla-path"),
-    *("vepc", "slow", "dashboard", "node", "kolla", "kolla-all", "kolla-box", "openstack", "openstack-all"),
+    *("vepc", "slow", "dashboard", "node", "kolla", "kolla-all", "kolla-box", "kolla-box-all"),
+    *("openstack", "openstack-all"),
 )
 """`make check` runs lint and contract, `make test` the others of the first line, `make test-paths` the second. Those of
-the third take 5 minutes, up to 18, 7, 20 to 60, up to 8, 70 minutes, 3 minutes,
-12 minutes, and one to two hours."""
+the third take 5 minutes, up to 18, 7, 20 to 60, up to 8, 70 minutes, 10 minutes,
+an hour, 12 minutes, and one to two hours."""
 SIDE_BY_SIDE = ("lint", "image", "browser", "unit", "golden", "contract")
 """Tiers whose tests share nothing and need no core to themselves; those that take longest come first."""
 BESIDE = () if os.environ.get("NFVBED_TESTS_BESIDE") == "0" else ("unit", "golden")
@@ -46,22 +47,24 @@ FOLDERS = {
     "kolla-path": ("kolla",),
     "kolla-all": ("kolla",),
     "kolla-box": ("kolla_box",),
+    "kolla-box-all": ("kolla_box",),
     "openstack-all": ("openstack",),
 }
 """Of tiers whose tests are not in a folder of their name."""
 CHOSEN = {
     **{"vepc": "vepc and not slow", "slow": "slow", "dashboard": "dashboard", "node": ""},
     **dict.fromkeys(("dashboard-path", "openstack-path", "kolla-path"), "path"),
-    **{"kolla": "not on_demand", "kolla-all": "", "kolla-box": "", "openstack": "not on_demand", "openstack-all": ""},
+    **dict.fromkeys(("kolla", "kolla-box", "openstack"), "not on_demand"),
+    **dict.fromkeys(("kolla-all", "kolla-box-all", "openstack-all"), ""),
 }
 """Which tests of a folder, by their marks."""
-OF_THE_CACHE = ("kolla-box", "openstack-path", "openstack", "openstack-all")
+OF_THE_CACHE = ("kolla-box", "kolla-box-all", "openstack-path", "openstack", "openstack-all")
 """Tiers whose clouds are made of what NFVBED_CACHE keeps. All others run without it: what tests make up is no entry."""
 ALL_OTHERS = "not dashboard and not slow and not vepc"
 TELLS_NAMES = (
     *("image", "functional", "vepc", "slow", "browser", "dashboard", "node"),
     *("dashboard-path", "openstack-path", "kolla-path"),
-    *("kolla", "kolla-all", "kolla-box", "openstack", "openstack-all"),
+    *("kolla", "kolla-all", "kolla-box", "kolla-box-all", "openstack", "openstack-all"),
 )
 """Their tests are few and slow, and are named while they run; those of the others are dots."""
 

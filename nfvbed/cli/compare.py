@@ -9,12 +9,20 @@ import click
 
 from nfvbed.cli.completion import RUN
 from nfvbed.cli.console import Console
-from nfvbed.cli.results import chain_options, compare_runs, comparison_options, simulated_option, text_width
-from nfvbed.cli.settings import json_option, root_option, store_option
+from nfvbed.cli.listing import Output, listing_options
+from nfvbed.cli.results import (
+    ComparedRuns,
+    chain_options,
+    compare_runs,
+    comparison_options,
+    simulated_option,
+    text_width,
+)
+from nfvbed.cli.settings import root_option, store_option
 from nfvbed.compare.comparison import Comparison, require_comparable
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
-from nfvbed.report.csv.export import to_csv, to_json
+from nfvbed.report.csv.export import COLUMNS, rows_of, to_csv, to_document
 from nfvbed.report.load import LoadedRuns
 from nfvbed.report.onboarding import lines as onboarding_lines
 from nfvbed.report.page.head import machine
@@ -32,7 +40,7 @@ FILE_WIDTH = 140
 @chain_options
 @simulated_option
 @click.option("--details", is_flag=True, help="Print all columns, limits, warnings with advice, and tests.")
-@json_option
+@listing_options(*COLUMNS)
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a line for each row and ceiling, unrounded.")
 @root_option
 @store_option
@@ -40,7 +48,7 @@ def command(
     runs: tuple[str, ...],
     simulated: bool,
     details: bool,
-    as_json: bool,
+    output: Output,
     as_csv: bool,
     root: Path | None,
     store: str | None,
@@ -55,15 +63,24 @@ def command(
     screen: each row with its rate and verdict, warnings once, and the answer; all else is behind --details and on the
     page of `nfvbed report`. Exit code 40 when nothing can be compared.
     """
-    if as_json and as_csv:
-        raise UsageError("--json and --csv exclude each other", fix="choose one")
+    if as_csv and output.asked:
+        raise UsageError(f"--csv and {output.asked} exclude each other", fix="choose one")
     found = compare_runs(root, store, runs, simulated, chosen)
     loaded, comparison = found.loaded, found.comparison
-    if as_json:
-        click.echo(to_json(comparison), nl=False)
-    elif as_csv:
-        click.echo(to_csv(comparison), nl=False)
-    elif details:
+
+    def as_text() -> None:
+        if as_csv:
+            click.echo(to_csv(comparison), nl=False)
+        else:
+            _print(found, about(loaded, open_project(root).root, runs), details=details)
+
+    output.show(lambda: rows_of(comparison), lambda: to_document(comparison), as_text)
+    require_comparable(comparison)
+
+
+def _print(found: ComparedRuns, around: ScreenContext, *, details: bool) -> None:
+    loaded, comparison = found.loaded, found.comparison
+    if details:
         width = text_width(FILE_WIDTH)
         console = Console(highlight=False, width=width)
         console.print(render(comparison, width))
@@ -72,9 +89,7 @@ def command(
     else:
         for note in found.notes:
             Console(highlight=False).print(note, style="yellow", soft_wrap=True)
-        around = about(loaded, open_project(root).root, runs)
         _print_screen(comparison, around, min(WIDTH, text_width(WIDTH)))
-    require_comparable(comparison)
 
 
 def _print_screen(comparison: Comparison, around: ScreenContext, width: int) -> None:

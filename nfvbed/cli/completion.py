@@ -43,7 +43,7 @@ Values = Iterable[tuple[str, str]]
 _FOLDERS: Final = {
     "variant": "deploy/variants/*.yml",
     "site": "deploy/sites/*.yml",
-    "experiment": "vsperf-conf/experiments/*.yml",
+    "experiment": "vsperf-conf/experiments/**/*.yml",
     "flavor": "flavors/*.yml",
     "release": "kolla/releases/*.yml",
     "vnf": "vnfd/*/vnf.yml",

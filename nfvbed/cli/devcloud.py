@@ -4,12 +4,13 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import asdict
 
 import click
 
+from nfvbed.cli.listing import Output, Row, listing_options
 from nfvbed.cli.rack_options import EVICT
-from nfvbed.cli.settings import json_option
 from nfvbed.cloud.devcloud.access import NAME
 from nfvbed.cloud.devcloud.cloud import HUGEPAGES_MIB, DevCloud
 from nfvbed.cloud.devcloud.lines import StageLines
@@ -76,17 +77,14 @@ def stop(dry_run: bool, evict: bool) -> None:
 
 
 @command.command()
-@json_option
-def status(as_json: bool) -> int:
+@listing_options("service", "runs", "status", "since")
+def status(output: Output) -> int:
     """Say what runs, what it takes, and how long its start took.
 
     Exit status 0 when all of it runs, and when no cloud does; 20 when a part of it does not run.
     """
     found = look(_cloud())
-    if as_json:
-        click.echo(json.dumps(asdict(found), indent=2))
-    else:
-        _show(found)
+    output.show(lambda: _rows(found), lambda: asdict(found), lambda: _show(found))
     return 0 if found.complete or not found.running else DeployError.exit_code
 
 
@@ -143,6 +141,15 @@ def console(instance: str, attach: bool, lines: int) -> None:
         environment=(("OS_CLOUD", NAME),),
     )
     click.echo(node.channel.check(reader), nl=False)
+
+
+def _rows(found: CloudStatus) -> Iterable[Row]:
+    """Yield the services that were started, and those that are missing; times are UTC."""
+    for one in found.services:
+        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(one.since))
+        yield {"service": one.name, "runs": one.status is None, "status": one.status, "since": since}
+    for name in found.missing:
+        yield {"service": name, "runs": False}
 
 
 def _show(found: CloudStatus) -> None:

@@ -1,31 +1,25 @@
 """`nfvbed doctor`: what a site has, and which variants it can run."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NoReturn
 
 import click
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
 from nfvbed.cli.completion import RELEASE, SITE, VARIANT
 from nfvbed.cli.console import Console
 from nfvbed.cli.entering import enter_box, find_site
-from nfvbed.cli.settings import json_option, root_option
+from nfvbed.cli.listing import Output, Row, listing_options
+from nfvbed.cli.readiness import findings_table, print_variants, summary
+from nfvbed.cli.settings import root_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError, UsageError
-from nfvbed.records import Readiness
-from nfvbed.records.findings import Finding, SiteReport, State
+from nfvbed.records.findings import SiteReport, State
 from nfvbed.sites.catalogue import machine_of
 from nfvbed.sites.doctor import examine
 from nfvbed.sites.ownmachine import Boot
 from nfvbed.spec.kollarelease import NEWEST
 from nfvbed.spec.loader import Project
-
-STATE_STYLES = {State.PRESENT: "green", State.LIMITED: "yellow", State.ABSENT: "red", State.UNKNOWN: "dim"}
-READINESS_STYLES = {Readiness.READY: "green", Readiness.DEGRADED: "yellow", Readiness.UNSUPPORTED: "red"}
 
 
 @click.command(name="doctor")
@@ -43,16 +37,18 @@ READINESS_STYLES = {Readiness.READY: "green", Readiness.DEGRADED: "yellow", Read
     "--release", type=RELEASE, metavar="NAME", help=f"Of a rack: a name in kolla/releases. Default: {NEWEST}."
 )
 @click.option("--try", "try_functions", is_flag=True, help="Of a rack: make its virtual functions for a moment.")
+@click.option("--details", is_flag=True, help="Print every topic and variant. Default: a summary of ten lines.")
 @root_option
-@json_option
+@listing_options("kind", "name", "state", "observed", "fix", "probed")
 def command(
     site: str,
     names: tuple[str, ...],
     read_only: bool,
     release: str | None,
     try_functions: bool,
+    details: bool,
     root: Path | None,
-    as_json: bool,
+    output: Output,
 ) -> None:
     """Examine a site: what it has for packet work, and what every variant can do on it.
 
@@ -86,15 +82,16 @@ def command(
         report = examine(place, project, read_only=read_only)
     if names:
         report = report.model_copy(update={"variants": tuple(s for s in report.variants if s.variant in names)})
-    if as_json:
-        click.echo(json.dumps(report.model_dump(mode="json"), indent=2))
-    else:
-        _print(report)
+    output.show(
+        lambda: _rows(report),
+        lambda: report.model_dump(mode="json"),
+        lambda: _print(report, details=details, variants=bool(names)),
+    )
     if not set(report.ready) - (simulated - set(names)):
         raise UnsupportedError(
             f"no real variant can be measured on site {site}",
             observed="; ".join(f"{s.variant}: {s.reason}" for s in report.variants if s.variant not in report.ready),
-            fix="see the last column of the table of variants",
+            fix=f"nfvbed doctor --site {site} --details says what each of them needs",
         )
 
 
@@ -106,27 +103,42 @@ def _examine_node(project: Project, boot: Boot) -> NoReturn:
     context.exit(doctor_in_node(boot, project, passed_on(context)))
 
 
-def findings_table(title: str, findings: Iterable[Finding]) -> Table:
-    """Return findings as a table, in their order."""
-    found = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for heading in ("topic", "state", "observed (how it was found out)"):
-        found.add_column(heading, overflow="fold", no_wrap=heading != "observed (how it was found out)")
-    for finding in findings:
-        observed = Text.assemble(finding.summary, (f" ({finding.probed})", "dim"))
-        if finding.fix:
-            observed.append(f"\nto change it: {finding.fix}", "italic")
-        found.add_row(finding.topic, Text(finding.state, STATE_STYLES[finding.state]), observed)
-    return found
-
-
-def _print(report: SiteReport) -> None:
-    console = Console()
-    console.print(report.title, highlight=False)
-    variants = Table(title="Variants", title_justify="left", box=box.SIMPLE_HEAD)
-    for heading in ("variant", "readiness", "why", "to fix it"):
-        variants.add_column(heading, overflow="fold")
+def _rows(report: SiteReport) -> Iterable[Row]:
+    for finding in report.findings:
+        yield {
+            "kind": "topic",
+            "name": finding.topic,
+            "state": finding.state.value,
+            "observed": finding.summary,
+            "fix": finding.fix,
+            "probed": finding.probed,
+        }
     for support in report.variants:
-        readiness = Text(support.readiness, READINESS_STYLES[support.readiness])
-        variants.add_row(support.variant, readiness, Text(support.reason), Text(support.fix))
-    console.print(findings_table("What it has", report.findings))
-    console.print(variants)
+        yield {
+            "kind": "variant",
+            "name": support.variant,
+            "state": support.readiness.value,
+            "observed": support.reason,
+            "fix": support.fix,
+        }
+
+
+def _print(report: SiteReport, *, details: bool, variants: bool) -> None:
+    """Print a report.
+
+    Args:
+        details: all of it.
+        variants: variants were named: each of them in full.
+    """
+    console = Console(highlight=False)
+    short = variants and not details
+    for line in [report.title] if short else summary(report, console.width):
+        console.print(line)
+    if details:
+        console.print(findings_table("What it has", report.findings))
+    elif variants:
+        # Why a variant does not run may be said where the site looked.
+        lacking = [finding for finding in report.findings if finding.state is not State.PRESENT]
+        console.print(findings_table("What it lacks, or has in part", lacking))
+    if details or variants:
+        print_variants(console, report.variants)

@@ -9,7 +9,7 @@ EXTRA_OF: Final = {
     **dict.fromkeys(("keystoneauth1", "openstack", "tackerclient", "toscaparser", "translator"), "openstack"),
     **dict.fromkeys(("ansible_runner",), "kolla"),
     **dict.fromkeys(
-        ("bson", "cryptography", "diameter", "pycrate_asn1dir", "pycrate_asn1rt", "pycrate_core", "pycrate_mobile"),
+        ("bson", "diameter", "pycrate_asn1dir", "pycrate_asn1rt", "pycrate_core", "pycrate_mobile"),
         "vepc",
     ),
 }

@@ -1,6 +1,5 @@
 """`nfvbed kolla`: what kolla-ansible takes for a variant, a site of several machines, and a release."""
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from rich.table import Table
 
 from nfvbed.cli.completion import RELEASE, SITE, VARIANT
 from nfvbed.cli.console import Console
+from nfvbed.cli.listing import Output, listing_options
 from nfvbed.cli.settings import json_option, root_option
 from nfvbed.cli.standard_streams import require_folder
 from nfvbed.dataplanes.catalogue import open_project
@@ -122,24 +122,34 @@ def _previewed(made: UpgradePreview) -> str:
 
 @command.command()
 @click.argument("variant", type=VARIANT, required=False)
-@json_option
+@listing_options("variant", "release", "rendered", "asserted_by", "needs_roles", "missing_roles", "reason", "fix")
 @root_option
-def releases(variant: str | None, as_json: bool, root: Path | None) -> None:
+def releases(variant: str | None, output: Output, root: Path | None) -> None:
     """Say which variant can be rendered for which release; of VARIANT also why, and what it needs."""
     project = open_project(root)
     profiles = [project.load_kolla_release(name) for name in project.kolla_release_names]
     variants = [project.load_variant(variant)] if variant else project.list_variants()
     rows = {one.name: {profile.name: _support(project, one, profile) for profile in profiles} for one in variants}
-    if as_json:
-        click.echo(json.dumps(rows, indent=2))
-    elif variant:
-        for profile in profiles:
-            click.echo(f"{profile.name}: {_in_full(rows[variant][profile.name])}")
-    else:
+
+    def as_text() -> None:
+        if variant:
+            for profile in profiles:
+                click.echo(f"{profile.name}: {_in_full(rows[variant][profile.name])}")
+            return
         table = Table("variant", *(one.name for one in profiles), box=None)
         for name, cells in rows.items():
             table.add_row(name, *(_in_short(cells[one.name]) for one in profiles))
         Console().print(table)
+
+    output.show(
+        lambda: [
+            {"variant": name, "release": release, **support}
+            for name, cells in rows.items()
+            for release, support in cells.items()
+        ],
+        lambda: rows,
+        as_text,
+    )
 
 
 def _staged(project: Project, name: str) -> StagedCloud:

@@ -39,6 +39,8 @@ VERBS = {
     "runs": ("runs", "List the runs in the store."),
     "export": ("export", "Write a run as one JSON document."),
     "import": ("import_run", "Put an exported run into the store."),
+    "bundle": ("bundle", "Write a run as one file that others can check."),
+    "verify-bundle": ("verify_bundle", "Check a bundle: is it consistent, and whose is it."),
     "recommend": ("recommend", "Say which data plane to take."),
     "trend": ("trend", "Show what settings did from run to run: steps, trends."),
     "dashboard": ("dashboard", "Serve the dashboard."),
@@ -72,6 +74,18 @@ class Verbs(click.Group):
             return outlined(cmd_name, VERBS[cmd_name][1])
         command: click.Command = importlib.import_module(f"nfvbed.cli.{VERBS[cmd_name][0]}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb of a line; one that there is not is answered with those that look like it."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:
+            # click looks among commands that are imported already.
+            raise click.exceptions.NoSuchCommand(
+                error.command_name, possibilities=self.list_commands(ctx), ctx=ctx
+            ) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the verbs with their lines without importing them."""

@@ -67,7 +67,12 @@ def override_options(function: Function) -> Function:
             "--budget", type=float, metavar="S", help="End within so many seconds; what does not fit is blocked."
         ),
         click.option("--flows", type=int, help="Flows per direction."),
-        click.option("--quick", is_flag=True, default=None, help="Searches take their quick presets, for laptops."),
+        click.option(
+            "--quick",
+            is_flag=True,
+            default=None,
+            help="The experiment's quick form, if it has one; searches take their quick presets, for laptops.",
+        ),
         click.option(
             "--set",
             "settings",

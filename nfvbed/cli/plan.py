@@ -1,6 +1,7 @@
 """`nfvbed plan`: what an experiment would measure."""
 
-import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,15 @@ from rich.table import Table
 
 from nfvbed.cli.completion import EXPERIMENT
 from nfvbed.cli.console import Console
+from nfvbed.cli.listing import Output, Row, listing_options
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan_on_site import impossible
 from nfvbed.cli.progress import span
-from nfvbed.cli.settings import json_option, root_option
+from nfvbed.cli.settings import root_option
 from nfvbed.cli.study_on_site import load_on_site
 from nfvbed.compare.advice.advice import ADVICE
 from nfvbed.dataplanes.catalogue import open_project
+from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.estimate import SIMULATED, Overheads, length_s, shortest
 from nfvbed.plan.order import is_exchanged
 from nfvbed.plan.plan import Plan, Unit, expand
@@ -36,15 +39,17 @@ from nfvbed.spec.tests import expected_s
 @click.argument("experiment", type=EXPERIMENT)
 @root_option
 @override_options
-@json_option
-def command(experiment: str, root: Path | None, as_json: bool, **overrides: Any) -> None:
+@listing_options(
+    "cell", "role", "variant", "topology", "vnf", "frame_size", "flows", "least_rounds", "most_rounds", "lacks"
+)
+def command(experiment: str, root: Path | None, output: Output, **overrides: Any) -> None:
     """Show the cells, their repetitions and the estimated length of EXPERIMENT (a name or a file)."""
     project = open_project(root)
     study, left_out = load_on_site(project, experiment, collect(overrides))
-    show_plan(study, project.root, as_json, left_out)
+    show_plan(study, project.root, output, left_out)
 
 
-def show_plan(study: Study, root: Path, as_json: bool, left_out: tuple[str, ...] = ()) -> None:
+def show_plan(study: Study, root: Path, output: Output, left_out: tuple[str, ...] = ()) -> None:
     """Print the plan of a study, with what its site can never have.
 
     Args:
@@ -63,9 +68,38 @@ def show_plan(study: Study, root: Path, as_json: bool, left_out: tuple[str, ...]
     budget_s = None if study.simulated else repetitions.budget_s
     if budget_s is not None:
         least_s, most_s = min(least_s, budget_s), min(most_s, budget_s)
-    if as_json:
-        click.echo(json.dumps(_document(plan, study, (least_s, most_s), (lacking, not_asked, left_out)), indent=2))
-        return
+    figures = _Figures((least_s, most_s), budget_s, overheads)
+    output.show(
+        lambda: [_row(plan, cell, lacking.get(cell.id, "")) for cell in plan.cells],
+        lambda: _document(plan, study, (least_s, most_s), (lacking, not_asked, left_out)),
+        lambda: _print(plan, study, figures, (lacking, not_asked, left_out)),
+    )
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """How long a plan takes.
+
+    Args:
+        length_s: at least, and at most.
+        budget_s: None: there is none.
+    """
+
+    length_s: tuple[float, float]
+    budget_s: float | None
+    overheads: Overheads
+
+
+def _row(plan: Plan, cell: CellPlan, lacks: str) -> Row:
+    looks = plan.looks(cell.point) if plan.is_compared(cell.id) else (plan.needed(cell.id),)
+    rounds = {"least_rounds": looks[0], "most_rounds": looks[-1]}
+    return {"cell": cell.id, **cell.model_dump(mode="json", exclude={"id"}), **rounds, "lacks": lacks}
+
+
+def _print(
+    plan: Plan, study: Study, figures: _Figures, of_site: tuple[Mapping[str, str], str, tuple[str, ...]]
+) -> None:
+    (lacking, not_asked, left_out), (least_s, most_s) = of_site, figures.length_s
     table = Table()
     table.add_column("cell", no_wrap=True)
     for heading in ("rounds", "a visit"):
@@ -94,15 +128,15 @@ def show_plan(study: Study, root: Path, as_json: bool, left_out: tuple[str, ...]
         console.print(told, highlight=False, soft_wrap=True)
     for line in _exchanges(plan, study.site):
         console.print(line, highlight=False, soft_wrap=True)
-    whole_s = length_s(plan, shortest(plan), overheads)
-    if budget_s is not None:
+    whole_s = length_s(plan, shortest(plan), figures.overheads)
+    if (budget_s := figures.budget_s) is not None:
         fits = "fits" if whole_s <= budget_s else "does not fit: what is left then is blocked (budget)"
         needs = f"all variants, if this host has them, need about {span(whole_s)}"
         console.print(f"budget {span(budget_s)}; {needs}, which {fits}", highlight=False, soft_wrap=True)
     virtual = " of virtual time" if study.simulated else ""
     console.print(
         f"about {span(least_s)}{virtual} for {plan.rounds[0]} rounds; at most {span(most_s)}: {plan.rounds[1]} rounds, "
-        f"none begun after {span(repetitions.time_limit_s)}",
+        f"none begun after {span(study.experiment.repetitions.time_limit_s)}",
         highlight=False,
         soft_wrap=True,
     )

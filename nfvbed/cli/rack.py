@@ -1,6 +1,5 @@
 """`nfvbed rack`: the machines of a rack in a box, started, looked at and stopped."""
 
-import json
 import os
 import sys
 import time
@@ -13,7 +12,9 @@ from rich.table import Table
 
 from nfvbed.cli.completion import SITE
 from nfvbed.cli.console import Console
-from nfvbed.cli.settings import json_option
+from nfvbed.cli.entering import open_site
+from nfvbed.cli.listing import Output, Row, listing_options
+from nfvbed.cli.onboarded import onboarded
 from nfvbed.cloud.box import images
 from nfvbed.cloud.box.box import Box, find_box
 from nfvbed.cloud.box.layout import SWITCH
@@ -82,19 +83,14 @@ def stop(site: str, dry_run: bool) -> None:
 
 @command.command()
 @_SITE
-@json_option
-def status(site: str, as_json: bool) -> int:
+@listing_options("machine", "address", "pid", "starts", "systemd", "failed_units", "containers", "ended_containers")
+def status(site: str, output: Output) -> int:
     """Say what runs: machines, their systemd and containers, the ports of the switch, the registry.
 
     Exit status 0 when all of it runs, and when no machine does; 20 when a part of it does not run.
     """
     found = look(_box(open_project(), site))
-    if as_json:
-        click.echo(json.dumps(asdict(found), indent=2))
-    elif found.is_down:
-        click.echo(f"no machine of site {site} runs: nfvbed rack start --site {site}")
-    else:
-        _show(found)
+    output.show(lambda: map(_row, found.machines), lambda: asdict(found), lambda: _show(found))
     return 0 if found.is_well or found.is_down else DeployError.exit_code
 
 
@@ -126,6 +122,20 @@ def logs(site: str, machine: str, subject: str | None, lines: int) -> None:
             fix=f"nfvbed rack status --site {site}",
         )
     click.echo(text, nl=False)
+
+
+@command.command()
+@_SITE
+@click.option("--lines", default=_LINES, show_default=True, help="How many of the last lines.")
+def console(site: str, lines: int) -> None:
+    """Show what onboarded VNFs have printed on their instances' consoles: ACTIVE is not booted."""
+    project = open_project()
+    _box(project, site)
+    place = open_site(project.load_site(site), project.root)
+    for name, said in place.consoles(onboarded(place).deployment, lines).items():
+        click.echo(f"{name}:")
+        for line in said or ["(nothing yet)"]:
+            click.echo(f"  {line}")
 
 
 @command.command(context_settings={"ignore_unknown_options": True})
@@ -196,7 +206,24 @@ def _machine(site: str, name: str) -> Machine:
     return box.machine(name)
 
 
+def _row(one: MachineState) -> Row:
+    ended = [container.name for container in one.containers if not container.runs]
+    return {
+        "machine": one.name,
+        "address": one.address,
+        "pid": one.pid,
+        "starts": one.starts,
+        "systemd": one.systemd,
+        "failed_units": one.failed_units,
+        "containers": len(one.containers),
+        "ended_containers": ended,
+    }
+
+
 def _show(found: BoxStatus) -> None:
+    if found.is_down:
+        click.echo(f"no machine of site {found.site} runs: nfvbed rack start --site {found.site}")
+        return
     console, table = Console(), Table(box=None)
     for title in ("machine", "address", "pid", "starts", "systemd", "containers"):
         table.add_column(title, justify="right" if title in ("pid", "starts") else "left")

@@ -28,6 +28,12 @@ def rack_options(command: Command) -> Command:
         click.option(
             "--release", type=RELEASE, metavar="NAME", help=f"Rack: a name in kolla/releases. Default: {NEWEST}."
         ),
+        click.option(
+            "--tags",
+            metavar="TAGS",
+            help="Rack: Kolla's own tags, with commas: deploy these services, and stop there. Without it the same"
+            " command goes on.",
+        ),
         click.option("--inventory", metavar="FILE", help="Rack: an inventory of one's own. Default: it is rendered."),
     ):
         command = option(command)

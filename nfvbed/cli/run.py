@@ -11,6 +11,7 @@ import click
 from nfvbed.cli.completion import EXPERIMENT, RUN
 from nfvbed.cli.console import Console
 from nfvbed.cli.entering import site_of
+from nfvbed.cli.listing import whole
 from nfvbed.cli.overrides import collect, override_options
 from nfvbed.cli.plan import show_plan
 from nfvbed.cli.progress import progress_on
@@ -89,7 +90,7 @@ def command(
         else:
             study, left_out = load_on_site(project, name, overrides)
         if options["dry_run"]:
-            show_plan(study, project.root, as_json, left_out)
+            show_plan(study, project.root, whole(as_json), left_out)
             return
         show_left_out(study, left_out)
         boot = machine_of(study.site, project.root)

@@ -1,6 +1,5 @@
 """`nfvbed runs`: what is in the store, and what people say of it."""
 
-import json
 import os
 import pwd
 from collections.abc import Iterable, Sequence
@@ -14,7 +13,8 @@ from rich.text import Text
 
 from nfvbed.cli.completion import RUN
 from nfvbed.cli.console import Console
-from nfvbed.cli.settings import json_option, open_store, root_option, store_option
+from nfvbed.cli.listing import Output, listing_options
+from nfvbed.cli.settings import open_store, root_option, store_option
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.records import RunRecord
@@ -40,11 +40,13 @@ PIPED_WIDTH = 140
     "--hide", is_flag=True, help="Hide each RUN: no list has it, and no answer rests on it, unless it is named."
 )
 @click.option("--show", is_flag=True, help="Show it again.")
-@json_option
+@listing_options(
+    "id", "label", "started_at", "ended_at", "state", "simulated", "hidden", "site", "experiment", "reason", "note"
+)
 @root_option
 @store_option
 def command(
-    names: tuple[str, ...], everything: bool, as_json: bool, root: Path | None, store: str | None, **given: Any
+    names: tuple[str, ...], everything: bool, output: Output, root: Path | None, store: str | None, **given: Any
 ) -> None:
     """List the measured runs, newest first, with how they ended; with RUN those alone, whatever they are.
 
@@ -61,12 +63,14 @@ def command(
         runs = named or opened.runs(EVERY if everything else MEASURED)
         listed = list(_listed(opened, runs, with_history=bool(named)))
         others = OmittedRuns() if named or everything else opened.left_out()
-    if as_json:
-        click.echo(json.dumps([entry.document for entry in listed], indent=2))
-        return
-    _print(listed)
-    if others:
-        click.echo(f"not listed: {others.words} (nfvbed runs --all)")
+
+    def as_text() -> None:
+        _print(listed)
+        if others:
+            click.echo(f"not listed: {others.words} (nfvbed runs --all)")
+
+    documents = [entry.document for entry in listed]
+    output.show(lambda: documents, lambda: documents, as_text)
 
 
 def _words(given: dict[str, Any]) -> dict[Mark, str]:

@@ -1,6 +1,5 @@
 """`nfvbed trend`: what each setting did from run to run."""
 
-import json
 from pathlib import Path
 
 import click
@@ -9,8 +8,9 @@ from rich.text import Text
 
 from nfvbed.cli.completion import VARIANT
 from nfvbed.cli.console import Console
+from nfvbed.cli.listing import Output, Row, listing_options
 from nfvbed.cli.results import selected, text_width
-from nfvbed.cli.settings import json_option, open_store, root_option, store_option
+from nfvbed.cli.settings import open_store, root_option, store_option
 from nfvbed.compare.series import Series
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnknownNameError
@@ -42,11 +42,13 @@ PIPED_WIDTH = 140
 @click.option("--variant", type=VARIANT, metavar="NAME", help="Only settings of this variant.")
 @click.option("--setting", metavar="NAME", help="One setting by its name, run by run; --json has the names.")
 @click.option("--simulated", is_flag=True, help="Of simulated runs. Default: of measured ones.")
-@json_option
+@listing_options(
+    "name", "variant", "test", "runs", "newest_run", "newest_value", "unit", "newest_open", "simulated", "headline"
+)
 @root_option
 @store_option
 def command(
-    variant: str | None, setting: str | None, simulated: bool, as_json: bool, root: Path | None, store: str | None
+    variant: str | None, setting: str | None, simulated: bool, output: Output, root: Path | None, store: str | None
 ) -> None:
     """Show what the runs of each setting did over time: steps that a second run confirmed, trends, single runs apart.
 
@@ -57,10 +59,30 @@ def command(
     with open_store(project, store) as opened:
         found = _trends(project, opened, variant, setting, simulated)
         others = OmittedRuns() if found or simulated else opened.left_out()
-    if as_json:
-        shown = [{"name": t.series.setting.name, "headline": headline(t), **t.model_dump(mode="json")} for t in found]
-        click.echo(json.dumps(shown, indent=2))
-        return
+    output.show(
+        lambda: map(_row, found),
+        lambda: [{"name": t.series.setting.name, "headline": headline(t), **t.model_dump(mode="json")} for t in found],
+        lambda: _print(found, others, setting),
+    )
+
+
+def _row(trend: Trend) -> Row:
+    series, newest = trend.series, trend.series.measured[-1]
+    return {
+        "name": series.setting.name,
+        "variant": series.setting.variant,
+        "test": series.setting.test,
+        "runs": len(series.measured),
+        "newest_run": newest.run,
+        "newest_value": newest.value,
+        "unit": series.unit,
+        "newest_open": trend.newest_open is not None,
+        "simulated": series.setting.simulated,
+        "headline": headline(trend),
+    }
+
+
+def _print(found: list[Trend], others: OmittedRuns, setting: str | None) -> None:
     console = Console(width=text_width(PIPED_WIDTH), highlight=False, markup=False)
     if not found:
         console.print("No setting was measured by two ended runs yet; steps need six.")

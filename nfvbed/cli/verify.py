@@ -1,6 +1,5 @@
 """`nfvbed verify`: a cloud that runs, against the variant that is deployed on it."""
 
-import json
 from functools import partial
 from typing import Any
 
@@ -8,9 +7,9 @@ import click
 
 from nfvbed.cli.completion import FLAVOR, RELEASE, SITE, VARIANT, VNF
 from nfvbed.cli.console import Console
-from nfvbed.cli.doctor import findings_table
 from nfvbed.cli.entering import find_site
-from nfvbed.cli.settings import json_option
+from nfvbed.cli.listing import Output, listing_options
+from nfvbed.cli.readiness import findings_table
 from nfvbed.cli.vnf_options import DEFAULT_VNF, choice_of, of_site
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError, UsageError
@@ -49,8 +48,8 @@ from nfvbed.spec.vnf import VnfChoice
 )
 @click.option("--os-cloud", metavar="NAME", help=f"Of such a rack: its name in clouds.yaml. Default: {KOLLAS_CLOUD}.")
 @click.option("--no-probe", is_flag=True, help="Only read: boot nothing, and send no frame.")
-@json_option
-def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **options: Any) -> None:
+@listing_options("topic", "state", "summary", "probed", "fix")
+def command(variant: str | None, site: str, no_probe: bool, output: Output, **options: Any) -> None:
     """Check whether a cloud is what the variant says that is deployed on it: VARIANT, where it is named.
 
     Agents and services report, bridges have the datapath, ports no error, sockets are connected, polling threads are on
@@ -70,7 +69,7 @@ def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **opt
     cloud = place.staged_cloud()
     if cloud is not None:
         chosen = None if no_probe else choice
-        _show(site, cloud.verify(variant, chosen, options["release"], options["os_cloud"]), as_json)
+        _show(site, cloud.verify(variant, chosen, options["release"], options["os_cloud"]), output)
         return
     place.require_open()
     if not place.has_cloud:
@@ -88,7 +87,7 @@ def command(variant: str | None, site: str, no_probe: bool, as_json: bool, **opt
         place.keep_findings(deployed, findings)
     finally:
         place.close()
-    _show(site, VerifiedCloud(deployed.variant.name, deployed.deployment.id, findings), as_json)
+    _show(site, VerifiedCloud(deployed.variant.name, deployed.deployment.id, findings), output)
 
 
 def _deployed(place: Site, variant: str | None) -> DeploymentRecord:
@@ -115,22 +114,22 @@ def _as_its_file_says(project: Project, spec: SiteSpec, deployed: DeploymentReco
     return wanted
 
 
-def _show(site: str, what: VerifiedCloud, as_json: bool) -> None:
+def _show(site: str, what: VerifiedCloud, output: Output) -> None:
     """Print what was found.
 
     Raises:
         DeployError: a part of the deployment is not there.
     """
     wrong = [one for one in what.findings if one.state is State.ABSENT]
-    if as_json:
-        findings = [one.model_dump(mode="json") for one in what.findings]
-        named = {"site": site, "variant": what.variants, "deployment": what.deployment}
-        document = {**named, "holds": not wrong, "findings": findings}
-        click.echo(json.dumps(document, indent=2))
-    else:
+    findings = [one.model_dump(mode="json") for one in what.findings]
+    named = {"site": site, "variant": what.variants, "deployment": what.deployment}
+
+    def as_text() -> None:
         console = Console()
         console.print(f"{what.variants} on site {site}", highlight=False)
         console.print(findings_table("What was found", what.findings))
+
+    output.show(lambda: findings, lambda: {**named, "holds": not wrong, "findings": findings}, as_text)
     if wrong:
         raise DeployError(
             f"site {site} is not what {what.variants} says",

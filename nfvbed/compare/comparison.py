@@ -23,18 +23,19 @@ from nfvbed.compare.rows.summary import CellSummary, View, summarise, take_censu
 from nfvbed.compare.rows.testresults import MeasuredTest, place_results, take_census_of_tests
 from nfvbed.compare.rows.testwarnings import with_derived
 from nfvbed.compare.rows.visits import ALL_STATES, LabelledTrial
-from nfvbed.compare.verdict import Rules, Verdict
+from nfvbed.compare.verdict import VERDICT_RULE, Rules, Verdict
 from nfvbed.errors import NotComparableError, UnknownNameError, UsageError
 from nfvbed.records import CellRole, Preset, QualityWarning, Record, Status
 from nfvbed.records.models import adapter_of
 from nfvbed.spec.experiment import BEST
 
-COMPARISON_FORMAT: Final = 8
+COMPARISON_FORMAT: Final = 9
 """2: rows and differences have VNFs, and there are chains. 3: rows have their ratio to the bare ports. 4: and
 the ports as their ceilings have them. 5: rows are over all placement states, with visits, rates by class and trials at
 a common load, missing frames in place of loss, and possible limits; differences are paired by round and have their
 pairs; there is the hosts' state, and hosts may have more than two classes. 6: chains say what they hold. 7: rows have
-their CPU time by kind. 8: rows have an order by the rates that are shown of them."""
+their CPU time by kind. 8: rows have an order by the rates that are shown of them. 9: the version of the verdicts' rules
+is there."""
 MANY: Final = 6
 """More variants than that are shown in order of their rates, and what was not measured apart from them."""
 
@@ -73,6 +74,7 @@ class Comparison(Record):
 
     format: int = COMPARISON_FORMAT
     placement_rule: int = PLACEMENT_RULE
+    verdict_rule: int = VERDICT_RULE
     runs: tuple[str, ...]
     baseline: str
     rules: Rules

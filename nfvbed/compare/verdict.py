@@ -33,6 +33,9 @@ from nfvbed.compare.samples.multiple import holm_adjusted
 from nfvbed.compare.samples.ranks import LARGEST_LOG, Interval, RankResult, rank_shift, signed_rank
 from nfvbed.records import Record
 
+VERDICT_RULE: Final = 1
+"""Version of the rules by which trials become verdicts: raised where the same trials may get another one. Bundles name
+it, so that whoever recomputes their verdicts knows which nfvbed can."""
 SAME_LEVEL: Final = 0.90
 """Of the interval that must lie within the margin: two one-sided tests at 5 %."""
 MANY_COMPARISONS: Final = 3

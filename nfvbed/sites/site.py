@@ -487,6 +487,14 @@ class Site(ABC):
         """
         return ()
 
+    def consoles(self, deployment: Deployment, lines: int) -> dict[str, list[str]]:
+        """Return the last lines that VNFs have printed on their consoles, by the VNFs' names.
+
+        Raises:
+            UnsupportedError: the site's VNFs have no consoles, or keep them elsewhere.
+        """
+        raise self._cannot("show the consoles of VNFs", deployment.variant)
+
     # What tests do to it.
 
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:

@@ -82,6 +82,8 @@ class CloudOrder:
     """Whether another one that is there is taken down before."""
     evicts: bool = False
     """Whether what others have on that goes with it."""
+    tags: tuple[str, ...] = ()
+    """Of the tool that deploys it: services that are deployed alone; empty: all of the cloud."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,8 @@ class DeployedCloud:
     logs: Path
     record: Mapping[str, Any]
     """What is remembered of it."""
+    tags: tuple[str, ...] = ()
+    """As in the order: it is no cloud yet, where there are some and not all was deployed already."""
 
 
 @dataclass(frozen=True)

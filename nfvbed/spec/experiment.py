@@ -164,7 +164,9 @@ class Experiment(SpecModel):
     tests: tuple[TestSpec, ...] = Field((MRR_TEST,), min_length=1)
     """Tests of each cell in every round, in this order; of ceilings only the MRR."""
     quick: bool = False
-    """Use of the presets' forms for laptops in searches; results say so."""
+    """Use of the presets' forms for laptops in searches, and of `quick_form`; results say so."""
+    quick_form: dict[str, Any] = Field(default_factory=dict)
+    """Keys of this file, dotted, with their values in its quick form (`--quick`), which fits two cores and minutes."""
     ceilings: bool = True
     """Ceilings beside the variants: the generator's loopback, the reference switch and the VNFs alone."""
     keep_going: bool = False
@@ -223,6 +225,14 @@ class Experiment(SpecModel):
     @model_validator(mode="after")
     def tests_fit_together(self) -> "Experiment":
         check_together(self.tests, self.ceilings)
+        return self
+
+    @model_validator(mode="after")
+    def quick_form_has_keys_of_the_file(self) -> "Experiment":
+        fixed = {"name", "quick", "quick_form"}
+        strange = [key for key in self.quick_form if key.split(".")[0] not in Experiment.model_fields.keys() - fixed]
+        if strange:
+            raise ValueError(f"quick_form has {', '.join(strange)}: give keys of an experiment, not its name")
         return self
 
     @model_validator(mode="after")

@@ -25,6 +25,8 @@ from nfvbed.spec.vnf import VnfSpec
 
 Named = TypeVar("Named", Experiment, Flavor, KollaReleaseSpec)
 VNF_FILE = "vnf.yml"
+SEEDS = "seeds"
+"""Folder of the experiments that are after published ones, below that of all others."""
 
 
 class Project:
@@ -112,8 +114,18 @@ class Project:
 
     @cached_property
     def experiment_names(self) -> tuple[str, ...]:
-        """Names of all experiments, sorted."""
-        return _names(self.experiments_folder)
+        """Names of all experiments, sorted, those of the seeds among them."""
+        return tuple(sorted({*_names(self.experiments_folder), *_names(self.experiments_folder / SEEDS)}))
+
+    def experiment_file(self, name: str) -> Path:
+        """Return the file of an experiment.
+
+        Raises:
+            ConfigurationError: unknown, with the nearest name.
+        """
+        _require(self.experiments_folder, name, "experiment", self.experiment_names)
+        own = self.experiments_folder / f"{name}.yml"
+        return own if own.is_file() else self.experiments_folder / SEEDS / own.name
 
     def load_experiment(self, name: str) -> Experiment:
         """Load one experiment alone: the files that it names are not read.
@@ -121,7 +133,7 @@ class Project:
         Raises:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
         """
-        document = read_document(self._file(self.experiments_folder, name, "experiment"))
+        document = read_document(self.experiment_file(name))
         return build(self._with_all(document), Experiment)
 
     def list_variants(self, site: SiteSpec | None = None) -> list[Variant]:
@@ -316,7 +328,7 @@ class Project:
         text = str(name_or_path)
         if "/" in text or text.endswith((".yml", ".yaml")):
             return Path(text)
-        return self._file(self.experiments_folder, text, "experiment")
+        return self.experiment_file(text)
 
     def _refuse_a_kind(self, name: str) -> None:
         """Refuse the name of a kind in place of a site (`--site kolla`), and list the sites of that kind."""
@@ -364,7 +376,9 @@ def _load(path: Path, model: type[Named]) -> Named:
 def _overridden(document: Document, overrides: Mapping[str, Any]) -> Document:
     """Replace the file's values by the command line's, so that the same checks see them."""
     data = dict(document.data)
-    for key, value in overrides.items():
+    is_quick = overrides.get("quick", data.get("quick")) is True
+    values = {**_quick_form(data), **overrides} if is_quick else overrides
+    for key, value in values.items():
         *parents, last = key.split(".")
         target = data
         for parent in parents:
@@ -372,14 +386,21 @@ def _overridden(document: Document, overrides: Mapping[str, Any]) -> Document:
             target[parent] = dict(inner) if isinstance(inner, dict) else {}
             target = target[parent]
         target[last] = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
-    picked = overrides.get("variants", ())
+    picked = values.get("variants", ())
     # What is neither a list nor a text names no variant: the checks of the experiment say so.
     names = picked if isinstance(picked, Sequence) else ()
-    if "variants" in overrides and data.get("baseline") not in (BEST, *names):
+    if "variants" in values and data.get("baseline") not in (BEST, *names):
         # Whoever picks some of the variants should not have to know the file's baseline.
         data.pop("baseline", None)
     overridden = frozenset(tuple(key.split(".")) for key in overrides)
-    return replace(document, data=data, overridden=overridden, written=_without(document.written, overridden))
+    replaced = [tuple(key.split(".")) for key in values]
+    return replace(document, data=data, overridden=overridden, written=_without(document.written, replaced))
+
+
+def _quick_form(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the keys of an experiment's quick form; none where it is no mapping, which is refused with the file."""
+    form = data.get("quick_form")
+    return form if isinstance(form, dict) and all(isinstance(key, str) for key in form) else {}
 
 
 def _without(written: Mapping[KeyPath, str], replaced: Collection[KeyPath]) -> dict[KeyPath, str]:

@@ -11,7 +11,8 @@ MESON = (FOLDER / "meson.build").relative_to(ROOT)
 def test_each_target_is_built_and_has_seeds():
     sources = {path.stem.removeprefix("fuzz_") for path in FOLDER.glob("fuzz_*.c")}
     built = set(re.findall(r"^    '(\w+)': \[", text(MESON), re.MULTILINE))
-    seeded = {path.parts[-2] for path in tracked() if "seeds" in path.parts}
+    seeds = (FOLDER / "seeds").relative_to(ROOT)
+    seeded = {path.parts[-2] for path in tracked() if path.is_relative_to(seeds)}
     assert sources == built == seeded
 
 

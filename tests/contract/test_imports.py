@@ -27,7 +27,7 @@ ARROWS = {
         ("cli",),
         ("dashboard",),
         ("vsperf",),
-        ("run",),
+        ("bundle", "run"),
         ("report", "measure"),
         ("sites",),
         ("vnfs",),

@@ -21,6 +21,7 @@ TOP_LEVEL = {
     "vsperf-conf",
 }
 PACKAGE = {
+    "bundle",
     "cli",
     "cloud",
     "compare",

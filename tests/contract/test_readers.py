@@ -38,6 +38,7 @@ JSON = ("loads", "model_validate_json")
 READERS = {
     "nfvbed/spec/boundedyaml.py": ({"yaml.parse"}, "the bounded reader of YAML: words for a fault of a short text"),
     "nfvbed/vnfs/descriptors/archive.py": ({"zipfile.ZipFile"}, "the bounded reader of archives"),
+    "nfvbed/bundle/archive.py": ({"zipfile.ZipFile"}, "the bounded reader of bundles, MOST_UNPACKED; and writes them"),
     "nfvbed/vsperf/conf/interpreter.py": ({"ast.parse"}, "the bounded reader of VSPERF's files, MAX_FILE_BYTES"),
     "nfvbed/vsperf/conf/results.py": ({"csv.DictReader"}, "the bounded reader of VSPERF's results, MOST_BYTES"),
 }
@@ -78,6 +79,7 @@ OWN_JSON = {
     "nfvbed/cloud/box/images/record.py",
     "nfvbed/cloud/box/keeper.py",
     "nfvbed/cloud/box/machine.py",
+    "nfvbed/cloud/box/pulled.py",
     "nfvbed/cloud/box/root.py",
     "nfvbed/cloud/devcloud/nodes/enter.py",
     "nfvbed/cloud/devcloud/root/build.py",

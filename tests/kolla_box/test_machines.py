@@ -3,132 +3,30 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from nfvbed.cloud.box.box import find_box
 from nfvbed.cloud.box.machine import Machine
-from nfvbed.cloud.box.places import ROOT_DIRECTORY, BoxPlaces
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.host.cgroups import unified_mount
 from nfvbed.host.ledger.processes import is_alive, start_time
-from nfvbed.spec.root import find_root
+from tests.kolla_box.boxrack import CHECKOUT, made, waited
 
-CHECKOUT = find_root(None)
-POOL = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
 START = ("rack", "start", "--no-images")
 """Images take minutes, and are of what is deployed."""
-LINKS = Path("/sys/class/net")
 MACHINES = ("controller", "compute1", "compute2", "generator")
-WAIT_S = 60.0
-SEND = """
-import socket, sys
-device, frame = sys.argv[1], bytes.fromhex(sys.argv[2])
-with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
-    sender.bind((device, 0))
-    for _ in range(20):
-        sender.send(frame)
-"""
-
-
-class Rack:
-    """A project of its own with a box, driven by the command line."""
-
-    def __init__(self, root):
-        self.root = root
-        self.places = BoxPlaces.of(root, "box")
-
-    def nfvbed(self, *words, status=0, timeout_s=600):
-        done = subprocess.run(
-            [sys.executable, "-m", "nfvbed", *words],
-            env=self.environment,
-            cwd=CHECKOUT,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=timeout_s,
-            check=False,
-        )
-        assert done.returncode == status, done.stdout + done.stderr
-        return done.stdout
-
-    @property
-    def environment(self):
-        return {**os.environ, "NFVBED_ROOT": str(self.root)}
-
-    def status(self):
-        return json.loads(self.nfvbed("rack", "status", "--json"))
-
-    def on(self, machine, *words):
-        return self.nfvbed("rack", "shell", machine, *words)
-
-    def listen(self, machine, device, *words):
-        """Start to listen; the frames are read from what this returns."""
-        box = find_box(open_project(self.root).load_site("box"), self.root)
-        argv = box.machine(machine).enter_argv(
-            ["timeout", "--foreground", "60", "tcpdump", "-lnne", "-i", device, *words]
-        )
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        while "listening on" not in process.stdout.readline():
-            assert process.poll() is None
-        return process
-
-    def send(self, machine, device, destination, tag=None):
-        header = destination + "020000000001" + ("" if tag is None else f"8100{tag:04x}")
-        self.on(machine, "python3", "-c", SEND, device, header + "88b5" + "00" * 46)
-
-    def traces(self):
-        """Return what is there of the box: processes by cgroup, cgroups, mounts, files."""
-        mark = self.places.mark
-        found = [str(path) for path in unified_mount().glob(f"{mark}*")]
-        for path in Path("/proc").glob("[0-9]*/cgroup"):
-            try:
-                is_zombie = path.with_name("stat").read_text().rpartition(")")[2].split()[0] == "Z"
-                found += [str(path) for line in path.read_text().splitlines() if mark in line and not is_zombie]
-            except OSError:
-                continue  # it has ended meanwhile
-        found += [line for line in Path("/proc/self/mounts").read_text().splitlines() if str(self.root) in line]
-        return found + [str(path) for path in (self.places.run, self.places.machines) if path.exists()]
+pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(2700)]
 
 
 @pytest.fixture(name="rack", scope="module")
 def _rack(tmp_path_factory):
-    root = tmp_path_factory.mktemp("box")
-    for folder in ("deploy", "flavors", "kolla", "vnfd", "vsperf-conf"):
-        (root / folder).symlink_to(CHECKOUT / folder)
-    (root / ".nfvbed").mkdir()
-    shared = CHECKOUT / ROOT_DIRECTORY
-    shared.mkdir(parents=True, exist_ok=True)
-    (root / ROOT_DIRECTORY).symlink_to(shared)
-    rack = Rack(root)
-    pages, links = POOL.read_text(), {path.name for path in LINKS.iterdir()}
-    rack.nfvbed(*START, timeout_s=2400)
-    yield rack
-    rack.nfvbed("rack", "stop")
-    assert rack.traces() == []
-    assert int(POOL.read_text()) <= int(pages) and {path.name for path in LINKS.iterdir()} == links
-    shutil.rmtree(root)
-
-
-def waited(what, until):
-    deadline = time.monotonic() + WAIT_S
-    while not (found := until()):
-        assert time.monotonic() < deadline, what
-        time.sleep(0.3)
-    return found
+    with made(tmp_path_factory.mktemp("box"), registry=False) as rack:
+        rack.nfvbed(*START, timeout_s=2400)
+        yield rack
 
 
 def ssh(rack, machine, *words):
@@ -209,43 +107,22 @@ def test_a_restart_keeps_cables_and_starts_everything_again(rack):
 
 
 def starts(rack, name):
-    return next(one["starts"] for one in rack_status(rack)["machines"] if one["name"] == name)
+    return next(one["starts"] for one in rack.look()["machines"] if one["name"] == name)
 
 
 def systemd(rack, name):
-    return next(one["systemd"] for one in rack_status(rack)["machines"] if one["name"] == name)
-
-
-def rack_status(rack):
-    """Return the status, whether all of it is well or not."""
-    done = subprocess.run(
-        [sys.executable, "-m", "nfvbed", "rack", "status", "--json"],
-        env=rack.environment,
-        cwd=CHECKOUT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return json.loads(done.stdout)
+    return next(one["systemd"] for one in rack.look()["machines"] if one["name"] == name)
 
 
 def test_a_machine_that_is_off_is_started_with_its_cables(rack):
     rack.on("compute2", "systemctl", "poweroff")
     waited("the machine is off", lambda: systemd(rack, "compute2") == "off")
-    assert "machine compute2 of site box does not run" in refused(rack, "rack", "shell", "compute2", "true")
+    assert "machine compute2 of site box does not run" in rack.refused("rack", "shell", "compute2", "true")
     rack.nfvbed(*START)
     assert ssh(rack, "compute2", "hostname", "-s") == "compute2"
     listening = rack.listen("compute2", "dp0", "-c", "1", "ether proto 0x88b5 or vlan")
     rack.send("generator", "dp1", "ffffffffffff")
     assert "vlan 201" in listening.communicate(timeout=90)[0]
-
-
-def refused(rack, *words):
-    argv = [sys.executable, "-m", "nfvbed", *words]
-    done = subprocess.run(argv, env=rack.environment, cwd=CHECKOUT, capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    return done.stderr
 
 
 def test_a_shell_is_in_the_machine_s_own_root(rack):
@@ -254,7 +131,7 @@ def test_a_shell_is_in_the_machine_s_own_root(rack):
 
 def test_logs_are_of_units_and_of_nothing_else(rack):
     assert "Server listening" in rack.nfvbed("rack", "logs", "controller", "ssh")
-    assert "has no container and no journal of mariadb" in refused(rack, "rack", "logs", "controller", "mariadb")
+    assert "has no container and no journal of mariadb" in rack.refused("rack", "logs", "controller", "mariadb")
 
 
 def test_what_a_killed_start_left_is_gone_with_a_stop(rack):

@@ -90,6 +90,8 @@ def test_viewing_verbs_need_no_extra(wheel: Path, store: Path, elsewhere: Path):
         ("explain", run, "simulated/p2p/64"),
         ("report", run, "--output", str(elsewhere / "page")),
         ("export", run, "--output", str(elsewhere / "run.json")),
+        ("bundle", run, "--output", str(elsewhere / "run.zip")),
+        ("verify-bundle", str(elsewhere / "run.zip")),
         ("trend",),
         ("variants",),
         ("plan", "simulated"),
@@ -107,6 +109,7 @@ def test_viewing_verbs_need_no_extra(wheel: Path, store: Path, elsewhere: Path):
         "other.sqlite.lock",
         "page",
         "run.json",
+        "run.zip",
     ]
 
 

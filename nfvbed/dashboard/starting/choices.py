@@ -13,7 +13,6 @@ from nfvbed.dashboard.starting.starting import Action, RunChoices
 from nfvbed.errors import NfvbedError
 from nfvbed.records import Readiness, Record, Support, VnfKind
 from nfvbed.records.selection import MEASURED
-from nfvbed.spec.below import below
 from nfvbed.spec.experiment import Experiment
 from nfvbed.spec.loader import Project
 from nfvbed.spec.site import SiteSpec
@@ -70,7 +69,7 @@ class Experiments:
             ConfigurationError: its file is not valid, or gone.
         """
         try:
-            file = below(self._project.experiments_folder, f"{name}.yml").stat()
+            file = self._project.experiment_file(name).stat()
         except FileNotFoundError:
             return self._project.load_experiment(name)
         # `variants: all` means whatever files of variants there are.

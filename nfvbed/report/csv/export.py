@@ -4,15 +4,14 @@ import csv
 import io
 import json
 from collections.abc import Iterable
+from typing import Any
 
-from nfvbed.characters import shown
+from nfvbed.characters import guarded, shown
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.rows.paced import PacedSummary
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.records.quality import QualityWarning
 
-_OF_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""Beginnings of fields that a spreadsheet takes for formulas."""
 COLUMNS = (
     "run", "cell", "role", "variant", "topology", "vnf", "vnf_resolved", "frame_size_bytes", "flows",
     "bidirectional", "port_kind", "io_path", "simulated", "placement_class", "status", "reason", "rounds", "trials",
@@ -31,10 +30,14 @@ COLUMNS = (
 Value = str | float | int | None
 
 
+def to_document(comparison: Comparison) -> dict[str, Any]:
+    """Return the whole comparison for JSON, raw samples included; `tests` only where there were others than the MRR."""
+    return comparison.model_dump(mode="json", exclude=None if comparison.tests else {"tests"})
+
+
 def to_json(comparison: Comparison) -> str:
-    """Return the whole comparison as JSON, raw samples included; `tests` only where there were others than the MRR."""
-    without = None if comparison.tests else {"tests"}
-    text = json.dumps(comparison.model_dump(mode="json", exclude=without), indent=2, ensure_ascii=False) + "\n"
+    """Return the document of a comparison as JSON."""
+    text = json.dumps(to_document(comparison), indent=2, ensure_ascii=False) + "\n"
     return shown(text)  # its escapes are JSON's
 
 
@@ -43,18 +46,15 @@ def to_csv(comparison: Comparison) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for row in (*comparison.rows, *comparison.ceilings):
-        fields = _row(row) | _rate(row) | _paced(row) | _difference(comparison, row)
+    for fields in rows_of(comparison):
         writer.writerow({name: guarded(value) for name, value in fields.items()})
     return text.getvalue()
 
 
-def guarded(value: Value) -> Value:
-    """Return a field as it is written: control characters as escapes, and no text that is taken for a formula."""
-    if not isinstance(value, str):
-        return value
-    text = shown(value)
-    return f"'{text}" if text[:1] in _OF_FORMULAS else text
+def rows_of(comparison: Comparison) -> Iterable[dict[str, Value]]:
+    """Yield what `COLUMNS` have of each row and ceiling; a missing value is None, or has no key."""
+    for row in (*comparison.rows, *comparison.ceilings):
+        yield _row(row) | _rate(row) | _paced(row) | _difference(comparison, row)
 
 
 def _row(row: CellSummary) -> dict[str, Value]:

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nfvbed.report.csv.export import guarded
+from nfvbed.characters import guarded
 
 
 def figure_to_csv(spec: Mapping[str, Any]) -> str:

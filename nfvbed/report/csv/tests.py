@@ -4,11 +4,12 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+from nfvbed.characters import guarded
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.rows.latency import DueLatency, LatencySummary
 from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.records.results import Reference, ResultKind, TablePayload
-from nfvbed.report.csv.export import Value, guarded, written_once
+from nfvbed.report.csv.export import Value, written_once
 from nfvbed.report.relative import rounds_ratios
 from nfvbed.search.result import SearchResult
 

@@ -3,8 +3,9 @@
 import csv
 import io
 
+from nfvbed.characters import guarded
 from nfvbed.compare.series import ExcludedRun, Measured, Series
-from nfvbed.report.csv.export import Value, guarded
+from nfvbed.report.csv.export import Value
 from nfvbed.report.trend import Trend, run_state
 
 COLUMNS = (

@@ -28,7 +28,7 @@ def deploy_order(
     existed = deploy(project, wish, observer, examine)
     found = journal.read(places)
     record = found.model_dump(mode="json") if found else {}
-    return DeployedCloud(wish.pinning.name, existed, places.clouds, places.logs, record)
+    return DeployedCloud(wish.pinning.name, existed, places.clouds, places.logs, record, wish.tags)
 
 
 def foresee_order(project: Project, site: KollaSiteSpec, order: CloudOrder) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ def foresee_order(project: Project, site: KollaSiteSpec, order: CloudOrder) -> t
     else:
         require_own(places, site.name, evict=order.evicts)
         lines += destroying.foresee(project, site.name)
-    for stage in stages.deploying(project.root, site):
+    for stage in stages.deploying(project.root, site, order.tags):
         known = found.stages.get(stage.name) if found else None
         lines.append(f"{stage.name:18} {known.outcome if known else 'to do':12} {stage.summary}")
     return tuple(lines)
@@ -70,7 +70,7 @@ def foresee_take_down(project: Project, site: str, *, evicts: bool) -> tuple[str
 
 def _wish(project: Project, site: KollaSiteSpec, order: CloudOrder) -> RackRequest:
     release = project.load_kolla_release(order.release or NEWEST)
-    return RackRequest(pinning_of(project, site, order.variant), site, release, order.inventory)
+    return RackRequest(pinning_of(project, site, order.variant), site, release, order.inventory, order.tags)
 
 
 def _has_another(places: RackPlaces, wish: RackRequest) -> bool:

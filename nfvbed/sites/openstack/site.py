@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nfvbed.cloud.compute import Compute
-from nfvbed.cloud.tacker import journal, others
+from nfvbed.cloud.tacker import console, journal, others
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.errors import ConfigurationError, DeployError, OnboardError, PrerequisiteError, UnsupportedError
@@ -289,6 +289,11 @@ class OpenstackSite(Site):
     def dead_vnfs(self, deployment: Deployment) -> tuple[str, ...]:
         """Return the names of VNFs whose instances do not run."""
         return vnfs.dead(self._setting_up.status_of_instance, deployment.vnfs)
+
+    def consoles(self, deployment: Deployment, lines: int) -> dict[str, list[str]]:
+        """Return what Nova has of the instances' consoles."""
+        instances, connection = vnfs.instances(deployment.vnfs), self._target.connection
+        return {f"{one.name} on {one.host}": console.last_lines(connection, one.id, lines) for one in instances}
 
     def heal(self, deployment: Deployment) -> Deployment:
         """Heal, through Tacker, the VNFs whose instances do not run, and send frames through."""

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from nfvbed.characters import guarded
 from nfvbed.compare.comparison import Comparison
 from nfvbed.compare.rows.placement import ONLY
 from nfvbed.compare.rows.rundata import RunData
@@ -17,7 +18,7 @@ from nfvbed.compare.rows.summary import NOT_TESTED, CellSummary
 from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.compare.rows.visits import ALL_STATES
 from nfvbed.records import CellRole, Preset, Status, TrialRecord
-from nfvbed.report.csv.export import Value, guarded, written_once
+from nfvbed.report.csv.export import Value, written_once
 from nfvbed.spec.layout import chain_length, layout
 from nfvbed.units import mean_frame_size_bytes
 from nfvbed.vsperf.conf.columns import COLUMNS

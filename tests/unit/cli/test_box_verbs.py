@@ -55,6 +55,13 @@ def test_a_machine_is_named_where_it_does_not_run(capsys):
         assert "site box has no machine compute9" in refused and f"one of {SWITCH}, controller" in refused
 
 
+def test_consoles_are_of_what_is_onboarded(capsys):
+    assert "site box has no cloud" in reported(capsys, "rack", "console", code=11).err
+    assert (
+        "the machines of site rack are not a box" in reported(capsys, "rack", "console", "--site", "rack", code=10).err
+    )
+
+
 def test_a_host_that_is_too_small_starts_nothing(root, capsys, monkeypatch):
     small = HostState(4096, 60000, 2, True, (), "ext4", True, 0)
     monkeypatch.setattr(prechecks, "look", lambda places: small)

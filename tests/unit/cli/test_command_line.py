@@ -333,7 +333,7 @@ def test_a_plan_says_where_checksums_are_left_out_before_anything_is_measured(ca
     # nextepc's gateways are sockets: the kernel completes checksums before a packet is in the tunnel. XDP's read frames
     # as they are.
     trapped = "linux-bridge/vepc+process-xdp-gateway-vepc/1518"
-    assert read(capsys, "plan", "seed-vepc", "--json")["offloads_on"] == [trapped]
+    assert read(capsys, "plan", "seed-ocata-vepc", "--json")["offloads_on"] == [trapped]
 
 
 def test_tests_are_set_planned_run_and_reported(capsys: Captured, store_path: Path) -> None:

@@ -144,7 +144,7 @@ def test_optional_parts_that_it_has_not_are_refused_by_what_it_says_and_not_by_i
         assert "of sites of kind kolla alone" in reported(capsys, "deploy", "linux-bridge", *AT, *words, code=2).err
     assert "of sites of kind kolla alone" in reported(capsys, "destroy", *AT, "--yes", "memory", code=2).err
     assert "sites that are a whole cloud" in reported(capsys, "destroy", *AT, "--evict", code=2).err
-    for words in (("start",), ("stop",), ("status",), ("logs", "compute1"), ("shell", "compute1")):
+    for words in (("start",), ("stop",), ("status",), ("console",), ("logs", "compute1"), ("shell", "compute1")):
         assert "the machines of site memory are not a box" in reported(capsys, "rack", *words, *AT, code=10).err
     reported(capsys, "onboard", "vloop", *AT, "--variant", "ovs-kernel")
     assert json.loads(reported(capsys, "steer", *AT, "--json").out)["vnfs"]

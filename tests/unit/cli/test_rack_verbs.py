@@ -174,7 +174,7 @@ def test_a_cloud_is_looked_at_and_none_of_its_verbs_knows_the_rack(root, capsys)
 
 
 def test_machines_that_are_given_are_not_started(capsys):
-    for words in (("start",), ("stop",), ("status",), ("logs", "compute1"), ("shell", "compute1")):
+    for words in (("start",), ("stop",), ("status",), ("console",), ("logs", "compute1"), ("shell", "compute1")):
         refused = reported(capsys, "rack", *words, *AT, code=10).err
         assert "the machines of site rack are not a box" in refused, words
 

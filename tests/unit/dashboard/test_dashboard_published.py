@@ -67,7 +67,8 @@ def test_the_tables_name_their_source_and_their_experiments_are_there():
         assert set(experiment.topologies) == {column.topology for column in table.columns}
         assert {column.variant for column in table.columns} == set(experiment.variants)
         (test,) = experiment.tests
-        assert (test.kind, test.stream_counts, test.duration_s, test.repetitions) == ("tcp-throughput", (1,), 60, 10)
+        assert (test.kind, test.stream_counts, test.duration_s) == ("tcp-throughput", (1, 2, 3, 4, 5, 6), 60)
+        assert test.repetitions == 1 and experiment.repetitions.needed == 10, "a repetition is a round"
     (vepc,) = other.tables
     study = project.load_study(vepc.experiment)
     assert {column.variant for column in vepc.columns} <= set(study.experiment.variants)
@@ -99,7 +100,7 @@ def test_what_was_not_measured_here_has_its_command(client: TestClient):
     found = client.get("/api/published").json()["publications"][0]
     assert [table["own"] for table in found["tables"]] == [None, None]
     page = client.get("/published").text
-    for name in ("published-vswitches", "published-chains"):
+    for name in ("seed-kisti-vswitch", "seed-kisti-sfc"):
         assert f"<code>nfvbed run {name}</code>" in page
 
 

@@ -4,13 +4,13 @@ from nfvbed.report.publishedlines import published_lines, stated
 
 
 def test_a_table_is_named_with_its_figures_and_not_ranked():
-    (line,) = published_lines(("demo", "seed-vepc"))
+    (line,) = published_lines(("demo", "seed-ocata-vepc"))
     assert "never ranked with these" in line
     assert "SR-IOV about 600" in line and "e1000 50–60" in line and "Mbit/s" in line
 
 
 def test_results_of_repetitions_are_told_by_their_range():
-    (line,) = published_lines(("published-vswitches",))
+    (line,) = published_lines(("seed-kisti-vswitch",))
     assert "OVS-DPDK 8.61–8.94 over 10 repetitions" in line
 
 

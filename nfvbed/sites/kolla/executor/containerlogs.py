@@ -1,6 +1,7 @@
-"""Runs on a machine of a rack, as `python3 -`: prints the containers of Kolla's that are not healthy, as JSON.
+"""Runs on a machine of a rack, as `python3 - ROLE...`: prints the containers of Kolla's that are not healthy, as JSON.
 
-With each come its own last lines, those of its unit's journal, and those of its service's file. It changes nothing, and
+With each come its own last lines, those of its unit's journal, and those of its service's file. Those of Kolla's roles
+that are named are told of though they are healthy: a service that refuses a password is well. It changes nothing, and
 needs Python's standard library alone (3.9 or later): nothing of nfvbed is there.
 """
 
@@ -57,22 +58,34 @@ def is_healthy(state: str, status: str) -> bool:
     return state == "exited" and status.startswith("Exited (0)")
 
 
-def containers(engine: str, listed: str) -> Iterator[dict[str, Any]]:
-    """List those that are not healthy, with their last lines."""
-    rows = [line.split("\t") for line in listed.splitlines()]
-    found = [row for row in rows if len(row) == 3 and not is_healthy(row[1], row[2])]
+def is_of(name: str, roles: Sequence[str]) -> bool:
+    """Return whether a container is of one of Kolla's roles, with or without its hyphen: nova_compute of nova-cell."""
+    beginnings = {role.replace("-", "") for role in roles} | {role.partition("-")[0] + "_" for role in roles}
+    return any(f"{name}_".startswith(one) for one in beginnings)
+
+
+def containers(engine: str, listed: str, roles: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """List those that are not healthy, and then those of roles, with their last lines."""
+    rows = [row for row in (line.split("\t") for line in listed.splitlines()) if len(row) == 3]
+    found = [row for row in rows if not is_healthy(row[1], row[2])]
+    found += [row for row in rows if is_healthy(row[1], row[2]) and row[1] == "running" and is_of(row[0], roles)]
     for name, state, status in found[:MOST]:
         unit = f"kolla-{name}-container.service"
-        journal = ("journalctl", "--unit", unit, "--lines", str(LINES), "--no-pager", "--output", "cat")
         yield {
             "name": name,
             "state": state,
             "status": status,
             "said": last(asked((engine, "logs", "--tail", str(LINES), name))),
             "unit": unit,
-            "journal": last(asked(journal)),
+            "journal": journal_of(unit),
             "file": last_of_file(name),
         }
+
+
+def journal_of(unit: str) -> list[str]:
+    """Return the last lines of a unit's journal."""
+    words = ("--quiet", "--lines", str(LINES), "--no-pager", "--output", "cat")
+    return last(asked(("journalctl", "--unit", unit, *words)))
 
 
 def last(text: str) -> list[str]:
@@ -91,11 +104,14 @@ def main() -> None:
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     os.environ["LC_ALL"] = "C"
     engine = next((name for name in ENGINES if shutil.which(name)), None)
-    document: dict[str, Any] = {"engine": engine, "containers": [], "refused": ""}
+    document: dict[str, Any] = {"engine": engine, "containers": [], "refused": "", "journal": []}
     if engine:
         status, listed = run((engine, "ps", "--all", "--filter", f"label={LABEL}", "--format", FORMAT))
-        document["containers"] = [*containers(engine, listed)] if status == 0 else []
-        document["refused"] = "" if status == 0 else "\n".join(last(listed))
+        if status == 0:
+            document["containers"] = [*containers(engine, listed, sys.argv[1:])]
+        else:
+            document["refused"] = "\n".join(last(listed))
+            document["journal"] = journal_of(f"{engine}.service")
     json.dump(document, sys.stdout)
 
 

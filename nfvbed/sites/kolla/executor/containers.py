@@ -1,9 +1,11 @@
 """The containers of a rack that are not healthy after a stage failed, with their own last lines.
 
-Ansible says that nobody answered at a port. Why is in the log of the container that should have.
+Ansible says that nobody answered at a port. Why is in the log of the container that should have. With them come the
+containers of the role whose task failed, on its machine, and what an engine says that does not answer.
 """
 
 import json
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,10 +25,11 @@ _SCRIPT = Path(__file__).with_name("containerlogs.py")
 _TIME_LIMIT_S = patient(60.0)
 _AT_ONCE = 16
 _SHOWN, _LINES_SHOWN, _WIDTH = 3, 6, 300
+_ROLE = re.compile(r"[a-z][\w-]*")
 
 
 class FailingContainer(Record):
-    """A container that is not healthy."""
+    """A container that is not healthy, or is of the role that failed."""
 
     name: str
     state: str
@@ -44,10 +47,17 @@ class FailingContainer(Record):
 
     @property
     def rank(self) -> int:
-        """How surely it is a fault: what starts may only be slow."""
+        """How surely it is a fault: what starts may only be slow, and what is healthy only say more."""
         if self.state in ("restarting", "dead"):
             return 0
-        return 3 if "health: starting" in self.status else 1
+        if "health: starting" in self.status:
+            return 2
+        return 3 if self.is_healthy else 1
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether it runs, as far as its own check says."""
+        return self.state == "running" and "(unhealthy)" not in self.status and "health: starting" not in self.status
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -63,6 +73,8 @@ class _Told(Record):
     containers: tuple[FailingContainer, ...]
     refused: str = ""
     """What its engine said in place of a list."""
+    journal: tuple[str, ...] = ()
+    """Last lines of the engine's unit, where it said no list."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +84,7 @@ class FailingContainers:
     of_machines: tuple[tuple[str, FailingContainer], ...] = ()
     """With the machine's name; the likeliest cause first."""
     not_asked: tuple[str, ...] = ()
-    """Machines that could not be asked, each with the reason."""
+    """Machines that could not be asked, each with the reason, and lines of their engines after it."""
 
     def shown(self) -> tuple[str, ...]:
         """Return lines for an error: the likeliest causes, and the names of the others."""
@@ -100,13 +112,16 @@ def ask_all(site: KollaSiteSpec, failures: Sequence[TaskFailure], scrub: Scrubbe
     asked = {name: way for name, way in ways.items() if way is not None and name not in dead}
     found, not_asked = list[tuple[str, FailingContainer]](), list[str]()
     with tempfile.TemporaryDirectory(prefix="nfvbed-") as folder, ThreadPoolExecutor(_AT_ONCE) as pool:
-        answers = {name: pool.submit(_ask, way, Path(folder)) for name, way in asked.items()}
+        roles = {name: _roles_on(name, failures) for name in asked}
+        answers = {name: pool.submit(_ask, way, Path(folder), roles[name]) for name, way in asked.items()}
         for name, answer in answers.items():
             try:
                 told = answer.result()
                 found += [(name, _scrubbed(one, scrub)) for one in told.containers]
                 if told.refused:
                     not_asked.append(f"{told.engine} of {name} does not answer: {scrub(told.refused)}")
+                    own = scrub("\n".join(told.journal[-_LINES_SHOWN:])).splitlines()
+                    not_asked += [f"  {told.engine}.service: {line[:_WIDTH]}" for line in own]
             except (NfvbedError, ValueError) as failure:
                 said = failure.what if isinstance(failure, NfvbedError) else "what it printed cannot be read"
                 not_asked.append(f"containers of {name} are not known: {scrub(said)}")
@@ -114,16 +129,24 @@ def ask_all(site: KollaSiteSpec, failures: Sequence[TaskFailure], scrub: Scrubbe
     return FailingContainers(tuple(found), tuple(not_asked))
 
 
-def _ask(way: RemoteHostSpec, folder: Path) -> _Told:
+def _roles_on(machine: str, failures: Sequence[TaskFailure]) -> list[str]:
+    """Return the names of Kolla's roles whose task failed on a machine."""
+    return sorted({one.role for one in failures if one.host == machine and _ROLE.fullmatch(one.role)})
+
+
+def _ask(way: RemoteHostSpec, folder: Path, roles: Sequence[str]) -> _Told:
     with SshHost(way, folder) as host:
-        answer = host.run(["python3", "-"], data=_SCRIPT.read_bytes(), timeout_s=_TIME_LIMIT_S)
+        answer = host.run(["python3", "-", *roles], data=_SCRIPT.read_bytes(), timeout_s=_TIME_LIMIT_S)
     return _Told.model_validate(json.loads(answer.text))
 
 
-def _order(machine: str, container: FailingContainer, failures: Sequence[TaskFailure]) -> tuple[bool, int, bool, str]:
+def _order(
+    machine: str, container: FailingContainer, failures: Sequence[TaskFailure]
+) -> tuple[bool, bool, int, bool, str]:
     words = " ".join(f"{one.role} {one.task} {one.said}" for one in failures).lower().replace("-", "_")
     named = container.name.lower().replace("-", "_") in words
-    return not named, container.rank, machine not in {one.host for one in failures}, container.name
+    elsewhere = machine not in {one.host for one in failures}
+    return container.is_healthy, not named, container.rank, elsewhere, container.name
 
 
 def _scrubbed(container: FailingContainer, scrub: Scrubber) -> FailingContainer:

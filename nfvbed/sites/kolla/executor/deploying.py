@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nfvbed.errors import BusyError, ConfigurationError, PrerequisiteError
 from nfvbed.sites.kolla import boxglobals, boxtunnels, inventory, output
-from nfvbed.sites.kolla.executor import access, inputs, inventories, passwords, running, stages, takeover
+from nfvbed.sites.kolla.executor import access, inputs, inventories, kollatags, passwords, running, stages, takeover
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
@@ -37,12 +37,14 @@ class RackRequest:
     Args:
         pinning: which compute is to have which variant.
         inventory: a user's own, in place of the rendered one; None: it is rendered.
+        tags: Kolla's, of the services that are deployed; empty: all.
     """
 
     pinning: Pinning
     site: KollaSiteSpec
     release: KollaReleaseSpec
     inventory: Path | None = None
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,13 +68,15 @@ def prepare(project: Project, wish: RackRequest, how: Sequence[Stage] | None = N
     Raises:
         ConfigurationError, UnsupportedError: files do not fit together; or the user's own inventory does not; or the
             passwords' vault does not open.
+        UsageError: Kolla has no such tag.
         PrerequisiteError: kolla-ansible, a playbook or a role is missing.
     """
-    plan = stages.deploying(project.root, wish.site) if how is None else tuple(how)
+    plan = stages.deploying(project.root, wish.site, wish.tags) if how is None else tuple(how)
     order = order_pinned(wish.pinning, wish.site, wish.release)
     boxglobals.require_datapath(wish.site, wish.pinning.each)
     running.require_playbooks(plan)
     tools = Toolset.of(project.root, wish.release)
+    kollatags.require(wish.tags, tools)
     passwords.require_readable(RackPlaces.of(project.root, wish.site.name), Vault.of(wish.site, tools))
     return PreparedDeployment(plan, tools, _files(project, order, tools, wish))
 

@@ -11,6 +11,7 @@ _TEXTS = ("msg", "stderr", "module_stderr", "stdout", "module_stdout", "reason",
 """Of a result, what says best why it failed comes first."""
 _LINES = 8
 """Of what a failed task said."""
+_TRACEBACK = "Traceback (most recent call last)"
 
 
 @dataclass(frozen=True)
@@ -110,9 +111,26 @@ def said_in(result: Mapping[str, Any]) -> str:
             label = item.get("_ansible_item_label", item.get("item"))
             named = f"{label}: " if isinstance(label, str) else ""
             return named + said_in(item)
-    lines = list[str]()
-    for key in _TEXTS:
-        value = result.get(key)
-        texts = value if isinstance(value, list) else [value]
-        lines += [line.rstrip() for text in texts if text for line in str(text).splitlines() if line.strip()]
-    return "\n".join(dict.fromkeys(lines[:_LINES])) or str(result.get("exception") or "it said nothing")
+    first, *others = (_lines(result.get(key)) for key in _TEXTS)
+    # A program says why at its end: containers of Kolla's first tell of each file that they copy.
+    shown = list(dict.fromkeys(first))[:_LINES]
+    rest = [line for line in dict.fromkeys(line for lines in others for line in lines) if line not in shown]
+    shown += rest[max(len(rest) - (_LINES - len(shown)), 0) :]
+    return "\n".join(shown) or str(result.get("exception") or "it said nothing")
+
+
+def _lines(value: Any) -> list[str]:
+    texts = value if isinstance(value, list) else [value]
+    return [line.rstrip() for text in texts if text for line in _reason(str(text)) if line.strip()]
+
+
+def _reason(text: str) -> list[str]:
+    """Return a text's lines; of a Python traceback what it ends with, which is why.
+
+    Kolla's modules hand tracebacks on, `kolla_container` as one line with its escapes.
+    """
+    if _TRACEBACK not in text:
+        return text.splitlines()
+    lines = text.strip("'\"").replace("\\n", "\n").replace("\\'", "'").splitlines()
+    of_frames = [number for number, line in enumerate(lines) if line.startswith(("  ", _TRACEBACK))]
+    return lines[of_frames[-1] + 1 :] or lines

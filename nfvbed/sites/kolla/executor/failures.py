@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nfvbed.errors import DeployError
 from nfvbed.host.remote.failures import refused
@@ -27,6 +27,8 @@ class StageFailed(DeployError):
 class _Case:
     said: re.Pattern[str]
     fix: Callable[[TaskFailure, KollaSiteSpec], str]
+    of_containers: bool = False
+    """Whether a container's own lines say it too, and mean the same."""
 
 
 def _sudo(failure: TaskFailure, site: KollaSiteSpec) -> str:
@@ -34,6 +36,14 @@ def _sudo(failure: TaskFailure, site: KollaSiteSpec) -> str:
     user = access.user if access else "the user that Ansible signs in as"
     return (
         f"let {user} use sudo without a password on {failure.host}: `{user} ALL=(ALL) NOPASSWD: ALL` in /etc/sudoers.d"
+    )
+
+
+def _no_image(_failure: TaskFailure, site: KollaSiteSpec) -> str:
+    built = f"; nfvbed rack start --site {site.name} builds those that a box has" if site.is_box else ""
+    return (
+        "the registry has no such image: push it there, or correct its name or its tag in"
+        f" .nfvbed/kolla-sites/{site.name}/etc/globals.d{built}"
     )
 
 
@@ -60,8 +70,30 @@ _CASES = (
         ),
     ),
     _Case(
-        re.compile(r"No space left on device"),
-        lambda failure, _site: f"make room on {failure.host}",
+        re.compile(r"(?i:no space left on device|disk quota exceeded)"),
+        lambda failure, _site: f"make room on {failure.host}: df -h and df -i there show which file system is full",
+        of_containers=True,
+    ),
+    _Case(
+        re.compile(r"Error while fetching server API version|Cannot connect to (?:the Docker daemon|Podman)"),
+        lambda failure, _site: (
+            f"start the engine of containers on {failure.host}; systemctl status docker says there why it ended"
+        ),
+    ),
+    _Case(
+        re.compile(r"manifest (?:for|unknown)|[Tt]he requested image does not exist|[Nn]ame unknown"),
+        _no_image,
+    ),
+    _Case(
+        re.compile(
+            r"Access denied for user|ACCESS_REFUSED|[Ll]ogin was refused"
+            r"|The request you have made requires authentication"
+        ),
+        lambda failure, site: (
+            f"a service on {failure.host} has another password than .nfvbed/kolla-sites/{site.name}/etc/passwords.yml:"
+            " put the file back with which it was deployed"
+        ),
+        of_containers=True,
     ),
     _Case(
         re.compile(r"[Rr]egistry|[Pp]ulling image|manifest (?:for|unknown)|Failed to pull|download images"),
@@ -132,7 +164,12 @@ def next_step(failure: TaskFailure, site: KollaSiteSpec, containers: FailingCont
     if failure.unreachable:
         access = site.reached(failure.host) if failure.host in site.hosts else None
         return refused(access, failure.said).fix if access else f"see whether {failure.host} is up, and its address"
-    for machine, container in containers.of_machines:
+    ill = [(machine, one) for machine, one in containers.of_machines if not one.is_healthy]
+    for machine, container in ill:
+        for case in _CASES:
+            if case.of_containers and any(case.said.search(line) for line in container.lines):
+                return case.fix(replace(failure, host=machine), site)
+    for machine, container in ill:
         return f"correct what container {container.name} on {machine} says"
     return f"correct on {failure.host} what the task says"
 

@@ -13,19 +13,19 @@ from nfvbed.records import Record
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.openstack.remembered import Verification
 
-Outcome = Literal["begun", "done", "failed", "interrupted"]
+Outcome = Literal["begun", "done", "partial", "failed", "interrupted"]
 
 
 class StageRecord(Record):
     """The outcome of a stage."""
 
     outcome: Outcome
-    """`begun` and nothing else: nfvbed was killed in it."""
+    """`begun` and nothing else: nfvbed was killed in it; `partial`: done for some of Kolla's tags."""
     at: str
     """Time of the last change."""
     seconds: float = 0.0
     where: str = ""
-    """Host and task at which it stopped."""
+    """Host and task at which it stopped; of a partial one the tags."""
 
 
 class Journal(Record):

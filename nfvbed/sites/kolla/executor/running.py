@@ -12,7 +12,7 @@ from nfvbed.sites.kolla.executor.ansible import Ansible, new_mark
 from nfvbed.sites.kolla.executor.containers import FailingContainers
 from nfvbed.sites.kolla.executor.events import Story
 from nfvbed.sites.kolla.executor.failures import StageFailed, stage_failed
-from nfvbed.sites.kolla.executor.journal import Journal
+from nfvbed.sites.kolla.executor.journal import Journal, Outcome
 from nfvbed.sites.kolla.executor.places import RackPlaces
 from nfvbed.sites.kolla.executor.scrub import Scrubber
 from nfvbed.sites.kolla.executor.stages import ROLES, Stage
@@ -113,8 +113,10 @@ def _run(rack: Rack, stage: Stage, found: Journal, scrub: Scrubber) -> Journal:
         journals.write(rack.places, found.noted(stage.name, "failed", seconds, place))
         raise
     seconds = time.monotonic() - started
-    rack.observer.end("done", seconds)
-    found = found.model_copy(update={"mark": ""}).noted(stage.name, "done", seconds)
+    parts = ", ".join(stage.tags)
+    rack.observer.end(f"done for {parts}" if parts else "done", seconds)
+    outcome: Outcome = "partial" if parts else "done"
+    found = found.model_copy(update={"mark": ""}).noted(stage.name, outcome, seconds, parts)
     journals.write(rack.places, found)
     return found
 
@@ -122,7 +124,7 @@ def _run(rack: Rack, stage: Stage, found: Journal, scrub: Scrubber) -> Journal:
 def _failed(rack: Rack, stage: Stage, found: Journal, story: Story, log: Path) -> StageFailed:
     """Return the error of a stage, with what containers say where the machines have some."""
     asked = FailingContainers()
-    if found.passwords_used and story.final_failures():
+    if (found.passwords_used or stage.uses_engine) and story.final_failures():
         asked = containers.ask_all(rack.site, story.final_failures(), story.scrub)
         with log.open("a") as kept:
             kept.writelines(f"{line}\n" for line in containers.whole(asked))

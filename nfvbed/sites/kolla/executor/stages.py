@@ -28,6 +28,10 @@ class Stage:
     """Playbook of nfvbed's that it runs; None: one of Kolla's."""
     undoes: str = ""
     """Stage of the deployment that it takes back; it is not run where that one was never begun."""
+    tags: tuple[str, ...] = ()
+    """Kolla's, to which it is limited: the rest of the stage is to come, so that it is not done afterwards."""
+    uses_engine: bool = False
+    """Whether machines have an engine of containers by then, which may be why it fails."""
 
 
 def kolla(name: str, summary: str, *more: str, gives_passwords: bool = False, undoes: str = "") -> Stage:
@@ -75,15 +79,35 @@ def bootstrapping(root: Path, site: KollaSiteSpec) -> Stage:
     return kolla(name, summary)
 
 
-def deploying(root: Path, site: KollaSiteSpec) -> tuple[Stage, ...]:
-    """Return the stages that deploy."""
+def limited(stage: Stage, tags: tuple[str, ...]) -> Stage:
+    """Return a stage of Kolla's that does what has one of Kolla's tags; without tags all of it."""
+    if not tags:
+        return stage
+
+    def argv(places: RackPlaces) -> tuple[str, ...]:
+        return (*stage.argv(places), "--tags", ",".join(tags))
+
+    return replace(stage, argv=argv, summary=f"{stage.summary}, of {', '.join(tags)} alone", tags=tags)
+
+
+def deploying(root: Path, site: KollaSiteSpec, tags: tuple[str, ...] = ()) -> tuple[Stage, ...]:
+    """Return the stages that deploy.
+
+    Args:
+        tags: Kolla's, of the services that are deployed; nothing comes after them. Empty: all of the cloud.
+    """
     folder = root / PLAYBOOKS
-    return (
+    services = (
         own("prepare", "hugepages, cores, drivers; reboots where needed", folder / "prepare.yml", *_REBOOTS),
         bootstrapping(root, site),
-        kolla("prechecks", "Kolla's own checks of the machines"),
-        kolla("pull", "images of the services"),
-        kolla("deploy", "configuration and containers", gives_passwords=True),
+        limited(kolla("prechecks", "Kolla's own checks of the machines"), tags),
+        limited(replace(kolla("pull", "images of the services"), uses_engine=True), tags),
+        limited(kolla("deploy", "configuration and containers", gives_passwords=True), tags),
+    )
+    if tags:
+        return services
+    return (
+        *services,
         kolla("post-deploy", "access to the cloud", gives_passwords=True),
         with_passwords(own("tune", "what Kolla has no variables for", folder / "tune.yml")),
     )
@@ -95,5 +119,6 @@ def destroying(root: Path) -> tuple[Stage, ...]:
     return (
         with_passwords(own("undo-tune", "what was set after Kolla", folder / "undo-tune.yml", undoes="tune")),
         kolla("destroy", "containers, volumes, configuration", *sure, undoes="bootstrap-servers"),
+        own("left-volumes", "volumes that an interrupted destroy left", folder / "left-volumes.yml", undoes="deploy"),
         own("undo", "hugepages, cores, drivers as they were", folder / "undo.yml", *_REBOOTS, undoes="prepare"),
     )

@@ -1,6 +1,7 @@
 """What is written down of deployments on a cloud, and read by the next command."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,7 @@ from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.records import Accelerator, Deployment, PortKind
 from nfvbed.sites.deployed import InstancePlacement
 from nfvbed.sites.openstack import remembered, vnfs
+from nfvbed.sites.openstack.site import OpenstackSite
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.vnf import VnfUse
 
@@ -96,3 +98,16 @@ def test_a_vnf_whose_instance_does_not_run_is_dead():
     vnfs.verify({"i-1": "ACTIVE"}.get, handles)
     with pytest.raises(VnfDiedError, match="vnf1"):
         vnfs.verify({"i-1": "gone"}.get, handles)
+
+
+def test_the_consoles_of_onboarded_vnfs_are_shown_with_their_computes():
+    asked = []
+
+    def output(instance, length):
+        asked.append((instance, length))
+        return {"output": "booting\n\nvloop: ready\n"}
+
+    cloud = SimpleNamespace(compute=SimpleNamespace(get_server_console_output=output))
+    site = SimpleNamespace(_target=SimpleNamespace(connection=cloud))
+    found = OpenstackSite.consoles(site, deployment(), 7)
+    assert found == {"vnf1 on controller": ["booting", "vloop: ready"]} and asked == [("i-1", 7)]

@@ -38,7 +38,7 @@ ENGINE = """#!/bin/sh
 FAILED = TaskFailure("controller", "Apply role loadbalancer", "loadbalancer", "Wait for haproxy", "Timeout")
 
 
-def on_machine(tmp_path, **programs):
+def on_machine(tmp_path, *roles, **programs):
     """Run the script as on a machine with these programs alone, and return what it prints."""
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -48,7 +48,7 @@ def on_machine(tmp_path, **programs):
         (folder / name).chmod(0o755)
     run = ["/usr/bin/env", "-i", f"PATH={folder}:/usr/bin:/bin", f"LISTED={tmp_path / 'listed'}"]
     script = Path(containerlogs.__file__).read_bytes()
-    done = subprocess.run([*run, sys.executable, "-"], input=script, capture_output=True, check=True)
+    done = subprocess.run([*run, sys.executable, "-", *roles], input=script, capture_output=True, check=True)
     return json.loads(done.stdout)
 
 
@@ -65,12 +65,39 @@ def test_what_is_not_healthy_is_found_with_its_last_lines(tmp_path):
 @pytest.mark.skipif(os.getuid() != 0, reason="the script asks with sudo otherwise")
 def test_an_engine_that_does_not_answer_is_told(tmp_path, monkeypatch):
     said = "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?"
-    found = on_machine(tmp_path, docker=f"#!/bin/sh\necho '{said}' >&2; exit 1\n")
+    killed = "docker.service: Main process exited, code=killed, status=9/KILL"
+    dead = f"#!/bin/sh\necho '{said}' >&2; exit 1\n"
+    journal = f"#!/bin/sh\n[ $2 = docker.service ] && echo '{killed}'\n"
+    found = on_machine(tmp_path, docker=dead, journalctl=journal)
     assert (found["containers"], found["refused"]) == ([], said)
     HostDouble.answers = {host.address: answer() for host in SITE.hosts.values()}
     HostDouble.answers[SITE.hosts["compute1"].address] = json.dumps(found)
     monkeypatch.setattr(containers, "SshHost", HostDouble)
-    assert ask_all(SITE, (FAILED,), Scrubber()).shown() == (f"docker of compute1 does not answer: {said}",)
+    assert ask_all(SITE, (FAILED,), Scrubber()).shown() == (
+        f"docker of compute1 does not answer: {said}",
+        f"  docker.service: {killed}",
+    )
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="the script asks with sudo otherwise")
+def test_healthy_ones_of_the_role_that_failed_come_after_those_that_are_not(tmp_path):
+    found = on_machine(tmp_path, "keystone", docker=ENGINE, journalctl="#!/bin/sh\n")
+    assert [one["name"] for one in found["containers"]][-2:] == ["kolla_toolbox", "keystone"]
+
+
+@pytest.mark.parametrize(
+    ("role", "own"),
+    [
+        ("mariadb", {"mariadb", "mariadb_clustercheck"}),
+        ("nova-cell", {"nova_compute", "nova_libvirt"}),
+        ("ovs-dpdk", {"ovsdpdk_db"}),
+        ("service-ks-register", set()),
+        ("keystone", {"keystone", "keystone_fernet"}),
+    ],
+)
+def test_the_containers_of_a_role(role, own):
+    every = ("mariadb", "mariadb_clustercheck", "nova_compute", "nova_libvirt", "ovsdpdk_db", "keystone")
+    assert {name for name in (*every, "keystone_fernet") if containerlogs.is_of(name, [role])} == own
 
 
 def test_the_last_lines_of_a_service_s_own_file(tmp_path, monkeypatch):
@@ -87,6 +114,7 @@ class HostDouble:
     """A machine over SSH, by its address."""
 
     answers: dict[str, str] = {}
+    roles: dict[str, list[str]] = {}
 
     def __init__(self, way, _folder):
         self.address = way.address
@@ -99,7 +127,8 @@ class HostDouble:
 
     def run(self, argv, *, data, timeout_s):
         """Answer, or be gone."""
-        assert argv == ["python3", "-"] and b"kolla_version" in data and timeout_s
+        assert argv[:2] == ["python3", "-"] and b"kolla_version" in data and timeout_s
+        self.roles[self.address] = argv[2:]
         if self.address not in self.answers:
             raise ConnectionLost("10.10.0.x does not answer", where="ssh", observed="", fix="")
         return CommandResult(0, self.answers[self.address].encode(), "")
@@ -127,6 +156,8 @@ def test_all_machines_are_asked_and_the_named_container_comes_first(monkeypatch)
     assert found.not_asked == ("containers of compute2 are not known: 10.10.0.x does not answer",)
     assert found.of_machines[0][1].said == (f"password={HIDDEN}", lines[1])
     assert SECRET not in "\n".join(containers.whole(found))
+    of_roles = {host: HostDouble.roles[SITE.hosts[host].address] for host in ("controller", "compute1")}
+    assert of_roles == {"controller": ["loadbalancer"], "compute1": []}
 
 
 def test_a_machine_that_could_not_be_reached_is_not_asked(monkeypatch):
@@ -155,3 +186,27 @@ def test_an_error_has_machine_container_task_and_the_container_s_own_last_lines(
         "containers of compute2 are not known: gone",
     ]
     assert error.fix.startswith("correct what container haproxy on controller says;")
+
+
+def error_with(one, said="Container exited with non-zero return code 1"):
+    """Return the error of a task that says nothing of its reason, where one container is there."""
+    story = Story(Scrubber(), Silent())
+    story.take(failed("controller", said))
+    story.take(stats(failures=["controller"]))
+    found = FailingContainers((("compute1", FailingContainer.model_validate(one)),))
+    return stage_failed("deploy on site rack", story, SITE, "/logs/deploy.log", found)
+
+
+def test_what_a_container_says_of_a_disk_or_a_password_is_the_next_step():
+    full = container("bootstrap_keystone", "exited", "Exited (1) now", said=["mkdir: No space left on device"])
+    assert error_with(full).fix.startswith("make room on compute1")
+    refused = container("nova_conductor", file=["Access denied for user 'nova'@'controller'"])
+    assert "a service on compute1 has another password" in error_with(refused).fix
+
+
+def test_a_healthy_container_s_old_lines_are_shown_and_are_no_cause():
+    well = container("mariadb", "running", "Up 3 minutes (healthy)", file=["Access denied for user 'x'@'controller'"])
+    error = error_with(well)
+    assert "container mariadb on compute1: Up 3 minutes (healthy)" in error.observed
+    assert "its file: Access denied" in error.observed
+    assert error.fix.startswith("correct on controller what the task says")

@@ -95,7 +95,12 @@ def test_an_error_names_machine_role_task_and_log(story):
         ("No first item, sequence was empty.", "hosts.compute1.nics in deploy/sites/rack.yml"),
         ("Kolla images from quay.io/openstack.kolla namespace are meant only for testing purposes", "globals.d"),
         ("tee: /var/x: No space left on device", "make room on compute1"),
-        ("manifest for quay.io/openstack.kolla/x not found: manifest unknown", "registry"),
+        ("write /var/lib/docker/tmp/GetImageBlob1: no space left on device", "make room on compute1"),
+        ("manifest for quay.io/openstack.kolla/x not found: manifest unknown", "the registry has no such image"),
+        ("The requested image does not exist: 10.10.0.1:5000/openstack.kolla/x:1", "globals.d"),
+        ("Get https://quay.io/v2/: dial tcp: registry is unreachable", "reaches the registry of images"),
+        ("(1045, \"Access denied for user 'root'@'controller' (using password: YES)\")", "put the file back"),
+        ("Error while fetching server API version: ('Connection aborted.', ...)", "start the engine of containers on"),
         ("/bin/sh: 1: /usr/bin/python3: not found", "install Python 3 on compute1"),
         ("Failed to import docker - No module named 'requests'", "bootstrap-servers installs"),
         ("Task failed: Timed out after 5400 second(s).", "see on compute1 what that task's program waits for"),
@@ -140,3 +145,28 @@ def test_of_a_loop_the_first_item_that_failed():
 def test_a_result_that_says_nothing():
     assert said_in({"rc": 1}) == "it said nothing"
     assert said_in({"msg": "non-zero return code", "stderr": "a\n\nb"}) == "non-zero return code\na\nb"
+
+
+DEAD_ENGINE = (
+    '\'Traceback (most recent call last):\\n  File "/tmp/a.py", line 9, in __init__\\n    self.dc = get_client()\\n'
+    "docker.errors.DockerException: Error while fetching server API version: (\\'Connection aborted.\\')\\n'"
+)
+"""As `kolla_container` of kolla-ansible 22.2 hands it on: `repr(traceback.format_exc())`."""
+
+
+def test_of_a_traceback_what_it_ends_with():
+    said = "docker.errors.DockerException: Error while fetching server API version: ('Connection aborted.')"
+    assert said_in({"msg": DEAD_ENGINE}) == said
+    frames = "".join(f'  File "a{number}.py", line 1\n    call()\n' for number in range(20))
+    assert said_in({"msg": f"Traceback (most recent call last):\n{frames}ValueError: no\nsuch thing\n"}) == (
+        "ValueError: no\nsuch thing"
+    )
+
+
+def test_of_a_program_that_says_much_its_last_lines():
+    copied = "".join(f"INFO:__main__:Copying file {number}\n" for number in range(30))
+    said = f"{copied}mkdir: No space left on device"
+    shown = said_in({"msg": "Container exited with non-zero return code 1", "stderr": said}).splitlines()
+    assert shown[0] == "Container exited with non-zero return code 1" and len(shown) == 8
+    assert shown[-1] == "mkdir: No space left on device"
+    assert said_in({"msg": "\n".join(map(str, range(9))), "stderr": "x"}).splitlines() == [*"01234567"]
