@@ -19,7 +19,6 @@ from nfvbed.compare.comparison import compare
 from nfvbed.compare.gating import LOOKS, GateResult, GateRules, judge_gate
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import UsageError
-from nfvbed.plan.gate import BUDGET_S, FORM, OWN, PDR_LOOKS, GateSpec, read_option_set, study_of_gate
 from nfvbed.records import RunRecord
 from nfvbed.report.gate import (
     HEADING,
@@ -38,6 +37,7 @@ from nfvbed.report.load import LoadedRuns, load, make_options
 from nfvbed.report.newest import AS_STORED
 from nfvbed.report.terminal.columns import Cell, Column, Row, lay_out, paragraph
 from nfvbed.report.terminal.screen import WIDTH
+from nfvbed.run.gatestudy import BUDGET_S, FORM, OWN, PDR_LOOKS, GateSpec, read_option_set, study_of_gate
 from nfvbed.signals import end_like_interrupt
 from nfvbed.sites.site import Site
 from nfvbed.spec.loader import Project

@@ -9,7 +9,7 @@ import pytest
 from nfvbed.cli.main import main
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, UsageError
-from nfvbed.plan.gate import GateSpec, read_option_set, study_of_gate
+from nfvbed.run.gatestudy import GateSpec, read_option_set, study_of_gate
 
 NAMES = ("linux-bridge", "linux-bridge-no-offloads", "ovs-dpdk")
 
