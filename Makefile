@@ -157,6 +157,11 @@ $(RUNS): run-%: build $(FOR_SITE) ## measure the experiment NAME (QUICK=1: its q
 compare: setup ## compare the variants of the newest run
 	@$(NFVBED) compare
 
+.PHONY: papers
+papers: setup ## write docs/evidence/papers.md: what others published beside what has run here, and verdicts on its claims
+	@$(NFVBED) compare --published > docs/evidence/papers.md.new
+	@mv docs/evidence/papers.md.new docs/evidence/papers.md
+
 .PHONY: recommend
 recommend: setup ## which data plane the stored results of this host speak for (NEED=latency, jitter, cpu, raw-ethernet)
 	@$(NFVBED) recommend --need $(NEED)

@@ -62,5 +62,13 @@ def state_of(deployed: DeploymentRecord) -> DeploymentState:
 
 
 def _vnf(vnf: VnfHandle, where: InstancePlacement | None) -> OnboardedVnf:
-    known = {} if where is None else vars(where)
+    known = {}
+    if where is not None:
+        known = {
+            "host": ", ".join(where.hosts),
+            "instance": ", ".join(where.instances),
+            "stack": where.stack,
+            "tacker_api": where.tacker_api,
+            "tacker_id": where.tacker_id,
+        }
     return OnboardedVnf(name=vnf.name, kind=vnf.kind.value, forwarding=vnf.forwarding, **known)

@@ -67,9 +67,9 @@ def onboard_file(project: Project, path: str, options: dict[str, Any]) -> int:
     wanted = project.load_variant(variant_name(options["variant"], existing, site_spec, place), site_spec)
     fit = place.fit_given(wanted, found)
     require_fit(fit.mismatches)
-    require_deployable(place, wanted, existing)
+    again = require_deployable(place, wanted, existing)
     if options["dry_run"]:
-        for note in fit.notes:
+        for note in (*fit.notes, *filter(None, (again,))):
             click.echo(note, err=True)
         click.echo(f"{found.given.path} would be onboarded as {found.given.name} on {wanted.name}")
         return 0

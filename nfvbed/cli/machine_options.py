@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
+from nfvbed.cli.descriptor_options import KEYS as DESCRIPTOR_KEYS
 from nfvbed.cli.descriptor_options import pairs
 from nfvbed.errors import UsageError
 from nfvbed.spec.loader import Project
@@ -42,6 +43,11 @@ def several_machines(project: Project, vnf: str) -> MachinesVnfSpec | None:
     """Return the VNF of a name if it has several machines; None where it has one, or there is none of this name."""
     spec = project.load_vnf(vnf) if vnf in project.vnf_names else None
     return spec if isinstance(spec, MachinesVnfSpec) else None
+
+
+def is_by_itself(options: Mapping[str, Any]) -> bool:
+    """Return whether options say that a descriptor is onboarded by itself, and not on a path."""
+    return any(options.get(key) for key in (*KEYS, *DESCRIPTOR_KEYS))
 
 
 def refuse_machine_options(options: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from nfvbed.cli.completion import SITE, TOPOLOGY, VARIANT, VNF_OR_FILE
 from nfvbed.cli.descriptor_files import onboard_file, vnf_of_file
 from nfvbed.cli.descriptor_options import given_options, is_file, refuse_given
 from nfvbed.cli.entering import open_site
-from nfvbed.cli.machine_options import machine_options, refuse_machine_options, several_machines
+from nfvbed.cli.machine_options import is_by_itself, machine_options, refuse_machine_options, several_machines
 from nfvbed.cli.offload_price import measure_price
 from nfvbed.cli.onboard_check import check_fit
 from nfvbed.cli.onboard_machines import onboard_machines
@@ -57,7 +57,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str | None, as_j
 
     FILE: the VNF of someone's descriptor, a package (CSAR) or a legacy template, on a site that is an OpenStack; it is
     read and compared first, onboarded when its instances are ACTIVE, and `nfvbed offboard NAME` removes it. So is a VNF
-    of several machines.
+    of several machines; machines in a row, as those of vpair, are on the path unless a descriptor's option is given.
 
     It counts as onboarded when frames have come through it in both directions, not when it says that it is up. A data
     plane that is deployed without VNFs is set up again with the ports that they need.
@@ -85,7 +85,7 @@ def command(vnf: str, variant: str | None, site: str, topology: str | None, as_j
         raise UsageError(f"topology {topology} has no VNF")
     require_fit(place.fit(wanted, topology, choice))
     if options["dry_run"]:
-        _require(place, existing, (wanted, topology, choice))
+        _foresee(place, existing, (wanted, topology, choice))
         click.echo(f"{vnf} ({explicit_label(choice)}) would be onboarded on {wanted.name} ({topology})")
         return
     try:
@@ -111,15 +111,15 @@ def _usual_topology(project: Project, vnf: str) -> str:
     return VEPC if is_core else _PVP
 
 
-def _require(place: Site, existing: DeploymentRecord | None, asked: tuple[Variant, str, VnfChoice]) -> None:
-    """Refuse what could not be onboarded; nothing is changed."""
+def _foresee(place: Site, existing: DeploymentRecord | None, asked: tuple[Variant, str, VnfChoice]) -> None:
+    """Refuse what could not be onboarded, and report what would be set up again; nothing is changed."""
     wanted, topology, choice = asked
     if existing is None:
         place.require(wanted)
     else:
-        existing.require_room(wanted, topology)
-    if existing is not None and existing.deployment.topology == topology:
-        existing.require_same(wanted, topology, choice)
+        again = place.foresee_onboard(existing, wanted, topology, choice)
+        if again:
+            click.echo(again)
     place.check(topology, choice)
 
 
@@ -141,7 +141,7 @@ def _by_descriptor(project: Project, vnf: str, options: dict[str, Any]) -> tuple
         project, vnf = own
     site = project.load_site(options["site"])
     machines = several_machines(project, vnf) if site.has_nova else None
-    if machines is not None:
+    if machines is not None and not (machines.row and not is_by_itself(options)):
         context.exit(onboard_machines(project, machines, site, options))
     return project, vnf
 

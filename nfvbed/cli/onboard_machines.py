@@ -70,8 +70,10 @@ def onboard_machines(project: Project, vnf: MachinesVnfSpec, site: SiteSpec, opt
     require_fit(_mismatches(project, vnf, (place, variant), chosen))
     found = _project_vnf(project, vnf, (place, variant), chosen)
     path, content = _kept(project, found)
-    require_deployable(place, variant, existing)
+    again = require_deployable(place, variant, existing)
     if options["dry_run"]:
+        if again:
+            click.echo(again)
         click.echo(f"{vnf.name} (flavour {flavour}) would be onboarded as {found.name} on {variant.name}")
         return 0
     path.parent.mkdir(parents=True, exist_ok=True)

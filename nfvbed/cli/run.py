@@ -22,7 +22,7 @@ from nfvbed.cli.vsperf_options import VSPERF, chosen_driver, native_name, native
 from nfvbed.compare.agreement import disagreements, outcomes_of, supports_of
 from nfvbed.dataplanes.catalogue import VariantModel, open_project
 from nfvbed.errors import NfvbedError, UnsupportedError, UsageError
-from nfvbed.plan.stored import never_reached, stored_study
+from nfvbed.plan.stored import never_reached, require_own_commands, stored_study
 from nfvbed.records import CellRecord, RunRecord, Status
 from nfvbed.records.results import ResultRecord
 from nfvbed.records.selection import MEASURED, SIMULATED
@@ -180,7 +180,9 @@ def _start(begun: _StartedRun, study: Study, with_doctor: bool) -> Ended:
 
 def _resume(begun: _StartedRun, run: RunRecord) -> Ended:
     end_like_interrupt()
-    _confirm_swap(begun, stored_study(begun.store.get_blob(run.plan_hash), VariantModel)[0].site)
+    study, _ = stored_study(begun.store.get_blob(run.plan_hash), VariantModel)
+    require_own_commands(study, begun.project)
+    _confirm_swap(begun, study.site)
     with progress_on(Console(stderr=True)) as observer:
         runner = _runner(begun, observer)
         return runner.resume(run), runner.failure

@@ -2,6 +2,7 @@
 
 from nfvbed.errors import UsageError
 from nfvbed.sites.deployed import DeploymentRecord
+from nfvbed.sites.openstack.paths import BARE
 from nfvbed.sites.site import Site
 from nfvbed.spec.site import SiteSpec
 from nfvbed.spec.variant import Variant
@@ -22,14 +23,20 @@ def require_site(site: Site, variant: Variant) -> None:
         site.require(variant)
 
 
-def require_deployable(site: Site, variant: Variant, existing: DeploymentRecord | None) -> None:
-    """Probe a variant unless something is deployed, which must not be disturbed.
+def require_deployable(site: Site, variant: Variant, existing: DeploymentRecord | None) -> str:
+    """Refuse a variant that a descriptor's VNF could not have; return what would make room for it (empty: nothing).
+
+    Where something is deployed nothing is probed: it must not be disturbed.
 
     Raises:
         UnsupportedError, PrerequisiteError: this site cannot run it; with the probe's reason and fix.
+        BusyError: another data plane has VNFs.
     """
     if existing is None:
         site.require(variant)
+    elif existing.variant != variant:
+        return site.foresee_onboard(existing, variant, BARE, None)
+    return ""
 
 
 def variant_name(given: str | None, existing: DeploymentRecord | None, site: SiteSpec, place: Site) -> str:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from nfvbed.dataplanes.dataplane import DataPlane
 
 ROOMS = {
+    "described-switch": "nfvbed.dataplanes.described",
     "existing": "nfvbed.dataplanes.existing",
     "lagopus": "nfvbed.dataplanes.lagopus",
     "lagopus-raw": "nfvbed.dataplanes.lagopus",
@@ -127,7 +128,8 @@ class Catalogue:
         module_name = f"{self._rooms[variant.options.dataplane]}.quirks"
         if find_spec(module_name) is None:
             return Quirks()
-        found: Quirks = _imported(module_name, variant).QUIRKS
+        module = _imported(module_name, variant)
+        found: Quirks = module.quirks_of(variant) if hasattr(module, "quirks_of") else module.QUIRKS
         return found
 
     def modules(self, name: str) -> dict[str, ModuleType]:

@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nfvbed.errors import NotComparableError
 from nfvbed.plan.cells import CellPlan
 from nfvbed.plan.plan import expand
 from nfvbed.records import CellRecord, RunRecord, Sessions, Status
 from nfvbed.records.models import adapter_of
 from nfvbed.spec.experiment import Experiment
+from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.spec.site import AnySite, SiteSpec
 from nfvbed.spec.validate import RENAMED
@@ -30,6 +32,32 @@ def stored_study(plan: Mapping[str, Any], variant_model: type[Variant]) -> tuple
     }
     site: SiteSpec = adapter_of(AnySite).validate_python(plan["site"])
     return Study(experiment, variants, site, choices), tuple(plan["runnable"])
+
+
+def require_own_commands(study: Study, project: Project) -> None:
+    """Refuse to go on with commands that a store has and no file of the project: a store may be of somebody else.
+
+    Args:
+        study: as it is stored.
+
+    Raises:
+        NotComparableError: a variant's commands are not those of its file; with the options that differ.
+    """
+    for variant in study.variants:
+        fields = variant.options.command_fields
+        if not fields:
+            continue
+        change = study.experiment.altered.get(variant.name)
+        name = variant.name if change is None else change.variant
+        own = project.load_variant(name).options
+        differing = sorted(field for field in fields if getattr(own, field, None) != getattr(variant.options, field))
+        if differing:
+            raise NotComparableError(
+                f"the commands of variant {variant.name} are not those of its file, so they are not run",
+                where=f"deploy/variants/{name}.yml, options",
+                observed=f"the run has another {', '.join(differing)}",
+                fix=f"begin a new run: nfvbed run {study.experiment.name}",
+            )
 
 
 def _as_meant(experiment: Mapping[str, Any]) -> dict[str, Any]:

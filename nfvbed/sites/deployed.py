@@ -30,10 +30,10 @@ def not_readable(where: str, failure: Exception) -> DeployError:
 class InstancePlacement:
     """The place of a VNF that is an instance of a cloud."""
 
-    host: str
-    """The compute."""
-    instance: str
-    """Nova's id."""
+    hosts: tuple[str, ...]
+    """The computes: several of a VNF of several machines."""
+    instances: tuple[str, ...]
+    """Nova's ids."""
     stack: str
     """Heat's id; empty: it has none, or it is not known."""
     tacker_api: str

@@ -140,6 +140,15 @@ class Site(ABC):
         """
         if role is CellRole.SUBJECT:
             require_path(variant, topology, choice)
+        if choice is not None and choice.row is not None and not self.has_cloud:
+            failure = UnsupportedError(
+                f"a VNF of several machines does not run on site {self.name}",
+                where=f"{choice.vnf.name} ({choice.label})",
+                observed=f"its machines {', '.join(choice.row.machines)} are a cloud's, each on a compute of its own",
+                fix="a rack, as the one in a box (--site box)",
+            )
+            failure.of_vnf = True
+            raise failure
 
     def fit(self, variant: Variant, topology: str, choice: VnfChoice | None) -> tuple[Mismatch, ...]:
         """Compare VNF, flavor, variant and site, as `require_possible` does and beyond: descriptor, memory, cores.
@@ -247,6 +256,25 @@ class Site(ABC):
         """
         fix = f"{self._traced(variant.name, topology, vnf)} starts its own, as nfvbed run does"
         raise self._cannot("leave VNFs behind", vnf.label, fix)
+
+    def foresee_onboard(
+        self, existing: DeploymentRecord, variant: Variant, topology: str, vnf: VnfChoice | None
+    ) -> str:
+        """Refuse what `onboard` refuses beside a deployment; return what it would set up again (empty: nothing).
+
+        Args:
+            existing: as `find_deployed` returns it.
+            vnf: None: a descriptor's own, which is on no path, where another data plane is deployed.
+
+        Raises:
+            BusyError: another deployment is in the way.
+            OnboardError: another VNF is running on it.
+        """
+        existing.require_room(variant, topology)
+        if existing.deployment.topology == topology:
+            existing.require_same(variant, topology, vnf)
+            return ""
+        return f"{variant.name} ({existing.deployment.topology}) would be set up again with ports for VNFs"
 
     def fit_given(self, variant: Variant, found: Onboardable) -> Fit:
         """Compare a user's descriptor with a variant and the site, as far as that can be asked; nothing is changed.

@@ -66,6 +66,7 @@ def resolve(use: VnfUse, variant: Variant, catalogue: Catalogue) -> VnfChoice | 
         bearers=wanted.bearers,
         pcrf=wanted.pcrf,
         core=declared.network,
+        row=declared.row if wanted.kind is VnfKind.VM else None,
     )
 
 
@@ -182,10 +183,11 @@ def why_not_machines(use: VnfUse, vnf: VnfSpec) -> tuple[str, str] | None:
     if not isinstance(vnf, MachinesVnfSpec) or use.kind is not VnfKind.VM:
         return None
     machines = ", ".join(one.name for one in vnf.machines)
-    if vnf.measured is None:
+    if vnf.measured is None and vnf.row is None:
         return f"no form of it is measured: {machines}", "name a VNF of one machine, as vloop is"
-    of_image = {"forwarding": vnf.forwarding[0], "flavor": None, "image": None, "bearers": None}
-    given = [key for key, own in of_image.items() if getattr(use, key) not in (None, own)]
+    own_way = () if vnf.row else ("forwarding",)  # machines in a row are asked to forward, as a single one
+    given = [key for key in ("flavor", "image", "bearers") if getattr(use, key) is not None]
+    given += [key for key in own_way if getattr(use, key) not in (None, vnf.forwarding[0])]
     if given:
         return f"{', '.join(given)}: of its machines ({machines})", f"leave them out; forwarding: {vnf.forwarding[0]}"
     return None

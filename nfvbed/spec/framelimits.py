@@ -1,7 +1,7 @@
 """The longest frame of each part of a path, as far as it is known before anything is deployed.
 
-Frames of up to 1518 bytes pass everything. Longer ones want an MTU of every port, which is asked of it where it can
-have one; where it cannot, the plan is refused with the reason.
+Frames of up to 1518 bytes pass everything but tunnels. Longer ones want an MTU of every port, which is asked of it
+where it can have one; where it cannot, the plan is refused with the reason.
 """
 
 from collections.abc import Iterable
@@ -15,6 +15,9 @@ from nfvbed.units import USUAL_FRAME_BYTES
 PAGE_FRAME_BYTES = 3412
 """Of ports of the kernel: XDP programs take a frame within one page of 4 KiB, beside 256 bytes of headroom and the
 kernel's own bookkeeping (`skb_shared_info`, 320 bytes with its alignment); the last 18 are header and FCS."""
+
+VXLAN_BYTES = 50
+"""What a tunnel over IPv4 adds to a frame: outer Ethernet 14, IPv4 20, UDP 8, VXLAN 8."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,9 @@ def of_vnf(choice: VnfChoice, kind: PortKind) -> FrameLimit | None:
     if choice.forwarding in GATEWAYS:
         why = "a mobile core's bearers add 36 bytes to a frame, and its UEs have the usual MTU"
         return FrameLimit(USUAL_FRAME_BYTES, part, why, "another VNF")
+    if choice.row is not None and choice.row.tunnels:
+        why = f"a tunnel (VXLAN) between its machines takes {VXLAN_BYTES} bytes of the networks' MTU of 1500"
+        return FrameLimit(USUAL_FRAME_BYTES - VXLAN_BYTES, part, why, "a VNF whose machines are joined by a VLAN")
     if choice.kind is VnfKind.VM:
         why = "nfvbed leaves the MTU of a guest's NICs at 1500"
         return FrameLimit(USUAL_FRAME_BYTES, part, why, "kind: process")

@@ -11,7 +11,7 @@ from nfvbed.records import VnfKind
 from nfvbed.spec.corenetwork import SETTINGS, USUAL, CoreNetwork
 from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.model import SpecModel
-from nfvbed.spec.vnf import ImageSpec, Name, VnfPortSpec, VnfSpec, Vnic
+from nfvbed.spec.vnf import ImageSpec, MachineRow, Name, VnfPortSpec, VnfSpec, Vnic
 
 Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:/,+-]{1,120}$")]
 """What user data holds: plain words of one line. heat-translator writes HOT without quotes, and Tacker passes
@@ -32,7 +32,9 @@ class LinkSpec(SpecModel):
     carries: Literal["data", "control", "management"] = "control"
     """Use: data of the path, whose ports are free of anti-spoofing; control, whose ports keep it; management."""
     network: Name | None = None
-    """Network of the cloud that it is; another one is given with `--network`. None: it is made with the VNF."""
+    """Network of the cloud that it is; another one is given with `--network`. None: it is made with the VNF. On a path,
+    nfvbed's own networks of a site are meant by `data0` and `data1` (at the generator's ports), `link1`, `link2`
+    (VLANs) and `tunnel1` (VXLAN, on a rack)."""
     cidr: IPv4Network | None = None
     """Subnet, of which the last quarter is left to DHCP; needed where the link is made with the VNF."""
 
@@ -203,6 +205,26 @@ class MachinesVnfSpec(VnfSpec):
         return next((one for one in self.flavours if one.name == flavour), self.default)
 
     @property
+    def row(self) -> MachineRow | None:
+        """Return its machines where each forwards between the two ports that it has, one after the other on the path.
+
+        They boot the image of the form of all machines, whose agent is asked to forward.
+        """
+        ends = [name.partition(".")[0] for name in self.path]
+        names = tuple(ends[::2])
+        image = self.default.image
+        alone = all(len(one.ports) == 2 and one.image is None for one in self.machines)
+        in_a_row = (
+            tuple(ends[1::2]) == names
+            and len(set(names)) == len(names) > 1
+            and set(names) == {one.name for one in self.machines}
+            and tuple(end.at for end in self.ports) == (self.path[0], self.path[-1])
+        )
+        if self.is_core or image is None or not image.agent or not (alone and in_a_row):
+            return None
+        return MachineRow(machines=names, links=tuple(self.link_of(name).network or "" for name in self.path[1:-1:2]))
+
+    @property
     def measured(self) -> DeploymentFlavourSpec | None:
         """Return the deployment flavour that a generator can send through; None: there is none.
 
@@ -220,11 +242,12 @@ class MachinesVnfSpec(VnfSpec):
         Raises:
             InternalError: nothing can be measured through it.
         """
-        if self.measured is None:
+        form = self.default if self.row is not None else self.measured
+        if form is None:
             raise InternalError(f"VNF {self.name} has no form that is measured", where="flavours")
         told = self.model_dump(include=set(VnfSpec.model_fields) - {"kinds", "ports", "image"})
         ports = tuple(VnfPortSpec(name=end.name, role=end.role, vnic=end.vnic) for end in self.ports)
-        return VnfSpec(**told, kinds=(VnfKind.VM,), ports=ports, image=self.measured.image)
+        return VnfSpec(**told, kinds=(VnfKind.VM,), ports=ports, image=form.image)
 
     def machine(self, name: str) -> MachineSpec:
         """Return the machine of a name, which is known."""
@@ -233,3 +256,8 @@ class MachinesVnfSpec(VnfSpec):
     def link(self, name: str) -> LinkSpec:
         """Return the link of a name, which is known."""
         return next(one for one in self.links if one.name == name)
+
+    def link_of(self, port: str) -> LinkSpec:
+        """Return the link of a port (`MACHINE.PORT`), which is known."""
+        machine, _, name = port.partition(".")
+        return self.link(next(one.link for one in self.machine(machine).ports if one.name == name))

@@ -19,7 +19,7 @@ from nfvbed.spec.layout import CHAINS, OfferedTopology, each_of, is_chain, layou
 from nfvbed.spec.model import MisfitError, SpecModel
 from nfvbed.spec.options import REFERENCE_IO_PATHS, DataPlaneOptions, kinds_named, name_of
 from nfvbed.spec.vnf import NATIVE, VnfChoice, VnfUse
-from nfvbed.units import USUAL_MTU, FrameSize, mtu_for
+from nfvbed.units import USUAL_FRAME_BYTES, USUAL_MTU, FrameSize, mtu_for
 
 _Options = TypeVar("_Options", bound=DataPlaneOptions)
 _Model = TypeVar("_Model", bound="VariantFile")
@@ -103,10 +103,12 @@ class Variant(VariantFile):
         Raises:
             UnsupportedError: with what does not take them, and what it takes.
         """
-        if mtu_for(size) == USUAL_MTU:
+        tunnelled = choice is not None and choice.row is not None and bool(choice.row.tunnels)
+        if mtu_for(size) == USUAL_MTU and not tunnelled:
             return
+        longest = USUAL_FRAME_BYTES if isinstance(size, str) else size  # of a mix
         limit = self.frame_limit(topology, choice)
-        if limit is not None and mtu_for(size) > mtu_for(limit.largest):
+        if limit is not None and (mtu_for(size) > mtu_for(limit.largest) or (tunnelled and longest > limit.largest)):
             raise UnsupportedError(
                 f"frames of {size} bytes do not pass {self.name} ({topology}): {limit.part} take {limit.largest} bytes"
                 " at most",

@@ -133,9 +133,33 @@ class VnfSpec(SpecModel):
         """Network that it serves as a mobile core, where its file names another one than the usual."""
         return None
 
+    @property
+    def row(self) -> "MachineRow | None":
+        """Its machines, where a frame passes one after the other; None: it has one machine, or they are something
+        else."""
+        return None
+
     def without_machines(self) -> "VnfSpec":
         """Return the VNF as it is where it runs in no virtual machine."""
         return self
+
+
+_TUNNEL = "tunnel"
+"""Beginning of the names of such networks."""
+
+
+class MachineRow(SpecModel):
+    """Virtual machines of one VNF that a frame passes one after the other: each forwards between its two ports."""
+
+    machines: tuple[Name, ...]
+    """Names, in the order of the path."""
+    links: tuple[str, ...]
+    """Networks between neighbours, as the file names them; an empty one is made with the VNF."""
+
+    @property
+    def tunnels(self) -> tuple[str, ...]:
+        """Networks between its machines that are tunnels between computes: `tunnel1`."""
+        return tuple(link for link in self.links if link.startswith(_TUNNEL))
 
 
 class VnfUse(SpecModel):
@@ -202,6 +226,8 @@ class VnfChoice(SpecModel):
     """PCRF of a mobile core; None: nextepc's."""
     core: CoreNetwork | None = None
     """Network of a mobile core; None: the usual one, or it is none."""
+    row: MachineRow | None = None
+    """Its virtual machines where it has several on the path; None: it has one."""
 
     @property
     def is_raw(self) -> bool:
@@ -210,10 +236,11 @@ class VnfChoice(SpecModel):
 
     @property
     def digest(self) -> str:
-        """Digest of everything but the label; what has no bearers, nextepc's PCRF or the usual network, has that of
-        before."""
+        """Digest of everything but the label; what has no bearers, nextepc's PCRF, the usual network or one machine,
+        has that of before."""
         left_out = {"label"} | (set() if self.bearers else {"bearers"}) | (set() if self.core else {"core"})
         left_out |= {"pcrf"} if self.pcrf in (None, NEXTEPC) else set()
+        left_out |= set() if self.row else {"row"}
         return hashlib.sha256(self.model_dump_json(exclude=left_out).encode()).hexdigest()
 
 

@@ -96,7 +96,7 @@ ARROWS = {
         (OWN,),
     ),
     "nfvbed.measure": (("telemetry",), (OWN,)),
-    "nfvbed.report": (("files",), ("page", "terminal"), ("figures", "csv"), (OWN,)),
+    "nfvbed.report": (("files", "papers"), ("page", "terminal"), ("figures", "csv"), (OWN,)),
     "nfvbed.run": (("runner", "switching"), ("execution",), ("visits",), ("testing",), ("kinds",), (OWN,)),
     "nfvbed.sites": (
         ("doctor",),
@@ -126,7 +126,7 @@ ARROWS = {
         ("existing", "owncloud"),
         ("provider",),
         ("target", "deployment"),
-        ("requests", "mobilecore"),
+        ("requests", "mobilecore", "machinerow"),
         ("vnfs", "images"),
         (OWN,),
     ),

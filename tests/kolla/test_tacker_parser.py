@@ -12,7 +12,7 @@ from nfvbed.vnfs.descriptors import csar, sol
 from nfvbed.vnfs.descriptors.typefiles import VNFD_TYPES, etsi_types
 from tests.kolla.genconfig import ENVIRONMENT
 from tests.unit.vnfs.descriptors import several
-from tests.unit.vnfs.descriptors.requests import request
+from tests.unit.vnfs.descriptors.requests import PROJECT, request
 
 pytestmark = pytest.mark.on_demand
 HERE = Path(__file__).parent
@@ -20,6 +20,9 @@ PACKAGES = {
     "vloop": lambda: sol.files(request(most_instances=2)),
     "vloop, managed": lambda: sol.files(request(management=True)),
     "vepc": lambda: sol.files(several.request(zones=several.ZONES)),
+    "vpair": lambda: sol.files(
+        several.request(vnf=PROJECT.load_vnf("vpair"), zones_of_machines={"west": "left", "east": "right"})
+    ),
 }
 """Members of packages of one machine and of several."""
 

@@ -90,6 +90,10 @@ class LinkSwitch(DataPlane):
         """Read what the switch itself counts beside its links, by the names of the ports."""
         return {}
 
+    def drops_among(self, counts: Mapping[str, int]) -> dict[str, int]:
+        """Return those of its own counters that are drops."""
+        return {name: count for name, count in counts.items() if name in self.drops}
+
     def versions(self) -> dict[str, str]:
         """Return the versions of what is under test."""
         return {"linux": platform.release()}
@@ -177,7 +181,7 @@ class LinkSwitch(DataPlane):
         for end in plan.ends:
             name = plan.port(end)
             hop = veth.hop(f"{self.kind} port {name}", within[name], HopKind.SWITCH_PORT, end)
-            drops = {key: count for key, count in own.get(name, {}).items() if key in self.drops}
+            drops = self.drops_among(own.get(name, {}))
             by = self.counts_as if drops else hop.counted_by
             path.append(hop.model_copy(update={"drops": hop.drops | drops, "counted_by": by}))
         return tuple(path)

@@ -147,6 +147,16 @@ class EswitchEntry(Record):
     previous: str
 
 
+class CommandEntry(Record):
+    """A command that takes away what only a program of the user's knows; undoing runs it."""
+
+    kind: Literal["command"] = "command"
+    argv: tuple[str, ...]
+    within_s: float
+    environment: dict[str, str] = {}
+    """All of its variables."""
+
+
 Entry = Annotated[
     DirectoryEntry
     | NetnsEntry
@@ -162,7 +172,8 @@ Entry = Annotated[
     | VfSettingsEntry
     | NetdevEntry
     | LinkStateEntry
-    | EswitchEntry,
+    | EswitchEntry
+    | CommandEntry,
     Field(discriminator="kind"),
 ]
 

@@ -10,9 +10,11 @@ from pathlib import Path
 from pyroute2 import IPRoute
 
 from nfvbed.errors import DeployError
+from nfvbed.host import boundedcommand
 from nfvbed.host.ledger import processes, restore, tracefs
 from nfvbed.host.ledger.entries import (
     CgroupEntry,
+    CommandEntry,
     DirectoryEntry,
     DriverEntry,
     Entry,
@@ -202,3 +204,9 @@ def _(entry: LinkStateEntry) -> None:
 @undo.register
 def _(entry: EswitchEntry) -> None:
     restore.eswitch(entry)
+
+
+@undo.register
+def _(entry: CommandEntry) -> None:
+    # Its status is not judged: what it takes away may have gone with a process that was killed.
+    boundedcommand.run(entry.argv, within_s=entry.within_s, environment=entry.environment)

@@ -1,8 +1,7 @@
 """A mobile core between S1-U and SGi of a cloud: onboarded through Tacker, its bearers read from the consoles."""
 
-import base64
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address
 from typing import Any
 
@@ -11,11 +10,10 @@ from openstack.connection import Connection
 from nfvbed.cloud.instances import PlacedInstance
 from nfvbed.cloud.tacker import console
 from nfvbed.cloud.tacker.api import OnboardRequest
-from nfvbed.cloud.tacker.connection import asking
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.host.qemu.images import Image
 from nfvbed.records import VnfHandle, VnfKind
-from nfvbed.sites.openstack import images
+from nfvbed.sites.openstack import images, machineplaces
 from nfvbed.spec.bearers import Bearer, BearerTable
 from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.layout import VEPC, Layout
@@ -64,6 +62,8 @@ class CorePlace:
     """Secret of the deployment."""
     inherits_port_security: bool = False
     """Whether these have no port security, and ports are to say nothing of it."""
+    zones: Mapping[str, str] = field(default_factory=dict)
+    """Availability zones of its virtual machines, each of one compute; empty: they are placed as Nova can."""
 
 
 class MobileCore:
@@ -142,12 +142,9 @@ class MobileCore:
         Raises:
             OnboardError: there is none.
         """
-        wanted = f" vnf.machine={self._between} "
-        for one in instances:
-            with asking(f"instance {one.name}"):
-                said = str(connection.compute.get_server(one.id).user_data or "")
-            if wanted in base64.b64decode(said).decode(errors="replace"):
-                return one
+        found = machineplaces.by_machine(connection, instances)
+        if self._between in found:
+            return found[self._between]
         raise OnboardError(
             f"no instance of VNF {self._vnf.name} is its machine {self._between}",
             observed=", ".join(one.name for one in instances) or "it has none",
@@ -168,7 +165,8 @@ class MobileCore:
             flavors={name: self._project.load_flavor(name) for name in self._project.flavor_names},
             image=images.described(*image),
             networks=dict(zip(links, place.networks, strict=True)),
-            soft=True,
+            zones_of_machines=place.zones,
+            soft=not place.zones,
             seed=place.seed,
         )
         return descriptor_of(self._vnf, given, (self._flavour.name,))

@@ -70,6 +70,10 @@ class OwnCloud(Target):
         """Return the compute of the variant's data plane."""
         return compute_of(variant, self._cloud)
 
+    def computes_of(self, variant: Variant) -> tuple[str, ...]:
+        """Return the one compute that has the variant."""
+        return (self.compute(variant).host,)
+
     def choose(self, compute: Compute) -> None:
         """Disable Nova's compute services of all other computes."""
         password = Secrets.open(self._cloud.places.secrets)("admin")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nfvbed.cloud.instances import DATA_NETWORKS, LINK_NETWORK
+from nfvbed.cloud.instances import DATA_NETWORKS, LINK_NETWORK, TUNNEL_NETWORK
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.records import Deployment, VnfKind
 from nfvbed.spec.layout import Layout, chain_length
@@ -21,6 +21,15 @@ class PathNetworks:
     """At the generator's two ports."""
     links: tuple[str, ...]
     """Between VNFs of a chain, in its order."""
+    tunnels: tuple[str, ...] = ()
+    """Tunnels between computes, for machines of one VNF."""
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Names or ids of all, by the words that files of VNFs have for them: `data0`, `link1`, `tunnel1`."""
+        found = dict(zip(DATA_NETWORKS, self.outside, strict=True))
+        found |= {LINK_NETWORK.format(place): name for place, name in enumerate(self.links, 1)}
+        return found | {TUNNEL_NETWORK.format(place): name for place, name in enumerate(self.tunnels, 1)}
 
     @property
     def longest(self) -> int:

@@ -34,7 +34,7 @@ class VnfProvider(ABC):
             UnsupportedError, OnboardError: it has not.
         """
 
-    def require_ports(self, compute: Compute, variant: Variant, choice: VnfChoice) -> None:
+    def require_ports(self, compute: Compute, variant: Variant, choice: VnfChoice, plan: Layout) -> None:
         """Make sure that a compute has ports for such VNFs.
 
         Raises:

@@ -52,7 +52,7 @@ class RememberedDeployment:
             folder: with the deployment's file.
             placed: its VNFs, as `vnfs.placed` returns them.
         """
-        computes = tuple(dict.fromkeys(filter(None, (self.compute, *(one.host for one in placed)))))
+        computes = tuple(dict.fromkeys(filter(None, (self.compute, *(host for one in placed for host in one.hosts)))))
         where = str(_path(folder))
         ends = f"nfvbed {'destroy' if self.choice is None else 'offboard'} --site {self.deployment.site}"
         return DeploymentRecord(self.deployment, self.variant, self.choice, where, self.since, computes, placed, ends)

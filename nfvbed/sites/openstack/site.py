@@ -120,7 +120,7 @@ class OpenstackSite(Site):
         self._provider.check(plan, choice)
         compute = self._compute_of(variant, plan)
         if choice is not None:
-            self._provider.require_ports(compute, variant, choice)
+            self._provider.require_ports(compute, variant, choice, plan)
 
     def _compute_of(self, variant: Variant, plan: Layout) -> Compute:
         """Return the compute of a variant, after checking the variant's options.
@@ -237,15 +237,10 @@ class OpenstackSite(Site):
         else:
             self.require_possible(variant, topology, vnf)
         self.begin()
-        found = self._find_left()
-        if found is not None and (
-            found.choice is not None or found.deployed(self._target.folder).is_same(variant, topology)
-        ):
-            deployed = found.deployed(self._target.folder, vnfs.placed(found.deployment.vnfs))
-            if not deployed.is_same(variant, topology):
-                raise deployed.in_the_way(f"{variant.name} ({topology})")
-            deployed.require_same(variant, topology, vnf)
-            return found.deployment, True
+        existing = self.find_deployed()
+        if existing is not None and (existing.vnf is not None or existing.is_same(variant, topology)):
+            self.foresee_onboard(existing, variant, topology, vnf)
+            return existing.deployment, True
         live = self._setting_up.from_nothing(CloudRequest(variant, plan, vnf if plan.vnfs else None))
         return self._stay(live), False
 
@@ -254,6 +249,17 @@ class OpenstackSite(Site):
     ) -> tuple[Deployment, bool]:
         """Onboard VNFs through Tacker so that they stay; the data plane is deployed where it is not yet."""
         return self.deploy_to_stay(variant, topology, vnf)
+
+    def foresee_onboard(
+        self, existing: DeploymentRecord, variant: Variant, topology: str, vnf: VnfChoice | None
+    ) -> str:
+        """Refuse what is beside VNFs that are onboarded; a data plane without VNFs makes room for another one."""
+        if existing.vnf is None:
+            return "" if existing.variant == variant else f"{existing.variant.name}, which has no VNFs, would make room"
+        if not existing.is_same(variant, topology):
+            raise existing.in_the_way(f"{variant.name} ({topology})")
+        existing.require_same(variant, topology, vnf)
+        return ""
 
     def fit_given(self, variant: Variant, found: Onboardable) -> Fit:
         """Compare a descriptor with the variant, and its names with those of the cloud."""

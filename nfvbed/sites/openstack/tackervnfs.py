@@ -24,17 +24,21 @@ from nfvbed.host.timing import Steps
 from nfvbed.records import PortKind, VnfHandle
 from nfvbed.sites.openstack import images, mobilecore, paths, requests, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
+from nfvbed.sites.openstack.machinerow import MachineRowVnf, RowPlace
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.requests import VnfPlace
 from nfvbed.sites.openstack.seeds import seed_of
 from nfvbed.sites.openstack.target import Target
+from nfvbed.spec.document import read_document
 from nfvbed.spec.flavor import Flavor
-from nfvbed.spec.layout import Layout
+from nfvbed.spec.layout import Layout, chains, layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.descriptors import asked, epa
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.epa import Mismatch
+from nfvbed.vnfs.descriptors.machines.check import CheckContext, check
+from nfvbed.vnfs.descriptors.machines.placing import spread
 from nfvbed.vnfs.descriptors.onemachine import descriptor_of
 
 _MANAGEMENT = "mgmt"
@@ -71,14 +75,23 @@ class TackerVnfs(VnfProvider):
             return
         paths.check(plan, choice, self._site, self._target.networks)
 
-    def require_ports(self, compute: Compute, variant: Variant, choice: VnfChoice) -> None:
-        """Check whether virtual functions would do as ports."""
+    def require_ports(self, compute: Compute, variant: Variant, choice: VnfChoice, plan: Layout) -> None:
+        """Check whether virtual functions would do as ports, and several machines have their computes and networks."""
         has_functions(compute, variant, choice)
+        if choice.row is None:
+            return
+        row = self._row(choice)
+        place = RowPlace(self._target.networks_for(variant), self._target.computes_of(variant))
+        row.check(plan, place, self._site)
+        # Between its machines are the networks that are between VNFs of a chain.
+        compute.check(variant, layout(chains()[len(choice.row.machines) - 1]))
 
     def fit(self, variant: Variant, choice: VnfChoice) -> Sequence[Mismatch]:
         """Compare the descriptor to be made with flavor and variant; a mobile core has flavors of its own."""
         if mobilecore.is_core(choice):
             return ()
+        if choice.row is not None:
+            return self._fit_row(variant, choice)
         data = iter(self._target.networks_for(variant).outside)
         networks = {p.name: _MANAGEMENT if p.role == "management" else next(data) for p in choice.vnf.ports}
         try:
@@ -89,8 +102,23 @@ class TackerVnfs(VnfProvider):
             return (epa.mismatch_of(failure, "descriptor"),)
         return epa.compare(asked.of_machine(machine), choice.flavor, variant, choice)
 
+    def _fit_row(self, variant: Variant, choice: VnfChoice) -> Sequence[Mismatch]:
+        """Compare each machine in a row with its flavor and the variant."""
+        project = open_project(self._root)
+        row = self._row(choice)
+        place = RowPlace(self._target.networks_for(variant), self._target.computes_of(variant))
+        made = row.descriptor(place, CloudImage(choice.vnf.name))
+        flavors = {one.name: one for one in row.flavors.values()}
+        against = CheckContext(read_document(project.vnf_file(choice.vnf.name)), variant, flavors)
+        return check(row.vnf, made.only, against)
+
+    def _row(self, choice: VnfChoice) -> MachineRowVnf:
+        return MachineRowVnf(open_project(self._root), choice)
+
     def machines(self, choice: VnfChoice) -> Mapping[str, Flavor]:
-        """Return the machines of a mobile core."""
+        """Return the machines of a mobile core, or those in a row."""
+        if choice.row is not None:
+            return self._row(choice).flavors
         if not mobilecore.is_core(choice):
             return {}
         project = open_project(self._root)
@@ -115,11 +143,17 @@ class TackerVnfs(VnfProvider):
     def provide(self, live: CloudDeployment, choice: VnfChoice, steps: Steps) -> tuple[VnfHandle, ...]:
         """Upload the image to Glance, and onboard one VNF after the other."""
         file, owner, target = self._image_file(choice), live.deployment.id, self._target
-        target.require_room(choice, live.wanted.plan.vnfs)
+        if choice.row is None:
+            target.require_room(choice, live.wanted.plan.vnfs)
+        else:
+            for flavor, machines in self._row(choice).sizes:
+                target.require_room(choice.model_copy(update={"flavor": flavor}), machines)
         with steps.timed("onboard.image"):
             image = self._in_glance(choice, file)
         if mobilecore.is_core(choice):
             return target.witnessed((self._core(live, choice, (image, file), steps),))
+        if choice.row is not None:
+            return target.witnessed((self._in_a_row(live, choice, (image, file), steps),))
         handles: list[VnfHandle] = []
         for number, request in enumerate(self._requests(owner, live.wanted, choice, live.compute, (image, file))):
             with steps.timed(f"onboard.vnf{number + 1}"):
@@ -140,6 +174,35 @@ class TackerVnfs(VnfProvider):
             place = VnfPlace(networks, target.inherits_port_security, direct)
             yield requests.request((owner, f"vnf{number + 1}"), choice, place, image, self.form)
 
+    def _in_a_row(self, live: CloudDeployment, choice: VnfChoice, image: tuple[str, Image], steps: Steps) -> VnfHandle:
+        """Onboard machines in a row, each on its compute.
+
+        Raises:
+            OnboardError: it failed, or a machine is on another compute, or on other networks.
+        """
+        target, variant, row = self._target, live.wanted.variant, self._row(choice)
+        networks, computes = target.networks_for(variant), target.computes_of(variant)
+        target.provide_tunnels(variant, [networks.named[name] for name in row.tunnels])
+        zones = target.zones(variant)
+        place = RowPlace(networks, computes, zones, target.inherits_port_security)
+        request = row.request((live.deployment.id, "vnf1"), place, image, self.form)
+        with steps.timed("onboard.vnf1"):
+            vnf = self._api.onboard(request, _say)
+        machines = row.in_order(target.connection, vnf.instances, place)
+        return vnfs.handle(0, vnf, choice, live.compute.vnf_port_kind, target.accelerator, machines)
+
+    def _zones_of_core(self, variant: Variant, core: mobilecore.MobileCore) -> dict[str, str]:
+        """Return the zones of a core's virtual machines; none where its groups do not fit the site's computes."""
+        groups, computes = core.flavour.placement, self._target.computes_of(variant)
+        try:
+            wanted = spread(groups, computes, core.flavour.name)
+        except UnsupportedError:
+            wanted = {}  # one compute has them all, as on a devcloud
+        if not wanted:
+            return {}
+        zones = self._target.zones(variant)
+        return {machine: zones[compute] for machine, compute in wanted.items() if compute in zones}
+
     def _core(self, live: CloudDeployment, choice: VnfChoice, image: tuple[str, Image], steps: Steps) -> VnfHandle:
         """Onboard a mobile core, wait for the generator's bearers, and read the core's state from its consoles."""
         owner, target = live.deployment.id, self._target
@@ -148,6 +211,7 @@ class TackerVnfs(VnfProvider):
             target.networks_for(live.wanted.variant).outside,
             seed_of(target.folder, owner),
             target.inherits_port_security,
+            self._zones_of_core(live.wanted.variant, core),
         )
         request = core.request((owner, "vnf1"), place, image, self.form)
         with steps.timed("onboard.vnf1"):
@@ -170,6 +234,13 @@ class TackerVnfs(VnfProvider):
                 where=dead.name,
                 observed="its functions keep no sessions: the other machine's UEs are not attached to a new one",
                 fix="nfvbed offboard, then deploy it again",
+            )
+        if choice.row is not None:
+            raise UnsupportedError(
+                "a VNF of several machines is not healed",
+                where=dead.name,
+                observed="Tacker heals machines that are in a group that it scales",
+                fix=f"nfvbed offboard --site {self._site}, then nfvbed onboard {choice.vnf.name} --site {self._site}",
             )
         by_id = {vnf.id: vnf for vnf in self._api.found(owner)}
         file = self._image_file(choice)

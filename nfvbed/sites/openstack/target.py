@@ -1,7 +1,7 @@
 """The OpenStack on which deployments are set up: nfvbed's own, or an existing one."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,24 @@ class Target(ABC):
     def networks_for(self, variant: Variant) -> PathNetworks:
         """Return the networks of a variant's paths: as many as `networks` has."""
         return self.networks
+
+    def computes_of(self, variant: Variant) -> tuple[str, ...]:
+        """Return the computes on which instances of a variant can be, by Nova's names; none: they are not known."""
+        return ()
+
+    def zones(self, variant: Variant) -> Mapping[str, str]:
+        """Return an availability zone of each compute of a variant, by its name, after making those that are missing.
+
+        None: it has no such zones, and Nova alone decides.
+
+        Raises:
+            OnboardError, UnsupportedError: the cloud refuses them.
+        """
+        return {}
+
+    def provide_tunnels(self, variant: Variant, names: Collection[str]) -> None:
+        """Make tunnels of a variant's paths that are missing; idempotent."""
+        return
 
     @property
     def accelerator(self) -> Accelerator:

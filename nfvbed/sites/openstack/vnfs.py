@@ -1,6 +1,6 @@
 """The VNFs of a deployment on a cloud: onboarded through Tacker in the order of the path, and removed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
@@ -16,6 +16,8 @@ from nfvbed.spec.vnf import VnfChoice
 DEVICE = "neutron:{}"
 """Address of a VNF's port: the device is Neutron's to name."""
 _RUNS = "ACTIVE"
+_ON_PATH = 2
+"""Ports of an instance that are on the path: the first ones."""
 
 
 class PortState(Record):
@@ -24,6 +26,17 @@ class PortState(Record):
     id: str
     network: str
     mac: str
+
+
+class MachineState(Record):
+    """The record of one of several machines of a VNF."""
+
+    machine: str
+    """Its name in the VNF's file."""
+    instance: str
+    """Nova's id."""
+    host: str
+    instance_ports: Annotated[tuple[PortState, ...], BeforeValidator(tuple)]
 
 
 class CloudVnfState(VnfState):
@@ -37,33 +50,80 @@ class CloudVnfState(VnfState):
     """Nova's id."""
     host: str
     instance_ports: Annotated[tuple[PortState, ...], BeforeValidator(tuple)]
+    machine: str = ""
+    """Name of the machine that this instance is; empty: it is the only one."""
+    behind: Annotated[tuple[MachineState, ...], BeforeValidator(tuple)] = ()
+    """Its other machines, in the order of the path."""
 
-    def placed(self, name: str) -> PlacedInstance:
-        """Return its instance."""
-        ports = tuple(InstancePort(one.id, one.network, one.mac) for one in self.instance_ports)
-        return PlacedInstance(self.instance, name, self.host, ports)
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The computes of its instances, each once, in the order of the path."""
+        return tuple(dict.fromkeys((self.host, *(one.host for one in self.behind))))
+
+    @property
+    def each(self) -> tuple[str, ...]:
+        """Nova's ids of its instances, in the order of the path."""
+        return (self.instance, *(one.instance for one in self.behind))
+
+    @property
+    def path_ports(self) -> tuple[tuple[str, tuple[PortState, ...]], ...]:
+        """The ports on the path of each instance, by Nova's id of it."""
+        first = (self.instance, self.instance_ports[:_ON_PATH])
+        return (first, *((one.instance, one.instance_ports[:_ON_PATH]) for one in self.behind))
+
+    def placed(self, name: str) -> tuple[PlacedInstance, ...]:
+        """Return its instances, in the order of the path.
+
+        Args:
+            name: of the VNF; instances of several machines have the machine's beside it.
+        """
+        first = MachineState(
+            machine=self.machine, instance=self.instance, host=self.host, instance_ports=self.instance_ports
+        )
+        return tuple(
+            PlacedInstance(
+                one.instance,
+                f"{name} ({one.machine})" if one.machine else name,
+                one.host,
+                tuple(InstancePort(port.id, port.network, port.mac) for port in one.instance_ports),
+            )
+            for one in (first, *self.behind)
+        )
 
 
 def handle(
-    place: int, vnf: TackerVnf, choice: VnfChoice, kind: PortKind, accelerator: Accelerator = Accelerator.TCG
+    place: int,
+    vnf: TackerVnf,
+    choice: VnfChoice,
+    kind: PortKind,
+    accelerator: Accelerator = Accelerator.TCG,
+    machines: Mapping[str, PlacedInstance] | None = None,
 ) -> VnfHandle:
     """Return the handle of a VNF that was onboarded, or is there already.
 
     Args:
         place: in the path, from 0.
-        vnf: from Tacker, with one instance.
+        vnf: from Tacker, with one instance, unless machines are given.
         kind: of its ports.
-        accelerator: of its instance; none: not known.
+        accelerator: of its instances; none: not known.
+        machines: its instances in the order of the path, by the machines' names; None: it has one.
     """
-    (instance,) = vnf.instances
+    if machines:
+        first, *behind = (_machine(name, one) for name, one in machines.items())
+        instances = tuple(machines.values())
+    else:
+        instances = vnf.instances
+        first, behind = _machine("", *instances), []
     name = f"vnf{place + 1}"
     state = CloudVnfState(
         tacker_api=vnf.api,
         tacker_id=vnf.id,
         stack=vnf.stack_id,
-        instance=instance.id,
-        host=instance.host,
-        instance_ports=tuple(PortState(id=one.id, network=one.network, mac=one.mac) for one in instance.ports),
+        instance=first.instance,
+        host=first.host,
+        instance_ports=first.instance_ports,
+        machine=first.machine,
+        behind=tuple(behind),
     )
     ports = tuple(
         VnfPort(
@@ -74,7 +134,7 @@ def handle(
             address=DEVICE.format(port.id),
             mac=port.mac,
         )
-        for number, port in enumerate(instance.ports[:2])
+        for number, port in enumerate((*instances[0].ports[:1], *instances[-1].ports[1:_ON_PATH]))
     )
     return VnfHandle(
         name=name,
@@ -87,15 +147,20 @@ def handle(
     )
 
 
+def _machine(name: str, one: PlacedInstance) -> MachineState:
+    ports = tuple(PortState(id=port.id, network=port.network, mac=port.mac) for port in one.ports)
+    return MachineState(machine=name, instance=one.id, host=one.host, instance_ports=ports)
+
+
 def instances(handles: Sequence[VnfHandle]) -> tuple[PlacedInstance, ...]:
     """Return the instances of VNFs, in the order of the path."""
-    return tuple(CloudVnfState.of(one).placed(one.name) for one in handles)
+    return tuple(placed for one in handles for placed in CloudVnfState.of(one).placed(one.name))
 
 
 def placed(handles: Sequence[VnfHandle]) -> tuple[InstancePlacement, ...]:
     """Return the place and owner of VNFs, in the order of the path."""
     states = (CloudVnfState.of(one) for one in handles)
-    return tuple(InstancePlacement(one.host, one.instance, one.stack, one.tacker_api, one.tacker_id) for one in states)
+    return tuple(InstancePlacement(one.hosts, one.each, one.stack, one.tacker_api, one.tacker_id) for one in states)
 
 
 def known(accelerator: Accelerator) -> str | None:
@@ -121,12 +186,12 @@ def described(choice: VnfChoice, image: str | None, accelerator: str | None = Ac
 
 
 def dead(status: Callable[[str], str], handles: Sequence[VnfHandle]) -> tuple[str, ...]:
-    """Return the names of VNFs whose instance does not run.
+    """Return the names of VNFs of which an instance does not run.
 
     Args:
         status: returns Nova's status of an instance, by its id.
     """
-    return tuple(one.name for one in handles if status(CloudVnfState.of(one).instance) != _RUNS)
+    return tuple(one.name for one in handles if any(status(each) != _RUNS for each in CloudVnfState.of(one).each))
 
 
 def verify(status: Callable[[str], str], handles: Sequence[VnfHandle]) -> None:
@@ -135,13 +200,12 @@ def verify(status: Callable[[str], str], handles: Sequence[VnfHandle]) -> None:
     Raises:
         VnfDiedError: one does not; with Nova's status of it.
     """
-    for one in handles:
-        instance = CloudVnfState.of(one).instance
-        found = status(instance)
+    for one in instances(handles):
+        found = status(one.id)
         if found != _RUNS:
             raise VnfDiedError(
                 f"{one.name} does not run any more",
-                where=f"instance {instance}",
+                where=f"instance {one.id}",
                 observed=f"Nova says {found}",
                 fix="nfvbed heal where Tacker has onboarded it; its console says more (openstack console log show)",
             )

@@ -182,7 +182,7 @@ def _port(port: ConnectionPoint, made: set[str], inherits: bool, cloud: _Cloud) 
     properties: dict[str, Any] = {"network": network, "binding:vnic_type": port.vnic}
     if port.address:
         properties["fixed_ips"] = [{"ip_address": port.address}]
-    if port.data and not inherits:
+    if port.data and not (inherits and port.link not in made):
         # Else Neutron drops every frame that the VNF forwards: they have foreign addresses.
         properties["port_security_enabled"] = False
     found: dict[str, Any] = {"type": "OS::Neutron::Port", "properties": properties}

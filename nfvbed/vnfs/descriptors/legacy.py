@@ -38,8 +38,11 @@ def template(descriptor: VnfDescriptor, flavour: Flavour | None = None, *, has_i
     """
     chosen = flavour or descriptor.only
     nodes: dict[str, Any] = {one.name: _machine(one, has_inputs) for one in chosen.machines}
+    made = {link.name for link in chosen.links if link.made}
     for one in chosen.machines:
-        nodes |= {port.name: _point(port, one, descriptor.inherits_port_security) for port in one.ports}
+        for port in one.ports:
+            inherits = descriptor.inherits_port_security and port.link not in made
+            nodes[port.name] = _point(port, one, inherits)
     nodes |= {link_name(link.name): _link(link) for link in chosen.links}
     topology: dict[str, Any] = {"inputs": inputs(chosen)} if has_inputs else {}
     topology["node_templates"] = nodes

@@ -16,7 +16,7 @@ from nfvbed.sites.deployed import DeploymentRecord, InstancePlacement
 from nfvbed.store import Store
 from tests.unit.sites.openstack.test_devcloud_remembered import CHOICE, VARIANT, deployment
 
-PLACED = InstancePlacement("controller", "i-1", "s-1", "legacy", "v-1")
+PLACED = InstancePlacement(("controller",), ("i-1",), "s-1", "legacy", "v-1")
 
 
 class DoubleOfSite:
@@ -61,9 +61,8 @@ def test_a_deployment_on_a_cloud_is_listed_once_with_its_vnfs(found: dict[str, A
     assert [one["site"] for one in answer["deployments"]] == ["devcloud", "lab"]
     cloud, lab = answer["deployments"]
     assert (cloud["variant"], cloud["topology"], cloud["computes"]) == ("ovs-dpdk", "pvp", ["controller"])
-    assert cloud["vnfs"] == [
-        {"name": "vnf1", "kind": "vm", "forwarding": "io", **vars(PLACED)},
-    ]
+    there = {"host": "controller", "instance": "i-1", "stack": "s-1", "tacker_api": "legacy", "tacker_id": "v-1"}
+    assert cloud["vnfs"] == [{"name": "vnf1", "kind": "vm", "forwarding": "io", **there}]
     assert (lab["vnfs"], lab["computes"], lab["since"]) == ([], [], "today")
 
 

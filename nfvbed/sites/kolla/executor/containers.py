@@ -26,6 +26,7 @@ _TIME_LIMIT_S = patient(60.0)
 _AT_ONCE = 16
 _SHOWN, _LINES_SHOWN, _WIDTH = 3, 6, 300
 _ROLE = re.compile(r"[a-z][\w-]*")
+_PLAY = "Apply role "
 
 
 class FailingContainer(Record):
@@ -130,8 +131,13 @@ def ask_all(site: KollaSiteSpec, failures: Sequence[TaskFailure], scrub: Scrubbe
 
 
 def _roles_on(machine: str, failures: Sequence[TaskFailure]) -> list[str]:
-    """Return the names of Kolla's roles whose task failed on a machine."""
-    return sorted({one.role for one in failures if one.host == machine and _ROLE.fullmatch(one.role)})
+    """Return the names of Kolla's roles whose task failed on a machine.
+
+    A role that others share, as `service-check-containers`, works for the one that the play names.
+    """
+    here = [one for one in failures if one.host == machine]
+    named = [one.role for one in here] + [one.play.removeprefix(_PLAY) for one in here]
+    return sorted({name for name in named if _ROLE.fullmatch(name)})
 
 
 def _ask(way: RemoteHostSpec, folder: Path, roles: Sequence[str]) -> _Told:

@@ -1,7 +1,7 @@
 """The cloud of a deployed rack, as deployments are set up on it: an existing one, with the variants that it has."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -141,8 +141,25 @@ class RackCloud(ExistingCloud):
         super().bring_up()
 
     def networks_for(self, variant: Variant) -> PathNetworks:
-        """Return the networks on the physical network of the variant's ports."""
-        return path_networks(plane_of(variant))
+        """Return the networks on the physical network of the variant's ports, and tunnels where all computes have any.
+
+        Tunnels are between all computes.
+        """
+        found = path_networks(plane_of(variant))
+        have = all(plane.neutron.has_tunnels for plane in self.rack.pinning.planes)
+        return found if have else replace(found, tunnels=())
+
+    def provide_tunnels(self, variant: Variant, names: Collection[str]) -> None:
+        """Make tunnels that are missing."""
+        contents.provide_tunnels(self.connection, names)
+
+    def computes_of(self, variant: Variant) -> tuple[str, ...]:
+        """Return the computes that have the variant, in the site file's order."""
+        return self.rack.pinning.computes_of(variant.name)
+
+    def zones(self, variant: Variant) -> Mapping[str, str]:
+        """Return a zone of each compute that has the variant, after making those that are missing."""
+        return aggregates.provide_zones(self.connection, self.computes_of(variant))
 
     def choose(self, compute: Compute) -> None:
         """Send nfvbed's instances to the computes of the variant; where all computes have one, to any."""
@@ -161,8 +178,9 @@ class RackCloud(ExistingCloud):
 
     def _on_compute(self, handle: VnfHandle) -> VnfHandle:
         state = CloudVnfState.of(handle)
-        accelerator = accelerators.of_guest(self.rack.site, state.host, state.instance)
-        facts = {**handle.facts, ON_COMPUTE: state.host}
+        found = {accelerators.of_guest(self.rack.site, one.host, one.id) for one in state.placed(handle.name)}
+        accelerator = found.pop() if len(found) == 1 else Accelerator.NONE
+        facts = {**handle.facts, ON_COMPUTE: ", ".join(state.hosts)}
         return handle.model_copy(update={"facts": facts, "accelerator": accelerator})
 
     def described(self, handles: tuple[VnfHandle, ...]) -> dict[str, Any]:
@@ -174,7 +192,7 @@ class RackCloud(ExistingCloud):
         if any(port.kind is PortKind.VF for one in handles for port in one.ports):
             found["networks"] = [*OF_FUNCTIONS.outside, *OF_FUNCTIONS.links]
         if self.rack.pinning.is_mixed:
-            hosts = [CloudVnfState.of(one).host for one in handles]
+            hosts = [host for one in handles for host in CloudVnfState.of(one).hosts]
             # Cores of this machine say nothing of the rack's.
             found |= {"arrangement": None, "computes": [self.computes.get(name, name) for name in hosts]}
         return found

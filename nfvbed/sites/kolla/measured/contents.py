@@ -1,7 +1,7 @@
 """The networks and flavors that a deployed rack's cloud needs before a VNF is onboarded."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from openstack.connection import Connection
@@ -16,6 +16,8 @@ from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.site import KollaSiteSpec
 
 _MARK = "made by nfvbed"
+_FIRST_OF_TUNNELS = 100
+"""Number of a subnet that no other network has."""
 _log = logging.getLogger(__name__)
 
 
@@ -50,6 +52,23 @@ def provide(
             made = made or _make_flavor(connection, flavor)
             if specs:
                 connection.compute.create_flavor_extra_specs(made, specs)
+
+
+def provide_tunnels(connection: Connection, names: Collection[str]) -> None:
+    """Make networks that are tunnels (VXLAN) between computes, where they are missing; idempotent.
+
+    What a tenant makes is a VLAN first (`neutron_tenant_network_types`), so the type is asked for.
+
+    Args:
+        connection: the administrator's.
+
+    Raises:
+        OnboardError, UnsupportedError: the cloud refuses it.
+    """
+    for number, name in enumerate(names):
+        with asking(f"network {name}"):
+            if connection.network.find_network(name) is None:
+                _make_network(connection, name, {"provider_network_type": "vxlan"}, _FIRST_OF_TUNNELS + number)
 
 
 def _networks(site: KollaSiteSpec, pinning: Pinning) -> dict[str, dict[str, Any]]:

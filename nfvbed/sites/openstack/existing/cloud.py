@@ -160,8 +160,10 @@ class ExistingCloud(Target):
         return tuple(self._witnessed(one) for one in handles)
 
     def _witnessed(self, handle: VnfHandle) -> VnfHandle:
-        listed = {str(one.id): one for one in self.survey.ports(device_id=CloudVnfState.of(handle).instance)}
-        ports = [listed.get(one.id) for one in CloudVnfState.of(handle).instance_ports[:2]]
+        ports: list[Any] = []
+        for instance, on_path in CloudVnfState.of(handle).path_ports:
+            listed = {str(one.id): one for one in self.survey.ports(device_id=instance)}
+            ports += [listed.get(one.id) for one in on_path]
         kinds = [str(getattr(one, "binding_vif_type", None) or _NOT_SHOWN) for one in ports]
         return handle.model_copy(update={"facts": {**handle.facts, "vif_types": kinds}})
 

@@ -9,7 +9,7 @@ from nfvbed.errors import ConfigurationError, InternalError, UnsupportedError
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.machines import DEFAULT_FLAVOUR, LinkSpec, MachineSpec, MachinesVnfSpec, PlacementSpec
 from nfvbed.spec.validate import suggestion
-from nfvbed.spec.vnf import ImageSpec
+from nfvbed.spec.vnf import AS_THE_IMAGE, Forwarding, ImageSpec
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.machines import userdata
 from nfvbed.vnfs.descriptors.model import (
@@ -22,6 +22,7 @@ from nfvbed.vnfs.descriptors.model import (
     Subnet,
     VnfDescriptor,
 )
+from nfvbed.vnfs.descriptors.onemachine import FORWARD_WORD
 from nfvbed.vnfs.descriptors.seedword import with_seed
 
 
@@ -39,10 +40,14 @@ class DeploymentInputs:
     """The cloud's, by link; a link that is named here is not made."""
     zones: Mapping[str, str] = field(default_factory=dict)
     """Availability zones, by placement group."""
+    zones_of_machines: Mapping[str, str] = field(default_factory=dict)
+    """Availability zones of single virtual machines, by their names; they count more than those of groups."""
     soft: bool = False
     """Whether placement is wished and not required: for a site with one compute."""
     direct: bool = False
     """Whether data ports are virtual functions."""
+    forwarding: Forwarding | None = None
+    """Way of forwarding of machines in a row; None: the VNF's first."""
     seed: str = ""
     """Secret of the deployment, for a VNF whose machines make keys of one; empty: none is in the descriptor yet."""
 
@@ -109,6 +114,7 @@ def _flavour(vnf: MachinesVnfSpec, name: str, given: DeploymentInputs) -> Flavou
     links = {link.name: _link(vnf, link, given) for link in vnf.links if _leaves(link, guests, given)}
     _require_apart(vnf, name, placement, given)
     zones = {machine: given.zones.get(group.name, "") for group in placement for machine in group.machines}
+    zones |= given.zones_of_machines
     machines = tuple(_machine(vnf, (name, guest), links, (given, zones.get(guest.name, ""))) for guest in guests)
     groups = tuple(
         Group(one.name, one.policy, one.machines, strict=not given.soft, apart_from=one.apart_from)
@@ -147,9 +153,15 @@ def _machine(
         extra_specs=extra_specs(flavor),
         image=given.own_images.get(guest.name, given.image) if guest.image else given.image,
         ports=_ports(vnf, guest, links, given),
-        user_data=with_seed(said, given.seed) if given.seed else said,
+        user_data=with_seed(said, given.seed) if given.seed else said + _forwards(vnf, given),
         zone=zone,
     )
+
+
+def _forwards(vnf: MachinesVnfSpec, given: DeploymentInputs) -> str:
+    """Return the word by which machines in a row are asked to forward; their image's agent reads it."""
+    way = given.forwarding or vnf.forwarding[0]
+    return f" {FORWARD_WORD}{way}" if vnf.row is not None and way != AS_THE_IMAGE else ""
 
 
 def _ports(
@@ -219,9 +231,10 @@ def _require_apart(
     vnf: MachinesVnfSpec, flavour: str, placement: Sequence[PlacementSpec], given: DeploymentInputs
 ) -> None:
     """Refuse groups that must be apart where there are not two availability zones."""
+    of_groups = {one.name: _zone_of(one, given) for one in placement}
     for group in placement:
         for other in group.apart_from:
-            zones = [given.zones.get(name, "") for name in (group.name, other)]
+            zones = [of_groups[name] for name in (group.name, other)]
             if (given.soft and not all(zones)) or (all(zones) and zones[0] != zones[1]):
                 continue
             raise UnsupportedError(
@@ -233,6 +246,12 @@ def _require_apart(
                 fix=f"--zone {other}=ZONE --zone {group.name}=ZONE with two zones (of an administrator: nova:COMPUTE), "
                 "or --placement soft for a site with one compute",
             )
+
+
+def _zone_of(group: PlacementSpec, given: DeploymentInputs) -> str:
+    """Return the one availability zone of a group; empty: it has none, or several."""
+    own = {given.zones_of_machines.get(name, "") for name in group.machines}
+    return given.zones.get(group.name, "") or (own.pop() if len(own) == 1 else "")
 
 
 def _require_names(vnf: MachinesVnfSpec, key: str, names: Iterable[str], known: Sequence[str]) -> None:

@@ -234,6 +234,28 @@ def test_networks_and_flavors_are_made_once():
     assert len(cloud.made) == before
 
 
+def test_a_tunnel_is_made_once_and_is_no_vlan():
+    cloud = Recorded()
+    for _ in range(2):
+        contents.provide_tunnels(cloud, ["nfvbed-tunnel1"])
+    (made,) = [one for one in cloud.made if "is_port_security_enabled" in one]
+    assert (made["name"], made["provider_network_type"], made["is_port_security_enabled"]) == (
+        "nfvbed-tunnel1",
+        "vxlan",
+        False,
+    )
+    assert not {"provider_physical_network", "provider_segmentation_id"} & made.keys()
+
+
+def test_tunnels_are_there_where_all_data_planes_have_them(places):
+    for name, there in (("ovs-dpdk", True), ("macvtap", False)):
+        rack, variant = rack_with(places, name), PROJECT.load_variant(name)
+        cloud = RackCloud(described(rack.site, NEWEST), PROJECT.root, rack)
+        assert ("tunnel1" in cloud.networks_for(variant).named) == there, name
+        assert cloud.networks_for(variant).named["data0"] == "nfvbed-left"
+        assert cloud.computes_of(variant) == ("compute1", "compute2")
+
+
 def test_virtual_functions_have_networks_of_their_own():
     cloud = Recorded()
     contents.provide(cloud, rack_site(), pinning_of(PROJECT, rack_site(), "sriov"), [])

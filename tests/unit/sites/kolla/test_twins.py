@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from openstack.exceptions import ConflictException
 
 from nfvbed.cloud.devcloud.places import write_private
 from nfvbed.cloud.instances import PlacedInstance
-from nfvbed.errors import ConfigurationError, DeployError, UnsupportedError
+from nfvbed.errors import ConfigurationError, DeployError, OnboardError, UnsupportedError
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
@@ -99,8 +100,8 @@ class Aggregates:
     def aggregates(self):
         return [Aggregate(name, one["hosts"]) for name, one in self.made.items()]
 
-    def create_aggregate(self, name):
-        self.made[name] = {"hosts": [], "metadata": {}}
+    def create_aggregate(self, name, availability_zone=None):
+        self.made[name] = {"hosts": [], "metadata": {}, "zone": availability_zone}
         return Aggregate(name, [])
 
     def add_host_to_aggregate(self, aggregate, host):
@@ -202,3 +203,30 @@ def test_a_rig_names_what_a_compute_is_and_not_which(root, alike):
     other = describe(changed(**{"proc/sys/kernel/osrelease": "1.0"}))
     alike["compute2"] = other
     assert len(set(cloud_of(root).computes.values())) == 2
+
+
+def test_each_compute_gets_a_zone_of_its_own_once(root):
+    nova = Aggregates()
+    for _ in range(2):
+        assert aggregates.provide_zones(nova, ("compute1", "compute2")) == {
+            "compute1": "nfvbed-on-compute1",
+            "compute2": "nfvbed-on-compute2",
+        }
+    assert {name: (one["hosts"], one["zone"]) for name, one in nova.made.items()} == {
+        "nfvbed-on-compute1": (["compute1"], "nfvbed-on-compute1"),
+        "nfvbed-on-compute2": (["compute2"], "nfvbed-on-compute2"),
+    }
+    aggregates.provide(nova, deployed_rack(pinned_site(), root).pinning)
+    assert len(nova.made) == 4, "a variant's aggregate is none of them"
+
+
+def test_a_compute_that_nova_gives_no_other_zone():
+    """As Nova says it of a compute with instances, or in a zone of somebody's (nova.compute.api, 2026.1)."""
+
+    class Refusing(Aggregates):
+        def add_host_to_aggregate(self, aggregate, host):
+            raise ConflictException("One or more hosts contain instances in this zone")
+
+    with pytest.raises(OnboardError, match="compute compute1 cannot be given an availability zone") as error:
+        aggregates.provide_zones(Refusing(), ("compute1",))
+    assert "contain instances" in error.value.observed and "remove the instances" in error.value.fix

@@ -50,7 +50,7 @@ def test_computes_and_places_of_its_vnfs_are_known(tmp_path):
     found = remembered.find(tmp_path)
     assert found == written
     placed = vnfs.placed(found.deployment.vnfs)
-    assert placed == (InstancePlacement("controller", "i-1", "s-1", "legacy", "v-1"),)
+    assert placed == (InstancePlacement(("controller",), ("i-1",), "s-1", "legacy", "v-1"),)
     assert found.deployed(tmp_path, placed).computes == ("macvtap", "controller")
     assert found.deployed(tmp_path, placed).placed == placed
 

@@ -145,19 +145,20 @@ def answer(*found):
 def test_all_machines_are_asked_and_the_named_container_comes_first(monkeypatch):
     starting = container("aa", "running", "Up 1 second (health: starting)")
     lines = [f"password={SECRET}", "[ALERT] Not enough file descriptors"]
+    shared = TaskFailure("compute1", "Apply role nova", "service-check-containers", "Check containers for nova", "no")
     HostDouble.answers = {
         SITE.hosts["controller"].address: answer(starting, container("mariadb"), container("haproxy", said=lines)),
         SITE.hosts["compute1"].address: answer(container("nova_compute", "exited", "Exited (1) 3 seconds ago")),
     }
     monkeypatch.setattr(containers, "SshHost", HostDouble)
-    found = ask_all(SITE, (FAILED,), Scrubber([SECRET]))
+    found = ask_all(SITE, (FAILED, shared), Scrubber([SECRET]))
     named = [(machine, one.name) for machine, one in found.of_machines]
     assert named[0] == ("controller", "haproxy") and named[-1] == ("controller", "aa")
     assert found.not_asked == ("containers of compute2 are not known: 10.10.0.x does not answer",)
     assert found.of_machines[0][1].said == (f"password={HIDDEN}", lines[1])
     assert SECRET not in "\n".join(containers.whole(found))
     of_roles = {host: HostDouble.roles[SITE.hosts[host].address] for host in ("controller", "compute1")}
-    assert of_roles == {"controller": ["loadbalancer"], "compute1": []}
+    assert of_roles == {"controller": ["loadbalancer"], "compute1": ["nova", "service-check-containers"]}
 
 
 def test_a_machine_that_could_not_be_reached_is_not_asked(monkeypatch):
