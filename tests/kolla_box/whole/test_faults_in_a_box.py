@@ -14,8 +14,9 @@ DEPLOY_SWITCHES = (*DEPLOY, "--tags", "common,openvswitch,ovs-dpdk")
 LOGS = "/var/lib/docker/volumes/kolla_logs/_data"
 """The volume in which all services write their files."""
 KILL = """
-mkdir -p /run/systemd/system/docker.service.d
-printf '[Service]\\nRestart=no\\n' >/run/systemd/system/docker.service.d/killed.conf
+cd /run/systemd/system
+mkdir -p docker.service.d
+printf '[Unit]\\nConditionPathExists=/killed\\n[Service]\\nRestart=no\\n' >docker.service.d/killed.conf
 systemctl daemon-reload
 systemctl kill --signal=KILL docker.service
 systemctl stop docker.socket
