@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(DEPLOYED_S)]
 
 @pytest.fixture(name="pair", params=["vpair", "vpair-tunnel"])
 def _pair(request, deployed_box):
-    """Return a VNF of two machines that is onboarded, and its record; it is removed at the end."""
+    """Have a VNF of two machines onboarded, and yield its name and its record; it is removed at the end."""
     said = deployed_box.nfvbed("onboard", request.param, *AT, "--json", timeout_s=DEPLOYED_S)
     yield request.param, json.loads(said)
     deployed_box.nfvbed("offboard", *AT)
