@@ -396,6 +396,10 @@ bench-estimands: build ## how well searches of one data plane repeat: of clean t
 bench-verdicts: setup ## how often verdicts are right, on simulated hosts of which the truth is known
 	@$(PYTHON) bench/verdicts.py
 
+.PHONY: bench-gate
+bench-gate: setup ## how often gates are wrong, made of recorded rounds
+	@$(PYTHON) bench/gate_errors.py
+
 .PHONY: bench-store
 bench-store: setup ## the dashboard's pages over a store of a million trials: their time, and the server's memory
 	@$(PYTHON) bench/store_scale.py

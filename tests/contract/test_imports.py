@@ -61,7 +61,7 @@ ARROWS = {
     "nfvbed.dashboard": (
         ("app",),
         ("chain", "evidence", "starting"),
-        ("annotating", "auditing", "deployments", "livepages", "pages"),
+        ("annotating", "auditing", "deployments", "livepages", "metrics", "pages"),
         ("live",),
         ("access",),
         (OWN,),
