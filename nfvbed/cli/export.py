@@ -25,11 +25,8 @@ from nfvbed.wholefile import not_written, write_output
 JSON = "json"
 SQLITE = "sqlite"
 VSPERF_CSV = "vsperf-csv"
-<<<<<<< HEAD
 CSIT_UTI = "csit-uti"
-=======
 OPENMETRICS = "openmetrics"
->>>>>>> main
 
 
 @click.command(name="export")
@@ -37,21 +34,12 @@ OPENMETRICS = "openmetrics"
 @click.option(
     "--format",
     "form",
-<<<<<<< HEAD
-    type=click.Choice([JSON, VSPERF_CSV, CSIT_UTI, SQLITE]),
+    type=click.Choice([JSON, VSPERF_CSV, CSIT_UTI, SQLITE, OPENMETRICS]),
     default=JSON,
     show_default=True,
     help="json: the whole run, for `nfvbed import`; vsperf-csv: its rows in the columns of VSPERF's result files; "
     "csit-uti: a folder of test cases as CSIT's model 1.5.1 has them; sqlite: a copy of all runs, for others to read "
-    "with --store.",
-=======
-    type=click.Choice([JSON, VSPERF_CSV, SQLITE, OPENMETRICS]),
-    default=JSON,
-    show_default=True,
-    help="json: the whole run, for `nfvbed import`; vsperf-csv: its rows in the columns of VSPERF's result files; "
-    "sqlite: a copy of all runs, for others to read with --store; openmetrics: the figures of all runs, or of RUN, "
-    "with the times when they began, for Prometheus.",
->>>>>>> main
+    "with --store; openmetrics: the figures of all runs, or of RUN, with the times when they began, for Prometheus.",
 )
 @click.option("--output", metavar="FILE", help="File to write, of csit-uti a folder. Default, and -: standard output.")
 @simulated_option
@@ -66,12 +54,9 @@ def command(run: str, form: str, output: str | None, simulated: bool, root: Path
     if form == SQLITE:
         _copy(output, root, store)
         return
-<<<<<<< HEAD
     if form == CSIT_UTI:
         _csit_uti(run, output, simulated, root, store)
         return
-    text = shown((_json if form == JSON else _vsperf_csv)(run, simulated, root, store))
-=======
     if form == OPENMETRICS:
         _write(_openmetrics(run, simulated, root, store), output)
         return
@@ -79,7 +64,6 @@ def command(run: str, form: str, output: str | None, simulated: bool, root: Path
 
 
 def _write(text: str, output: str | None) -> None:
->>>>>>> main
     if output is None or output == STANDARD:
         click.echo(text, nl=False)
         return
@@ -97,7 +81,6 @@ def _copy(output: str | None, root: Path | None, store: str | None) -> None:
     click.echo(f"wrote {output}")
 
 
-<<<<<<< HEAD
 def _csit_uti(run: str, output: str | None, simulated: bool, root: Path | None, store: str | None) -> None:
     from nfvbed.compare.comparison import compare
     from nfvbed.foreign.csitwriting import to_uti
@@ -121,7 +104,8 @@ def _csit_uti(run: str, output: str | None, simulated: bool, root: Path | None, 
 def _versions(variant: Mapping[str, Any]) -> str:
     versions = variant.get("versions")
     return ", ".join(f"{name} {version}" for name, version in versions.items()) if isinstance(versions, dict) else ""
-=======
+
+
 def _is_named() -> bool:
     return click.get_current_context().get_parameter_source("run") is not ParameterSource.DEFAULT
 
@@ -142,7 +126,6 @@ def _openmetrics(run: str, simulated: bool, root: Path | None, store: str | None
             fix="nfvbed runs lists what is stored",
         )
     return history_text(found)
->>>>>>> main
 
 
 def _json(run: str, simulated: bool, root: Path | None, store: str | None) -> str:
