@@ -78,6 +78,7 @@ ARROWS = {
         (OWN,),
     ),
     "nfvbed.dataplanes.ovs": (
+        ("ovn",),
         ("dpdk", "afxdp", "kernel", "overlay"),
         ("switch",),
         ("entries", "chaincontrol"),

@@ -8,7 +8,7 @@ from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ovs import reading, tuning
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
-from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
+from nfvbed.dataplanes.ovs.dpdk.options import DpdkDatapathOptions
 from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings
 from nfvbed.dataplanes.ovs.options import OvsOptions
 from nfvbed.dataplanes.ovs.probe import try_open_vswitch
@@ -30,14 +30,14 @@ from nfvbed.spec.variant import Variant, options_of
 _OPEN_PORTS = 2
 
 
-def ovs_options(variant: Variant) -> OvsDpdkOptions:
+def ovs_options(variant: Variant) -> DpdkDatapathOptions:
     """Return the variant's options.
 
     Raises:
         ConfigurationError: they are those of another data plane.
         UnsupportedError: they ask for more queues than a generator's port has.
     """
-    options = options_of(variant, OvsDpdkOptions)
+    options = options_of(variant, DpdkDatapathOptions)
     if options.n_rxq != 1 and options.port_type != "pci":
         raise UnsupportedError(
             f"{options.port_type} ports receive on as many queues as their other side sends on: the generator on one",
@@ -198,7 +198,7 @@ def _start(
     return state
 
 
-def _is_on_nic(name: str, options: OvsDpdkOptions) -> bool:
+def _is_on_nic(name: str, options: DpdkDatapathOptions) -> bool:
     """Return whether a port, `p0` or `p1`, is one of a NIC."""
     return options.port_type == "pci" and name.startswith("p")
 
@@ -247,7 +247,7 @@ def _generator_ports(request: DeployRequest, sockets: Mapping[str, Path]) -> tup
     return tuple(_generator_port(index, path, options) for index, path in enumerate(paths))
 
 
-def _generator_port(index: int, path: Path, options: OvsDpdkOptions) -> GeneratorPort:
+def _generator_port(index: int, path: Path, options: DpdkDatapathOptions) -> GeneratorPort:
     if options.port_type == "memif":
         queues = memif.queues(options.pmd_cores)
         return memif.generator_port(index, path, options.rx_queue_size, queues=queues)

@@ -7,11 +7,9 @@ from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.vnf import VnfChoice, vnic_of
 
 
-class OvsDpdkOptions(OvsUserspaceOptions):
-    """Open vSwitch with the DPDK datapath."""
+class DpdkDatapathOptions(OvsUserspaceOptions):
+    """The DPDK datapath of Open vSwitch, whoever writes its rules."""
 
-    dataplane: Literal["ovs-dpdk"]
-    colour = 1
     port_type: Literal["vhost-user", "memif", "pci"] = "vhost-user"
     """Kind of the generator's ports, and of VNFs that are processes; a virtual machine has vhost-user. `pci`: the NICs
     of the site's `cables`; VNFs of every kind have vhost-user."""
@@ -26,3 +24,10 @@ class OvsDpdkOptions(OvsUserspaceOptions):
         refuse_unless_vhost_user(choice, "ovs-dpdk")
         by_memif = self.port_type == "memif" and choice.kind is not VnfKind.VM and vnic_of(choice) == "any"
         return PortKind.MEMIF if by_memif else PortKind.VHOST_USER
+
+
+class OvsDpdkOptions(DpdkDatapathOptions):
+    """Open vSwitch with the DPDK datapath."""
+
+    dataplane: Literal["ovs-dpdk"]
+    colour = 1
