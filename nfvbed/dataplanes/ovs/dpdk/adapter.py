@@ -8,7 +8,7 @@ from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ovs import reading, tuning
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
-from nfvbed.dataplanes.ovs.dpdk.options import DpdkDatapathOptions
+from nfvbed.dataplanes.ovs.dpdkoptions import DpdkDatapathOptions
 from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings
 from nfvbed.dataplanes.ovs.options import OvsOptions
 from nfvbed.dataplanes.ovs.probe import try_open_vswitch

@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from nfvbed.dataplanes.ovs.dpdk.options import DpdkDatapathOptions
+from nfvbed.dataplanes.ovs.dpdkoptions import DpdkDatapathOptions
 from nfvbed.errors import UnsupportedError
 from nfvbed.spec.layout import Layout
 
