@@ -83,9 +83,10 @@ class OvsDpdk(OvsSwitch):
         ports = _generator_ports(request, sockets)
         ports_of_vnfs = vnf_ports(plan, lambda end: _vnf_port(end, sockets[end.name], request))
         place = _make_place(request, len(sockets), steps)
+        ends = self.ends(request)
         if request.peers is not None and _is_client(request):
             with steps.timed("deploy.peers.start"):
-                request.peers.start(_foreseen(request, ports, ports_of_vnfs))
+                request.peers.start(_foreseen(request, ports, ports_of_vnfs, ends))
         state = _start(request, instance, place, sockets, steps)
         return StartedSwitch(
             instance=instance,
@@ -95,9 +96,13 @@ class OvsDpdk(OvsSwitch):
             threads=reading.pmd_threads(workspace.process(SWITCH).pid),
             daemon_cores=request.arrangement.control_cores,
             versions={"dpdk": state.dpdk_version},
-            state=PlaneState(idle_port=vhost_user.IDLE if len(plan.outside) == 1 else None),
+            state=ends,
             warnings=place.warnings,
         )
+
+    def ends(self, request: DeployRequest) -> PlaneState:
+        """Return what the generator needs to know of the ends of the path."""
+        return PlaneState(idle_port=vhost_user.IDLE if len(request.layout.outside) == 1 else None)
 
     def reset(self, deployment: Deployment) -> ResetReport:
         """Reset as every Open vSwitch does; DPDK's memif clients would not connect again.
@@ -159,7 +164,10 @@ def _is_client(request: DeployRequest) -> bool:
 
 
 def _foreseen(
-    request: DeployRequest, ports: tuple[GeneratorPort, ...], ports_of_vnfs: tuple[tuple[VnfPort, ...], ...]
+    request: DeployRequest,
+    ports: tuple[GeneratorPort, ...],
+    ports_of_vnfs: tuple[tuple[VnfPort, ...], ...],
+    ends: PlaneState,
 ) -> Deployment:
     """Return the deployment as the other sides need it to start before the switch."""
     return Deployment(
@@ -170,6 +178,7 @@ def _foreseen(
         ports=ports,
         vnf_ports=ports_of_vnfs,
         run_directory=str(request.workspace.directory),
+        control=ends.as_control(),
     )
 
 

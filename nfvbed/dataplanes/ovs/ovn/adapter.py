@@ -65,12 +65,16 @@ class Ovn(OvsDpdk):
         deployment = super().deploy(request)
         rules = self._rules(deployment)
         more = OvnState(ovn_rules=rules, ovn_tracks=options.tracks_connections).as_control()
-        if options.path == "router":
-            more |= PlaneState(destination_macs=topology.ROUTER_MACS).as_control()
         version = ovn_binaries.locate(locate().root).version()
         return deployment.model_copy(
             update={"control": deployment.control | more, "versions": {**deployment.versions, "ovn": version}}
         )
+
+    def ends(self, request: DeployRequest) -> PlaneState:
+        """Return the addresses of the logical router's ports as well: what it routes is sent to them."""
+        found = super().ends(request)
+        is_routed = options_of(request.variant, OvnOptions).path == "router"
+        return found.model_copy(update={"destination_macs": topology.ROUTER_MACS}) if is_routed else found
 
     def _join(self, request: DeployRequest, deployment: Deployment, steps: Steps) -> None:
         """Start OVN's daemons, write the logical topology, and wait until the bridge has its rules."""
