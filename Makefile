@@ -141,6 +141,11 @@ demo-all: build ## measure every data plane that this host can run, within 30 mi
 	$(NFVBED) report --quiet && $(NFVBED) compare; shown=$$?; \
 	test $$status -eq 0 && exit $$shown || exit $$status
 
+.PHONY: hardware
+hardware: build ## measure on this host's cabled NICs, write a redacted bundle, print its rows of docs/evidence/hardware.md
+	@$(NFVBED) run hardware $(if $(SITE),--site $(SITE)) && $(NFVBED) bundle latest --redact --output nfvbed-hardware.zip && \
+	$(NFVBED) verify-bundle nfvbed-hardware.zip --row
+
 .PHONY: switch-all
 switch-all: build ## switch through all data planes twice: frames through each, nothing left, and how long it takes
 	@$(PYTHON) bench/switching.py
@@ -156,6 +161,11 @@ $(RUNS): run-%: build $(FOR_SITE) ## measure the experiment NAME (QUICK=1: its q
 .PHONY: compare
 compare: setup ## compare the variants of the newest run
 	@$(NFVBED) compare
+
+.PHONY: papers
+papers: setup ## write docs/evidence/papers.md: what others published beside what has run here, and verdicts on its claims
+	@$(NFVBED) compare --published > docs/evidence/papers.md.new
+	@mv docs/evidence/papers.md.new docs/evidence/papers.md
 
 .PHONY: recommend
 recommend: setup ## which data plane the stored results of this host speak for (NEED=latency, jitter, cpu, raw-ethernet)
@@ -385,6 +395,10 @@ bench-estimands: build ## how well searches of one data plane repeat: of clean t
 .PHONY: bench-verdicts
 bench-verdicts: setup ## how often verdicts are right, on simulated hosts of which the truth is known
 	@$(PYTHON) bench/verdicts.py
+
+.PHONY: bench-gate
+bench-gate: setup ## how often gates are wrong, made of recorded rounds
+	@$(PYTHON) bench/gate_errors.py
 
 .PHONY: bench-store
 bench-store: setup ## the dashboard's pages over a store of a million trials: their time, and the server's memory

@@ -6,7 +6,7 @@ each against SciPy's.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import atan2, comb, cos, erfc, pi, sin, sqrt
+from math import atan2, comb, cos, erfc, exp, lgamma, log, log1p, pi, sin, sqrt
 from statistics import NormalDist
 from typing import Final
 
@@ -113,3 +113,30 @@ def below_inversions(count: int) -> NDArray[np.float64]:
         # The next one is inverted with 0 to all of those that are placed, each as likely.
         chances = np.convolve(chances, np.full(placed, 1 / placed))[: largest + 1]
     return np.cumsum(chances)
+
+
+def binomial_bounds(hits: int, tries: int, level: float = 0.95) -> tuple[float, float]:
+    """Return the two-sided exact interval of a chance from counts (Clopper and Pearson, Biometrika 26, 1934)."""
+    tail = (1 - level) / 2
+    low = 0.0 if hits == 0 else _where_binomial(hits - 1, tries, 1 - tail)
+    high = 1.0 if hits == tries else _where_binomial(hits, tries, tail)
+    return low, high
+
+
+def _where_binomial(most: int, tries: int, chance: float) -> float:
+    """Return the chance of a hit at which at most so many hits come with the chance given, by bisection."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if _below_binomial(most, tries, middle) > chance:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def _below_binomial(most: int, tries: int, chance: float) -> float:
+    if not 0 < chance < 1:
+        return 1.0 if chance <= 0 or most >= tries else 0.0
+    ways = (lgamma(tries + 1) - lgamma(k + 1) - lgamma(tries - k + 1) for k in range(most + 1))
+    return sum(exp(w + k * log(chance) + (tries - k) * log1p(-chance)) for k, w in enumerate(ways))

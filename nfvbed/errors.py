@@ -144,6 +144,24 @@ class NotComparableError(NfvbedError):
     exit_code = 40
 
 
+class SlowerError(NfvbedError):
+    """A gate found the candidate slower than the baseline."""
+
+    exit_code = 41
+
+
+class UndecidedError(NfvbedError):
+    """A gate could not show the candidate slower, nor that it is not."""
+
+    exit_code = 42
+
+
+class HostMovedError(NfvbedError):
+    """The host made a difference where there is none: a gate's rounds do not compare what they claim."""
+
+    exit_code = 43
+
+
 class InterruptedRunError(NfvbedError):
     """The user interrupted; what was measured is kept."""
 

@@ -6,6 +6,7 @@ headers. That finds accidents; who changes a bundle on purpose writes the commen
 
 import hashlib
 import io
+import os
 import re
 import stat
 import zipfile
@@ -13,6 +14,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from nfvbed.errors import ConfigurationError
@@ -92,9 +94,22 @@ def write_archive(files: Mapping[str, bytes]) -> bytes:
     return plain[:-2] + _SEAL_BYTES.to_bytes(2, "little") + _seal_of(plain)
 
 
-def is_archive(content: bytes) -> bool:
-    """Return whether a file begins as bundles do."""
-    return content.startswith(b"PK\x03\x04")
+def is_bundle(path: Path) -> bool:
+    """Return whether a file ends as bundles do; a pipe is none, as its end is not known before it is read.
+
+    Raises:
+        ConfigurationError: it may not be read.
+    """
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            file.seek(-min(path.stat().st_size, _SEAL_BYTES), os.SEEK_END)
+            return file.read(len(_SEAL)) == _SEAL
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path.name} cannot be read", where=str(path), observed=error.strerror or "", fix="check name and rights"
+        ) from error
 
 
 def open_archive(content: bytes, where: str) -> OpenedArchive:

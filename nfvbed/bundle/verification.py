@@ -6,6 +6,7 @@ that is whom you trust, which a signature by a key you know stands for.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -76,7 +77,23 @@ class Verification(Record):
         return not self.faults and not self.not_recomputed
 
 
+@dataclass(frozen=True)
+class CheckedBundle:
+    """A bundle that was checked; what is in it only where nothing is wrong and all was recomputed."""
+
+    verification: Verification
+    document: RunDocument | None = None
+    comparison: Comparison | None = None
+    content: bytes = b""
+    """Of its file; empty where its digests are wrong."""
+
+
 def verify(content: bytes, where: str, trusted: Sequence[SSlibKey] = ()) -> Verification:
+    """Check a bundle, as `open_bundle` does, and return what came of it."""
+    return open_bundle(content, where, trusted).verification
+
+
+def open_bundle(content: bytes, where: str, trusted: Sequence[SSlibKey] = ()) -> CheckedBundle:
     """Check a bundle.
 
     Args:
@@ -94,9 +111,8 @@ def verify(content: bytes, where: str, trusted: Sequence[SSlibKey] = ()) -> Veri
     try:
         statement, signature, keyid = _stated(archive, trusted)
     except ValueError as error:
-        return Verification(
-            faults=(*faults, Fault(where=_statement_of(archive), observed=str(error))), signature=Signature.BROKEN
-        )
+        fault = Fault(where=_statement_of(archive), observed=str(error))
+        return CheckedBundle(Verification(faults=(*faults, fault), signature=Signature.BROKEN))
     if signature is Signature.BROKEN:
         faults.append(Fault(where=ENVELOPE, observed=f"the signature of key {keyid} does not fit what it signs"))
     faults += _wrong_digests(archive, statement)
@@ -115,7 +131,9 @@ def verify(content: bytes, where: str, trusted: Sequence[SSlibKey] = ()) -> Veri
         files=len(archive.files) + len(archive.damaged),
     )
     # What was changed is told by its name; what follows of changed rows would only be noise.
-    return checked if faults else _recomputed(checked, archive.files, statement, where)
+    if faults:
+        return CheckedBundle(checked)
+    return replace(_recomputed(checked, archive.files, statement, where), content=content)
 
 
 def _statement_of(archive: OpenedArchive) -> str:
@@ -152,16 +170,17 @@ def _wrong_digests(archive: OpenedArchive, statement: Statement) -> Iterator[Fau
             yield Fault(where=name, observed=f"it was changed: its SHA-256 is {found}, not {stated[name]}")
 
 
-def _recomputed(checked: Verification, files: Mapping[str, bytes], statement: Statement, where: str) -> Verification:
+def _recomputed(checked: Verification, files: Mapping[str, bytes], statement: Statement, where: str) -> CheckedBundle:
     said, lacking = statement.predicate, sorted({RUN, COMPARISON, TABLE, CRATE} - set(files))
     if lacking:
         missing = tuple(Fault(where=name, observed="it is missing") for name in lacking)
-        return checked.model_copy(update={"faults": missing})
+        return CheckedBundle(checked.model_copy(update={"faults": missing}))
     faults = list(_wrong_crate(files))
     try:
         document = read_run(files[RUN].decode(), f"{where}: {RUN}")
     except (UnicodeDecodeError, ConfigurationError) as error:
-        return checked.model_copy(update={"faults": (*faults, Fault(where=RUN, observed=str(error)))})
+        faults.append(Fault(where=RUN, observed=str(error)))
+        return CheckedBundle(checked.model_copy(update={"faults": tuple(faults)}))
     if (document.run.id, document.run.experiment) != (said.run, said.experiment):
         faults.append(Fault(where=RUN, observed=f"it is run {document.run.id}; the statement is of {said.run}"))
     found = contradictions(document)
@@ -174,7 +193,7 @@ def _recomputed(checked: Verification, files: Mapping[str, bytes], statement: St
             f"it was made by nfvbed {said.nfvbed} with comparison format {rules[0]}, verdict rule {rules[1]} and "
             f"placement rule {rules[2]}; this nfvbed has {ours[0]}, {ours[1]} and {ours[2]}"
         )
-        return checked.model_copy(update={"faults": tuple(faults), "not_recomputed": reason})
+        return CheckedBundle(checked.model_copy(update={"faults": tuple(faults), "not_recomputed": reason}))
     return _made_again(checked, files, document, faults)
 
 
@@ -184,16 +203,17 @@ def _some(found: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def _made_again(
     checked: Verification, files: Mapping[str, bytes], document: RunDocument, faults: list[Fault]
-) -> Verification:
+) -> CheckedBundle:
     try:
         comparison = compared(document)[1]
     except NfvbedError as error:
         faults.append(Fault(where=RUN, observed=f"no comparison can be made of it: {error}"))
-        return checked.model_copy(update={"faults": tuple(faults)})
+        return CheckedBundle(checked.model_copy(update={"faults": tuple(faults)}))
     faults += _wrong_files(files, comparison)
     by_digest = tuple(sorted(name for name in files if name.endswith(PICTURE)))
     update = {"faults": tuple(faults), "verdicts": verdicts_in(comparison), "by_digest_alone": by_digest}
-    return checked.model_copy(update=update)
+    found = checked.model_copy(update=update)
+    return CheckedBundle(found) if faults else CheckedBundle(found, document, comparison)
 
 
 def _wrong_files(files: Mapping[str, bytes], comparison: Comparison) -> Iterator[Fault]:

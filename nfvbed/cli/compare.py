@@ -10,6 +10,7 @@ import click
 from nfvbed.cli.completion import RUN
 from nfvbed.cli.console import Console
 from nfvbed.cli.listing import Output, listing_options
+from nfvbed.cli.published import show_published
 from nfvbed.cli.results import (
     ComparedRuns,
     chain_options,
@@ -40,6 +41,11 @@ FILE_WIDTH = 140
 @chain_options
 @simulated_option
 @click.option("--details", is_flag=True, help="Print all columns, limits, warnings with advice, and tests.")
+@click.option(
+    "--published",
+    is_flag=True,
+    help="Print what others published beside what these runs, or all of the store, measured; and verdicts on claims.",
+)
 @listing_options(*COLUMNS)
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a line for each row and ceiling, unrounded.")
 @root_option
@@ -48,6 +54,7 @@ def command(
     runs: tuple[str, ...],
     simulated: bool,
     details: bool,
+    published: bool,
     output: Output,
     as_csv: bool,
     root: Path | None,
@@ -65,6 +72,12 @@ def command(
     """
     if as_csv and output.asked:
         raise UsageError(f"--csv and {output.asked} exclude each other", fix="choose one")
+    if published:
+        if as_csv or output.asked or details:
+            fix = "leave out how it is listed; the dashboard has published figures as JSON and CSV"
+            raise UsageError("--published is a page of its own", fix=fix)
+        show_published(root, store, runs)
+        return
     found = compare_runs(root, store, runs, simulated, chosen)
     loaded, comparison = found.loaded, found.comparison
 

@@ -24,6 +24,8 @@ FULL_LOSS = 0.001
 """Or the part that is lost: also what a full switch does."""
 UNSENT_LIMIT = 0.001
 """Part of the intended frames that may stay unsent: a few go missing in every preemption, and loss counts them."""
+ON_NICS = (PortKind.PCI, PortKind.VF)
+"""Ports whose speed bounds what passes; virtual ones name a speed that bounds nothing."""
 WIRE_FULL = 0.99
 """Part of the line rate from which on the wire is the limit; the rest is clock tolerance and a first burst."""
 
@@ -82,9 +84,9 @@ def is_wire_limited(
     result: TrafficResult, size: FrameSize, info: GeneratorInfo, ports: tuple[GeneratorPort, ...]
 ) -> bool:
     """Return whether a direction ran at line rate. Virtual ports name a speed that bounds nothing: they have none."""
-    if not ports or any(port.kind not in (PortKind.PCI, PortKind.VF) for port in ports) or not result.duration_ns:
+    if not ports or any(port.kind not in ON_NICS for port in ports) or not result.duration_ns:
         return False
-    speeds = _speeds_mbps(info)
+    speeds = speeds_mbps(info)
     rates = (d.sent * NS_PER_S / result.duration_ns for d in result.directions)
     return any(
         speed is not None and layer1_bits_per_s(rate, size) >= WIRE_FULL * speed * 1_000_000
@@ -106,7 +108,8 @@ def vnf_warnings(deployment: Deployment) -> tuple[QualityWarning, ...]:
     return (QualityWarning.EMULATED_ACCELERATOR,) if emulated else ()
 
 
-def _speeds_mbps(info: GeneratorInfo) -> list[int | None]:
+def speeds_mbps(info: GeneratorInfo) -> list[int | None]:
+    """Return the speeds that the generator's ports name; those of virtual ports bound nothing. None: not told."""
     ports = info.raw.get("ports")
     if not isinstance(ports, list):
         return []

@@ -15,6 +15,8 @@ from nfvbed.records.words import ResultKind as ResultKind  # Others import it fr
 from nfvbed.records.words import Status
 
 RESULT_FORMAT = 1
+HZ_PER_PPS = "hz_per_pps"
+"""Parameter of a row of cost: the clock over the forwarded rate, cycles of a packet as some papers have them."""
 MIXED = "mixed"
 """The placement class of what ran in several."""
 ONLY = "only"

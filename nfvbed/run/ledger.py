@@ -28,6 +28,7 @@ from nfvbed.records import (
 )
 from nfvbed.records.results import ResultKind, ResultRecord
 from nfvbed.records.state import ON_COMPUTE
+from nfvbed.records.trial import PORTS
 from nfvbed.spec.rules import Study
 from nfvbed.store import Store
 from nfvbed.store.clock import utc_now
@@ -290,6 +291,10 @@ class RunLedger:
     def add_fact(self, key: DeploymentKey, round_number: int, step: str, duration_s: float) -> None:
         """Write how long a step of a deployment took."""
         self._write_fact(round_number, step, round(duration_s * NS_PER_S), _detail(key))
+
+    def add_ports(self, key: DeploymentKey, round_number: int, speeds_mbps: Sequence[int | None]) -> None:
+        """Write the speeds of the generator's ports on NICs, Mbit/s; None: its driver does not tell."""
+        self._write_fact(round_number, PORTS, 0, _detail(key) | {"speeds_mbps": list(speeds_mbps)})
 
     def add_deployment(self, key: DeploymentKey, round_number: int, deployment: Deployment, duration_s: float) -> None:
         """Write how long a deployment and each of its steps took, those of its VNFs included."""

@@ -32,12 +32,17 @@ def decided(look: Look) -> frozenset[Point]:
 
     Limits are left aside, as more rounds lift none.
     """
-    classes, labelled = label_run(look.trials)
+    visits = visits_by_cell(look.trials)
+    return frozenset(point for point, cells in look.points.items() if _is_decided(look.experiment, cells, visits))
+
+
+def visits_by_cell(trials: Sequence[TrialRecord]) -> dict[str, tuple[Visit, ...]]:
+    """Return the visits of each cell, with the placement classes as all these trials show them."""
+    classes, labelled = label_run(trials)
     by_cell: dict[str, list[LabelledTrial]] = {}
     for entry in labelled:
         by_cell.setdefault(entry.trial.cell, []).append(entry)
-    visits = {cell: visits_of(trials, classes) for cell, trials in by_cell.items()}
-    return frozenset(point for point, cells in look.points.items() if _is_decided(look.experiment, cells, visits))
+    return {cell: visits_of(own, classes) for cell, own in by_cell.items()}
 
 
 def _is_decided(experiment: Experiment, cells: Sequence[CellPlan], visits: Mapping[str, Sequence[Visit]]) -> bool:

@@ -17,6 +17,7 @@ from nfvbed.errors import (
     UnsupportedError,
     VnfDiedError,
 )
+from nfvbed.measure.warnings import ON_NICS, speeds_mbps
 from nfvbed.plan.cells import CellPlan, DeploymentKey
 from nfvbed.plan.plan import Plan, PlannedTrial, pending
 from nfvbed.records import SESSIONS, CellLack, Deployment, Preset, Sessions, Status
@@ -86,6 +87,9 @@ class Visitor:
                 for cell, group in groupby(trials, key=lambda trial: trial.cell):
                     begun.append(cell)
                     self._measure_cell(self._plan.cell_by_id[cell], variant, setup, tuple(group))
+                if any(port.kind in ON_NICS for port in open_.ports):
+                    # Their links are up now; a NIC that was just bound has no speed yet.
+                    self._ledger.add_ports(key, number, speeds_mbps(open_.hello()))
         except DeploymentLost:
             left = pending(trials, self._ledger.done_keys)
             return tuple(trial for trial in left if trial.cell not in self._ledger.excluded)

@@ -120,8 +120,8 @@ class AlteredVariant(SpecModel):
     variant: str
     """Name of a file in `deploy/variants`."""
     title: str
-    options: dict[str, Any] = Field(min_length=1)
-    """Options that are to have another value; the others stay."""
+    options: dict[str, Any]
+    """Options that are to have another value; the others stay. None (`{}`): the same variant once more, for A/A."""
 
 
 class Experiment(SpecModel):

@@ -2,19 +2,69 @@
 
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Final, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from nfvbed.spec.document import read_document
 from nfvbed.spec.model import SpecModel
+from nfvbed.spec.tests import KINDS
 from nfvbed.spec.validate import build
 
-UNITS: Final = {"Gbit/s": ("bit/s", 1e9), "Mbit/s": ("bit/s", 1e6)}
+UNITS: Final = {
+    "Gbit/s": ("bit/s", 1e9),
+    "Mbit/s": ("bit/s", 1e6),
+    "Mpps": ("frames/s", 1e6),
+    "µs": ("s", 1e-6),
+    "cycles/packet": ("cycles/packet", 1.0),
+}
 """Units of tables: what the store has them in, and how many of that one is."""
 
 FEWEST: Final = 2
 """Repetitions that a column has at least."""
+
+
+def _one_stream() -> dict[str, str | int | float]:
+    return {"tool": "iperf3", "streams": 1}
+
+
+class Measure(SpecModel):
+    """A figure of a test: which row, and which quantity of it."""
+
+    kind: str = "tcp-throughput"
+    """Kind of the test."""
+    quantity: str = "throughput"
+    """Name of the quantity; of `mrr` there is one, the rate. `Hz/pps` of `cost`: the clock over the forwarded rate."""
+    parameters: dict[str, str | int | float] = Field(default_factory=_one_stream)
+    """Parameters that the row has; without `direction` it is forward."""
+    row: str = ""
+    """Label of the row, where parameters do not tell it; empty: any."""
+
+    @model_validator(mode="after")
+    def kind_is_known(self) -> Self:
+        if self.kind not in KINDS:
+            raise ValueError(f"kind {self.kind}: one of {', '.join(sorted(KINDS))}")
+        return self
+
+
+class Subject(SpecModel):
+    """Cells of an experiment here."""
+
+    variant: str
+    topology: str = "p2p"
+    vnf: str = ""
+    """Label of the VNF; empty: any."""
+    frame_size: int | None = None
+    """Frame size; None: any."""
+    parameters: dict[str, str | int | float] = Field(default_factory=dict)
+    """Further parameters of the row."""
+
+    @property
+    def words(self) -> str:
+        """What is measured, in a few words."""
+        more = [self.vnf, f"{self.frame_size} B" if self.frame_size else ""]
+        more += [f"{key} {value}" for key, value in self.parameters.items()]
+        return " ".join([f"{self.variant}/{self.topology}", *(part for part in more if part)])
 
 
 class PublishedColumn(SpecModel):
@@ -22,12 +72,16 @@ class PublishedColumn(SpecModel):
 
     label: str
     """Name as it was published."""
-    variant: str
-    """Variant that is measured here."""
-    topology: str
+    variant: str = ""
+    """Variant that is measured here; empty: nothing of the kind is."""
+    topology: str = ""
     """Path that is measured here."""
     vnf: str = ""
     """Label of the VNF that is measured here; empty: any."""
+    parameters: dict[str, str | int | float] = Field(default_factory=dict)
+    """Further parameters of the row that is measured here."""
+    elsewhere: str = ""
+    """Reason why nothing of the kind is measured here, where there is no variant."""
     results: tuple[float, ...] = ()
     """Results, one for each repetition, two at least; none where the source gives no more than `about`."""
     about: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] | None = None
@@ -42,11 +96,13 @@ class PublishedColumn(SpecModel):
             )
         if self.about is not None and (self.results or self.about[0] > self.about[1]):
             raise ValueError(f"column {self.label}: about is [LOW, HIGH], without results")
+        if bool(self.variant) == bool(self.elsewhere) or bool(self.variant) != bool(self.topology):
+            raise ValueError(f"column {self.label}: give variant and topology, or elsewhere: why there is none")
         return self
 
 
 class PublishedTable(SpecModel):
-    """One table, with the experiment that measures the like here: TCP between sockets (iperf3), one stream, forward."""
+    """One table or figure, with the experiment that measures the like here."""
 
     key: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     """Name in addresses."""
@@ -54,7 +110,13 @@ class PublishedTable(SpecModel):
     """Title with its number."""
     unit: str
     """Unit of the results."""
-    columns: tuple[PublishedColumn, ...] = Field(min_length=2)
+    where: str
+    """Page, or section, of the source."""
+    computed: str
+    """How the source computed its figures, as far as it says."""
+    measure: Measure = Measure()
+    """Figure that is measured here: by default TCP between sockets (iperf3), one stream, forward."""
+    columns: tuple[PublishedColumn, ...] = Field(min_length=1)
     """Columns in the order of the source."""
     experiment: str
     """Experiment that measures the like here."""
@@ -75,6 +137,60 @@ class PublishedTable(SpecModel):
         return self
 
 
+class ClaimRule(SpecModel):
+    """One thing that has to be so where a claim holds."""
+
+    rule: Literal["ratio", "steadier", "fewer-bad-runs"]
+    """`ratio`: of over against lies between low and high; `steadier`: of spreads less than against; `fewer-bad-runs`:
+    of has fewer runs below `bad` of its own median than against has."""
+    of: Subject
+    against: Subject
+    low: float | None = Field(None, gt=0)
+    high: float | None = Field(None, gt=0)
+    published: float | None = Field(None, gt=0)
+    """Ratio of the published figures."""
+    bad: float = Field(0.9, gt=0, lt=1)
+    """Part of the median of `of` below which a run is bad."""
+    measure: Measure | None = None
+    """Figure; None: the claim's."""
+
+    @model_validator(mode="after")
+    def bounds_are_a_ratios(self) -> Self:
+        given = (self.low, self.high) != (None, None)
+        if given != (self.rule == "ratio"):
+            raise ValueError(f"low and high are bounds of rule ratio, which needs one at least; this is {self.rule}")
+        if self.low is not None and self.high is not None and self.low >= self.high:
+            raise ValueError(f"low {self.low:g} must be below high {self.high:g}")
+        return self
+
+
+class PublishedClaim(SpecModel):
+    """A sentence that a publication concludes with, and what has to be so here where it holds."""
+
+    key: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
+    text: str
+    """Claim, in own words."""
+    where: str
+    """Page, or section, of the source."""
+    experiment: str
+    """Experiment that could show it here."""
+    measure: Measure = Measure()
+    parts: tuple[ClaimRule, ...] = ()
+    """Rules, all of which hold where the claim does; none: it cannot be said by what is measured here."""
+    bounds: str = ""
+    """Reason for the bounds of the rules."""
+    elsewhere: str = ""
+    """Reason why it cannot be said in the lab, and where it can; a run on another site is judged all the same."""
+    quick_has_power: bool = True
+    """Whether the quick form of the experiment can decide it."""
+
+    @model_validator(mode="after")
+    def it_can_be_shown_or_has_a_reason(self) -> Self:
+        if not self.parts and not self.elsewhere:
+            raise ValueError(f"claim {self.key}: give parts, or elsewhere: why nothing here can say it")
+        return self
+
+
 class Publication(SpecModel):
     """Published tables, with their authors and the measured system."""
 
@@ -91,7 +207,11 @@ class Publication(SpecModel):
     method: str
     """Method, as the source states it."""
     tables: tuple[PublishedTable, ...] = Field(min_length=1)
-    """Tables in the order of the source."""
+    """Tables and figures with numbers, in the order of the source."""
+    claims: tuple[PublishedClaim, ...] = ()
+    """Claims in the order of the source."""
+    without_numbers: tuple[str, ...] = ()
+    """Figures of which the text at hand has no numbers: nothing is read off a picture."""
 
 
 def publications() -> tuple[Publication, ...]:

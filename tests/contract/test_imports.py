@@ -26,6 +26,7 @@ ARROWS = {
         ("__main__",),
         ("cli",),
         ("dashboard",),
+        ("foreign",),
         ("vsperf",),
         ("bundle", "run"),
         ("report", "measure"),
@@ -60,7 +61,7 @@ ARROWS = {
     "nfvbed.dashboard": (
         ("app",),
         ("chain", "evidence", "starting"),
-        ("annotating", "auditing", "deployments", "livepages", "pages"),
+        ("annotating", "auditing", "deployments", "livepages", "metrics", "pages"),
         ("live",),
         ("access",),
         (OWN,),
@@ -97,7 +98,7 @@ ARROWS = {
         (OWN,),
     ),
     "nfvbed.measure": (("telemetry",), (OWN,)),
-    "nfvbed.report": (("files",), ("page", "terminal"), ("figures", "csv"), (OWN,)),
+    "nfvbed.report": (("files", "papers"), ("page", "terminal"), ("figures", "csv"), (OWN,)),
     "nfvbed.run": (("runner", "switching"), ("execution",), ("visits",), ("testing",), ("kinds",), (OWN,)),
     "nfvbed.sites": (
         ("doctor",),

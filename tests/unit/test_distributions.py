@@ -47,3 +47,9 @@ def test_kendall_s_test_of_a_trend(count, steps, slope):
         values = values if steps is None else np.round(values * steps)
         found, expected = own.trend(values.tolist()), stats.kendalltau(np.arange(count), values).pvalue
         assert found == pytest.approx(expected, rel=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize(("hits", "tries"), [(0, 10), (3, 10), (10, 10), (29, 1000), (0, 1000)])
+def test_clopper_and_pearson_s_interval_of_a_chance(hits, tries):
+    expected = stats.binomtest(hits, tries).proportion_ci(0.95, "exact")
+    assert own.binomial_bounds(hits, tries) == pytest.approx((expected.low, expected.high), abs=1e-9)

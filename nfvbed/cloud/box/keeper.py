@@ -9,7 +9,6 @@ import json
 import os
 import re
 import signal
-import stat
 import subprocess
 import sys
 import traceback
@@ -18,17 +17,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from nfvbed.cloud.rootmounts import change_root, fill_dev
 from nfvbed.host.ledger.processes import start_time
 from nfvbed.host.network.namespaces import (
     CLONE_NEWNET,
     CLONE_NEWNS,
-    MNT_DETACH,
     MS_BIND,
     MS_PRIVATE,
     MS_REC,
     libc,
     mount,
-    unmount,
 )
 from nfvbed.wholefile import write_whole
 
@@ -38,16 +36,6 @@ _CLONE_NEWIPC = 0x08000000
 _CLONE_NEWPID = 0x20000000
 _MS_SHARED = 0x100000
 _PR_SET_PDEATHSIG = 1
-_DEVICES = (("null", 1, 3), ("zero", 1, 5), ("full", 1, 7), ("random", 1, 8), ("urandom", 1, 9), ("tty", 5, 0))
-"""This machine's devices are not among them, above all not /dev/kmsg: the kernel's log is no machine's of a box."""
-_TUN = (10, 200)
-_LINKS = (
-    ("ptmx", "pts/ptmx"),
-    ("fd", "/proc/self/fd"),
-    ("stdin", "/proc/self/fd/0"),
-    ("stdout", "/proc/self/fd/1"),
-    ("stderr", "/proc/self/fd/2"),
-)
 _SYSTEMD = "/lib/systemd/systemd"
 _ENVIRONMENT = {"container": "nfvbed-box", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 _FAILED = 70
@@ -134,12 +122,7 @@ def _boot(spec: dict[str, Any]) -> NoReturn:
     for source, target in spec["binds"]:
         (root / target).mkdir(parents=True, exist_ok=True)
         mount(source, str(root / target), "none", MS_BIND)
-    os.chdir(root)
-    if libc.pivot_root(b".", b".") != 0:
-        raise OSError(ctypes.get_errno(), "pivot_root failed")
-    # Both are at "." now, this machine's on top (pivot_root(2)).
-    unmount(".", MNT_DETACH)
-    os.chdir("/")
+    change_root(root)
     # Containers' engines share mounts with their containers.
     mount("none", "/", "none", MS_REC | _MS_SHARED)
     name = str(spec["name"]).encode()
@@ -156,24 +139,7 @@ def _mount_kernel(root: Path) -> None:
     mount("cgroup2", str(root / "sys/fs/cgroup"), "cgroup2")
     for name in ("run", "dev"):
         mount("tmpfs", str(root / name), "tmpfs", 0, "mode=755")
-    for name, major, minor in _DEVICES:
-        _device(root / "dev" / name, major, minor)
-    (root / "dev/net").mkdir()
-    _device(root / "dev/net/tun", *_TUN)
-    for name, target in _LINKS:
-        (root / "dev" / name).symlink_to(target)
-    for name, kind, options in (
-        ("pts", "devpts", "newinstance,ptmxmode=0666,mode=0620,gid=5"),
-        ("shm", "tmpfs", "mode=1777"),
-        ("hugepages", "hugetlbfs", "pagesize=2M"),
-    ):
-        (root / "dev" / name).mkdir()
-        mount(kind, str(root / "dev" / name), kind, 0, options)
-
-
-def _device(path: Path, major: int, minor: int) -> None:
-    os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(major, minor))
-    path.chmod(0o666)
+    fill_dev(root, "pagesize=2M")
 
 
 def _write_kernel_files(root: Path, folder: Path, site: str) -> None:

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfvbed.cloud.builtroot import BuiltRootPlaces
 from nfvbed.spec.box import BOX_DIRECTORY, key_of_box, known_hosts_of_box
 
 ROOT_DIRECTORY = Path(".nfvbed") / "box-root"
@@ -12,31 +13,13 @@ PULLED_DIRECTORY = Path(".nfvbed") / "box-pulled"
 """Images that all boxes of a checkout pull."""
 
 
-@dataclass(frozen=True)
-class RootPlaces:
+class RootPlaces(BuiltRootPlaces):
     """The root that all machines of all boxes of a checkout have below what they write."""
-
-    directory: Path
 
     @classmethod
     def of(cls, project_root: Path) -> "RootPlaces":
         """Return the places of a project's root of machines."""
         return cls((project_root / ROOT_DIRECTORY).resolve())
-
-    @property
-    def root(self) -> Path:
-        """The root; never written to once it is built."""
-        return self.directory / "root"
-
-    @property
-    def stamp(self) -> Path:
-        """What the root was built from, with the versions of its packages; written last."""
-        return self.directory / "root.json"
-
-    @property
-    def build(self) -> Path:
-        """A root that is being built, with the logs of the tools."""
-        return self.directory / "build"
 
 
 @dataclass(frozen=True)

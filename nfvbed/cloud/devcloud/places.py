@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfvbed.cloud.builtroot import BuiltRootPlaces
 from nfvbed.wholefile import write_whole
 
 PRIVATE_DIRECTORY = Path(".nfvbed") / "devcloud"
@@ -10,11 +11,8 @@ CONTROLLER = "controller"
 """The node with the APIs, and with a compute service of its own."""
 
 
-@dataclass(frozen=True)
-class CloudPlaces:
-    """The files of one cloud."""
-
-    directory: Path
+class CloudPlaces(BuiltRootPlaces):
+    """The files of one cloud; its root is below the layers of all nodes."""
 
     @classmethod
     def of(cls, project_root: Path) -> "CloudPlaces":
@@ -25,21 +23,6 @@ class CloudPlaces:
         """Make its folder for the owner alone, also where another nfvbed made it: it holds passwords."""
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.directory.chmod(0o700)
-
-    @property
-    def root(self) -> Path:
-        """The private root: what all nodes see below their own layers; never written to once it is built."""
-        return self.directory / "root"
-
-    @property
-    def stamp(self) -> Path:
-        """The record of what the private root was built from; written last."""
-        return self.directory / "root.json"
-
-    @property
-    def build(self) -> Path:
-        """A root that is being built, with the logs of the tools."""
-        return self.directory / "build"
 
     @property
     def archives(self) -> Path:

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Path
@@ -12,7 +12,6 @@ from nfvbed.compare.tables import KISTI_Z, TableDifference
 from nfvbed.compare.verdict import Judgement
 from nfvbed.dashboard.answers import page, saved
 from nfvbed.dashboard.api import PROBLEMS, FigureAnswer, figure_answer
-from nfvbed.dashboard.evidence.published import OwnFigure, SeenPublication, SeenTable, see_publications
 from nfvbed.dashboard.results.parameters import Export
 from nfvbed.dashboard.results.pictures import Form, Pictures, Places, linked_at, spec_of
 from nfvbed.records import Record, Status
@@ -21,6 +20,8 @@ from nfvbed.report.csv.export import guarded
 from nfvbed.report.figures.published import published_figure, stated_figure
 from nfvbed.report.figures.theme import Drawing
 from nfvbed.report.page.values import Cell, Table
+from nfvbed.report.papers.claims import JudgedClaim, judge_claims
+from nfvbed.report.papers.figures import OwnFigure, SeenPublication, SeenTable, see_publications
 from nfvbed.report.publishedlines import stated
 from nfvbed.spec.published import Publication, PublishedTable, publications
 from nfvbed.store import Store
@@ -36,8 +37,10 @@ VERDICTS: Final = (
     ("Pair", ""), ("Result", "verdict"), ("Ratio", "n"), ("p", "n"), ("p, Holm", "n"), ("Spread", "verdict"),
     ("p", "n"), ("p, Holm", "n"),
 )  # fmt: skip
+CLAIMS: Final = (("Claim", ""), ("Where", ""), ("Verdict", "verdict"), ("Why", "whole"))
 OWN: Final = (
-    ("Column", ""), ("Measured here", ""), ("Median", "n"), ("Least to greatest", "n"), ("Runs of iperf3", "n"),
+    ("Column", ""), ("Measured here", ""), ("Median", "n"), ("Least to greatest", "n"), ("Mean, Student 99 %", "n"),
+    (f"z = {KISTI_Z}", "n"), ("Runs or rounds", "n"),
 )  # fmt: skip
 
 
@@ -45,6 +48,8 @@ class PublishedAnswer(Record):
     """All that was published, recomputed, and what was measured here of the same kind."""
 
     publications: tuple[SeenPublication, ...]
+    claims: Mapping[str, tuple[JudgedClaim, ...]]
+    """Verdicts on the claims of each publication, by its name, on own rounds alone."""
     figures: tuple[FigureAnswer, ...]
     csv: str
     """Where the published results are."""
@@ -70,6 +75,7 @@ def pages_of_published(store: Store, pictures: Pictures) -> APIRouter:
             columns=columns_table,
             verdicts=verdicts_table,
             own=own_table,
+            claims={entry.name: claims_table(judge_claims(store, entry)) for entry in known if entry.claims},
         )
 
     @router.get("/figures/{figure}.svg")
@@ -100,7 +106,9 @@ def api_of_published(store: Store) -> APIRouter:
 
     @router.get("")
     def get_published() -> PublishedAnswer:
-        return PublishedAnswer(publications=see_publications(store, known), figures=figures, csv=PLACES.csv)
+        claims = {entry.name: judge_claims(store, entry) for entry in known}
+        seen = see_publications(store, known)
+        return PublishedAnswer(publications=seen, claims=claims, figures=figures, csv=PLACES.csv)
 
     return router
 
@@ -212,6 +220,21 @@ def _p(value: float | None) -> str:
     return wording.NOTHING if value is None else f"{value:.2g}"
 
 
+def claims_table(claims: Sequence[JudgedClaim]) -> Table:
+    """Return a publication's claims with their verdicts."""
+    rows = tuple(
+        (
+            Cell(claim.text),
+            Cell(claim.where),
+            Cell(claim.verdict.value, "verdict", below="quick form" if claim.quick else None, words=True),
+            Cell(claim.why, "whole", below=claim.bounds or claim.command, words=True),
+        )
+        for claim in claims
+    )
+    caption = "Claims, judged on the rounds of the newest run of their experiment here: paired, exact, each at 5 %."
+    return Table(caption, _headings(CLAIMS), rows, label="Claims")
+
+
 def own_table(table: SeenTable) -> Table:
     """Return what was measured here; the caption says of which run."""
     own = table.own
@@ -225,7 +248,7 @@ def own_table(table: SeenTable) -> Table:
 def _own(figure: OwnFigure) -> tuple[Cell, ...]:
     what = f"{figure.variant}, {wording.path(figure.topology, figure.vnf)}"
     if figure.value is None:
-        return (Cell(figure.label), Cell(what), Cell(figure.reason, "whole", tone="warning", span=3))
+        return (Cell(figure.label), Cell(what), Cell(figure.reason, "whole", tone="warning", span=5))
     marks = ", ".join(kind.value for kind in figure.warnings)
     span = wording.NOTHING
     if figure.low is not None and figure.high is not None:
@@ -235,5 +258,14 @@ def _own(figure: OwnFigure) -> tuple[Cell, ...]:
         Cell(what, below="; ".join(part for part in (figure.condition, marks) if part), words=True),
         Cell(f"{figure.value:.2f}", "n"),
         Cell(span, "n"),
+        Cell(_mean_of(figure), "n"),
+        Cell(f"{figure.kisti.low:.2f}–{figure.kisti.high:.2f}" if figure.kisti else wording.NOTHING, "n"),
         Cell(str(figure.repetitions), "n"),
     )
+
+
+def _mean_of(figure: OwnFigure) -> str:
+    if figure.mean is None or not figure.mean.intervals:
+        return wording.NOTHING
+    wide = figure.mean.intervals[-1]
+    return f"{figure.mean.mean:.2f} ({wide.low:.2f}–{wide.high:.2f})"

@@ -10,7 +10,7 @@ from nfvbed.measure.telemetry.probe import Readings
 from nfvbed.measure.telemetry.times import GroupTimes, Span, worked_ns
 from nfvbed.measure.telemetry.tracedtimes import TracedTimes
 from nfvbed.records import Role, Status, TrialRecord
-from nfvbed.records.results import MeasuredRow, Quantity
+from nfvbed.records.results import HZ_PER_PPS, MeasuredRow, Quantity
 from nfvbed.units import NS_PER_S
 
 _KINDS = ("user", "system", "softirq", "guest")
@@ -74,6 +74,10 @@ def group_row(group: Group, trials: Trials) -> MeasuredRow:
         "split_in_trial": trials.split.record.sequence,
         **counts,
     }
+    rate_pps = counted.record.forwarded_rate_pps
+    if rate_pps:
+        # As papers have it that divide the clock by the rate; it is shown beside theirs alone.
+        parameters[HZ_PER_PPS] = round(trials.tsc_hz / rate_pps, 1)
     if times.ticks is not None:
         parameters["ticks"] = times.ticks
     reasons = [*times.reasons, cycles.reason, "" if packets else "no packets"]

@@ -43,7 +43,7 @@ def test_a_changed_byte_is_refused_with_the_name_of_its_file(
     file.write_bytes(content)
     capsys.readouterr()
     assert main(["verify-bundle", str(file)]) == 31
-    assert "where: run.json" in capsys.readouterr().err
+    assert ": run.json\n" in capsys.readouterr().err
 
 
 def test_a_dry_run_lists_and_writes_nothing(
@@ -65,3 +65,24 @@ def test_what_is_no_bundle_is_refused(tmp_path: Path, content: bytes):
     file = tmp_path / "x.zip"
     file.write_bytes(content)
     assert main(["verify-bundle", str(file)]) == 10
+
+
+def test_the_run_of_a_bundle_is_imported_after_it_was_checked(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    file, other = tmp_path / "run.zip", str(tmp_path / "other.sqlite")
+    assert main(["--store", str(store), "bundle", RUN, "--output", str(file)]) == 0
+    changed = tmp_path / "changed.zip"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 4] ^= 1
+    changed.write_bytes(content)
+    assert main(["--store", other, "import", str(changed)]) == 31
+    assert main(["--store", other, "import", str(file)]) == 0
+    assert f"imported run {RUN}" in capsys.readouterr().out
+
+
+def test_what_was_not_measured_on_nics_has_no_row(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "run.zip"
+    assert main(["--store", str(store), "bundle", RUN, "--output", str(file)]) == 0
+    assert main(["verify-bundle", str(file), "--row"]) == 2
+    assert "nothing in it was measured on the ports of NICs" in capsys.readouterr().err

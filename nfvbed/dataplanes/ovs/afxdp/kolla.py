@@ -50,11 +50,7 @@ KOLLA = KollaPlane(
     neutron=NeutronParts(settings=FIREWALL),
     switch=SwitchParts(datapath="netdev", polling=_polling, check=check_affinity),
     variables=Variables(
-        fixed={
-            "ovs_datapath": "netdev",
-            # Kolla's other image has an Open vSwitch without AF_XDP.
-            "openvswitch_vswitchd_image": "{{ docker_image_url }}ovsdpdk-vswitchd",
-        },
+        fixed={"ovs_datapath": "netdev"},
         of_roles=_of_role,
     ),
 )

@@ -251,6 +251,14 @@ def test_horizon_gets_its_panel_where_it_can_have_one():
     assert "horizon_extra_volumes" not in rendering("ovs-kernel", "ocata").files["globals.yml"]
 
 
+def test_a_container_has_the_image_of_its_own_service():
+    """Kolla's start command for a service names programs of that service's image, and another image may lack them."""
+    for variant in ("ovs-dpdk", "ovs-kernel", "sriov", "macvtap", "ovs-afxdp", "vpp"):
+        files = rendering(variant).files
+        named = {key for text in files.values() for line in text.splitlines() if (key := line.split(":")[0].strip())}
+        assert not {key for key in named if key.endswith("_image")}, variant
+
+
 def test_the_management_nic_is_no_data_planes():
     for variant in ("ovs-dpdk", "ovs-kernel", "sriov", "macvtap", "ovs-afxdp", "vpp"):
         files = rendering(variant).files

@@ -1,0 +1,129 @@
+"""The experiment of a gate: baseline, candidate and reference of one variant, in interleaved rounds."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from pydantic import Field
+
+from nfvbed.compare.gating import BASELINE, CANDIDATE, LOOKS, REFERENCE, Estimand
+from nfvbed.errors import ConfigurationError, UsageError
+from nfvbed.records import Record
+from nfvbed.spec import boundedyaml
+from nfvbed.spec.document import Document
+from nfvbed.spec.loader import Project
+from nfvbed.spec.rules import Study
+
+OWN: Final = "own"
+"""The variant as its file has it."""
+PDR_LOOKS: Final = (8,)
+"""A search takes so long that there is one look, with the whole level."""
+PDR_TEST: Final = "pdr"
+BUDGET_S: Final[Mapping[Estimand, float]] = {"mrr": 600.0, "pdr": 3600.0}
+"""Where no other is given."""
+FORM: Final = f"{OWN}, KEY=VALUE[,KEY=VALUE] of the variant's options, or the name of another variant of the data plane"
+
+
+class OptionSet(Record):
+    """One side of a gate: a variant's file and the options that differ from it."""
+
+    text: str
+    """As it was given."""
+    variant: str
+    options: dict[str, Any] = {}
+
+
+class GateSpec(Record):
+    """What a gate measures."""
+
+    variant: str
+    baseline: OptionSet
+    candidate: OptionSet
+    estimand: Estimand = "mrr"
+    looks: tuple[int, ...] = Field(LOOKS, min_length=1)
+    budget_s: float = Field(gt=0)
+    topologies: tuple[str, ...] = ()
+    """None: port to port."""
+    frame_sizes: tuple[int | str, ...] = ()
+    """None: 64 and 1518 B; of PDR 64 B alone."""
+    site: str = "lab"
+
+
+def read_option_set(text: str, variant: str, names: Sequence[str]) -> OptionSet:
+    """Read one side of a gate.
+
+    Args:
+        text: `own`, the name of a variant, or `KEY=VALUE[,KEY=VALUE]`; values are YAML.
+        variant: the variant that the gate is of.
+        names: of all variants.
+
+    Raises:
+        UsageError: it has none of these forms.
+    """
+    if text == OWN:
+        return OptionSet(text=text, variant=variant)
+    if "=" not in text:
+        if text in names:
+            return OptionSet(text=text, variant=text)
+        raise UsageError(f"{text!r} is no side of a gate", fix=f"give {FORM}")
+    options: dict[str, Any] = {}
+    for entry in text.split(","):
+        key, separator, value = entry.partition("=")
+        if not separator or not key.strip() or key.strip() in options:
+            raise UsageError(f"{entry!r} is no option with a value, or is given twice", fix=f"give {FORM}")
+        try:
+            options[key.strip()] = boundedyaml.load(value)
+        except yaml.YAMLError as error:
+            raise UsageError(f"the value of {entry!r} is not YAML", fix=f"give {FORM}") from error
+    return OptionSet(text=text, variant=variant, options=options)
+
+
+def study_of_gate(project: Project, spec: GateSpec) -> Study:
+    """Return the experiment of a gate with its variants, checked as any other.
+
+    Raises:
+        ConfigurationError: options that the data plane does not have, or paths that the variant does not.
+    """
+    sides = {BASELINE: spec.baseline, CANDIDATE: spec.candidate, REFERENCE: spec.baseline}
+    data: dict[str, Any] = {
+        "name": "gate",
+        "title": f"Gate of {spec.variant}: {spec.baseline.text} against {spec.candidate.text}",
+        "site": spec.site,
+        "purpose": "compare",
+        "variants": list(sides),
+        "baseline": BASELINE,
+        "altered": {name: _altered(name, side) for name, side in sides.items()},
+        "topologies": list(spec.topologies or ("p2p",)),
+        "frame_sizes": list(spec.frame_sizes or ((64, 1518) if spec.estimand == "mrr" else (64,))),
+        "trials": {"paced_duration_s": 0.05},
+        "repetitions": {
+            "looks": list(spec.looks),
+            "needed": spec.looks[-1],
+            "max_rounds": spec.looks[-1],
+            "needed_ceilings": 3,
+            "time_limit_s": spec.budget_s,
+            "budget_s": spec.budget_s,
+        },
+    }
+    if spec.estimand == "pdr":
+        data["tests"] = [{"kind": "search", "preset": "csit-quick", "name": PDR_TEST}]
+    study = project.study_of(Document(Path(f"gate of {spec.variant}"), data, {}))
+    planes = {variant.name: variant.options.dataplane for variant in study.variants}
+    if len(set(planes.values())) > 1:
+        raise ConfigurationError(
+            "a gate is of one data plane",
+            where="--baseline and --candidate",
+            observed=f"{planes[BASELINE]} and {planes[CANDIDATE]}",
+            fix="compare data planes by an experiment: nfvbed run, nfvbed compare",
+        )
+    return study
+
+
+def _altered(name: str, side: OptionSet) -> dict[str, Any]:
+    words = "once more" if name == REFERENCE else ""
+    return {
+        "variant": side.variant,
+        "title": " ".join(filter(None, (f"{side.variant}, {side.text}", words))),
+        "options": side.options,
+    }
