@@ -79,6 +79,7 @@ ARROWS = {
         (OWN,),
     ),
     "nfvbed.dataplanes.ovs": (
+        ("ovn",),
         ("dpdk", "afxdp", "kernel", "overlay"),
         ("switch",),
         ("entries", "chaincontrol"),
