@@ -80,7 +80,7 @@ ARROWS = {
     "nfvbed.dataplanes.ovs": (
         ("dpdk", "afxdp", "kernel", "overlay"),
         ("switch",),
-        ("entries", "chaincontrol"),
+        ("entries", "chaincontrol", "owntaps"),
         ("steering",),
         (OWN,),
     ),

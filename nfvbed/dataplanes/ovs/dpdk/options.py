@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions, refuse_unless_vhost_user
 from nfvbed.records import PortKind, VnfKind
 from nfvbed.spec.vnf import VnfChoice, vnic_of
@@ -15,6 +17,10 @@ class OvsDpdkOptions(OvsUserspaceOptions):
     port_type: Literal["vhost-user", "memif", "pci"] = "vhost-user"
     """Kind of the generator's ports, and of VNFs that are processes; a virtual machine has vhost-user. `pci`: the NICs
     of the site's `cables`; VNFs of every kind have vhost-user."""
+
+    userspace_tso: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Segmentation offload in userspace (`userspace-tso-enable`): ports pass on what a sender's kernel left undone, in
+    frames of up to 64 KiB. It is of the whole switch, which reads it once, at its start."""
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:
