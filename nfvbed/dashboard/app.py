@@ -23,6 +23,7 @@ from nfvbed.dashboard.deployments import FindDeployments, api_of_deployments, no
 from nfvbed.dashboard.evidence.evidence import evidence
 from nfvbed.dashboard.live import Streams
 from nfvbed.dashboard.livepages import live_pages
+from nfvbed.dashboard.metrics import metrics
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_comparisons, pages_of_reasons, pages_of_runs
 from nfvbed.dashboard.problems import problem, problem_of
@@ -97,6 +98,7 @@ def _that_read(
         files_of_comparisons(source, pictures),
         api(source, now),
         api_of_runs(source, now),
+        metrics(source, operations),
         *evidence(source, pictures, now, operations, measures),
     )
 

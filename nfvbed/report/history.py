@@ -55,10 +55,7 @@ class History:
     def series(self) -> tuple[Series, ...]:
         """Return the settings that several of the newest ended runs measured, with those runs that are no samples."""
         with self._one_at_a_time:
-            runs = [run for run in self._store.runs(self._selection) if run.status is not None][:NEWEST_RUNS]
-            kept = {(run.id, run.ended_at): self._of(run) for run in runs}
-            self._kept = kept
-            every = [entry for figures in kept.values() for entry in figures]
+            every = self._every(NEWEST_RUNS)
             settings = by_setting(entry for entry in every if isinstance(entry, Measured))
             others: dict[str, list[ExcludedRun]] = {}
             for entry in every:
@@ -67,6 +64,20 @@ class History:
             several = {name: members for name, members in settings.items() if len(members) > 1}
             self._found = {name: self._series(name, members, others.get(name, ())) for name, members in several.items()}
             return tuple(self._found.values())
+
+    def measured(self, most: int | None = NEWEST_RUNS) -> tuple[Measured, ...]:
+        """Return the figures of the newest ended runs, also of settings that one run alone measured.
+
+        Args:
+            most: so many runs; None: all of them.
+        """
+        with self._one_at_a_time:
+            return tuple(entry for entry in self._every(most) if isinstance(entry, Measured))
+
+    def _every(self, most: int | None) -> list[Measured | ExcludedRun]:
+        runs = [run for run in self._store.runs(self._selection) if run.status is not None][:most]
+        self._kept = {(run.id, run.ended_at): self._of(run) for run in runs}
+        return [entry for figures in self._kept.values() for entry in figures]
 
     def _series(self, name: str, members: tuple[Measured, ...], others: Sequence[ExcludedRun]) -> Series:
         known = self._found.get(name)

@@ -26,6 +26,7 @@ ARROWS = {
         ("__main__",),
         ("cli",),
         ("dashboard",),
+        ("foreign",),
         ("vsperf",),
         ("bundle", "run"),
         ("report", "measure"),
@@ -60,7 +61,7 @@ ARROWS = {
     "nfvbed.dashboard": (
         ("app",),
         ("chain", "evidence", "starting"),
-        ("annotating", "auditing", "deployments", "livepages", "pages"),
+        ("annotating", "auditing", "deployments", "livepages", "metrics", "pages"),
         ("live",),
         ("access",),
         (OWN,),
@@ -78,9 +79,10 @@ ARROWS = {
         (OWN,),
     ),
     "nfvbed.dataplanes.ovs": (
+        ("ovn",),
         ("dpdk", "afxdp", "kernel", "overlay"),
         ("switch",),
-        ("entries", "chaincontrol"),
+        ("entries", "chaincontrol", "owntaps"),
         ("steering",),
         (OWN,),
     ),

@@ -60,7 +60,10 @@ HEADERS: Final = {
     "x-frame-options": "DENY",
 }
 OPEN: Final = ("/static/",)
-"""Paths that need no token."""
+"""Beginnings of paths that need no token."""
+HEALTH: Final = "/healthz"
+"""It needs none either: who watches the server asks, and learns no more than that it answers."""
+METRICS: Final = "/metrics"
 
 
 @dataclass(frozen=True)
@@ -217,9 +220,9 @@ class Guard:
             request.session.clear()
             await self._note(asker, "sign out", Outcome.DONE)
             return RedirectResponse(LOGIN, 303)
-        if asker is not None or request.url.path.startswith(OPEN):
+        if asker is not None or request.url.path == HEALTH or request.url.path.startswith(OPEN):
             return None
-        if request.url.path.startswith("/api/"):
+        if request.url.path == METRICS or request.url.path.startswith("/api/"):
             fix = "send the token of the token file as `Authorization: Bearer TOKEN`"
             return refused(request, problem(401, "a token is needed", fix=fix))
         return RedirectResponse(LOGIN, 303)

@@ -1,21 +1,27 @@
 """Open vSwitch's userspace datapath on DPDK, with vhost-user or memif ports, or ports of NICs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from nfvbed.dataplanes.dataplane import DeployRequest
-from nfvbed.dataplanes.ovs import reading, tuning
+from nfvbed.dataplanes.dataplane import DeployRequest, OwnEnds
+from nfvbed.dataplanes.ovs import openflow, reading, tuning
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
+from nfvbed.dataplanes.ovs.dpdkoptions import DpdkDatapathOptions
 from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings
 from nfvbed.dataplanes.ovs.options import OvsOptions
+from nfvbed.dataplanes.ovs.owntaps import TSO, own_taps
 from nfvbed.dataplanes.ovs.probe import try_open_vswitch
-from nfvbed.dataplanes.ovs.switch import BRIDGE, VNF_PORT_MIB, OvsSwitch, StartedSwitch
+from nfvbed.dataplanes.ovs.state import OvsState
+from nfvbed.dataplanes.ovs.steering.path import path_rules, steering_path
+from nfvbed.dataplanes.ovs.switch import BRIDGE, NORMAL, VNF_PORT_MIB, OvsSwitch, StartedSwitch
 from nfvbed.dataplanes.ports import memif, vhost_user
 from nfvbed.dataplanes.reset import ResetReport
-from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
+from nfvbed.dataplanes.wiring import layout_of, port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.cores.topology import read_topology
 from nfvbed.host.fitness import Fitness
@@ -24,20 +30,21 @@ from nfvbed.host.nics.inventory import Nic
 from nfvbed.host.timing import Steps
 from nfvbed.records import Deployment, GeneratorPort, PortKind, QualityWarning, VnfPort
 from nfvbed.records.state import PlaneState
-from nfvbed.spec.layout import End
+from nfvbed.spec.layout import VEPC, End
 from nfvbed.spec.variant import Variant, options_of
 
 _OPEN_PORTS = 2
+STATIC_RULES = "static"
 
 
-def ovs_options(variant: Variant) -> OvsDpdkOptions:
+def ovs_options(variant: Variant) -> DpdkDatapathOptions:
     """Return the variant's options.
 
     Raises:
         ConfigurationError: they are those of another data plane.
         UnsupportedError: they ask for more queues than a generator's port has.
     """
-    options = options_of(variant, OvsDpdkOptions)
+    options = options_of(variant, DpdkDatapathOptions)
     if options.n_rxq != 1 and options.port_type != "pci":
         raise UnsupportedError(
             f"{options.port_type} ports receive on as many queues as their other side sends on: the generator on one",
@@ -83,9 +90,10 @@ class OvsDpdk(OvsSwitch):
         ports = _generator_ports(request, sockets)
         ports_of_vnfs = vnf_ports(plan, lambda end: _vnf_port(end, sockets[end.name], request))
         place = _make_place(request, len(sockets), steps)
+        ends = self.ends(request)
         if request.peers is not None and _is_client(request):
             with steps.timed("deploy.peers.start"):
-                request.peers.start(_foreseen(request, ports, ports_of_vnfs))
+                request.peers.start(_foreseen(request, ports, ports_of_vnfs, ends))
         state = _start(request, instance, place, sockets, steps)
         return StartedSwitch(
             instance=instance,
@@ -95,9 +103,26 @@ class OvsDpdk(OvsSwitch):
             threads=reading.pmd_threads(workspace.process(SWITCH).pid),
             daemon_cores=request.arrangement.control_cores,
             versions={"dpdk": state.dpdk_version},
-            state=PlaneState(idle_port=vhost_user.IDLE if len(plan.outside) == 1 else None),
+            state=ends,
             warnings=place.warnings,
         )
+
+    def own_ends(self, deployment: Deployment) -> Callable[[], AbstractContextManager[OwnEnds]] | None:
+        """Return its own taps where nfvbed writes the rules; around a mobile core the ends stay as they are."""
+        state, plan = OvsState.of(deployment), layout_of(deployment)
+        numbers = port_numbers(plan)
+        if plan.name == VEPC or not {"p0", "p1"} <= numbers.keys() or state.steering not in (STATIC_RULES, NORMAL):
+            return None
+        rules = [openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)]
+        if state.steering != NORMAL:
+            rules = list(path_rules(steering_path(plan)))
+        instance = OvsInstance(self._workspace(deployment), locate(), state.daemon_cores)
+        bridge, outside = self._bridge(deployment), (numbers["p0"], numbers["p1"])
+        return partial(own_taps, bridge, instance, rules, outside)
+
+    def ends(self, request: DeployRequest) -> PlaneState:
+        """Return what the generator needs to know of the ends of the path."""
+        return PlaneState(idle_port=vhost_user.IDLE if len(request.layout.outside) == 1 else None)
 
     def reset(self, deployment: Deployment) -> ResetReport:
         """Reset as every Open vSwitch does; DPDK's memif clients would not connect again.
@@ -159,7 +184,10 @@ def _is_client(request: DeployRequest) -> bool:
 
 
 def _foreseen(
-    request: DeployRequest, ports: tuple[GeneratorPort, ...], ports_of_vnfs: tuple[tuple[VnfPort, ...], ...]
+    request: DeployRequest,
+    ports: tuple[GeneratorPort, ...],
+    ports_of_vnfs: tuple[tuple[VnfPort, ...], ...],
+    ends: PlaneState,
 ) -> Deployment:
     """Return the deployment as the other sides need it to start before the switch."""
     return Deployment(
@@ -170,6 +198,7 @@ def _foreseen(
         ports=ports,
         vnf_ports=ports_of_vnfs,
         run_directory=str(request.workspace.directory),
+        control=ends.as_control(),
     )
 
 
@@ -181,6 +210,8 @@ def _start(
     with steps.timed("deploy.database"):
         instance.start_database()
     other_config = settings(place.dpdk, f"nfvbed-{request.workspace.id}-ovs") | tuning.userspace_settings(options)
+    if isinstance(options, OvsDpdkOptions) and options.userspace_tso:
+        other_config |= {TSO: "true"}
     ports = [
         _nic_request(name, request) if _is_on_nic(name, options) else _port_request(name, sockets[name], request)
         for name in port_numbers(request.layout)
@@ -198,7 +229,7 @@ def _start(
     return state
 
 
-def _is_on_nic(name: str, options: OvsDpdkOptions) -> bool:
+def _is_on_nic(name: str, options: DpdkDatapathOptions) -> bool:
     """Return whether a port, `p0` or `p1`, is one of a NIC."""
     return options.port_type == "pci" and name.startswith("p")
 
@@ -247,7 +278,7 @@ def _generator_ports(request: DeployRequest, sockets: Mapping[str, Path]) -> tup
     return tuple(_generator_port(index, path, options) for index, path in enumerate(paths))
 
 
-def _generator_port(index: int, path: Path, options: OvsDpdkOptions) -> GeneratorPort:
+def _generator_port(index: int, path: Path, options: DpdkDatapathOptions) -> GeneratorPort:
     if options.port_type == "memif":
         queues = memif.queues(options.pmd_cores)
         return memif.generator_port(index, path, options.rx_queue_size, queues=queues)
