@@ -6,7 +6,7 @@ from statistics import median
 
 from nfvbed.compare.rows.labelling import label_run
 from nfvbed.compare.rows.visits import LabelledTrial, Visit, pair, visits_of
-from nfvbed.compare.verdict import Rules, Verdict, judge
+from nfvbed.compare.verdict import Judgement, Rules, Verdict, judge
 from nfvbed.plan.cells import CellPlan, Point
 from nfvbed.records import TrialRecord
 from nfvbed.spec.experiment import BEST, Experiment
@@ -46,15 +46,26 @@ def visits_by_cell(trials: Sequence[TrialRecord]) -> dict[str, tuple[Visit, ...]
 
 
 def _is_decided(experiment: Experiment, cells: Sequence[CellPlan], visits: Mapping[str, Sequence[Visit]]) -> bool:
+    judged = judgements(experiment, cells, visits)[1]
+    return all(judgement.verdict is not Verdict.UNDECIDED for judgement in judged.values())
+
+
+def judgements(
+    experiment: Experiment, cells: Sequence[CellPlan], visits: Mapping[str, Sequence[Visit]]
+) -> tuple[str, dict[str, Judgement]]:
+    """Return the baseline of a traffic point, and what is known of the others against it, by cell; limits left aside.
+
+    Args:
+        cells: those that are compared there.
+    """
     baseline = _baseline(experiment, cells, visits)
     repetitions = experiment.repetitions
     rules = Rules(looks=repetitions.looks, needed=repetitions.needed, max_spread=repetitions.max_spread)
     others = [cell for cell in cells if cell != baseline]
-    judged = [
-        judge(pair(visits.get(cell.id, ()), visits.get(baseline.id, ())), rules, comparisons=len(others))
+    return baseline.id, {
+        cell.id: judge(pair(visits.get(cell.id, ()), visits.get(baseline.id, ())), rules, comparisons=len(others))
         for cell in others
-    ]
-    return all(judgement.verdict is not Verdict.UNDECIDED for judgement in judged)
+    }
 
 
 def _baseline(experiment: Experiment, cells: Sequence[CellPlan], visits: Mapping[str, Sequence[Visit]]) -> CellPlan:
