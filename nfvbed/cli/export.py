@@ -1,6 +1,9 @@
 """`nfvbed export`: a run as one JSON document or as rows of VSPERF's; all runs as a store, or for Prometheus."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -16,11 +19,13 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.records.selection import EVERY, OmittedRuns
 from nfvbed.report.load import make_options
-from nfvbed.wholefile import write_output
+from nfvbed.spec.below import below
+from nfvbed.wholefile import not_written, write_output
 
 JSON = "json"
 SQLITE = "sqlite"
 VSPERF_CSV = "vsperf-csv"
+CSIT_UTI = "csit-uti"
 OPENMETRICS = "openmetrics"
 
 
@@ -29,14 +34,14 @@ OPENMETRICS = "openmetrics"
 @click.option(
     "--format",
     "form",
-    type=click.Choice([JSON, VSPERF_CSV, SQLITE, OPENMETRICS]),
+    type=click.Choice([JSON, VSPERF_CSV, CSIT_UTI, SQLITE, OPENMETRICS]),
     default=JSON,
     show_default=True,
     help="json: the whole run, for `nfvbed import`; vsperf-csv: its rows in the columns of VSPERF's result files; "
-    "sqlite: a copy of all runs, for others to read with --store; openmetrics: the figures of all runs, or of RUN, "
-    "with the times when they began, for Prometheus.",
+    "csit-uti: a folder of test cases as CSIT's model 1.5.1 has them; sqlite: a copy of all runs, for others to read "
+    "with --store; openmetrics: the figures of all runs, or of RUN, with the times when they began, for Prometheus.",
 )
-@click.option("--output", metavar="FILE", help="File to write. Default, and -: standard output.")
+@click.option("--output", metavar="FILE", help="File to write, of csit-uti a folder. Default, and -: standard output.")
 @simulated_option
 @root_option
 @store_option
@@ -48,6 +53,9 @@ def command(run: str, form: str, output: str | None, simulated: bool, root: Path
     """
     if form == SQLITE:
         _copy(output, root, store)
+        return
+    if form == CSIT_UTI:
+        _csit_uti(run, output, simulated, root, store)
         return
     if form == OPENMETRICS:
         _write(_openmetrics(run, simulated, root, store), output)
@@ -71,6 +79,31 @@ def _copy(output: str | None, root: Path | None, store: str | None) -> None:
     with open_store(open_project(root), store) as opened:
         opened.copy_to(Path(output))
     click.echo(f"wrote {output}")
+
+
+def _csit_uti(run: str, output: str | None, simulated: bool, root: Path | None, store: str | None) -> None:
+    from nfvbed.compare.comparison import compare
+    from nfvbed.foreign.csitwriting import to_uti
+
+    if output is None or output == STANDARD:
+        raise UsageError("test cases of CSIT are files", where="--format csit-uti", fix="name a folder with --output")
+    loaded = load_runs(root, store, (run,), simulated)
+    chosen = {"baseline": None, "placement_class": "auto", "needed": None, "margin": Rules().margin}
+    versions = {digest: _versions(value) for digest, value in loaded.variants.items()}
+    made = to_uti(compare(loaded.data, make_options(loaded, chosen)), loaded.data[0], versions)
+    folder = Path(output)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise not_written("the export", error, "name another folder with --output") from error
+    for name, document in made.items():
+        write_output(below(folder, name), json.dumps(document, indent=2) + "\n", "the export")
+    click.echo(f"wrote {len(made)} test cases to {folder}")
+
+
+def _versions(variant: Mapping[str, Any]) -> str:
+    versions = variant.get("versions")
+    return ", ".join(f"{name} {version}" for name, version in versions.items()) if isinstance(versions, dict) else ""
 
 
 def _is_named() -> bool:

@@ -39,6 +39,7 @@ VERBS = {
     "runs": ("runs", "List the runs in the store."),
     "export": ("export", "Write a run as one JSON document."),
     "import": ("import_run", "Put an exported run into the store."),
+    "foreign": ("foreign", "Show results of CSIT, NFVbench and VSPERF."),
     "bundle": ("bundle", "Write a run as one file that others can check."),
     "verify-bundle": ("verify_bundle", "Check a bundle: is it consistent, and whose is it."),
     "recommend": ("recommend", "Say which data plane to take."),

@@ -36,6 +36,7 @@ ROOMS = {
     "lagopus-raw": "nfvbed.dataplanes.lagopus",
     "linux-bridge": "nfvbed.dataplanes.linux_bridge",
     "macvtap": "nfvbed.dataplanes.macvtap",
+    "ovn": "nfvbed.dataplanes.ovs.ovn",
     "ovs-afxdp": "nfvbed.dataplanes.ovs.afxdp",
     "ovs-dpdk": "nfvbed.dataplanes.ovs.dpdk",
     "ovs-kernel": "nfvbed.dataplanes.ovs.kernel",

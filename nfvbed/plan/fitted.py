@@ -81,11 +81,12 @@ def _variants(experiment: Experiment, site: SiteSpec, state: SiteState, found: _
         there, why = (state.path.variant,), f"{state.path.variant} has VNFs; {room}"
     if not there:
         return
-    kept = tuple(name for name in experiment.variants if name in there) or there
-    if kept == experiment.variants:
+    # Several are there side by side in order to be compared.
+    kept = there if len(there) > 1 else (tuple(name for name in experiment.variants if name in there) or there)
+    if set(kept) == set(experiment.variants):
         return
     left = ", ".join(name for name in experiment.variants if name not in kept)
-    found.put("variants", list(kept), f"{', '.join(kept)} without {left}: {why}")
+    found.put("variants", list(kept), f"{', '.join(kept)}{f' without {left}' if left else ''}: {why}")
     if experiment.altered:
         found.keys["altered"] = {name: one.model_dump() for name, one in experiment.altered.items() if name in kept}
 

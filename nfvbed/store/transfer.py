@@ -121,7 +121,7 @@ def read_run(text: str, where: str) -> RunDocument:
             "this is no run that nfvbed exported",
             where=f"{where}{' at ' + place if place and not other else ''}",
             observed=f"it is a result of {other}, which is not imported" if other else first["msg"],
-            fix=EXPORTED,
+            fix="nfvbed foreign FILE shows it beside others; it never becomes a measurement" if other else EXPORTED,
         ) from error
     _refuse_controls(document, where)
     for digest, blob in document.blobs.items():

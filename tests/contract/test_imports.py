@@ -26,6 +26,7 @@ ARROWS = {
         ("__main__",),
         ("cli",),
         ("dashboard",),
+        ("foreign",),
         ("vsperf",),
         ("bundle", "run"),
         ("report", "measure"),
@@ -78,6 +79,7 @@ ARROWS = {
         (OWN,),
     ),
     "nfvbed.dataplanes.ovs": (
+        ("ovn",),
         ("dpdk", "afxdp", "kernel", "overlay"),
         ("switch",),
         ("entries", "chaincontrol"),

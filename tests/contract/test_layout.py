@@ -27,6 +27,7 @@ PACKAGE = {
     "compare",
     "dashboard",
     "dataplanes",
+    "foreign",
     "host",
     "measure",
     "plan",

@@ -79,6 +79,7 @@ MAY = {
 """Files that may, and why."""
 FOLDERS = {
     "nfvbed/spec/publications/": "what others have published",
+    "nfvbed/foreign/csit_test_case_": "CSIT's schema, as it was recorded",
     "nfvbed/vsperf/conf/": "VSPERF's names of switches and tests, and what is measured for them",
 }
 """Whose files may."""

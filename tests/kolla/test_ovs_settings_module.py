@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from nfvbed.dataplanes.ovs.binaries import locate
+from tests.functional.xdp_driver import Namespace
 from tests.kolla.genconfig import ENVIRONMENT, ROOT
 
 LIBRARY = ROOT / "deploy/roles/nfvbed_ovs/library"
@@ -142,11 +143,19 @@ def test_ports_of_instances_become_afxdp_sockets_and_others_do_not(server, tmp_p
     file.write_text(json.dumps(settings))
 
     def once() -> str:
-        argv = [sys.executable, "-I", str(TAPS), str(file), "--once"]
-        return subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=True).stdout
+        return space.run(sys.executable, "-I", str(TAPS), str(file), "--once")
 
-    assert once() == "opened with AF_XDP: tap1\n"
-    assert once() == ""
+    space = Namespace()
+    try:
+        for name in ("tap1", "tap2", "eth0"):
+            space.run("ip", "tuntap", "add", "dev", name, "mode", "tap")
+        assert once() == "opened with AF_XDP: tap1\n"
+        assert once() == "set up: tap1\n", "the switch puts back the flags of a time when it was down"
+        assert once() == ""
+        up = space.run("ip", "-oneline", "link", "show", "up")
+    finally:
+        space.close()
+    assert "tap1" in up and "tap2" not in up and "eth0" not in up
     assert server.run("get", "Interface", "tap1", "type") == "afxdp"
     assert server.run("get", "Interface", "tap1", "options") == '{n_rxq="1", xdp-mode=best-effort}'
     assert {server.run("get", "Interface", name, "type") for name in ("tap2", "eth0")} == {'""'}

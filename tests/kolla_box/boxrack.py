@@ -33,6 +33,10 @@ WAIT_S = 60.0
 DEPLOYED_S = 3600
 """Longer than any stage takes on a loaded machine."""
 FAILED, INTERRUPTED = 20, 130
+DEPLOY = ("deploy", "ovs-dpdk", "--site", "box")
+"""A whole cloud."""
+MACHINES = ("controller", "compute1", "compute2")
+"""Those that Kolla deploys something on."""
 SEND = """
 import socket, sys
 device, frame = sys.argv[1], bytes.fromhex(sys.argv[2])

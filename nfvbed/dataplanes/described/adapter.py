@@ -60,8 +60,8 @@ class Described(DataPlane):
             raise UnsupportedError(
                 NO_RESET,
                 where=f"variant {deployment.variant}",
-                observed="the kernel forwards, and the variant's file has no stop that takes that away",
-                fix="say stop, or leave the test reset out of experiments with this variant",
+                observed="the kernel forwards, and the variant's file does not say how that ends",
+                fix="add the key stop, or leave the test reset out of experiments with this variant",
             )
         return self._of(deployment).reset(deployment)
 

@@ -22,7 +22,16 @@ _LOOK_AROUND_MS = 50
 
 ROOT = "Open_vSwitch"
 _COLUMNS = {
-    ROOT: ("bridges", "cur_cfg", "next_cfg", "other_config", "dpdk_version", "dpdk_initialized", "iface_types"),
+    ROOT: (
+        "bridges",
+        "cur_cfg",
+        "next_cfg",
+        "other_config",
+        "external_ids",
+        "dpdk_version",
+        "dpdk_initialized",
+        "iface_types",
+    ),
     "Bridge": ("name", "ports", "datapath_type", "fail_mode", "protocols", "controller", "other_config"),
     "Controller": ("target", "connection_mode", "status"),
     "Port": ("name", "interfaces"),
@@ -31,6 +40,7 @@ _COLUMNS = {
         "type",
         "options",
         "other_config",
+        "external_ids",
         "ofport",
         "ofport_request",
         "error",
@@ -210,6 +220,31 @@ class SwitchDatabase:
             controllers[0].connection_mode = "out-of-band"
         row.controller = controllers
         self._apply(transaction, f"the switch did not take the controller of {bridge}")
+
+    def allow_openflow(self, bridge: str, version: str) -> None:
+        """Let a bridge speak one more version of OpenFlow (`OpenFlow15`).
+
+        Raises:
+            DeployError: there is no such bridge, or the switch did not do it.
+        """
+        row = self._bridge(bridge)
+        transaction = idl.Transaction(self._idl)
+        row.protocols = sorted({*row.protocols, version})
+        self._apply(transaction, f"the switch does not let {bridge} speak {version}")
+
+    def set_external_ids(self, switch: Mapping[str, str], interfaces: Mapping[str, Mapping[str, str]]) -> None:
+        """Set what others read of the switch and of interfaces (`external_ids`).
+
+        Args:
+            interfaces: what is set, by interface.
+        """
+        transaction = idl.Transaction(self._idl)
+        root = self._root()
+        root.external_ids = {**root.external_ids, **switch}
+        for row in self._idl.tables["Interface"].rows.values():
+            if row.name in interfaces:
+                row.external_ids = {**row.external_ids, **interfaces[row.name]}
+        self._commit(transaction)
 
     def controller_status(self, bridge: str) -> str:
         """Return the state of the connection to a bridge's controller, in the switch's words; "" where it has none."""

@@ -17,7 +17,7 @@ from nfvbed.cloud.tacker.legacy import LegacyApi
 from nfvbed.cloud.tacker.marks import Consoles
 from nfvbed.cloud.tacker.sol import SolApi
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.errors import InternalError, UnsupportedError
+from nfvbed.errors import InternalError, OnboardError, UnsupportedError
 from nfvbed.host.qemu import images as image_files
 from nfvbed.host.qemu.images import Image
 from nfvbed.host.timing import Steps
@@ -183,13 +183,23 @@ class TackerVnfs(VnfProvider):
         target, variant, row = self._target, live.wanted.variant, self._row(choice)
         networks, computes = target.networks_for(variant), target.computes_of(variant)
         target.provide_tunnels(variant, [networks.named[name] for name in row.tunnels])
-        zones = target.zones(variant)
-        place = RowPlace(networks, computes, zones, target.inherits_port_security)
+        place = RowPlace(networks, computes, self._zones(variant), target.inherits_port_security)
         request = row.request((live.deployment.id, "vnf1"), place, image, self.form)
         with steps.timed("onboard.vnf1"):
             vnf = self._api.onboard(request, _say)
         machines = row.in_order(target.connection, vnf.instances, place)
         return vnfs.handle(0, vnf, choice, live.compute.vnf_port_kind, target.accelerator, machines)
+
+    def _zones(self, variant: Variant) -> Mapping[str, str]:
+        """Return zones of single computes; none where the cloud refuses them, and server groups alone place machines.
+
+        What the groups require holds all the same, and is looked at afterwards.
+        """
+        try:
+            return self._target.zones(variant)
+        except OnboardError as failure:
+            _log.warning("%s (%s): Nova chooses the computes, as groups allow", failure.what, failure.observed)
+            return {}
 
     def _zones_of_core(self, variant: Variant, core: mobilecore.MobileCore) -> dict[str, str]:
         """Return the zones of a core's virtual machines; none where its groups do not fit the site's computes."""
@@ -200,7 +210,7 @@ class TackerVnfs(VnfProvider):
             wanted = {}  # one compute has them all, as on a devcloud
         if not wanted:
             return {}
-        zones = self._target.zones(variant)
+        zones = self._zones(variant)
         return {machine: zones[compute] for machine, compute in wanted.items() if compute in zones}
 
     def _core(self, live: CloudDeployment, choice: VnfChoice, image: tuple[str, Image], steps: Steps) -> VnfHandle:

@@ -125,7 +125,8 @@ def test_several_variants_are_all_measured_and_one_is_named_to_onboard_on(tmp_pa
     assert status == 2 and "several data planes are deployed on site mine" in out
     assert main(["plan", "openstack", "--site", "mine", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
-    assert {cell["variant"] for cell in plan["cells"]} == {"ovs-dpdk"}, "that of the experiment's which is there"
+    assert {cell["variant"] for cell in plan["cells"]} == {"ovs-dpdk", "ovs-kernel"}, "both are there to be compared"
+    assert any("ovs-dpdk, ovs-kernel" in note and "deployed there" in note for note in plan["left_out_on_site"])
 
 
 def test_what_is_measured_in_a_box_works_in_the_order_of_the_page(tmp_path, monkeypatch, capsys):

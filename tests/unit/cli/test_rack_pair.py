@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import zipfile
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,7 @@ import yaml
 from nfvbed.cli.main import main
 from nfvbed.cloud.instances import InstancePort, PlacedInstance
 from nfvbed.cloud.tacker.api import TackerVnf
+from nfvbed.errors import OnboardError
 from nfvbed.records import Accelerator, VnfHandle
 from nfvbed.records.state import ON_COMPUTE
 from nfvbed.sites.kolla.measured import accelerators
@@ -147,9 +149,37 @@ def test_an_instance_that_ended_is_found_whichever_it_is(rack, capsys):
     assert said(capsys, "onboard", "vpair", *AT)[0] == 0
     (vnf,) = rack.onboarded.values()
     gone = [one for one in vnf.instances if one.id != "i-east"]
-    rack.onboarded["v-1"] = TackerVnf(*[*vars(vnf).values()][:6], tuple(gone))
+    rack.onboarded["v-1"] = replace(vnf, instances=tuple(gone))
     status, out = said(capsys, "heal", *AT)
     assert status == 11 and "a VNF of several machines is not healed" in out and "nfvbed onboard vpair" in out
+
+
+def test_a_guest_that_was_moved_since_is_found_by_the_next_command(rack, capsys):
+    assert said(capsys, "onboard", "vpair", *AT)[0] == 0
+    (vnf,) = rack.onboarded.values()
+    moved = tuple(replace(one, host="compute1") for one in vnf.instances)
+    rack.onboarded["v-1"] = replace(vnf, instances=moved)
+    status, out = said(capsys, "verify", *AT)
+    assert status == 20 and "vnf1 (east) is on another compute than when it was onboarded" in out, out
+    assert "it was on compute2, and is on compute1" in out
+
+
+def test_where_computes_get_no_zones_the_group_holds_all_the_same(tmp_path, monkeypatch, capsys):
+    """As on a rack on which others have instances: Nova changes no zone of theirs."""
+
+    def refused(cloud, variant):
+        raise OnboardError("compute compute1 cannot be given an availability zone of its own", observed="instances")
+
+    make_root(tmp_path)
+    for moved, code in (({"east": "compute2"}, 0), ({}, 21)):
+        rack = doubles(monkeypatch, tmp_path, **moved)
+        monkeypatch.setattr(RackCloud, "zones", refused)
+        status, out = said(capsys, "onboard", "vpair", *AT)
+        assert status == code, out
+        assert not any("availability_zone" in one["properties"] for one in base_hot(rack.requests[0]).values())
+        assert base_hot(rack.requests[0])["PG_apart"]["properties"]["policies"] == ["anti-affinity"]
+        said(capsys, "offboard", *AT)
+    assert "group apart of VNF vpair is not placed as it says" in out
 
 
 @pytest.mark.parametrize(

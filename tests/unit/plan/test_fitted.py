@@ -29,11 +29,17 @@ def test_a_simulated_one_is_not_touched():
 
 
 def test_variants_that_are_not_there_are_left_out_and_all_are_replaced_where_none_is():
-    keys, notes = fitted(state=SiteState(("ovs-dpdk", "macvtap")))
+    keys, notes = fitted(state=SiteState(("ovs-dpdk",)))
     assert keys["variants"] == ["ovs-dpdk"]
-    assert notes[0] == "ovs-dpdk without linux-bridge: deployed there: ovs-dpdk, macvtap"
+    assert notes[0] == "ovs-dpdk without linux-bridge: deployed there: ovs-dpdk"
     assert fitted(state=SiteState(("macvtap",)))[0]["variants"] == ["macvtap"]
     assert "variants" not in fitted(state=SiteState(("linux-bridge", "ovs-dpdk")))[0]
+
+
+def test_those_that_are_there_side_by_side_are_all_measured():
+    keys, notes = fitted(state=SiteState(("ovs-dpdk", "macvtap")))
+    assert keys["variants"] == ["ovs-dpdk", "macvtap"]
+    assert notes[0] == "ovs-dpdk, macvtap without linux-bridge: deployed there: ovs-dpdk, macvtap"
 
 
 def test_what_is_onboarded_is_measured_alone():

@@ -8,7 +8,7 @@ from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ovs import reading, tuning
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
-from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
+from nfvbed.dataplanes.ovs.dpdkoptions import DpdkDatapathOptions
 from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings
 from nfvbed.dataplanes.ovs.options import OvsOptions
 from nfvbed.dataplanes.ovs.probe import try_open_vswitch
@@ -30,14 +30,14 @@ from nfvbed.spec.variant import Variant, options_of
 _OPEN_PORTS = 2
 
 
-def ovs_options(variant: Variant) -> OvsDpdkOptions:
+def ovs_options(variant: Variant) -> DpdkDatapathOptions:
     """Return the variant's options.
 
     Raises:
         ConfigurationError: they are those of another data plane.
         UnsupportedError: they ask for more queues than a generator's port has.
     """
-    options = options_of(variant, OvsDpdkOptions)
+    options = options_of(variant, DpdkDatapathOptions)
     if options.n_rxq != 1 and options.port_type != "pci":
         raise UnsupportedError(
             f"{options.port_type} ports receive on as many queues as their other side sends on: the generator on one",
@@ -83,9 +83,10 @@ class OvsDpdk(OvsSwitch):
         ports = _generator_ports(request, sockets)
         ports_of_vnfs = vnf_ports(plan, lambda end: _vnf_port(end, sockets[end.name], request))
         place = _make_place(request, len(sockets), steps)
+        ends = self.ends(request)
         if request.peers is not None and _is_client(request):
             with steps.timed("deploy.peers.start"):
-                request.peers.start(_foreseen(request, ports, ports_of_vnfs))
+                request.peers.start(_foreseen(request, ports, ports_of_vnfs, ends))
         state = _start(request, instance, place, sockets, steps)
         return StartedSwitch(
             instance=instance,
@@ -95,9 +96,13 @@ class OvsDpdk(OvsSwitch):
             threads=reading.pmd_threads(workspace.process(SWITCH).pid),
             daemon_cores=request.arrangement.control_cores,
             versions={"dpdk": state.dpdk_version},
-            state=PlaneState(idle_port=vhost_user.IDLE if len(plan.outside) == 1 else None),
+            state=ends,
             warnings=place.warnings,
         )
+
+    def ends(self, request: DeployRequest) -> PlaneState:
+        """Return what the generator needs to know of the ends of the path."""
+        return PlaneState(idle_port=vhost_user.IDLE if len(request.layout.outside) == 1 else None)
 
     def reset(self, deployment: Deployment) -> ResetReport:
         """Reset as every Open vSwitch does; DPDK's memif clients would not connect again.
@@ -159,7 +164,10 @@ def _is_client(request: DeployRequest) -> bool:
 
 
 def _foreseen(
-    request: DeployRequest, ports: tuple[GeneratorPort, ...], ports_of_vnfs: tuple[tuple[VnfPort, ...], ...]
+    request: DeployRequest,
+    ports: tuple[GeneratorPort, ...],
+    ports_of_vnfs: tuple[tuple[VnfPort, ...], ...],
+    ends: PlaneState,
 ) -> Deployment:
     """Return the deployment as the other sides need it to start before the switch."""
     return Deployment(
@@ -170,6 +178,7 @@ def _foreseen(
         ports=ports,
         vnf_ports=ports_of_vnfs,
         run_directory=str(request.workspace.directory),
+        control=ends.as_control(),
     )
 
 
@@ -198,7 +207,7 @@ def _start(
     return state
 
 
-def _is_on_nic(name: str, options: OvsDpdkOptions) -> bool:
+def _is_on_nic(name: str, options: DpdkDatapathOptions) -> bool:
     """Return whether a port, `p0` or `p1`, is one of a NIC."""
     return options.port_type == "pci" and name.startswith("p")
 
@@ -247,7 +256,7 @@ def _generator_ports(request: DeployRequest, sockets: Mapping[str, Path]) -> tup
     return tuple(_generator_port(index, path, options) for index, path in enumerate(paths))
 
 
-def _generator_port(index: int, path: Path, options: OvsDpdkOptions) -> GeneratorPort:
+def _generator_port(index: int, path: Path, options: DpdkDatapathOptions) -> GeneratorPort:
     if options.port_type == "memif":
         queues = memif.queues(options.pmd_cores)
         return memif.generator_port(index, path, options.rx_queue_size, queues=queues)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nfvbed.dataplanes.connections import Connections, ConnectionTracker
-from nfvbed.dataplanes.ovs import conntrack, reading, unixctl
+from nfvbed.dataplanes.ovs import reading, watching
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.overlay.host import UNDERLAY_NUMBER, UNDERLAY_PORT
 from nfvbed.dataplanes.ovs.overlay.legs import TUNNEL_PORT
@@ -78,26 +78,7 @@ class OverlayConnections(ConnectionTracker):
 
     def look(self) -> tuple[Connections, ...]:
         """Read each host's connection table and the flows of its datapath."""
-        return tuple(_connections(host, ports) for host, ports in self._hosts)
-
-
-def _connections(host: HostView, ports: Mapping[str, int]) -> Connections:
-    socket = Path(host.unixctl)
-    # The flows first: one that is not used for 10 s ends, and many entries take long to write on a busy host.
-    flows = conntrack.parse_flows(unixctl.command(socket, *conntrack.DUMP_FLOWS))
-    threads = reading.counters(host.bridge, ports).raw["pmd"]
-    entries = conntrack.parse_connections(unixctl.command(socket, *conntrack.DUMP_CONNECTIONS))
-    return Connections(
-        where=host.name,
-        ports=len(ports),
-        entries=entries.all,
-        replied=entries.replied,
-        masks=flows.masks,
-        packets=sum(thread["packets"] for thread in threads),
-        recirculations=sum(thread["recirculations"] for thread in threads),
-        established=flows.established,
-        not_established=flows.not_established,
-    )
+        return tuple(watching.connections(host.name, host.bridge, ports) for host, ports in self._hosts)
 
 
 def hops(hosts: Sequence[HostView], ports: Sequence[Mapping[str, int]]) -> tuple[Hop, ...]:

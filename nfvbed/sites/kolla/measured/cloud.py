@@ -10,7 +10,7 @@ from openstack.connection import Connection
 
 from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.instances import PlacedInstance
-from nfvbed.cloud.tacker.connection import connect
+from nfvbed.cloud.tacker.connection import asking, connect
 from nfvbed.dataplanes.computes.refusals import require_chain
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.fitness import Fitness
@@ -63,6 +63,7 @@ class RackCompute(ExistingCompute):
 
     def __init__(self, spec: CloudSiteSpec, cloud: "RackCloud", variant: Variant) -> None:
         self._deployed = cloud.rack
+        self._cloud = cloud
         self.variant = variant.name
         self.vnf_port_kind = plane_of(variant).port_kind
         super().__init__(spec, cloud.ends, variant, lambda: None)
@@ -87,13 +88,22 @@ class RackCompute(ExistingCompute):
         return {"deployed, not read": f"{self.variant} by {origin}"}
 
     def adopt(self, variant: Variant, instances: Sequence[PlacedInstance]) -> None:
-        """Check that instances are on computes of the variant; nothing is set.
+        """Check that instances are on computes of the variant, and still where they were onboarded; nothing is set.
 
         Raises:
-            DeployError: one is on a compute of another variant.
+            DeployError: one is on a compute of another variant, or was moved.
+            OnboardError, UnsupportedError: Nova does not say.
         """
         computes = self._deployed.pinning.computes_of(variant.name)
         for one in instances:
+            now = self._cloud.host_of(one)
+            if now not in ("", one.host):
+                raise DeployError(
+                    f"{one.name} is on another compute than when it was onboarded",
+                    where=f"instance {one.id}",
+                    observed=f"it was on {one.host}, and is on {now}",
+                    fix=f"nfvbed offboard --site {self._deployed.site.name}, and onboard it again",
+                )
             if one.host not in computes:
                 raise DeployError(
                     f"{one.name} is not on a compute that has {variant.name}",
@@ -160,6 +170,16 @@ class RackCloud(ExistingCloud):
     def zones(self, variant: Variant) -> Mapping[str, str]:
         """Return a zone of each compute that has the variant, after making those that are missing."""
         return aggregates.provide_zones(self.connection, self.computes_of(variant))
+
+    def host_of(self, one: PlacedInstance) -> str:
+        """Return the compute that an instance is on now; empty: Nova has no such instance.
+
+        Raises:
+            OnboardError, UnsupportedError: Nova does not say.
+        """
+        with asking(f"instance {one.name}"):
+            found = self.connection.compute.find_server(one.id)
+        return "" if found is None else str(found.compute_host or found.hypervisor_hostname or "")
 
     def choose(self, compute: Compute) -> None:
         """Send nfvbed's instances to the computes of the variant; where all computes have one, to any."""

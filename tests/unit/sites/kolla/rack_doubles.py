@@ -72,8 +72,10 @@ class FakeRack:
 
     def server(self, identifier):
         """Return Nova's server; None where Tacker has removed it."""
-        there = {instance.id for vnf in self.onboarded.values() for instance in vnf.instances}
-        return SimpleNamespace(status="ACTIVE") if identifier in there else None
+        there = {one.id: one.host for vnf in self.onboarded.values() for one in vnf.instances}
+        if identifier not in there:
+            return None
+        return SimpleNamespace(status="ACTIVE", compute_host=there[identifier], hypervisor_hostname=None)
 
 
 def make_root(root, name="mine", variant="ovs-dpdk", pins=None):

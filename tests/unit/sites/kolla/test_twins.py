@@ -154,11 +154,16 @@ def test_both_variants_are_there_to_be_measured(root):
 
 def test_an_instance_on_another_variants_compute_is_an_error(root):
     variant = PROJECT.load_variant("ovs-dpdk")
-    compute = cloud_of(root).compute(variant)
+    cloud = cloud_of(root)
+    cloud.host_of = lambda one: one.host
+    compute = cloud.compute(variant)
     compute.adopt(variant, [PlacedInstance("id", "vnf1", "compute1", ())])
     with pytest.raises(DeployError, match="vnf1 is not on a compute that has ovs-dpdk") as error:
         compute.adopt(variant, [PlacedInstance("id", "vnf1", "compute2", ())])
     assert "AggregateInstanceExtraSpecsFilter" in error.value.fix
+    cloud.host_of = lambda one: "compute2"
+    with pytest.raises(DeployError, match="vnf1 is on another compute than when it was onboarded"):
+        compute.adopt(variant, [PlacedInstance("id", "vnf1", "compute1", ())])
 
 
 class Exchanging:

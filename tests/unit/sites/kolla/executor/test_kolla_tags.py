@@ -7,11 +7,14 @@ import pytest
 from nfvbed.cli.main import main
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
-from nfvbed.sites.kolla.executor import kollatags, stages
+from nfvbed.sites.kolla.executor import journal, kollatags, running, stages
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
+from nfvbed.sites.kolla.executor.running import Rack
+from nfvbed.sites.kolla.executor.scrub import Scrubber
 from nfvbed.sites.kolla.executor.toolset import Toolset
 from nfvbed.spec.kollarelease import NEWEST
+from tests.unit.sites.kolla.executor.test_story import Silent
 
 SITE_YML = """
 - name: Group hosts based on configuration
@@ -65,6 +68,31 @@ def test_kolla_s_commands_get_the_tags_and_nothing_comes_after_them(tmp_path):
 def test_a_part_is_remembered_and_is_not_done():
     found = Journal(variant="ovs-dpdk", release=NEWEST, digest="d").noted("deploy", "partial", 3.0, "keystone")
     assert not found.is_done("deploy") and found.stopped_in() == "deploy" and found.on_machines
+
+
+def test_a_limited_stage_runs_again_without_its_tags(tools, tmp_path, monkeypatch):
+    ran = []
+
+    class Ansible:
+        def __init__(self, *_):
+            pass
+
+        def run(self, argv, _story, _log):
+            ran.append(" ".join(argv[:2]) + (f" {argv[-1]}" if "--tags" in argv else ""))
+            return 0
+
+    monkeypatch.setattr(running, "Ansible", Ansible)
+    site, places = open_project().load_site("rack"), RackPlaces.of(tmp_path, "rack")
+    places.make()
+    rack = Rack(tmp_path, site, places, tools, Silent())
+    begun = Journal(variant="ovs-dpdk", release=NEWEST, digest="d")
+    found = running.run_stages(rack, stages.deploying(tmp_path, site, ("keystone",)), begun, Scrubber())
+    assert [one.outcome for one in found.stages.values()] == ["done", "done", "partial", "partial", "partial"]
+    assert found.stages["deploy"].where == "keystone" and ran[-1] == "kolla-ansible deploy keystone"
+    ran.clear()
+    whole = running.run_stages(rack, stages.deploying(tmp_path, site), found, Scrubber())
+    assert ran[:3] == ["kolla-ansible prechecks", "kolla-ansible pull", "kolla-ansible deploy"] and len(ran) == 5
+    assert {one.outcome for one in whole.stages.values()} == {"done"} and whole == journal.read(places)
 
 
 def test_a_tag_without_a_name_is_refused(capsys):

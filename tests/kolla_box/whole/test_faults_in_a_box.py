@@ -1,19 +1,16 @@
 """The long form: a whole cloud on a rack in a box, deployed through one fault after the other.
 
 The faults come before the cloud is whole, each in the shortest deployment that meets it: Kolla's tags limit it. So the
-hour suffices, and the deployment that ends well in the end has gone through all of them. A machine's restart and an
-interrupted `destroy` are met by the whole cloud.
+hour suffices, and the deployment that ends well in the end has gone through all of them. A machine's restart is met by
+the whole cloud.
 """
 
 import pytest
 
-from tests.kolla_box.boxrack import DEPLOYED_S, FAILED, INTERRUPTED, made, waited
+from tests.kolla_box.boxrack import DEPLOY, DEPLOYED_S, FAILED, waited
 from tests.kolla_box.test_keystone_in_a_box import DEPLOY as DEPLOY_KEYSTONE
-from tests.kolla_box.test_keystone_in_a_box import DESTROY
 
-DEPLOY = ("deploy", "ovs-dpdk", "--site", "box")
 DEPLOY_SWITCHES = (*DEPLOY, "--tags", "common,openvswitch,ovs-dpdk")
-MACHINES = ("controller", "compute1", "compute2")
 LOGS = "/var/lib/docker/volumes/kolla_logs/_data"
 """The volume in which all services write their files."""
 KILL = """
@@ -32,19 +29,6 @@ systemctl start docker.socket docker.service
 """
 RESTARTED_S = 600.0
 pytestmark = [pytest.mark.on_demand, pytest.mark.timeout(2 * DEPLOYED_S)]
-
-
-@pytest.fixture(name="rack", scope="module")
-def _rack(tmp_path_factory):
-    with made(tmp_path_factory.mktemp("faults"), registry=True) as rack:
-        yield rack
-
-
-@pytest.fixture(name="deployed_box")
-def _deployed_box(rack):
-    """A rack in a box with a whole cloud; what is deployed already stays as it is."""
-    rack.goes_on(*DEPLOY)
-    return rack
 
 
 def test_a_full_disk_is_said_by_the_container_that_could_not_write(rack):
@@ -125,17 +109,3 @@ def test_a_controller_that_restarts_comes_back_with_its_cloud(deployed_box):
     waited("its containers are healthy", is_well, RESTARTED_S)
     waited("its cloud is as it was deployed", deployed_box.is_verified, RESTARTED_S)
     assert "was deployed already" in deployed_box.goes_on(*DEPLOY)
-
-
-def test_a_destroy_that_is_interrupted_goes_on(deployed_box):
-    with deployed_box.begun(
-        *DESTROY, stage="destroy", until="TASK [destroy : Destroying all Kolla containers", status=INTERRUPTED
-    ) as story:
-        story.interrupt()
-    assert "destroy on site box was interrupted" in story.said and "the same command continues" in story.said
-    assert "half taken down" in deployed_box.refused(*DEPLOY)
-    assert "is taken down" in deployed_box.goes_on(*DESTROY)
-    for machine in MACHINES:
-        assert deployed_box.containers(machine) == {}
-        assert deployed_box.on(machine, "docker", "volume", "ls", "--quiet").split() == []
-    assert "nothing is deployed on site box" in deployed_box.nfvbed(*DESTROY)

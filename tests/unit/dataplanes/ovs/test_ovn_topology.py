@@ -1,0 +1,120 @@
+"""OVN's logical topology as commands of ovn-nbctl, its options, and what OVN says of itself."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from nfvbed.dataplanes.catalogue import CATALOGUE, open_project
+from nfvbed.dataplanes.ovs.ovn import topology
+from nfvbed.dataplanes.ovs.ovn.binaries import OvnBinaries, locate
+from nfvbed.dataplanes.ovs.ovn.options import OvnOptions
+from nfvbed.errors import PrerequisiteError, UnsupportedError
+from nfvbed.spec.layout import layout
+
+PROJECT = open_project()
+VERSION = "ovn-controller 23.03.1\nOpen vSwitch Library 3.1.0\nOpenFlow versions 0x6:0x6\nSB DB Schema 20.27.0\n"
+"""Debian 12's."""
+
+
+def commands(name: str, **options: object) -> list[tuple[str, ...]]:
+    return list(topology.commands(layout(name), OvnOptions(dataplane="ovn", **options)))
+
+
+def test_a_cable_is_a_logical_switch_with_two_ports() -> None:
+    assert commands("pvp") == [
+        ("ls-add", "ls0"),
+        ("lsp-add", "ls0", "p0"),
+        ("lsp-set-addresses", "p0", "unknown"),
+        ("lsp-add", "ls0", "v1a"),
+        ("lsp-set-addresses", "v1a", "unknown"),
+        ("ls-add", "ls1"),
+        ("lsp-add", "ls1", "v1b"),
+        ("lsp-set-addresses", "v1b", "unknown"),
+        ("lsp-add", "ls1", "p1"),
+        ("lsp-set-addresses", "p1", "unknown"),
+    ]
+
+
+def test_a_router_has_a_route_to_each_of_the_generators_networks() -> None:
+    found = commands("p2p", path="router")
+    assert ("lsp-set-addresses", "p1", "02:4e:46:56:00:02 10.255.1.2") in found
+    assert [command[2:] for command in found if command[0] == "lr-route-add"] == [
+        ("198.18.0.0/16", "10.255.0.2"),
+        ("198.19.0.0/16", "10.255.1.2"),
+    ]
+
+
+@pytest.mark.parametrize(("acl", "action"), [("stateless", "allow-stateless"), ("stateful", "allow-related")])
+def test_only_the_last_acl_matches_the_traffic_and_the_rest_is_dropped(acl: str, action: str) -> None:
+    found = [command for command in commands("p2p", acl=acl, acl_rules=3) if command[0] == "acl-add"]
+    assert [command[3:] for command in found[:4]] == [
+        ("30000", 'inport == "p0" && udp && ip4.src == 203.0.0.0', action),
+        ("29999", 'inport == "p0" && udp && ip4.src == 203.0.0.1', action),
+        ("29998", 'inport == "p0" && udp', action),
+        ("1", 'inport == "p0" && ip4', "drop"),
+    ]
+    assert len(found) == 8
+
+
+def test_priorities_stay_within_ovns() -> None:
+    priorities = [int(command[3]) for command in commands("p2p", acl="stateful", acl_rules=10_000) if len(command) == 6]
+    assert max(priorities) <= 32_767
+    assert min(priorities) == 1
+    assert sorted(set(priorities))[1] > 1
+
+
+def test_several_commands_are_one_transaction() -> None:
+    assert topology.nbctl_arguments([("ls-add", "a"), ("lsp-add", "a", "p0")]) == [
+        *("ls-add", "a"),
+        *("--", "lsp-add", "a", "p0"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"flows": "normal"}, "options of ovs-dpdk"),
+        ({"steering": "onos"}, "options of ovs-dpdk"),
+        ({"port_type": "memif"}, "is vhost-user"),
+        ({"acl_rules": 5}, "acl: stateless or stateful"),
+    ],
+)
+def test_what_is_not_ovns_is_refused(options: dict[str, object], says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        OvnOptions.model_validate({"dataplane": "ovn", **options})
+
+
+def test_paths_that_it_cannot_have_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="has VNFs"):
+        PROJECT.load_variant("ovn-router").options.check_layout(layout("pvp"))
+    with pytest.raises(UnsupportedError, match="shares the flows"):
+        PROJECT.load_variant("ovn").options.check_layout(layout("pvpv"))
+
+
+def test_sessions_are_mirrored_where_connections_are_tracked() -> None:
+    tracking = [
+        name
+        for name in PROJECT.variant_names
+        if name.startswith("ovn") and PROJECT.load_variant(name).options.tracks_connections
+    ]
+    assert tracking == ["ovn-acl-stateful"]
+
+
+def test_no_release_of_kolla_deploys_it() -> None:
+    record = CATALOGUE.kolla_plane("ovn")
+    assert all(not support.is_deployed and support.reason for support in record.releases.values())
+    assert set(record.releases) == {"2026.1", "ocata"}
+
+
+def test_the_version_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    done = subprocess.CompletedProcess([], 0, VERSION, "")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+    assert OvnBinaries(tmp_path).version() == "23.03.1"
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(PrerequisiteError, match="OVN is not there") as failure:
+        locate(tmp_path)
+    assert failure.value.fix == "make setup"
