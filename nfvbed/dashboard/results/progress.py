@@ -12,13 +12,12 @@ from nfvbed.dashboard.results.rounds import RoundTables
 from nfvbed.dashboard.results.runs import trial_table
 from nfvbed.dashboard.results.source import Source
 from nfvbed.dataplanes.catalogue import VariantModel
-from nfvbed.plan.estimate import SIMULATED, Overheads, expected_trials, length_s, shortest
+from nfvbed.plan.estimate import PRIOR_S, SIMULATED, Overheads, expected_trials, length_s, shortest
 from nfvbed.plan.plan import Plan, expand
 from nfvbed.plan.stored import stored_study
 from nfvbed.records import Record, RunRecord, Status
 from nfvbed.report.page.values import Table
 from nfvbed.report.wording import SIMULATED_MARK
-from nfvbed.run.pace import PRIOR_S
 from nfvbed.store.summaries import Part
 
 NEWEST: Final = 10

@@ -7,6 +7,7 @@ from statistics import median
 from typing import Final
 
 from nfvbed.compare.rows.visits import Visit
+from nfvbed.compare.sofar import judgements, visits_by_cell
 from nfvbed.compare.verdict import MANY_COMPARISONS, Judgement
 from nfvbed.dashboard.results.source import Source
 from nfvbed.plan.cells import CellPlan
@@ -15,7 +16,6 @@ from nfvbed.records import CellRole, RunRecord, Status
 from nfvbed.report import wording
 from nfvbed.report.page.values import Cell, Table
 from nfvbed.report.wording import SIMULATED_MARK
-from nfvbed.run.looks import judgements, visits_by_cell
 
 MOST_TRIALS: Final = 5_000
 """Of a run whose rates are shown while it goes on: all of them are read after each round, beside what measures."""
@@ -57,8 +57,8 @@ def rates_after(source: Source, run: RunRecord, plan: Plan, whole: int) -> Table
     against: dict[str, tuple[str, Judgement]] = {}
     many = set()
     for ids in plan.compared.values():
-        cells = [plan.cell_by_id[cell] for cell in ids]
-        baseline, judged = judgements(plan.experiment, cells, visits)
+        variants = {cell: plan.cell_by_id[cell].variant for cell in ids}
+        baseline, judged = judgements(plan.experiment, variants, visits)
         against |= {cell: (baseline, judgement) for cell, judgement in judged.items()}
         many |= set(judged) if len(judged) > MANY_COMPARISONS else set()
     baselines = {baseline for baseline, _ in against.values()}
