@@ -3,7 +3,7 @@
 from nfvbed.spec.published import publications
 
 (KISTI,) = (one for one in publications() if one.name.startswith("kisti"))
-(_VSWITCHES, _CHAINS) = KISTI.tables
+(_VSWITCHES, _CHAINS) = (table for table in KISTI.tables if table.title.startswith("Table "))
 
 VSWITCHES = dict(
     zip(("linux-bridge", "ovs", "ovs-dpdk"), (column.results for column in _VSWITCHES.columns), strict=True)

@@ -20,16 +20,19 @@ from nfvbed.cli.results import (
     text_width,
 )
 from nfvbed.cli.settings import root_option, store_option
+from nfvbed.cli.standard_streams import STANDARD
 from nfvbed.compare.comparison import Comparison, require_comparable
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UsageError
 from nfvbed.report.csv.export import COLUMNS, rows_of, to_csv, to_document
+from nfvbed.report.handover import to_junit, to_markdown
 from nfvbed.report.load import LoadedRuns
 from nfvbed.report.onboarding import lines as onboarding_lines
 from nfvbed.report.page.head import machine
 from nfvbed.report.terminal.screen import WIDTH, ScreenContext, screen
 from nfvbed.report.terminal.table import render
 from nfvbed.spec.below import below
+from nfvbed.wholefile import write_output
 
 FILE_WIDTH = 140
 """Columns of the details when the output is no terminal: nothing is folded that a reader of a log would miss."""
@@ -48,6 +51,8 @@ FILE_WIDTH = 140
 )
 @listing_options(*COLUMNS)
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: a line for each row and ceiling, unrounded.")
+@click.option("--junit", metavar="FILE", help="Write a case of JUnit's for each row too. -: print it instead.")
+@click.option("--markdown", metavar="FILE", help="Write answer and rows as Markdown too. -: print it instead.")
 @root_option
 @store_option
 def command(
@@ -57,6 +62,8 @@ def command(
     published: bool,
     output: Output,
     as_csv: bool,
+    junit: str | None,
+    markdown: str | None,
     root: Path | None,
     store: str | None,
     **chosen: Any,
@@ -81,6 +88,12 @@ def command(
     found = compare_runs(root, store, runs, simulated, chosen)
     loaded, comparison = found.loaded, found.comparison
 
+    if STANDARD in (junit, markdown) and (as_csv or output.asked):
+        raise UsageError(f"{output.asked or '--csv'} and what is printed with - exclude each other", fix="name a file")
+    if _hand_over(comparison, junit, markdown):
+        require_comparable(comparison)
+        return
+
     def as_text() -> None:
         if as_csv:
             click.echo(to_csv(comparison), nl=False)
@@ -89,6 +102,23 @@ def command(
 
     output.show(lambda: rows_of(comparison), lambda: to_document(comparison), as_text)
     require_comparable(comparison)
+
+
+def _hand_over(comparison: Comparison, junit: str | None, markdown: str | None) -> bool:
+    """Write the files of `--junit` and `--markdown`, and return whether one was printed in place of the screen.
+
+    Raises:
+        UsageError: both are to be printed.
+        StoreError: a file cannot be written.
+    """
+    if junit == markdown == STANDARD:
+        raise UsageError("--junit and --markdown cannot both be printed", fix="name a file for one of them")
+    for file, text, option in ((junit, to_junit, "--junit"), (markdown, to_markdown, "--markdown")):
+        if file == STANDARD:
+            click.echo(text(comparison), nl=False)
+        elif file is not None:
+            write_output(Path(file), text(comparison), "the comparison", f"name another file with {option}")
+    return STANDARD in (junit, markdown)
 
 
 def _print(found: ComparedRuns, around: ScreenContext, *, details: bool) -> None:

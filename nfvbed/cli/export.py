@@ -20,6 +20,7 @@ from nfvbed.errors import UsageError
 from nfvbed.records.selection import EVERY, OmittedRuns
 from nfvbed.report.load import make_options
 from nfvbed.spec.below import below
+from nfvbed.store.views import views_text
 from nfvbed.wholefile import not_written, write_output
 
 JSON = "json"
@@ -27,6 +28,7 @@ SQLITE = "sqlite"
 VSPERF_CSV = "vsperf-csv"
 CSIT_UTI = "csit-uti"
 OPENMETRICS = "openmetrics"
+SQL_VIEWS = "sql-views"
 
 
 @click.command(name="export")
@@ -34,12 +36,13 @@ OPENMETRICS = "openmetrics"
 @click.option(
     "--format",
     "form",
-    type=click.Choice([JSON, VSPERF_CSV, CSIT_UTI, SQLITE, OPENMETRICS]),
+    type=click.Choice([JSON, VSPERF_CSV, CSIT_UTI, SQLITE, OPENMETRICS, SQL_VIEWS]),
     default=JSON,
     show_default=True,
     help="json: the whole run, for `nfvbed import`; vsperf-csv: its rows in the columns of VSPERF's result files; "
     "csit-uti: a folder of test cases as CSIT's model 1.5.1 has them; sqlite: a copy of all runs, for others to read "
-    "with --store; openmetrics: the figures of all runs, or of RUN, with the times when they began, for Prometheus.",
+    "with --store; openmetrics: the figures of all runs, or of RUN, with the times when they began, for Prometheus; "
+    "sql-views: no results, but the statements that make views of a store in a connection of one's own.",
 )
 @click.option("--output", metavar="FILE", help="File to write, of csit-uti a folder. Default, and -: standard output.")
 @simulated_option
@@ -53,6 +56,9 @@ def command(run: str, form: str, output: str | None, simulated: bool, root: Path
     """
     if form == SQLITE:
         _copy(output, root, store)
+        return
+    if form == SQL_VIEWS:
+        _write(views_text(), output)
         return
     if form == CSIT_UTI:
         _csit_uti(run, output, simulated, root, store)

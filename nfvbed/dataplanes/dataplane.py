@@ -1,7 +1,8 @@
 """The interface of a data plane's adapter: one in each room of `nfvbed/dataplanes/`."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -63,6 +64,19 @@ class DeployRequest:
     def is_addressed(self) -> bool:
         """Whether the VNFs take only frames that are addressed to them."""
         return self.vnf is not None and self.vnf.forwarding in ADDRESSED_FORWARDING
+
+
+@dataclass(frozen=True)
+class OwnEnds:
+    """Two devices of the kernel that are ports of the switch, at outside end 0 and 1; the generator's are cut off."""
+
+    netns: str
+    """Path of the network namespace that they are in; they may be moved."""
+    devices: tuple[str, str]
+    what: str
+    """How they are joined to the path, in words."""
+    told: Callable[[], tuple[str, ...]] = tuple
+    """Gives what the switch says of them, in sentences."""
 
 
 class DataPlane(ABC):
@@ -147,6 +161,13 @@ class DataPlane(ABC):
             f"variant {deployment.variant}",
             "a variant on Open vSwitch, such as ovs-dpdk",
         )
+
+    def own_ends(self, deployment: Deployment) -> "Callable[[], AbstractContextManager[OwnEnds]] | None":
+        """Return what puts two ports of the switch's own in the place of the generator's, for a block.
+
+        None where the data plane has none; sockets are then on the generator's ports.
+        """
+        return None
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
         """Open the switch's table of entries.

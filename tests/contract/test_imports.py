@@ -82,7 +82,7 @@ ARROWS = {
         ("ovn",),
         ("dpdk", "afxdp", "kernel", "overlay"),
         ("switch",),
-        ("entries", "chaincontrol"),
+        ("entries", "chaincontrol", "owntaps"),
         ("steering",),
         (OWN,),
     ),

@@ -290,6 +290,12 @@ class SwitchDatabase:
         self._commit(transaction)
         self._wait(lambda: self._root().cur_cfg >= target, "the switch did not configure itself again")
 
+    @property
+    def other_config(self) -> dict[str, str]:
+        """Settings of the whole switch, as they are now."""
+        self._idl.run()
+        return dict(self._root().other_config)
+
     def interfaces(self) -> dict[str, InterfaceState]:
         """Read the state of the interfaces, by name."""
         self._idl.run()

@@ -265,6 +265,13 @@ def set_features(name: str, wanted: Mapping[str, bool]) -> None:
         device.close()
 
 
+def sent(name: str) -> tuple[int, int]:
+    """Return how many frames and bytes a device has sent; a frame that is cut later on is one."""
+    with IPRoute() as route:
+        found = route.link("get", index=_index(route, name))[0].get_attr("IFLA_STATS64")
+    return int(found["tx_packets"]), int(found["tx_bytes"])
+
+
 def has_feature(name: str, feature: str) -> bool:
     """Return whether an offload is on; False where this kernel or device does not have it."""
     device = IoctlEthtool(name)

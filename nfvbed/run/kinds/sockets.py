@@ -9,7 +9,7 @@ from nfvbed.errors import GeneratorError, PrerequisiteError, UnsupportedError
 from nfvbed.host import fixes
 from nfvbed.measure.sockettrial import SocketMeter, Traffic
 from nfvbed.records import Status
-from nfvbed.records.results import MeasuredRow, TablePayload
+from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
 from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
 from nfvbed.run.kinds.freeports import ports_free
 from nfvbed.run.losses import next_step
@@ -25,8 +25,10 @@ from nfvbed.traffic.sockets import iperf3, netperf, sockettools, sockperf
 from nfvbed.traffic.sockets.figures import SocketFigures, over_runs
 from nfvbed.traffic.sockets.hosts import SocketPair
 from nfvbed.traffic.sockets.netperf import NetperfPrograms
+from nfvbed.vnfs.sockets import offloads
 from nfvbed.vnfs.sockets.ends import socket_ends, why_not
 from nfvbed.vnfs.sockets.hosts import SocketEnds, Surroundings
+from nfvbed.vnfs.sockets.offloads import Offloads
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
@@ -39,6 +41,8 @@ class Condition:
     parameters: Mapping[str, str | int | float]
     traffic: Traffic
     notes: tuple[str, ...] = field(default=())
+    offloads: Offloads | None = None
+    """Offloads that both ends are given first; None: they stay as they are."""
 
 
 def between_sockets(
@@ -59,9 +63,10 @@ def between_sockets(
         return Outcome(None, Status.NOT_APPLICABLE, reason)
     try:
         wanted = [_directed(condition, spec) for condition in conditions()]
-        with ports_free(cell_test), socket_ends(deployment, _place(cell_test)) as ends:
-            measured = _Rows(cell_test, spec, SocketMeter(site, deployment, ends))
+        with ports_free(cell_test), socket_ends(deployment, _place(cell_test, spec)) as ends, offloads.kept(ends):
+            measured = _Rows(cell_test, spec, SocketMeter(site, deployment, ends), ends)
             rows = tuple(measured.row(condition) for condition in wanted)
+            of_ends = ends.told()
     except GeneratorError as failure:
         failure.fix = "; ".join(filter(None, (failure.fix, next_step(cell_test.plan, cell_test.cell, site))))
         raise
@@ -70,7 +75,7 @@ def between_sockets(
         return Outcome(None, Status.UNSUPPORTED, str(failure))
     notes = (
         *_notes(deployment.variant, ends),
-        *ends.told(),
+        *of_ends,
         *dict.fromkeys(note for condition in wanted for note in condition.notes),
     )
     return Outcome(TablePayload(rows=rows, notes=notes))
@@ -88,9 +93,9 @@ def _directed(condition: Condition, spec: SocketTest) -> Condition:
     )
 
 
-def _place(cell_test: CellTest) -> Surroundings:
+def _place(cell_test: CellTest, spec: SocketTest) -> Surroundings:
     host = require_host(cell_test.setup.site, cell_test.setup.deployment, "traffic between sockets")
-    return Surroundings(host.workspace, host.arrangement)
+    return Surroundings(host.workspace, host.arrangement, own_ends=host.own_ends if spec.ends == "own" else None)
 
 
 def check_congestion(name: str, available: Path = AVAILABLE) -> None:
@@ -112,19 +117,43 @@ def check_congestion(name: str, available: Path = AVAILABLE) -> None:
 class _Rows:
     """Runs conditions in one placement class."""
 
-    def __init__(self, cell_test: CellTest, spec: SocketTest, meter: SocketMeter) -> None:
+    def __init__(self, cell_test: CellTest, spec: SocketTest, meter: SocketMeter, ends: SocketEnds) -> None:
+        self._ends = ends
         self._cell_test = cell_test
         self._repetitions = spec.repetitions
         self._meter = meter
         self._one_class = OneClass(cell_test)
 
     def row(self, condition: Condition) -> MeasuredRow:
-        """Run a condition as often as asked."""
+        """Run a condition as often as asked; where the ends cannot do its offloads, return a row that says so."""
+        parameters = {**condition.parameters, **({"ends": self._ends.kind} if self._ends.kind else {})}
+        if condition.offloads is None:
+            return self._row(condition, parameters)
+        try:
+            has = offloads.set_both(self._ends, condition.offloads)
+        except UnsupportedError as failure:
+            reason = str(failure)
+            return MeasuredRow(label=condition.label, parameters=parameters, status=Status.UNSUPPORTED, reason=reason)
+        before = offloads.sent(self._ends)
+        row = self._row(condition, parameters)
+        frames, octets = (after - first for after, first in zip(offloads.sent(self._ends), before, strict=True))
+        mean = octets / frames if frames else None
+        wrong = offloads.check_frames(condition.offloads, mean)
+        return row.model_copy(
+            update={
+                "quantities": (*row.quantities, Quantity(name="mean frame sent", value=mean, unit="B")),
+                "parameters": {**row.parameters, "read_back": has},
+                "status": Status.UNSUPPORTED if wrong else row.status,
+                "reason": wrong or row.reason,
+            }
+        )
+
+    def _row(self, condition: Condition, parameters: Mapping[str, str | int | float]) -> MeasuredRow:
         runs = [self._one_class.take(partial(self._run, condition)) for _ in range(self._repetitions)]
         figures = [found for _, found in runs]
         return MeasuredRow(
             label=condition.label,
-            parameters=dict(condition.parameters),
+            parameters=dict(parameters),
             quantities=over_runs(figures),
             sequences=tuple(sequence for sequence, _ in runs),
             reason=_missing(figures),
@@ -196,7 +225,19 @@ def _tcp_conditions(spec: TcpThroughputTest) -> list[Condition]:
             ),
         )
 
-    return [condition(streams, size) for size in spec.message_bytes for streams in spec.stream_counts]
+    found = [condition(streams, size) for size in spec.message_bytes for streams in spec.stream_counts]
+    if spec.offloads is None:
+        return found
+    return [
+        replace(
+            one,
+            label=f"{one.label}, offloads {kind}",
+            parameters={**one.parameters, "offloads": kind},
+            offloads=kind,
+        )
+        for kind in spec.offloads
+        for one in found
+    ]
 
 
 def request_response(cell_test: CellTest, spec: RequestResponseTest) -> Outcome[TablePayload]:

@@ -215,10 +215,12 @@ class LabPlanes:
 
     def host_view(self, deployment: Deployment) -> HostView:
         """Return a deployment's cores and workspace; for an existing deployment, the workspace that `destroy` ends."""
-        starter = self._find(deployment).starter
+        live = self._find(deployment)
+        starter = live.starter
         return HostView(
             starter.workspace,
             starter.arrangement,
+            own_ends=live.plane.own_ends(deployment) if layout(deployment.topology).outside else None,
             work_threads=lambda: self.work_threads(deployment),
             core_distances_ns=lambda: self.core_distances_ns(deployment),
         )

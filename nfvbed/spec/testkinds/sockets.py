@@ -20,6 +20,10 @@ class SocketTest(NamedTest):
 
     duration_s: int = Field(5, ge=1, le=3600)
     """Length of each run of the tool, in whole seconds, as the tools take them."""
+    ends: Literal["own", "testpmd"] = Field("own", exclude_if=lambda value: value == "own")
+    """Ends of the path. `own`: ports of the switch's own where it has such beside the generator's (Open vSwitch's tap
+    ports on the userspace datapath), else the generator's; `testpmd`: always the generator's, on vhost-user and memif
+    behind taps and testpmd."""
     repetitions: int = Field(3, ge=1, le=100)
     """Runs under each condition; a row is their median, with the least and the greatest."""
     direction: Literal["forward", "reverse"] = "forward"
@@ -52,6 +56,11 @@ class TcpThroughputTest(SocketTest):
     """Sizes of a write."""
     congestion: str = Field("cubic", pattern=CONGESTION)
     """Congestion control, as the kernel names it. Hosts differ in their own choice, so it is always said."""
+    offloads: tuple[Literal["none", "checksum", "tso"], ...] | None = Field(
+        None, min_length=1, exclude_if=lambda value: value is None
+    )
+    """Offloads of both ends' devices, a row each: `none`, `checksum` without segmentation, `tso` with it. They are read
+    back, and a row whose device does otherwise is `unsupported`. None: as the devices are."""
 
     @model_validator(mode="after")
     def streams_fit_the_tool(self) -> Self:
@@ -67,7 +76,7 @@ class TcpThroughputTest(SocketTest):
     @property
     def conditions(self) -> int:
         """How many rows there will be."""
-        return len(self.stream_counts) * len(self.message_bytes)
+        return len(self.stream_counts) * len(self.message_bytes) * len(self.offloads or (None,))
 
 
 class RequestResponseTest(SocketTest):

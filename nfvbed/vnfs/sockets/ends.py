@@ -15,6 +15,7 @@ from nfvbed.vnfs.offload import REMEDY, ChecksumPath, probe_checksums
 from nfvbed.vnfs.sockets.dpdk_hosts import dpdk_hosts
 from nfvbed.vnfs.sockets.hosts import SocketEnds, Surroundings
 from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
+from nfvbed.vnfs.sockets.own_hosts import own_hosts
 from nfvbed.vnfs.sockets.ue import behind_enb
 
 KERNEL = (PortKind.VETH,)
@@ -54,6 +55,10 @@ def socket_ends(deployment: Deployment, around: Surroundings) -> Iterator[Socket
     on_kernel = deployment.ports[0].kind in KERNEL
     if on_kernel and deployment.vnfs:
         _refuse_trap(deployment)
+    if around.own_ends is not None:
+        with own_hosts(deployment, around, around.own_ends) as ends:
+            yield ends
+        return
     hosts = kernel_hosts if on_kernel else dpdk_hosts
     with hosts(deployment, around) as ends:
         if deployment.topology != VEPC:

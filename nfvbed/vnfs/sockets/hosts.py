@@ -8,6 +8,7 @@ the eNB, which sends to the serving gateway, and the server, which sends to a UE
 import itertools
 import os
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 from pyroute2 import IPRoute
 from pyroute2.netlink.rtnl import ndmsg
 
+from nfvbed.dataplanes.dataplane import OwnEnds
 from nfvbed.errors import GeneratorError
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.generator import destination_macs
@@ -50,6 +52,8 @@ class Surroundings:
     arrangement: Arrangement
     root: Path = PROJECT_ROOT
     """Of the project, where `native/build` is."""
+    own_ends: Callable[[], AbstractContextManager[OwnEnds]] | None = None
+    """Puts the switch's own ports in the place of the generator's; None: sockets are on the generator's ports."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,10 @@ class SocketEnds:
     """How the hosts are joined to the path, in words."""
     mtu: int = MTU
     """The smaller one of both."""
+    carriers: tuple[tuple[str, str], ...] = ()
+    """Namespace and name of the device that does each host's offloads; none: nothing can be said of them."""
+    kind: str = ""
+    """Word for rows that are of other ends than the generator's ports."""
     told: Callable[[], tuple[str, ...]] = tuple
     """Gives what is known of the traffic when the hosts are gone."""
 

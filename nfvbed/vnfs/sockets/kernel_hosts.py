@@ -52,7 +52,8 @@ def kernel_hosts(deployment: Deployment, around: Surroundings) -> Iterator[Socke
         )
         hosts = (first, second)
         set_up(deployment, hosts)
-        yield SocketEnds(hosts, pair_of(around, hosts, cores), cores, (), WHAT)
+        carriers = tuple((port.netns or "/proc/1/ns/net", port.spec) for port in deployment.ports)
+        yield SocketEnds(hosts, pair_of(around, hosts, cores), cores, (), WHAT, carriers=carriers)
     finally:
         # At once: a namespace is emptied by the kernel later, and the port is wanted before that.
         for space, device in zip(spaces, DEVICES, strict=True):

@@ -55,7 +55,7 @@ def test_examples_are_sites():
 def test_the_kind_in_place_of_a_name_leads_to_the_sites_of_that_kind(tmp_path):
     with pytest.raises(ConfigurationError) as failure:
         PROJECT.load_site("kolla")
-    kolla = "box, rack, rack-connectx, rack-three-controllers, rack-two-machines"
+    kolla = "box, box-twins, rack, rack-connectx, rack-three-controllers, rack-two-machines"
     assert failure.value.observed == f"sites of that kind: {kolla}"
     assert "rack.yml to kolla.yml" in failure.value.fix
 

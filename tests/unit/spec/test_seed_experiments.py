@@ -16,7 +16,7 @@ ASKED = {
     "kisti": ("vswitch", "sfc"),
     "ocata": ("p2p", "pvp", "pvvp", "sockets", "cpu", "multiqueue", "numa", "tlb", "vepc"),
     "snu": ("balancer",),
-    "sigcomm": ("forwarding", "overlay", "rr", "xdp", "queues"),
+    "sigcomm": ("forwarding", "overlay", "rr", "xdp", "queues", "offloads"),
     "nitech": ("physical", "backends", "inside", "scaling"),
 }
 

@@ -47,7 +47,8 @@ KOLLA = KollaPlane(
     },
     options=OPTIONS | {"xdp_mode", "need_wakeup", "interrupt"},
     nics=NicUse(role="dpdk"),
-    neutron=NeutronParts(settings=FIREWALL),
+    # In user space a tunnel leaves by a port of the switch that has its address; here the machine has it.
+    neutron=NeutronParts(settings=FIREWALL, has_tunnels=False),
     switch=SwitchParts(datapath="netdev", polling=_polling, check=check_affinity),
     variables=Variables(
         fixed={"ovs_datapath": "netdev"},

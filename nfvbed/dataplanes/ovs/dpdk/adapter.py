@@ -1,21 +1,27 @@
 """Open vSwitch's userspace datapath on DPDK, with vhost-user or memif ports, or ports of NICs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from nfvbed.dataplanes.dataplane import DeployRequest
-from nfvbed.dataplanes.ovs import reading, tuning
+from nfvbed.dataplanes.dataplane import DeployRequest, OwnEnds
+from nfvbed.dataplanes.ovs import openflow, reading, tuning
 from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
+from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.dataplanes.ovs.dpdkoptions import DpdkDatapathOptions
 from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings
 from nfvbed.dataplanes.ovs.options import OvsOptions
+from nfvbed.dataplanes.ovs.owntaps import TSO, own_taps
 from nfvbed.dataplanes.ovs.probe import try_open_vswitch
-from nfvbed.dataplanes.ovs.switch import BRIDGE, VNF_PORT_MIB, OvsSwitch, StartedSwitch
+from nfvbed.dataplanes.ovs.state import OvsState
+from nfvbed.dataplanes.ovs.steering.path import path_rules, steering_path
+from nfvbed.dataplanes.ovs.switch import BRIDGE, NORMAL, VNF_PORT_MIB, OvsSwitch, StartedSwitch
 from nfvbed.dataplanes.ports import memif, vhost_user
 from nfvbed.dataplanes.reset import ResetReport
-from nfvbed.dataplanes.wiring import port_numbers, queues_of, require_vnf, vnf_ports
+from nfvbed.dataplanes.wiring import layout_of, port_numbers, queues_of, require_vnf, vnf_ports
 from nfvbed.errors import UnsupportedError
 from nfvbed.host.cores.topology import read_topology
 from nfvbed.host.fitness import Fitness
@@ -24,10 +30,11 @@ from nfvbed.host.nics.inventory import Nic
 from nfvbed.host.timing import Steps
 from nfvbed.records import Deployment, GeneratorPort, PortKind, QualityWarning, VnfPort
 from nfvbed.records.state import PlaneState
-from nfvbed.spec.layout import End
+from nfvbed.spec.layout import VEPC, End
 from nfvbed.spec.variant import Variant, options_of
 
 _OPEN_PORTS = 2
+STATIC_RULES = "static"
 
 
 def ovs_options(variant: Variant) -> DpdkDatapathOptions:
@@ -99,6 +106,19 @@ class OvsDpdk(OvsSwitch):
             state=ends,
             warnings=place.warnings,
         )
+
+    def own_ends(self, deployment: Deployment) -> Callable[[], AbstractContextManager[OwnEnds]] | None:
+        """Return its own taps where nfvbed writes the rules; around a mobile core the ends stay as they are."""
+        state, plan = OvsState.of(deployment), layout_of(deployment)
+        numbers = port_numbers(plan)
+        if plan.name == VEPC or not {"p0", "p1"} <= numbers.keys() or state.steering not in (STATIC_RULES, NORMAL):
+            return None
+        rules = [openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)]
+        if state.steering != NORMAL:
+            rules = list(path_rules(steering_path(plan)))
+        instance = OvsInstance(self._workspace(deployment), locate(), state.daemon_cores)
+        bridge, outside = self._bridge(deployment), (numbers["p0"], numbers["p1"])
+        return partial(own_taps, bridge, instance, rules, outside)
 
     def ends(self, request: DeployRequest) -> PlaneState:
         """Return what the generator needs to know of the ends of the path."""
@@ -190,6 +210,8 @@ def _start(
     with steps.timed("deploy.database"):
         instance.start_database()
     other_config = settings(place.dpdk, f"nfvbed-{request.workspace.id}-ovs") | tuning.userspace_settings(options)
+    if isinstance(options, OvsDpdkOptions) and options.userspace_tso:
+        other_config |= {TSO: "true"}
     ports = [
         _nic_request(name, request) if _is_on_nic(name, options) else _port_request(name, sockets[name], request)
         for name in port_numbers(request.layout)

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from nfvbed.dataplanes.ovs.dpdkoptions import DpdkDatapathOptions
 
 
@@ -10,3 +12,6 @@ class OvsDpdkOptions(DpdkDatapathOptions):
 
     dataplane: Literal["ovs-dpdk"]
     colour = 1
+    userspace_tso: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Segmentation offload in userspace (`userspace-tso-enable`): ports pass on what a sender's kernel left undone, in
+    frames of up to 64 KiB. It is of the whole switch, which reads it once, at its start."""

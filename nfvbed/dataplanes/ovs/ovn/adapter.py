@@ -70,6 +70,9 @@ class Ovn(OvsDpdk):
             update={"control": deployment.control | more, "versions": {**deployment.versions, "ovn": version}}
         )
 
+    def own_ends(self, deployment: Deployment) -> None:
+        """Return nothing: a tap would be no port of the logical network, whose rules are OVN's."""
+
     def ends(self, request: DeployRequest) -> PlaneState:
         """Return the addresses of the logical router's ports as well: what it routes is sent to them."""
         found = super().ends(request)
