@@ -400,6 +400,10 @@ bench-verdicts: setup ## how often verdicts are right, on simulated hosts of whi
 bench-gate: setup ## how often gates are wrong, made of recorded rounds
 	@$(PYTHON) bench/gate_errors.py
 
+.PHONY: bench-bisect
+bench-bisect: setup ## how often bisections blame the right revision, on simulated hosts
+	@$(PYTHON) bench/bisections.py
+
 .PHONY: bench-store
 bench-store: setup ## the dashboard's pages over a store of a million trials: their time, and the server's memory
 	@$(PYTHON) bench/store_scale.py

@@ -11,6 +11,7 @@ from rich.text import Text
 from nfvbed.cli.completion import FRAME_SIZE, RUN, SITE, TOPOLOGY, VARIANT
 from nfvbed.cli.console import Console
 from nfvbed.cli.entering import site_of
+from nfvbed.cli.listing import whole
 from nfvbed.cli.plan import show_plan
 from nfvbed.cli.progress import progress_on
 from nfvbed.cli.results import selected, simulated_option, text_width
@@ -48,7 +49,7 @@ from nfvbed.wholefile import not_written, write_whole
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
-class _Duration(click.ParamType[float]):
+class Duration(click.ParamType[float]):
     """Seconds: `90`, `90s`, `10m`, `1.5h`."""
 
     name = "duration"
@@ -61,7 +62,7 @@ class _Duration(click.ParamType[float]):
         return float(found[1]) * _SECONDS[found[2]]
 
 
-class _Part(click.ParamType[float]):
+class Part(click.ParamType[float]):
     """A part of one: `3%`, `0.03`."""
 
     name = "part"
@@ -79,10 +80,10 @@ class _Part(click.ParamType[float]):
 @click.argument("variant", type=VARIANT)
 @click.option("--baseline", default=OWN, show_default=True, metavar="OPTIONS", help=f"What is in now: {FORM}.")
 @click.option("--candidate", metavar="OPTIONS", help="What is to go in, in the same form.")
-@click.option("--margin", type=_Part(), default="3%", show_default=True, help="A loss up to this part passes.")
+@click.option("--margin", type=Part(), default="3%", show_default=True, help="A loss up to this part passes.")
 @click.option(
     "--budget",
-    type=_Duration(),
+    type=Duration(),
     metavar="TIME",
     help="No round is begun that would end later. Default: 10m, of PDR 60m; never less than the first look needs.",
 )
@@ -134,11 +135,11 @@ def command(variant: str, root: Path | None, store: str | None, **options: Any) 
         return
     study = study_of_gate(project, _spec(project, variant, options))
     if options["dry_run"]:
-        show_plan(study, project.root, options["as_json"], ())
+        show_plan(study, project.root, whole(options["as_json"]))
         return
     rules = _rules(study, options["margin"])
     with open_store(project, store, read_only=False) as opened:
-        run = _measure(project, opened, study, rules)
+        run = measured(project, opened, study, rules)
         loaded = load(opened, [run.id], VariantModel)
     _end(loaded, options)
 
@@ -167,7 +168,15 @@ def _rules(study: Study, margin: float) -> GateRules:
     return GateRules(margin=margin, looks=study.experiment.repetitions.looks)
 
 
-def _measure(project: Project, store: Store, study: Study, rules: GateRules) -> RunRecord:
+def measured(project: Project, store: Store, study: Study, rules: GateRules | None) -> RunRecord:
+    """Run a study, and return how its run ended.
+
+    Args:
+        rules: those of the gate that it is; None: it is none, and has the rounds of its looks.
+
+    Raises:
+        NfvbedError: as `Runner.start`; or cells were given up.
+    """
     from nfvbed.run.gatelooks import GateLooks
     from nfvbed.run.runner import Runner
     from nfvbed.run.tools import Tools
@@ -179,7 +188,8 @@ def _measure(project: Project, store: Store, study: Study, rules: GateRules) -> 
 
     end_like_interrupt()
     with progress_on(Console(stderr=True)) as observer:
-        runner = Runner(store, open_site, Tools(decide=GateLooks(rules)), observer)
+        tools = Tools() if rules is None else Tools(decide=GateLooks(rules))
+        runner = Runner(store, open_site, tools, observer)
         run = runner.start(study)
     if runner.failure is not None:
         raise runner.failure

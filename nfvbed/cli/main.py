@@ -33,6 +33,7 @@ VERBS = {
     "compare": ("compare", "Compare the variants of a run."),
     "diff": ("diff", "Show what changed from one run or release of a variant to another."),
     "gate": ("gate", "Find out whether a change makes a variant slower."),
+    "bisect": ("bisect", "Find the step of an ordered list that made a variant slower."),
     "explain": ("explain", "Explain one row of a run, trial by trial."),
     "report": ("report", "Write a run's page, tables and figures."),
     "trace": ("trace", "Send a few frames and name the hop that loses them."),

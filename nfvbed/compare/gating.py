@@ -65,6 +65,9 @@ class GateRules(Record):
     looks: tuple[int, ...] = Field(LOOKS, min_length=1)
     """Rounds after which there is a verdict, ascending."""
 
+    least_loss: float = Field(0.0, ge=0, lt=1)
+    """Loss that is asked for: *slower* is then below 1 less this part, and the margin lies below that."""
+
     def spent(self, look: int, whole: float) -> float:
         """Return the part of a level that is spent at a look: as the rounds that it adds are of all."""
         before = max((other for other in self.looks if other < look), default=0)
@@ -170,7 +173,8 @@ def _look(points: Sequence[GatePoint], look: int, family: int, rules: GateRules)
         family: number of all points, those that passed before included.
     """
     alpha = rules.spent(look, rules.alpha)
-    logs = [_logs(point.pairs[:look]) for point in points]
+    asked = log1p(-rules.least_loss)
+    logs = [[value - asked for value in _logs(point.pairs[:look])] for point in points]
     plain = [signed_rank(values, 2 * alpha) for values in logs]
     corrected = [signed_rank(values, 2 * alpha / family) for values in logs]
     adjusted = holm_adjusted([_p_below(result) for result in plain], family)
@@ -187,9 +191,9 @@ def _look(points: Sequence[GatePoint], look: int, family: int, rules: GateRules)
             reason="",
             rounds=look,
             measured=len(point.pairs),
-            ratio=_ratio(result.estimate),
-            lower=_ratio(result.interval.low) if result.interval else None,
-            upper=_ratio(narrow.interval.high) if narrow.interval else None,
+            ratio=_ratio(result.estimate + asked),
+            lower=_ratio(result.interval.low + asked) if result.interval else None,
+            upper=_ratio(narrow.interval.high + asked) if narrow.interval else None,
             level=result.attained / 2,
             certain_loss=passes and slower,
         )
@@ -221,7 +225,8 @@ def _beside_reference(seen: PointVerdict, point: GatePoint, look: int, family: i
 
 
 def _reason(seen: PointVerdict, bounds: Bounds, rules: GateRules) -> str:
-    allowed = 1 - rules.margin
+    below = 1 - rules.least_loss
+    allowed = below * (1 - rules.margin)
     lower = "none" if seen.lower is None else f"{seen.lower:.4f}"
     match seen.verdict:
         case GateVerdict.HOST_MOVED:
@@ -232,10 +237,12 @@ def _reason(seen: PointVerdict, bounds: Bounds, rules: GateRules) -> str:
         case GateVerdict.NOT_SLOWER:
             return f"the lower bound {lower} lies above {allowed:.4f}"
         case GateVerdict.SLOWER:
-            return f"the ratio is certainly below 1: {_times(seen.ratio)}"
+            return f"the ratio is certainly below {below:.4g}: {_times(seen.ratio)}"
     if bounds.baseline:
         return "the baseline's rate is limited by what is around it, so it may do more: nothing passes by it"
-    return f"the lower bound ({lower}) does not lie above {allowed:.4f}, and the ratio is not certainly below 1"
+    return (
+        f"the lower bound ({lower}) does not lie above {allowed:.4f}, and the ratio is not certainly below {below:.4g}"
+    )
 
 
 def _whole(points: Sequence[PointVerdict], rules: GateRules) -> tuple[GateVerdict, str]:

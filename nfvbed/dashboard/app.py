@@ -25,7 +25,14 @@ from nfvbed.dashboard.live import Streams
 from nfvbed.dashboard.livepages import live_pages
 from nfvbed.dashboard.metrics import metrics
 from nfvbed.dashboard.operations import Operations
-from nfvbed.dashboard.pages import files_of_comparisons, pages, pages_of_comparisons, pages_of_reasons, pages_of_runs
+from nfvbed.dashboard.pages import (
+    FindJob,
+    files_of_comparisons,
+    pages,
+    pages_of_comparisons,
+    pages_of_reasons,
+    pages_of_runs,
+)
 from nfvbed.dashboard.problems import problem, problem_of
 from nfvbed.dashboard.results.pictures import Pictures
 from nfvbed.dashboard.results.progress import Plans
@@ -66,12 +73,12 @@ def make_app(
         docs_url=None,  # Its page would be loaded from elsewhere.
         redoc_url=None,
     )
-    source, streams = Source(store), Streams()
-    for router in (*_that_read(source, streams, now, operations, measures), api_of_deployments(deployments)):
+    source, streams, plans = Source(store), Streams(), Plans()
+    for router in (*_that_read(source, (streams, plans), now, operations, measures), api_of_deployments(deployments)):
         app.include_router(router)
     if operations is not None:
         app.state.audit = operations.audit
-        for router in _that_operate(operations, source, streams):
+        for router in _that_operate(operations, source, (streams, plans)):
             app.include_router(router)
     app.add_exception_handler(NfvbedError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_bad_request)
@@ -82,16 +89,18 @@ def make_app(
 
 def _that_read(
     source: Source,
-    streams: Streams,
+    shared: tuple[Streams, Plans],
     now: Callable[[], datetime],
     operations: Operations | None,
     measures: Measures,
 ) -> tuple[APIRouter, ...]:
     """Return the routes of what is stored."""
-    pictures, plans = Pictures(), Plans()
+    streams, plans = shared
+    pictures = Pictures()
+    find_job: FindJob = operations.jobs.of_run if operations else lambda _: None
     return (
         pages(source, now),
-        pages_of_runs(source, now, plans),
+        pages_of_runs(source, now, plans, find_job),
         live_pages(source, plans, streams),
         pages_of_reasons(source),
         pages_of_comparisons(source, pictures),
@@ -103,9 +112,9 @@ def _that_read(
     )
 
 
-def _that_operate(operations: Operations, source: Source, streams: Streams) -> tuple[APIRouter, ...]:
+def _that_operate(operations: Operations, source: Source, shared: tuple[Streams, Plans]) -> tuple[APIRouter, ...]:
     """Return the routes of what can be changed."""
-    chains, desk = Chains(operations.jobs), JobDesk(operations, source, streams)
+    chains, desk = Chains(operations.jobs), JobDesk(operations, source, *shared)
     return (
         auditing(operations.audit),
         pages_of_jobs(desk),

@@ -11,6 +11,8 @@ from nfvbed.compare.lostframes import lost_frames
 from nfvbed.compare.rows.placement import PLACEMENT_RULE
 from nfvbed.compare.verdict import Rules
 from nfvbed.dashboard.answers import page, saved
+from nfvbed.dashboard.jobs.records import Job
+from nfvbed.dashboard.people.roles import current
 from nfvbed.dashboard.problems import NotThereError
 from nfvbed.dashboard.rendering import style
 from nfvbed.dashboard.results.doctor import doctor_of
@@ -80,7 +82,11 @@ def pages(source: Source, now: Callable[[], datetime]) -> APIRouter:
     return router
 
 
-def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans) -> APIRouter:
+FindJob = Callable[[str], Job | None]
+"""Gives the newest job that measures a run, or measured it, by the run's id; None: no job of this dashboard did."""
+
+
+def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans, find_job: FindJob) -> APIRouter:
     """Return the route of the page about one run."""
     router = APIRouter(prefix="/runs/{name}", include_in_schema=False)
 
@@ -90,7 +96,7 @@ def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans) -> 
         cells = cells_of(source, run.id)
         trials, count = source.store.trials_page(run.id, cell, part_of(number))
         simulated = any(entry.cell.simulated for entry in cells)
-        live = None if export else live_of(source, plans, run)
+        live = None if export else live_of(source, plans, run, now())
         warnings, context, refused = _compared(source, run) if live is None else (None, None, NOT_YET)
         return page(
             "run",
@@ -111,6 +117,7 @@ def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans) -> 
             environment=context,
             refused=refused,
             live=live,
+            job=find_job(run.id) if current().operates and not export else None,
         )
 
     return router

@@ -9,6 +9,9 @@ from nfvbed.records import Preset
 from nfvbed.spec.testkinds.loads import SearchTest
 from nfvbed.spec.tests import expected_s
 
+PRIOR_S = 20.0
+"""Weight of an estimate beside the pace of a run: after so long what was seen counts as much as it."""
+
 
 @dataclass(frozen=True)
 class Overheads:

@@ -77,7 +77,7 @@ def _table(comparison: Comparison, kind: ResultKind, tests: list[MeasuredTest]) 
     lines = tuple(line for group in groups.values() for line in _lines(group, several))
     if len(names) > MANY:
         names, lines = (*headline, TOGETHER), tuple(_together(line, headline) for line in lines)
-    published = published_lines(comparison.experiments) if kind is ResultKind.TCP_THROUGHPUT else ()
+    published = published_lines(comparison.experiments, kind)
     return MeasuredTable(kind, headline, names, lines, (*notes, *bound_lines_of_tables(comparison, shown), *published))
 
 

@@ -5,18 +5,19 @@ from collections.abc import Collection
 from nfvbed.spec.published import PublishedColumn, publications
 
 
-def published_lines(experiments: Collection[str]) -> tuple[str, ...]:
-    """Return a sentence for each published table whose like is measured by one of these experiments.
+def published_lines(experiments: Collection[str], kind: str) -> tuple[str, ...]:
+    """Return a sentence for each published table whose like one of these experiments measures.
 
     Args:
         experiments: their names.
+        kind: kind of the tests whose table the sentences are below.
     """
     return tuple(
         f"Published, on another host and never ranked with these: {table.title} ({entry.name}), {table.unit}: "
-        f"{'; '.join(_column(column) for column in table.columns)}. What differs: nfvbed dashboard, Published."
+        f"{'; '.join(_column(column) for column in table.columns)}. What differs: nfvbed compare --published."
         for entry in publications()
         for table in entry.tables
-        if table.experiment in experiments
+        if table.experiment in experiments and table.measure.kind == kind
     )
 
 

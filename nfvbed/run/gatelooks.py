@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from nfvbed.compare.gating import BASELINE, CANDIDATE, REFERENCE, GatePoint, GateRules, decided_points
 from nfvbed.compare.rows.visits import Visit, pair
+from nfvbed.compare.sofar import visits_by_cell
 from nfvbed.plan.cells import CellPlan, Point
-from nfvbed.run.looks import Look, visits_by_cell
+from nfvbed.run.looks import Look
 
 
 class GateLooks:

@@ -86,9 +86,28 @@ def study_of_gate(project: Project, spec: GateSpec) -> Study:
         ConfigurationError: options that the data plane does not have, or paths that the variant does not.
     """
     sides = {BASELINE: spec.baseline, CANDIDATE: spec.candidate, REFERENCE: spec.baseline}
+    title = f"Gate of {spec.variant}: {spec.baseline.text} against {spec.candidate.text}"
+    return _study(project, spec, {"name": "gate", "title": title}, sides)
+
+
+def study_of_levels(project: Project, spec: GateSpec, others: Mapping[str, OptionSet]) -> Study:
+    """Return the experiment of one question of a bisection: the baseline and others, in so many rounds.
+
+    Args:
+        spec: its looks are one, after all rounds; its candidate is not measured.
+        others: by the names that they have in the run.
+
+    Raises:
+        ConfigurationError: as `study_of_gate`.
+    """
+    title = f"Bisection of {spec.variant}: {', '.join(side.text for side in others.values())}"
+    named = {"name": "bisection", "title": title, "ceilings": False}
+    return _study(project, spec, named, {BASELINE: spec.baseline, **others})
+
+
+def _study(project: Project, spec: GateSpec, named: Mapping[str, Any], sides: Mapping[str, OptionSet]) -> Study:
     data: dict[str, Any] = {
-        "name": "gate",
-        "title": f"Gate of {spec.variant}: {spec.baseline.text} against {spec.candidate.text}",
+        **named,
         "site": spec.site,
         "purpose": "compare",
         "variants": list(sides),
@@ -108,13 +127,14 @@ def study_of_gate(project: Project, spec: GateSpec) -> Study:
     }
     if spec.estimand == "pdr":
         data["tests"] = [{"kind": "search", "preset": "csit-quick", "name": PDR_TEST}]
-    study = project.study_of(Document(Path(f"gate of {spec.variant}"), data, {}))
+    study = project.study_of(Document(Path(f"{named['name']} of {spec.variant}"), data, {}))
     planes = {variant.name: variant.options.dataplane for variant in study.variants}
-    if len(set(planes.values())) > 1:
+    other = next((name for name, plane in planes.items() if plane != planes[BASELINE]), None)
+    if other is not None:
         raise ConfigurationError(
-            "a gate is of one data plane",
-            where="--baseline and --candidate",
-            observed=f"{planes[BASELINE]} and {planes[CANDIDATE]}",
+            f"a {named['name']} is of one data plane",
+            where=f"{sides[BASELINE].text} and {sides[other].text}",
+            observed=f"{planes[BASELINE]} and {planes[other]}",
             fix="compare data planes by an experiment: nfvbed run, nfvbed compare",
         )
     return study

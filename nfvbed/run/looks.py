@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
-from nfvbed.compare.rows.labelling import label_run
-from nfvbed.compare.rows.visits import LabelledTrial, Visit, pair, visits_of
-from nfvbed.compare.verdict import Rules, Verdict, judge
+from nfvbed.compare.rows.visits import Visit
+from nfvbed.compare.sofar import judgements, visits_by_cell
+from nfvbed.compare.verdict import Verdict
 from nfvbed.plan.cells import CellPlan, Point
 from nfvbed.records import TrialRecord
-from nfvbed.spec.experiment import BEST, Experiment
+from nfvbed.spec.experiment import Experiment
 
 
 @dataclass(frozen=True)
@@ -36,29 +35,6 @@ def decided(look: Look) -> frozenset[Point]:
     return frozenset(point for point, cells in look.points.items() if _is_decided(look.experiment, cells, visits))
 
 
-def visits_by_cell(trials: Sequence[TrialRecord]) -> dict[str, tuple[Visit, ...]]:
-    """Return the visits of each cell, with the placement classes as all these trials show them."""
-    classes, labelled = label_run(trials)
-    by_cell: dict[str, list[LabelledTrial]] = {}
-    for entry in labelled:
-        by_cell.setdefault(entry.trial.cell, []).append(entry)
-    return {cell: visits_of(own, classes) for cell, own in by_cell.items()}
-
-
 def _is_decided(experiment: Experiment, cells: Sequence[CellPlan], visits: Mapping[str, Sequence[Visit]]) -> bool:
-    baseline = _baseline(experiment, cells, visits)
-    repetitions = experiment.repetitions
-    rules = Rules(looks=repetitions.looks, needed=repetitions.needed, max_spread=repetitions.max_spread)
-    others = [cell for cell in cells if cell != baseline]
-    judged = [
-        judge(pair(visits.get(cell.id, ()), visits.get(baseline.id, ())), rules, comparisons=len(others))
-        for cell in others
-    ]
-    return all(judgement.verdict is not Verdict.UNDECIDED for judgement in judged)
-
-
-def _baseline(experiment: Experiment, cells: Sequence[CellPlan], visits: Mapping[str, Sequence[Visit]]) -> CellPlan:
-    """Return the cell that the others are judged against, as the comparison will choose it."""
-    if experiment.baseline == BEST:
-        return max(cells, key=lambda cell: median([visit.rate_pps for visit in visits.get(cell.id, ())] or [0.0]))
-    return next((cell for cell in cells if cell.variant == experiment.baseline), cells[0])
+    judged = judgements(experiment, {cell.id: cell.variant for cell in cells}, visits)[1]
+    return all(judgement.verdict is not Verdict.UNDECIDED for judgement in judged.values())

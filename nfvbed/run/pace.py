@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-PRIOR_S = 20.0
-"""Weight of the plan's own estimate: after so long what was seen counts as much as it."""
+from nfvbed.plan.estimate import PRIOR_S
 
 
 class Pace:

@@ -64,12 +64,12 @@ def test_a_simulated_experiment_by_mouse(browser: Browser, address: str, tmp_pat
             page.keyboard.press("Enter")
     page.wait_for_url("**/jobs/2*")
     page.locator(".headline", has_text=re.compile("^done, exit status 0")).wait_for(timeout=PATIENCE_MS)
-    assert page.locator("#job-state a").count() == 1
+    assert page.locator("#job-state a.measured").count() == 1
     page.wait_for_load_state()
     assert serious(page) == []
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     page.screenshot(path=tmp_path / f"job-{scheme}.png", full_page=True)
-    page.locator("#job-state a").click()
+    page.locator("#job-state a.measured").click()
     assert page.locator("h1").inner_text() == "Run of simulated"
     assert errors == [] and [url for url in requests if not url.startswith((address, "data:"))] == []
     page.close()

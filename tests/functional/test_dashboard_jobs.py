@@ -85,13 +85,13 @@ def measured(page: Page, address: str, variant: str, rounds: int = 1) -> str:
     pressed(page, "Run the experiment")
     job = page.url
     if rounds > 1:
-        page.locator("#job-state a").click()
+        page.locator("#job-state a.measured").click()
         page.locator("[data-events] .headline", has_text="of the trials are done").wait_for()
         page.locator("[data-events] tbody tr").nth(TRIALS).wait_for()
         page.locator("strong", has_text=re.compile("^ok$")).wait_for()
         page.goto(job)
     ended(page, "done")
-    return page.locator("#job-state a").inner_text().removeprefix("Run ")
+    return page.locator("#job-state a.measured").get_attribute("href").removeprefix("/runs/")
 
 
 @pytest.mark.path
@@ -138,7 +138,7 @@ def test_a_cancelled_job_outlives_its_server_leaves_nothing_and_keeps_its_rows(
         page = opened(browser, f"{address}/start?{LONG}&plan=1")
         pressed(page, "Run the experiment")
         job = page.url.removeprefix(address)
-        page.locator("#job-state a").wait_for()
+        page.locator("#job-state a.measured").wait_for()
         second = opened(browser, f"{address}/start")
         second.get_by_role("button", name="Destroy").click()
         assert "another job runs on site lab" in second.locator(".headline").inner_text()
@@ -149,8 +149,8 @@ def test_a_cancelled_job_outlives_its_server_leaves_nothing_and_keeps_its_rows(
         server.wait(30)
     with serving(store, mark) as (address, _):
         page.goto(address + job)
-        assert page.locator(".headline").inner_text() == "running"
-        assert_sound(browser, address + page.locator("#job-state a").get_attribute("href"), tmp_path, "live")
+        assert page.locator("#job-state .headline").first.inner_text() == "running"
+        assert_sound(browser, address + page.locator("#job-state a.measured").get_attribute("href"), tmp_path, "live")
         page.get_by_role("button", name="Cancel").click()
         ended(page, "cancelled")
         page.close()
@@ -205,7 +205,7 @@ def test_a_vnf_is_onboarded_measured_through_and_offboarded_by_mouse(before, mar
         pressed(page, "Run the experiment")
         ended(page, "done")
         job = page.url
-        page.locator("#job-state a").click()
+        page.locator("#job-state a.measured").click()
         cells = page.locator("section[aria-labelledby=cells] tbody tr")
         cell = cells.filter(has_text="ovs-dpdk/pvp+process-io/64").inner_text()
         assert planned == 1 and cell.split()[-1] == "ok"

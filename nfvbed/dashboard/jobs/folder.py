@@ -39,6 +39,8 @@ OWN_LOG: Final = "keeper"
 """What the keeper itself had to complain of."""
 START_S: Final = 10.0
 """How long a job may take until its process is known; one that is older and has none is lost."""
+LOOKED_AT: Final = 50
+"""Newest jobs among which that of a run is looked for."""
 _TICK_S: Final = 0.02
 _RUN: Final = re.compile(r"^run ([0-9a-f-]{36}) of \S+ (?:begins|goes on)", re.MULTILINE)
 """A line of `nfvbed run`."""
@@ -133,6 +135,10 @@ class Jobs:
         """Return the newest jobs, newest first."""
         names = sorted((entry.name for entry in os.scandir(self.folder) if _ID.fullmatch(entry.name)), reverse=True)
         return tuple(job for name in names[:most] if (job := self.job(name)) is not None)
+
+    def of_run(self, run: str) -> Job | None:
+        """Return the newest job of a run; None: none of the newest ones measured it."""
+        return next((job for job in self.newest(LOOKED_AT) if job.run == run), None)
 
     def alive(self) -> tuple[Job, ...]:
         """Return the jobs that run: those that hold their site."""

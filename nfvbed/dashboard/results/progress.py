@@ -4,14 +4,16 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Final
 
+from nfvbed.dashboard.results.rounds import RoundTables
 from nfvbed.dashboard.results.runs import trial_table
 from nfvbed.dashboard.results.source import Source
 from nfvbed.dataplanes.catalogue import VariantModel
-from nfvbed.plan.estimate import expected_trials, shortest
-from nfvbed.plan.plan import expand
+from nfvbed.plan.estimate import PRIOR_S, SIMULATED, Overheads, expected_trials, length_s, shortest
+from nfvbed.plan.plan import Plan, expand
 from nfvbed.plan.stored import stored_study
 from nfvbed.records import Record, RunRecord, Status
 from nfvbed.report.page.values import Table
@@ -22,6 +24,8 @@ NEWEST: Final = 10
 """Trials that are shown."""
 KEPT: Final = 8
 """Plans that are kept."""
+MOST_PACE: Final = 3.0
+"""A run takes at most so many times as long as its plan says, or a part of it so small."""
 
 
 class Needs(Record):
@@ -33,6 +37,8 @@ class Needs(Record):
     """By cell and test: how often a test that is more than a trial is made."""
     trials_of_tests: dict[str, int]
     """By test: how many trials one is expected to take."""
+    length_s: float = 0.0
+    """Of all of it, as the plan estimates it; 0 where time is virtual."""
 
     @cached_property
     def whole(self) -> int:
@@ -80,11 +86,17 @@ class Plans:
     """Needs of runs, out of their stored plans; a plan does not change."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, Needs] = {}
+        self._kept: dict[str, tuple[Needs, Plan]] = {}
         self._lock = threading.Lock()
+        self.rounds = RoundTables()
 
     def of(self, source: Source, run: RunRecord) -> Needs | None:
         """Return a run's needs; None where its plan is of another form (VSPERF's)."""
+        found = self.with_plan(source, run)
+        return found and found[0]
+
+    def with_plan(self, source: Source, run: RunRecord) -> tuple[Needs, Plan] | None:
+        """Return a run's needs, and the plan that has them; None where its plan is of another form (VSPERF's)."""
         with self._lock:
             if run.id not in self._kept:
                 plan = source.described(run.plan_hash)
@@ -96,7 +108,7 @@ class Plans:
             return self._kept[run.id]
 
 
-def _needs(stored: dict[str, object]) -> Needs:
+def _needs(stored: dict[str, object]) -> tuple[Needs, Plan]:
     study, runnable = stored_study(stored, VariantModel)
     variants = [variant for variant in study.variants if variant.name in runnable]
     plan = expand(study.experiment, variants, study.choices)
@@ -109,7 +121,14 @@ def _needs(stored: dict[str, object]) -> Needs:
         else:
             tests[unit.cell][unit.test] += 1
             expected[unit.test] = expected_trials(plan, unit)
-    return Needs(trials=trials, tests={cell: dict(own) for cell, own in tests.items()}, trials_of_tests=expected)
+    overheads = SIMULATED if study.simulated else Overheads()
+    needs = Needs(
+        trials=trials,
+        tests={cell: dict(own) for cell, own in tests.items()},
+        trials_of_tests=expected,
+        length_s=0.0 if study.simulated else length_s(plan, shortest(plan), overheads),
+    )
+    return needs, plan
 
 
 def progress_of(source: Source, run: RunRecord, needs: Needs) -> Progress:
@@ -147,14 +166,41 @@ class RunProgress:
     progress: Progress | None
     """None: its plan does not say how much there is."""
     trials: Table
+    rates: Table | None = None
+    """After the whole rounds; None before the first of them."""
+    left_s: float | None = None
+    """About how long it takes; None: not known, or virtual."""
 
 
-def live_of(source: Source, plans: Plans, run: RunRecord) -> RunProgress | None:
+def live_of(source: Source, plans: Plans, run: RunRecord, now: datetime | None = None) -> RunProgress | None:
     """Return what is shown of a run that goes on; None where it has ended, or nobody writes to the store."""
     if run.status is not None or source.store.writer() is None:
         return None
-    needs = plans.of(source, run)
-    return RunProgress(progress_of(source, run, needs) if needs else None, newest_trials(source, run))
+    found = plans.with_plan(source, run)
+    if found is None:
+        return RunProgress(None, newest_trials(source, run))
+    needs, plan = found
+    progress = progress_of(source, run, needs)
+    elapsed_s = ((now or datetime.now(UTC)) - datetime.fromisoformat(run.started_at)).total_seconds()
+    return RunProgress(
+        progress,
+        newest_trials(source, run),
+        plans.rounds.of(source, run, plan),
+        left_s(needs, progress, elapsed_s),
+    )
+
+
+def left_s(needs: Needs, progress: Progress, elapsed_s: float) -> float | None:
+    """Estimate how long the trials take that a run lacks, by its plan and by the pace that it has had; None: unknown.
+
+    A pace that is far from the plan's is of a run that had stopped, and was resumed: then the plan's own holds.
+    """
+    if not needs.length_s or not progress.whole:
+        return None
+    done_s = needs.length_s * progress.share
+    pace = (elapsed_s + PRIOR_S) / (done_s + PRIOR_S)
+    ahead_s = max(needs.length_s - done_s, 0.0)
+    return ahead_s * (pace if 1 / MOST_PACE <= pace <= MOST_PACE else 1.0)
 
 
 def newest_trials(source: Source, run: RunRecord) -> Table:

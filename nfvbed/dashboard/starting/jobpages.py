@@ -20,6 +20,7 @@ from nfvbed.dashboard.people.roles import Fields, Operator, Requester
 from nfvbed.dashboard.problems import NotThereError, Problem, problem_of
 from nfvbed.dashboard.rendering import render
 from nfvbed.dashboard.results.doctor import DoctorReport, printed
+from nfvbed.dashboard.results.progress import Plans, live_of
 from nfvbed.dashboard.results.shared import SharedReadings
 from nfvbed.dashboard.results.source import Source
 from nfvbed.dashboard.starting.choices import Choices, Experiments, choices_of
@@ -27,7 +28,7 @@ from nfvbed.dashboard.starting.on_site import changes_of, confirmation, refusals
 from nfvbed.dashboard.starting.planning import Planner, ShownPlan
 from nfvbed.dashboard.starting.starting import Action, RunChoices, arguments_of
 from nfvbed.errors import BusyError, UsageError
-from nfvbed.records import Record
+from nfvbed.records import Record, RunRecord
 
 SHOWN: Final = 50
 LOG: Final = 32_768
@@ -82,10 +83,11 @@ class PressedButton:
 class JobDesk:
     """What routes of jobs do; they have operators alone."""
 
-    def __init__(self, operations: Operations, source: Source, streams: Streams) -> None:
+    def __init__(self, operations: Operations, source: Source, streams: Streams, plans: Plans) -> None:
         self.operations = operations
         self.source = source
         self.streams = streams
+        self._plans = plans
         self._planner = Planner(operations.jobs, operations.project)
         self._experiments = Experiments(operations.project)
         self._choices: SharedReadings[Choices] = SharedReadings("what there is to choose", FRESH_S)
@@ -141,13 +143,25 @@ class JobDesk:
         late = late_s if late_s > PATIENCE_S else 0
         log = self.operations.jobs.log(name, LOG)
         examined = job.spec.action == Action.EXAMINE and not job.is_alive
+        measured = self._measured(job)
         return {
             "job": job,
+            "measured": measured,
+            "live": live_of(self.source, self._plans, measured) if measured is not None and job.is_alive else None,
             "log": log,
             "late": late,
             "problem": _problem(job, log),
             "report": printed(self.operations.jobs.output(name)) if examined else None,
         }
+
+    def _measured(self, job: Job) -> RunRecord | None:
+        """Return the run that a job measures; None: it has begun none, or the store does not have it."""
+        if not job.run:
+            return None
+        try:
+            return self.source.run(job.run)
+        except NotThereError:
+            return None
 
     def offered_after(self, job: Job) -> dict[str, Any]:
         """Return the actions on the site of a job that has ended; a job that runs can only be cancelled.

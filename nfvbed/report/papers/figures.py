@@ -20,6 +20,8 @@ NEWEST_RUNS: Final = 500
 """So many runs are looked through."""
 FORWARD: Final = "forward"
 """Direction of a row that names none."""
+OWN: Final = "the devices' own"
+"""Offloads of a row that names none."""
 NAIVE: Final = "Hz/pps"
 _Found = tuple[MeasuredRow, Quantity, float]
 EMULATED: Final = QualityWarning.EMULATED_ACCELERATOR
@@ -299,9 +301,10 @@ def figure_of(rows: Iterable[MeasuredRow], measure: Measure, more: Mapping[str, 
     Args:
         more: parameters beside the measure's.
     """
-    wanted = {"direction": FORWARD, **measure.parameters, **more}
+    # Offloads that were set on purpose make another condition: who does not ask for them means the devices' own.
+    wanted = {"direction": FORWARD, "offloads": OWN, **measure.parameters, **more}
     for row in rows:
-        has = {"direction": FORWARD, **row.parameters}
+        has = {"direction": FORWARD, "offloads": OWN, **row.parameters}
         same = all(has.get(key) == value for key, value in wanted.items()) and measure.row in ("", row.label)
         figure = _quantity(row, measure.quantity) if same and row.status is Status.OK else None
         if figure is not None and figure.value is not None:

@@ -15,7 +15,8 @@ from starlette.responses import Response
 from nfvbed.dashboard.live import MOST, OF_CLIENT, OF_OPERATORS, Streams
 from nfvbed.dashboard.people.roles import CURRENT, Requester, Role
 from nfvbed.dashboard.rendering import render
-from nfvbed.dashboard.results.progress import Needs, Plans, live_of, progress_of
+from nfvbed.dashboard.results.progress import Needs, Plans, Progress, left_s, live_of, progress_of
+from nfvbed.dashboard.results.rounds import rates_after
 from nfvbed.dashboard.results.source import Source
 from nfvbed.errors import BusyError
 from nfvbed.host.workspace import trialsign
@@ -178,21 +179,36 @@ def test_a_run_that_ended_is_not_followed(store: Store):
     assert live_of(source, Plans(), run) is None
 
 
-def test_how_far_a_run_is(tmp_path: Path):
-    """Of a run of the simulated site, which has a plan."""
-    path = tmp_path / "results.sqlite"
-    argv = ["run", "simulated", "--store", str(path), "--no-doctor", "--purpose", "survey", "--repetitions", "1"]
+PAIR = """\
+name: pair
+title: Two simulated systems, one of them faster
+variants: [simulated, faster]
+altered: {faster: {variant: simulated, title: Faster, options: {capacity_pps: 8000000, far_capacity_pps: 4000000}}}
+topologies: [p2p]
+frame_sizes: [64]
+"""
+
+
+@pytest.fixture(scope="module", name="measured")
+def _measured(tmp_path_factory) -> Path:
+    """The store of a run of the simulated site that compared, with its plan."""
+    folder = tmp_path_factory.mktemp("pair")
+    (folder / "pair.yml").write_text(PAIR)
+    argv = ["run", str(folder / "pair.yml"), "--store", str(folder / "results.sqlite"), "--no-doctor"]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}
-    subprocess.run(
-        [sys.executable, "-m", "nfvbed", *argv, "--max-rounds", "1"], check=True, capture_output=True, env=environment
-    )
+    subprocess.run([sys.executable, "-m", "nfvbed", *argv], check=True, capture_output=True, env=environment)
+    return folder / "results.sqlite"
+
+
+def test_how_far_a_run_is(measured: Path):
+    path = measured
     with Store.open(path, read_only=True) as opened:
         source = Source(opened)
         run = opened.run("latest")
         needs = Plans().of(source, run)
         assert needs is not None
         found = progress_of(source, run, needs)
-        assert found.cells_done == found.cells > 3 and found.trials >= found.trials_least > 0 and found.share == 1
+        assert found.cells_done == found.cells > 1 and found.trials >= found.trials_least > 0 and found.share == 1
         lacking = Needs(trials=dict.fromkeys(needs.trials, 10**6), tests={}, trials_of_tests={})
         assert progress_of(source, run, lacking).cells_done == 0 and progress_of(source, run, lacking).share < 0.001
     with Store.open(path) as writing:
@@ -202,3 +218,49 @@ def test_how_far_a_run_is(tmp_path: Path):
         shown = render("run-progress", live=live)
         assert "100 % of the trials are done" in shown and f"{found.cells} of {found.cells} cells" in shown
         assert "Newest trials" in shown
+        assert live.left_s is None, "its time is virtual"
+        assert live.rates is not None and "Rate so far" in shown
+
+
+NEEDS = Needs(trials={"a": 100}, tests={}, trials_of_tests={}, length_s=1000.0)
+
+
+@pytest.mark.parametrize(
+    ("done", "elapsed_s", "left"),
+    [
+        (0, 0.0, 1000),
+        (50, 500.0, 500),
+        (50, 1020.0, 1000),
+        (50, 40_000.0, 500),
+        (100, 900.0, 0),
+    ],
+)
+def test_the_time_left_is_the_plans_at_the_pace_so_far(done, elapsed_s, left):
+    progress = Progress(
+        cells_done=0, cells=1, trials=done, trials_least=100, tests=0, tests_least=0, done=done, whole=100
+    )
+    assert left_s(NEEDS, progress, elapsed_s) == pytest.approx(left)
+    assert left_s(NEEDS.model_copy(update={"length_s": 0.0}), progress, elapsed_s) is None
+
+
+def test_rates_and_verdicts_are_those_of_whole_rounds(measured: Path, monkeypatch):
+    """What the last round has, which may go on, is not among them."""
+    with Store.open(measured, read_only=True) as opened:
+        source, plans = Source(opened), Plans()
+        run = opened.run("latest")
+        found = plans.with_plan(source, run)
+        assert found is not None
+        table = plans.rounds.of(source, run, found[1])
+        assert table is not None and table.mark and "whole rounds" in table.caption
+        last = max(visit.round for visit in opened.visit_rates(run.id))
+        rows = {row[0].text: [cell.text for cell in row] for row in table.rows}
+        assert {int(row[1]) for row in rows.values()} == {last - 1}
+        assert any(row[5] == "baseline" for row in rows.values())
+        faster = rows["faster/p2p/64"]
+        assert faster[3] == "simulated/p2p/64" and faster[4].startswith("\u00d7") and "undecided" in faster[5]
+        ended = rates_after(source, run, found[1], last)
+        assert "higher" in [row[5].text for row in ended.rows if row[0].text == "faster/p2p/64"][0]
+        monkeypatch.setattr(opened, "trials", lambda *_, **__: pytest.fail("it is read once a round"))
+        assert plans.rounds.of(source, run, found[1]) is table
+        monkeypatch.setattr("nfvbed.dashboard.results.rounds.MOST_TRIALS", 1)
+        assert plans.rounds.of(source, run, found[1]) is None

@@ -236,3 +236,45 @@ def test_a_path_of_the_store_is_the_same_in_a_job(tmp_path: Path, monkeypatch):
     monkeypatch.setattr("nfvbed.dashboard.operations.STATE", tmp_path / "state")
     assert Operations.of(project, "here.sqlite").jobs.store == str(tmp_path / "here.sqlite")
     assert Operations.of(project, "postgresql://host/db").jobs.store == "postgresql://host/db"
+
+
+def test_job_run_and_comparison_lead_to_each_other_and_the_run_can_be_cancelled_where_it_is_watched(
+    mouse: TestClient, client: TestClient, operations: Operations, store: Store
+):
+    name, me, run = "20260102-030405-000007", process_of(os.getpid()), store.runs()[0].id
+    folder = operations.jobs.folder / name
+    folder.mkdir()
+    try:
+        asked = {"id": name, "action": "run", "site": "lab", "arguments": ("run", "demo"), "asked_at": OLD, "who": ME}
+        files.write(folder / SPEC, JobSpec.model_validate(asked))
+        files.write(folder / RUNNING, RunningJob(keeper=me, command=me))
+        (folder / LOG).write_text(f"run {run} of demo begins\n")
+        page = mouse.get(f"/runs/{run}").text
+        assert f'href="/jobs/{name}"' in page and f'action="/jobs/{name}/cancel"' in page
+        job = mouse.get(f"/jobs/{name}").text
+        assert f'href="/runs/{run}"' in job and f"/compare?runs={run}" not in job, "nothing is compared yet"
+        assert "/jobs/" not in client.get(f"/runs/{run}").text, "viewers see no jobs"
+        assert "/jobs/" not in mouse.get(f"/runs/{run}?export=1").text
+        files.write(folder / ENDED, JobEnd(status=0, at=OLD))
+        for address in (f"/jobs/{name}", "/jobs"):
+            page = mouse.get(address).text
+            assert f'href="/compare?runs={run}"' in page and f'href="/runs/{run}"' in page
+        page = mouse.get(f"/runs/{run}").text
+        assert f'href="/jobs/{name}"' in page and "/cancel" not in page
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_job_whose_run_the_store_does_not_have_is_shown_without_it(mouse: TestClient, operations: Operations):
+    name, me = "20260102-030405-000008", process_of(os.getpid())
+    folder = operations.jobs.folder / name
+    folder.mkdir()
+    try:
+        asked = {"id": name, "action": "run", "site": "lab", "arguments": ("run", "demo"), "asked_at": OLD, "who": ME}
+        files.write(folder / SPEC, JobSpec.model_validate(asked))
+        files.write(folder / RUNNING, RunningJob(keeper=me, command=me))
+        (folder / LOG).write_text("run 01900000-0000-7000-8000-000000000000 of demo begins\n")
+        answer = mouse.get(f"/jobs/{name}")
+        assert answer.status_code == 200 and "The run</a>" in answer.text
+    finally:
+        shutil.rmtree(folder)

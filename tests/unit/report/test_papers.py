@@ -102,6 +102,16 @@ def test_the_naive_quotient_is_of_the_switch():
     assert found is not None and found[2] == 262 and found[1].unit == "cycles/packet"
 
 
+def test_offloads_that_were_set_on_purpose_are_another_condition():
+    row = MeasuredRow(
+        label="1 stream",
+        parameters={"tool": "iperf3", "streams": 1, "offloads": "none"},
+        quantities=(Quantity(name="throughput", value=GBIT, unit="bit/s"),),
+    )
+    assert figure_of([row], Measure(), {}) is None
+    assert figure_of([row], Measure(), {"offloads": "none"}) is not None
+
+
 def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     stored(tmp_path / "x.sqlite", *both(10)).close()
     assert main(["compare", "--published", "--store", str(tmp_path / "x.sqlite")]) == 0

@@ -2,7 +2,8 @@
 
 import pytest
 
-from nfvbed.run.pace import PRIOR_S, Pace
+from nfvbed.plan.estimate import PRIOR_S
+from nfvbed.run.pace import Pace
 
 
 def test_the_plan_counts_first_and_the_pace_more_and_more():
