@@ -7,13 +7,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from nfvbed.compare.comparison import Comparison, compare
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.records import TrialRecord
 from nfvbed.records.results import LoadsPayload, ResultRecord
 from nfvbed.records.words import Preset, ResultKind
-from nfvbed.report.load import LoadedRuns, load, make_options
+from nfvbed.report.load import LoadedRuns, load, make_options, of_runs
 from nfvbed.report.newest import AS_STORED
 from nfvbed.store import Store
 from nfvbed.store.transfer import RunDocument, import_run
@@ -36,7 +38,8 @@ def compared(document: RunDocument) -> tuple[LoadedRuns, Comparison]:
             loaded = load(store, (document.run.id,), VariantModel)
         finally:
             store.close()
-    return loaded, compare(loaded.data, make_options(loaded, {**AS_STORED, "margin": Rules().margin}))
+    with of_runs([document.run]):
+        return loaded, compare(loaded.data, make_options(loaded, {**AS_STORED, "margin": Rules().margin}))
 
 
 def verdicts_in(comparison: Comparison) -> int:
@@ -93,7 +96,12 @@ def _rate(frames: int, duration_ns: int) -> int:
 
 
 def _wrong_points(result: ResultRecord, trials: Mapping[int, TrialRecord]) -> Iterator[str]:
-    for point in LoadsPayload.model_validate(result.payload).points:
+    try:
+        points = LoadsPayload.model_validate(result.payload).points
+    except ValidationError as error:
+        yield f"its payload is none of its kind: {error.errors(include_url=False)[0]['msg']}"
+        return
+    for point in points:
         trial = trials.get(point.sequence)
         if trial is None:
             yield f"a point of trial {point.sequence}, which the run does not have"

@@ -25,6 +25,7 @@ from nfvbed.bundle.statement import Signature, read_statement, state
 from nfvbed.bundle.verification import Verification, verify
 from nfvbed.errors import BundleError, ConfigurationError
 from nfvbed.records.results import LoadPoint, LoadsPayload, ResultKind, ResultRecord
+from nfvbed.store import content_hash
 from nfvbed.store.transfer import RunDocument
 from tests.bundle_runs import named_document
 
@@ -226,3 +227,57 @@ def test_a_point_that_is_not_its_trials_is_a_contradiction(document: RunDocument
     assert list(contradictions(with_point())) == []
     assert len(list(contradictions(with_point(forwarded_rate_pps=1)))) == 1
     assert len(list(contradictions(with_point(sequence=999_999)))) == 1
+
+
+def _rehashed(document: dict) -> None:
+    """Give descriptions the hashes of what they are now, as far as they have one."""
+    renamed = {digest: content_hash(blob["value"]) for digest, blob in document["blobs"].items()}
+    document["blobs"] = {renamed[digest]: blob for digest, blob in document["blobs"].items()}
+    for row in (document["run"], *document["cells"]):
+        row |= {key: renamed.get(value, value) for key, value in row.items() if key.endswith("_hash")}
+
+
+def _a_direction_that_is_a_number(document: dict) -> None:
+    document["trials"][3]["directions"][1] = float("nan")
+
+
+def _a_count_that_is_none(document: dict) -> None:
+    document["trials"][3]["directions"][0]["refused"] = None
+
+
+def _a_description_with_infinity(document: dict) -> None:
+    next(iter(document["blobs"].values()))["value"] = {"cpu": float("inf")}
+
+
+def _a_rig_of_another_form(document: dict) -> None:
+    rig = next(blob for blob in document["blobs"].values() if blob["kind"] == "rig")
+    rig["value"]["arrangement"]["switch_cores"] = [[]]
+    _rehashed(document)
+
+
+def _a_number_that_no_column_holds(document: dict) -> None:
+    document["trials"][3]["duration_ns"] = 2**70
+
+
+def _a_payload_of_another_form(document: dict) -> None:
+    trial = document["trials"][0]
+    document["results"] = [
+        {"run": trial["run"], "cell": trial["cell"], "round": 0, "test": "soak", "kind": "soak",
+         "started_at": "", "ended_at": "", "payload": {"points": "none"}}
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _a_direction_that_is_a_number,
+        _a_count_that_is_none,
+        _a_description_with_infinity,
+        _a_rig_of_another_form,
+        _a_number_that_no_column_holds,
+        _a_payload_of_another_form,
+    ],
+)
+def test_rows_of_another_form_are_a_fault_of_the_run(made: bytes, change: Callable[[dict], None]):
+    places = list(_faults(verify(_changed(made, RUN, _json(change)), "x")))
+    assert places and all(place.startswith(RUN) for place in places)
