@@ -12,7 +12,7 @@ from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.records import TrialRecord
 from nfvbed.records.results import LoadsPayload, ResultRecord
-from nfvbed.records.words import ResultKind
+from nfvbed.records.words import Preset, ResultKind
 from nfvbed.report.load import LoadedRuns, load, make_options
 from nfvbed.report.newest import AS_STORED
 from nfvbed.store import Store
@@ -21,8 +21,6 @@ from nfvbed.units import NS_PER_S
 
 _TOLERANCE: Final = 1e-9
 """Relative; libraries of other machines may differ in a float's last digits."""
-_OF_POINTS: Final = frozenset((ResultKind.CONTINUOUS, ResultKind.LOSS_CURVE, ResultKind.LATENCY, ResultKind.SOAK))
-"""Tests whose points are single trials with the same counts."""
 
 
 def compared(document: RunDocument) -> tuple[LoadedRuns, Comparison]:
@@ -49,17 +47,26 @@ def verdicts_in(comparison: Comparison) -> int:
 def contradictions(document: RunDocument) -> Iterator[tuple[str, str]]:
     """Yield what rows of a run contradict others: the place, and what was seen there.
 
-    Frames of a trial are conserved, or it is no trial (`DirectionCounts`); its rates follow from frames and time. A
-    load's point has the counts of the trial that it names.
+    Frames of a trial are conserved, or it is no trial (`DirectionCounts`). Its rates follow from frames and time where
+    the generator counted them. A load's point has the rate and the duration of the trial that it names.
     """
     trials = {trial.sequence: trial for trial in document.trials}
     for trial in document.trials:
-        if fault := _wrong_rate(trial):
+        if _counts_frames(trial) and (fault := _wrong_rate(trial)):
             yield f"trial {trial.sequence}", fault
     for result in document.results:
-        if result.kind in _OF_POINTS and result.payload:
+        if result.kind.has_loads and result.payload:
             for fault in _wrong_points(result, trials):
                 yield f"result of {result.cell}, round {result.round}, {result.test}", fault
+
+
+def _counts_frames(trial: TrialRecord) -> bool:
+    """Return whether a trial's rates are of the frames that it counts.
+
+    Tools between sockets and in guests count messages, or nothing, and have the rates of interfaces.
+    """
+    preset = trial.preset
+    return isinstance(preset, Preset) or preset is ResultKind.SEARCH or preset.has_loads
 
 
 def _wrong_rate(trial: TrialRecord) -> str:

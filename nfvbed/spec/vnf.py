@@ -109,6 +109,8 @@ class VnfSpec(SpecModel):
     """Descriptors of each of its ports' rings; a power of two."""
     retry: bool = False
     """Further attempts with frames that a full ring refuses (testpmd's burst tx retry)."""
+    merge_buffers: bool = Field(default=True, exclude_if=lambda value: value)
+    """Frames in several receive buffers of a virtual machine's virtio NICs (QEMU's `mrg_rxbuf`)."""
     flavor: Name = "default"
     """Name of a file in `flavors`."""
     image: ImageSpec | None = None

@@ -120,7 +120,8 @@ def _device(index: int, nic: Nic) -> str:
     # One vector a ring, one for the configuration, one for the control queue.
     many = f",mq=on,vectors={2 * nic.queues + 2}" if nic.queues > 1 else ""
     offloads = "" if nic.offloads else "".join(f",{name}=off" for name in _OFFLOADS)
-    return f"virtio-net-pci,{common},romfile=,{rings}{many}{offloads}"
+    merging = "" if nic.merge_buffers else ",mrg_rxbuf=off"
+    return f"virtio-net-pci,{common},romfile=,{rings}{many}{offloads}{merging}"
 
 
 def escaped(value: str) -> str:

@@ -35,6 +35,8 @@ class Nic:
     queue_size: int = 256
     offloads: bool = True
     """Checksum and segmentation offloads, of virtio alone."""
+    merge_buffers: bool = True
+    """Frames in several receive buffers (`mrg_rxbuf`), of virtio alone."""
     vhost: bool = False
     """tap: the kernel moves the frames (vhost-net), not QEMU."""
     descriptors: tuple[int, ...] = ()

@@ -86,6 +86,7 @@ def nics(choice: VnfChoice, ports: tuple[VnfPort, ...], *, vhost: bool) -> tuple
             queues=port.queues,
             queue_size=port.queue_size,
             offloads=choice.offloads and port.offloads,
+            merge_buffers=choice.vnf.merge_buffers,
             vhost=(vhost if port.vhost is None else port.vhost) and _may_have_vhost(model, backend),
             descriptors=files,
         )

@@ -19,10 +19,12 @@ from securesystemslib.signer import CryptoSigner
 
 from nfvbed.bundle.archive import COMPARISON, CRATE, DISCLOSED, ENVELOPE, RUN, STATEMENT, open_archive, write_archive
 from nfvbed.bundle.making import make, prepare
+from nfvbed.bundle.recomputing import contradictions
 from nfvbed.bundle.signing import Signer, read_signer, read_trusted
 from nfvbed.bundle.statement import Signature, read_statement, state
 from nfvbed.bundle.verification import Verification, verify
 from nfvbed.errors import BundleError, ConfigurationError
+from nfvbed.records.results import LoadPoint, LoadsPayload, ResultKind, ResultRecord
 from nfvbed.store.transfer import RunDocument
 from tests.bundle_runs import named_document
 
@@ -186,3 +188,41 @@ def test_keys_are_read_from_files(tmp_path: Path):
     assert "passphrase" in caught.value.observed
     with pytest.raises(ConfigurationError):
         read_trusted([private])
+
+
+def test_rates_of_tools_between_sockets_are_those_of_interfaces(document: RunDocument):
+    """Their trials count messages, or nothing."""
+    first, *others = document.trials
+    counted = {"preset": ResultKind.TCP_THROUGHPUT, "directions": (), "forwarded_rate_pps": 20_740}
+    assert (
+        list(contradictions(document.model_copy(update={"trials": (first.model_copy(update=counted), *others)}))) == []
+    )
+    wrong = first.model_copy(update={"forwarded_rate_pps": first.forwarded_rate_pps + 2})
+    found = list(contradictions(document.model_copy(update={"trials": (wrong, *others)})))
+    assert [place for place, _ in found] == [f"trial {first.sequence}"]
+
+
+def test_a_point_that_is_not_its_trials_is_a_contradiction(document: RunDocument):
+    trial = document.trials[0]
+    point = LoadPoint(
+        sequence=trial.sequence,
+        intended_load_pps=1,
+        offered_load_pps=1,
+        forwarded_rate_pps=trial.forwarded_rate_pps,
+        intended_frames=1,
+        lost_frames=0,
+        unsent_frames=0,
+        duration_ns=trial.duration_ns,
+    )
+
+    def with_point(**changed: int) -> RunDocument:
+        payload = LoadsPayload(points=(point.model_copy(update=changed),)).model_dump(mode="json")
+        result = ResultRecord(
+            run=trial.run, cell=trial.cell, round=0, test="soak", kind=ResultKind.SOAK, payload=payload,
+            started_at=trial.started_at, ended_at=trial.started_at,
+        )  # fmt: skip
+        return document.model_copy(update={"results": (result,)})
+
+    assert list(contradictions(with_point())) == []
+    assert len(list(contradictions(with_point(forwarded_rate_pps=1)))) == 1
+    assert len(list(contradictions(with_point(sequence=999_999)))) == 1

@@ -162,6 +162,11 @@ def test_virtual_function_is_passed_through():
     assert command.nic_arguments(0, nic) == ["-device", "vfio-pci,host=0000:3b:02.1,id=nic0,addr=0x10"]
 
 
+def test_receive_buffers_are_merged_unless_the_vnf_says_otherwise():
+    assert "mrg_rxbuf" not in device(VHOST_USER)
+    assert device(replace(VHOST_USER, merge_buffers=False)).endswith(",mrg_rxbuf=off")
+
+
 def test_offloads_can_be_switched_off():
     off = device(replace(VHOST_USER, offloads=False))
     for name in ("csum", "guest_csum", "gso", "guest_tso4", "host_tso6", "host_uso"):
