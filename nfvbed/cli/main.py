@@ -14,7 +14,7 @@ from nfvbed import __version__
 from nfvbed.cli.completion import STORE
 from nfvbed.cli.extras import missing_extra
 from nfvbed.cli.no_secrets import without_password
-from nfvbed.cli.output import guard_output
+from nfvbed.cli.output import drop_unwritten, guard_output
 from nfvbed.errors import ConfigurationError, NfvbedError
 from nfvbed.wholefile import is_full, not_written
 
@@ -150,6 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _known(error: OSError) -> NfvbedError | None:
     """Return the error for what the system refuses wherever a file is written or looked for; None: it is nfvbed's."""
     if is_full(error):
+        drop_unwritten()
         return not_written("a file", error, "make room there, then the same command")
     if error.errno == errno.ENAMETOOLONG:
         what = "what is named is too long for a file's name"

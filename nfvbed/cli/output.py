@@ -22,10 +22,15 @@ class _Pipe(io.FileIO):
         try:
             return super().write(content)
         except BrokenPipeError:
-            nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-            os.dup2(nowhere, self.fileno())
-            os.close(nowhere)
+            _throw_away(self.fileno())
             return memoryview(content).nbytes
+
+
+def _throw_away(file: int) -> None:
+    """Have what is written to a file from now on go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    os.dup2(nowhere, file)
+    os.close(nowhere)
 
 
 BEGINNING: Final = "\r"
@@ -83,3 +88,11 @@ def guard_output() -> None:
             write_through=stream.write_through,
         )
         setattr(sys, name, pipe)
+
+
+def drop_unwritten() -> None:
+    """Throw away what standard output holds and cannot write: Python would try it again at its end, and exit with 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _throw_away(sys.stdout.fileno())

@@ -35,8 +35,8 @@ NAMES = {
     "baseline",
 }
 """Parameters that take a name, or a size of which some are usual."""
-LABELS = {("recommend", "vnf")}
-"""What is named so and is none: the label of a VNF in results."""
+LABELS = {("recommend", "vnf"), ("gate", "baseline")}
+"""What is named so and is none: the label of a VNF in results; options of a variant."""
 BASH = """
 eval "$(_NFVBED_COMPLETE=bash_source nfvbed)"
 COMP_WORDS=({words}) COMP_CWORD={last}

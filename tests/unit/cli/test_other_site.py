@@ -159,6 +159,18 @@ def test_what_is_recommended_there_is_of_what_the_site_says_it_is(capsys):
     assert found
 
 
+def test_a_change_is_judged_there(capsys, monkeypatch):
+    monkeypatch.setattr("nfvbed.cli.gate.end_like_interrupt", lambda: None)
+    change = ("linux-bridge", *AT, "--topology", "p2p", "--frame-size", "64")
+    gated = ("gate", *change, "--candidate", "own", "--look", "8")
+    planned = json.loads(reported(capsys, *gated, "--dry-run", "--json").out)
+    assert planned["experiment"]["site"] == "memory"
+    found = json.loads(reported(capsys, *gated, "--json").out)
+    assert found["verdict"] == "not-slower"
+    bisected = ("bisect", *change, "--over", "offloads=true,false", "--dry-run", "--json")
+    assert json.loads(reported(capsys, *bisected).out)["experiment"]["site"] == "memory"
+
+
 @pytest.mark.parametrize("module", ["test_other_site.py", "test_rack_verbs.py"])
 def test_every_verb_that_takes_a_site_is_driven_through_it(module):
     verbs = json.loads((ROOT / "nfvbed" / "cli" / "verbs.json").read_text())
