@@ -7,13 +7,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from nfvbed.compare.comparison import Comparison, compare
 from nfvbed.compare.verdict import Rules
 from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.records import TrialRecord
 from nfvbed.records.results import LoadsPayload, ResultRecord
-from nfvbed.records.words import ResultKind
-from nfvbed.report.load import LoadedRuns, load, make_options
+from nfvbed.records.words import Preset, ResultKind
+from nfvbed.report.load import LoadedRuns, load, make_options, of_runs
 from nfvbed.report.newest import AS_STORED
 from nfvbed.store import Store
 from nfvbed.store.transfer import RunDocument, import_run
@@ -21,8 +23,6 @@ from nfvbed.units import NS_PER_S
 
 _TOLERANCE: Final = 1e-9
 """Relative; libraries of other machines may differ in a float's last digits."""
-_OF_POINTS: Final = frozenset((ResultKind.CONTINUOUS, ResultKind.LOSS_CURVE, ResultKind.LATENCY, ResultKind.SOAK))
-"""Tests whose points are single trials with the same counts."""
 
 
 def compared(document: RunDocument) -> tuple[LoadedRuns, Comparison]:
@@ -38,7 +38,8 @@ def compared(document: RunDocument) -> tuple[LoadedRuns, Comparison]:
             loaded = load(store, (document.run.id,), VariantModel)
         finally:
             store.close()
-    return loaded, compare(loaded.data, make_options(loaded, {**AS_STORED, "margin": Rules().margin}))
+    with of_runs([document.run]):
+        return loaded, compare(loaded.data, make_options(loaded, {**AS_STORED, "margin": Rules().margin}))
 
 
 def verdicts_in(comparison: Comparison) -> int:
@@ -49,17 +50,26 @@ def verdicts_in(comparison: Comparison) -> int:
 def contradictions(document: RunDocument) -> Iterator[tuple[str, str]]:
     """Yield what rows of a run contradict others: the place, and what was seen there.
 
-    Frames of a trial are conserved, or it is no trial (`DirectionCounts`); its rates follow from frames and time. A
-    load's point has the counts of the trial that it names.
+    Frames of a trial are conserved, or it is no trial (`DirectionCounts`). Its rates follow from frames and time where
+    the generator counted them. A load's point has the rate and the duration of the trial that it names.
     """
     trials = {trial.sequence: trial for trial in document.trials}
     for trial in document.trials:
-        if fault := _wrong_rate(trial):
+        if _counts_frames(trial) and (fault := _wrong_rate(trial)):
             yield f"trial {trial.sequence}", fault
     for result in document.results:
-        if result.kind in _OF_POINTS and result.payload:
+        if result.kind.has_loads and result.payload:
             for fault in _wrong_points(result, trials):
                 yield f"result of {result.cell}, round {result.round}, {result.test}", fault
+
+
+def _counts_frames(trial: TrialRecord) -> bool:
+    """Return whether a trial's rates are of the frames that it counts.
+
+    Tools between sockets and in guests count messages, or nothing, and have the rates of interfaces.
+    """
+    preset = trial.preset
+    return isinstance(preset, Preset) or preset is ResultKind.SEARCH or preset.has_loads
 
 
 def _wrong_rate(trial: TrialRecord) -> str:
@@ -86,7 +96,12 @@ def _rate(frames: int, duration_ns: int) -> int:
 
 
 def _wrong_points(result: ResultRecord, trials: Mapping[int, TrialRecord]) -> Iterator[str]:
-    for point in LoadsPayload.model_validate(result.payload).points:
+    try:
+        points = LoadsPayload.model_validate(result.payload).points
+    except ValidationError as error:
+        yield f"its payload is none of its kind: {error.errors(include_url=False)[0]['msg']}"
+        return
+    for point in points:
         trial = trials.get(point.sequence)
         if trial is None:
             yield f"a point of trial {point.sequence}, which the run does not have"

@@ -35,6 +35,7 @@ from nfvbed.errors import ConfigurationError, NfvbedError
 from nfvbed.records import Record
 from nfvbed.report.csv.export import to_csv, to_json
 from nfvbed.report.figures.catalogue import drawings
+from nfvbed.report.load import of_runs
 from nfvbed.store.transfer import RunDocument, read_run
 
 _HEADERS: Final = "the archive itself"
@@ -206,10 +207,11 @@ def _made_again(
 ) -> CheckedBundle:
     try:
         comparison = compared(document)[1]
+        with of_runs([document.run]):
+            faults += _wrong_files(files, comparison)
     except NfvbedError as error:
         faults.append(Fault(where=RUN, observed=f"no comparison can be made of it: {error}"))
         return CheckedBundle(checked.model_copy(update={"faults": tuple(faults)}))
-    faults += _wrong_files(files, comparison)
     by_digest = tuple(sorted(name for name in files if name.endswith(PICTURE)))
     update = {"faults": tuple(faults), "verdicts": verdicts_in(comparison), "by_digest_alone": by_digest}
     found = checked.model_copy(update=update)

@@ -72,6 +72,11 @@ def command(
     found = verify(made.content, place)
     if not found.is_consistent:
         first = next((f"{fault.where}: {fault.observed}" for fault in found.faults), found.not_recomputed)
-        raise BundleError("this run makes no consistent bundle", where=f"run {run}", observed=first, fix="leave it out")
+        raise BundleError(
+            "this run makes no consistent bundle",
+            where=f"run {original.run.id}",
+            observed=first,
+            fix="look at the row that it names: rows were changed outside of nfvbed, or this is a fault of nfvbed",
+        )
     write_output(Path(place), made.content, "the bundle")
     click.echo(f"wrote {place}: {len(made.content):,} bytes, {found.trials} trials, {found.verdicts} verdicts")

@@ -1,6 +1,7 @@
 """A run as one JSON document, out of one store and into another."""
 
 import json
+from collections.abc import Iterator
 from typing import Any, Final, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -22,6 +23,7 @@ _OTHERS: Final = (
     ("FD.io CSIT", {"test_id", "start_time", "version"}),
 )
 """Other tools, and keys by which their results are known (nfvbench/nfvbench.py of NFVbench 5; UTI model of CSIT)."""
+_LARGEST: Final = 2**63
 _OF_PROGRAMS: Final = ("detail", "switch_counters")
 """Values of rows that switches and VNFs had a part in."""
 _OF_HOSTS: Final = ("host", "doctor")
@@ -123,25 +125,50 @@ def read_run(text: str, where: str) -> RunDocument:
             observed=f"it is a result of {other}, which is not imported" if other else first["msg"],
             fix="nfvbed foreign FILE shows it beside others; it never becomes a measurement" if other else EXPORTED,
         ) from error
+    except (TypeError, AttributeError, LookupError, ArithmeticError) as error:
+        # Counts of earlier versions are corrected before they are checked, and may be no counts at all.
+        raise ConfigurationError(
+            "this is no run that nfvbed exported",
+            where=where,
+            observed=f"{type(error).__name__}: {error}",
+            fix=EXPORTED,
+        ) from error
     _refuse_controls(document, where)
     for digest, blob in document.blobs.items():
-        if content_hash(blob.value) != digest:
+        if (found := _hash_of(blob)) != digest:
             raise ConfigurationError(
                 "a value of this exported run is not what its hash says",
                 where=f"{where} at blobs.{digest}",
-                observed=f"its hash is {content_hash(blob.value)}",
+                observed=f"its hash is {found}" if found else "it has a number that JSON has not",
                 fix="export it again; an exported run is not to be edited",
             )
     return document
 
 
+def _hash_of(blob: KeptBlob) -> str:
+    """Return the hash of a value; empty: it has none, for one as infinity is among its numbers."""
+    try:
+        return content_hash(blob.value)
+    except ValueError:
+        return ""
+
+
 def _refuse_controls(document: RunDocument, where: str) -> None:
     """Refuse names and remarks of people that would control a terminal; what programs said is shown with escapes.
+
+    Numbers that no column holds are refused too.
 
     Raises:
         ConfigurationError: there is one; the message says where.
     """
     rows = document.model_dump(mode="json", exclude={"blobs": True, "trials": {"__all__": {"latency_hdr"}}})
+    if place := next(_too_large(rows), None):
+        raise ConfigurationError(
+            "this exported run has a number that no store holds",
+            where=f"{where} at {'.'.join(map(str, place))}",
+            observed="an integer of more than 64 bits",
+            fix=EXPORTED,
+        )
     named = {digest: blob.value for digest, blob in document.blobs.items() if blob.kind not in _OF_HOSTS}
     kinds = {digest: blob.kind for digest, blob in document.blobs.items()}
     for place, character in (*unfit_in({**rows, "blobs": named}), *unfit_in(kinds, ("blobs",))):
@@ -152,6 +179,19 @@ def _refuse_controls(document: RunDocument, where: str) -> None:
                 observed=character,
                 fix="leave it out where the run was measured, and measure again",
             )
+
+
+def _too_large(value: Any, place: Place = ()) -> Iterator[Place]:
+    """Yield each place of an integer that a column of a store does not hold."""
+    if isinstance(value, int):
+        if not -_LARGEST <= value < _LARGEST:
+            yield place
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _too_large(item, (*place, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _too_large(item, (*place, index))
 
 
 def _of_programs(place: Place) -> bool:

@@ -137,7 +137,13 @@ MECHANISMS = {
     "ovs-afxdp-interrupt": "openvswitch,l2population",
     "vpp": "vpp,openvswitch,l2population",
 }
-TENANT_NETWORKS = {"sriov": "vlan", "macvtap": "vlan", "vpp": "vlan"}
+TENANT_NETWORKS = {
+    "sriov": "vlan",
+    "macvtap": "vlan",
+    "vpp": "vlan",
+    "ovs-afxdp": "vlan",
+    "ovs-afxdp-interrupt": "vlan",
+}
 """Of all others: VLANs, and tunnels."""
 USERSPACE = {"ovs-dpdk", "ovs-afxdp", "ovs-afxdp-interrupt"}
 """Variants with Open vSwitch's datapath in userspace on computes."""

@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Path
 from starlette.responses import Response
 
+from nfvbed.characters import guarded
 from nfvbed.compare.tables import KISTI_Z, TableDifference
 from nfvbed.compare.verdict import Judgement
 from nfvbed.dashboard.answers import page, saved
@@ -16,7 +17,6 @@ from nfvbed.dashboard.results.parameters import Export
 from nfvbed.dashboard.results.pictures import Form, Pictures, Places, linked_at, spec_of
 from nfvbed.records import Record, Status
 from nfvbed.report import wording
-from nfvbed.report.csv.export import guarded
 from nfvbed.report.figures.published import published_figure, stated_figure
 from nfvbed.report.figures.theme import Drawing
 from nfvbed.report.page.values import Cell, Table

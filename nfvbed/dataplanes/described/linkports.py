@@ -43,6 +43,10 @@ class DescribedLinks(LinkSwitch):
     works_in = "the sender's softirq"
     counts_as = SOURCE
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._versions: dict[str, str] = {}
+
     def probe(self, variant: Variant) -> Fitness:
         """Make a cable between two links, deploy the switch on it, and remove it all."""
         require_sender()

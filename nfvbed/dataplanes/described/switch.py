@@ -36,6 +36,8 @@ POLLING_LOOKS = 3
 _LOOK_S = 0.02
 _LOG_LINES = 12
 _KEPT_VARIABLES = ("PATH", "HOME", "LD_LIBRARY_PATH", "NFVBED_PATIENCE")
+_STARTER = "nfvbed-exec"
+"""Name of the process until it is on its cores and becomes the program."""
 DIED = "the switch has ended"
 
 
@@ -173,7 +175,7 @@ class DescribedSwitch:
         found = []
         for tid in sorted(int(task.name) for task in Path(f"/proc/{pid}/task").glob("*")):
             name = napi.thread_name(tid)
-            if not name or not named.fullmatch(name, timeout=1.0):
+            if name in ("", _STARTER) or not named.fullmatch(name, timeout=1.0):
                 continue
             core = _core_of(tid, self.spec.switch_cores)
             if core is None:
@@ -289,18 +291,28 @@ class DescribedSwitch:
         return True
 
     def _wait(self, deadline: float, what: str, holds: Callable[[], bool]) -> None:
-        while not holds():
+        """Wait until something holds; what is only not so yet, such as a thread's core, may raise meanwhile."""
+        while True:
+            failure = None
+            try:
+                if holds():
+                    break
+            except DeployError as raised:
+                failure = raised
             self.check()
             if time.monotonic() > deadline:
-                process = self.process
-                raise DeployError(
-                    f"the switch is not ready: {what}",
-                    where=str(process.log) if process is not None else self.spec.netns,
-                    observed=process.log_tail(_LOG_LINES) if process is not None else "in time",
-                    fix="a longer ready.within_s, or correct the variant's file",
-                )
+                raise failure or self._not_ready(what)
             time.sleep(_LOOK_S)
         self.check()
+
+    def _not_ready(self, what: str) -> DeployError:
+        process = self.process
+        return DeployError(
+            f"the switch is not ready: {what}",
+            where=str(process.log) if process is not None else self.spec.netns,
+            observed=process.log_tail(_LOG_LINES) if process is not None else "in time",
+            fix="a longer ready.within_s, or correct the variant's file",
+        )
 
     def _run_all(self, commands: Sequence[Sequence[str]]) -> None:
         for command in commands:

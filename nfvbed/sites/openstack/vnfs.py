@@ -50,26 +50,26 @@ class CloudVnfState(VnfState):
     """Nova's id."""
     host: str
     instance_ports: Annotated[tuple[PortState, ...], BeforeValidator(tuple)]
-    machine: str = ""
-    """Name of the machine that this instance is; empty: it is the only one."""
-    behind: Annotated[tuple[MachineState, ...], BeforeValidator(tuple)] = ()
-    """Its other machines, in the order of the path."""
+    machine: str | None = None
+    """Name of the machine that this instance is; None: it is the only one."""
+    behind: Annotated[tuple[MachineState, ...], BeforeValidator(tuple)] | None = None
+    """Its other machines, in the order of the path; None: it has none."""
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The computes of its instances, each once, in the order of the path."""
-        return tuple(dict.fromkeys((self.host, *(one.host for one in self.behind))))
+        return tuple(dict.fromkeys((self.host, *(one.host for one in self.behind or ()))))
 
     @property
     def each(self) -> tuple[str, ...]:
         """Nova's ids of its instances, in the order of the path."""
-        return (self.instance, *(one.instance for one in self.behind))
+        return (self.instance, *(one.instance for one in self.behind or ()))
 
     @property
     def path_ports(self) -> tuple[tuple[str, tuple[PortState, ...]], ...]:
         """The ports on the path of each instance, by Nova's id of it."""
         first = (self.instance, self.instance_ports[:_ON_PATH])
-        return (first, *((one.instance, one.instance_ports[:_ON_PATH]) for one in self.behind))
+        return (first, *((one.instance, one.instance_ports[:_ON_PATH]) for one in self.behind or ()))
 
     def placed(self, name: str) -> tuple[PlacedInstance, ...]:
         """Return its instances, in the order of the path.
@@ -78,7 +78,7 @@ class CloudVnfState(VnfState):
             name: of the VNF; instances of several machines have the machine's beside it.
         """
         first = MachineState(
-            machine=self.machine, instance=self.instance, host=self.host, instance_ports=self.instance_ports
+            machine=self.machine or "", instance=self.instance, host=self.host, instance_ports=self.instance_ports
         )
         return tuple(
             PlacedInstance(
@@ -87,7 +87,7 @@ class CloudVnfState(VnfState):
                 one.host,
                 tuple(InstancePort(port.id, port.network, port.mac) for port in one.instance_ports),
             )
-            for one in (first, *self.behind)
+            for one in (first, *(self.behind or ()))
         )
 
 
@@ -122,8 +122,8 @@ def handle(
         instance=first.instance,
         host=first.host,
         instance_ports=first.instance_ports,
-        machine=first.machine,
-        behind=tuple(behind),
+        machine=first.machine or None,
+        behind=tuple(behind) or None,
     )
     ports = tuple(
         VnfPort(

@@ -19,10 +19,13 @@ from securesystemslib.signer import CryptoSigner
 
 from nfvbed.bundle.archive import COMPARISON, CRATE, DISCLOSED, ENVELOPE, RUN, STATEMENT, open_archive, write_archive
 from nfvbed.bundle.making import make, prepare
+from nfvbed.bundle.recomputing import contradictions
 from nfvbed.bundle.signing import Signer, read_signer, read_trusted
 from nfvbed.bundle.statement import Signature, read_statement, state
 from nfvbed.bundle.verification import Verification, verify
 from nfvbed.errors import BundleError, ConfigurationError
+from nfvbed.records.results import LoadPoint, LoadsPayload, ResultKind, ResultRecord
+from nfvbed.store import content_hash
 from nfvbed.store.transfer import RunDocument
 from tests.bundle_runs import named_document
 
@@ -186,3 +189,95 @@ def test_keys_are_read_from_files(tmp_path: Path):
     assert "passphrase" in caught.value.observed
     with pytest.raises(ConfigurationError):
         read_trusted([private])
+
+
+def test_rates_of_tools_between_sockets_are_those_of_interfaces(document: RunDocument):
+    """Their trials count messages, or nothing."""
+    first, *others = document.trials
+    counted = {"preset": ResultKind.TCP_THROUGHPUT, "directions": (), "forwarded_rate_pps": 20_740}
+    assert (
+        list(contradictions(document.model_copy(update={"trials": (first.model_copy(update=counted), *others)}))) == []
+    )
+    wrong = first.model_copy(update={"forwarded_rate_pps": first.forwarded_rate_pps + 2})
+    found = list(contradictions(document.model_copy(update={"trials": (wrong, *others)})))
+    assert [place for place, _ in found] == [f"trial {first.sequence}"]
+
+
+def test_a_point_that_is_not_its_trials_is_a_contradiction(document: RunDocument):
+    trial = document.trials[0]
+    point = LoadPoint(
+        sequence=trial.sequence,
+        intended_load_pps=1,
+        offered_load_pps=1,
+        forwarded_rate_pps=trial.forwarded_rate_pps,
+        intended_frames=1,
+        lost_frames=0,
+        unsent_frames=0,
+        duration_ns=trial.duration_ns,
+    )
+
+    def with_point(**changed: int) -> RunDocument:
+        payload = LoadsPayload(points=(point.model_copy(update=changed),)).model_dump(mode="json")
+        result = ResultRecord(
+            run=trial.run, cell=trial.cell, round=0, test="soak", kind=ResultKind.SOAK, payload=payload,
+            started_at=trial.started_at, ended_at=trial.started_at,
+        )  # fmt: skip
+        return document.model_copy(update={"results": (result,)})
+
+    assert list(contradictions(with_point())) == []
+    assert len(list(contradictions(with_point(forwarded_rate_pps=1)))) == 1
+    assert len(list(contradictions(with_point(sequence=999_999)))) == 1
+
+
+def _rehashed(document: dict) -> None:
+    """Give descriptions the hashes of what they are now, as far as they have one."""
+    renamed = {digest: content_hash(blob["value"]) for digest, blob in document["blobs"].items()}
+    document["blobs"] = {renamed[digest]: blob for digest, blob in document["blobs"].items()}
+    for row in (document["run"], *document["cells"]):
+        row |= {key: renamed.get(value, value) for key, value in row.items() if key.endswith("_hash")}
+
+
+def _a_direction_that_is_a_number(document: dict) -> None:
+    document["trials"][3]["directions"][1] = float("nan")
+
+
+def _a_count_that_is_none(document: dict) -> None:
+    document["trials"][3]["directions"][0]["refused"] = None
+
+
+def _a_description_with_infinity(document: dict) -> None:
+    next(iter(document["blobs"].values()))["value"] = {"cpu": float("inf")}
+
+
+def _a_rig_of_another_form(document: dict) -> None:
+    rig = next(blob for blob in document["blobs"].values() if blob["kind"] == "rig")
+    rig["value"]["arrangement"]["switch_cores"] = [[]]
+    _rehashed(document)
+
+
+def _a_number_that_no_column_holds(document: dict) -> None:
+    document["trials"][3]["duration_ns"] = 2**70
+
+
+def _a_payload_of_another_form(document: dict) -> None:
+    trial = document["trials"][0]
+    document["results"] = [
+        {"run": trial["run"], "cell": trial["cell"], "round": 0, "test": "soak", "kind": "soak",
+         "started_at": "", "ended_at": "", "payload": {"points": "none"}}
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _a_direction_that_is_a_number,
+        _a_count_that_is_none,
+        _a_description_with_infinity,
+        _a_rig_of_another_form,
+        _a_number_that_no_column_holds,
+        _a_payload_of_another_form,
+    ],
+)
+def test_rows_of_another_form_are_a_fault_of_the_run(made: bytes, change: Callable[[dict], None]):
+    places = list(_faults(verify(_changed(made, RUN, _json(change)), "x")))
+    assert places and all(place.startswith(RUN) for place in places)

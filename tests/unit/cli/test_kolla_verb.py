@@ -27,7 +27,7 @@ def test_the_proof_of_ocata_is_its_playbook(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("ovs-dpdk", "--site", "lab"), 2, "a site of kind kolla: box, rack"),
+        (("ovs-dpdk", "--site", "lab"), 2, "a site of kind kolla: box, box-twins, rack"),
         (("ovs-dpdk", "--site", "rack", "--release", "2025"), 10, "unknown release '2025'"),
         (("ovs-dkpd", "--site", "rack"), 10, "did you mean 'ovs-dpdk'"),
         (("linux-bridge", "--site", "rack"), 11, "--release ocata"),

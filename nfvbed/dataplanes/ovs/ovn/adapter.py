@@ -71,7 +71,7 @@ class Ovn(OvsDpdk):
         )
 
     def own_ends(self, deployment: Deployment) -> None:
-        """Return nothing: a tap would be no port of the logical network, whose rules are OVN's."""
+        """Offer no taps of its own: one would be no port of the logical network, whose rules are OVN's."""
 
     def ends(self, request: DeployRequest) -> PlaneState:
         """Return the addresses of the logical router's ports as well: what it routes is sent to them."""

@@ -248,10 +248,11 @@ def test_a_tunnel_is_made_once_and_is_no_vlan():
 
 
 def test_tunnels_are_there_where_all_data_planes_have_them(places):
-    for name, there in (("ovs-dpdk", True), ("macvtap", False)):
+    for name, there in (("ovs-dpdk", True), ("ovs-kernel", True), ("ovs-afxdp", False), ("macvtap", False)):
         rack, variant = rack_with(places, name), PROJECT.load_variant(name)
         cloud = RackCloud(described(rack.site, NEWEST), PROJECT.root, rack)
         assert ("tunnel1" in cloud.networks_for(variant).named) == there, name
+        assert ("vxlan" in rack.order.network_types) == there, name
         assert cloud.networks_for(variant).named["data0"] == "nfvbed-left"
         assert cloud.computes_of(variant) == ("compute1", "compute2")
 
