@@ -151,7 +151,7 @@ def test_without_a_cloud_whatever_needs_one_is_refused_with_the_way_to_one(capsy
         ("run", "two"),
         ("recommend", "--need", "throughput"),
         ("gate", "ovs-kernel", "--candidate", "own", "--topology", "pvp"),
-        ("bisect", "ovs-kernel", "--revision", "own", "--revision", "ovs-dpdk", "--topology", "pvp"),
+        ("bisect", "ovs-dpdk", "--over", "pmd_cores=1,2", "--topology", "pvp"),
     ):
         refused = reported(capsys, *words, *AT, code=11).err
         assert "site rack has no cloud" in refused and there in refused, words
