@@ -56,7 +56,9 @@ def command(
     if words and not redact:
         raise UsageError("--word is what --redact replaces", where="--word", fix="give --redact too")
     if output == STANDARD:
-        raise UsageError("a bundle cannot be written to standard output", where="--output", observed=repr(output), fix="name a file")
+        raise UsageError(
+            "a bundle cannot be written to standard output", where="--output", observed=repr(output), fix="name a file"
+        )
     signer = read_signer(sign) if sign else None
     with open_store(open_project(root), store) as opened:
         original = export_run(opened, opened.run(run, selected(simulated)))

@@ -91,7 +91,7 @@ def guard_output() -> None:
 
 
 def drop_unwritten() -> None:
-    """Throw away what standard output holds and cannot write: Python would try it again at its end, and exit with 120."""
+    """Throw away what standard output holds and cannot write: else Python tries it at its end, and exits with 120."""
     try:
         sys.stdout.flush()
     except OSError:
