@@ -183,7 +183,8 @@ def _print(site: str, deployment: Deployment, existed: bool, trap: offload.Offlo
         click.echo(f"  frames with a checksum left to hardware: {trap.result} ({trap.observed})")
         for line in _advice(site, trap, deployment):
             click.echo(f"  {line}")
-    click.echo(f"  logs and sockets: {deployment.run_directory}")
+    if deployment.run_directory:
+        click.echo(f"  logs and sockets: {deployment.run_directory}")
     click.echo(f"  next: {next_commands(deployment.variant, site)}, nfvbed offboard{on_site(site)}")
 
 

@@ -39,8 +39,8 @@ def show_vnfs(deployment: Deployment) -> None:
     for handle in deployment.vnfs:
         accelerator = f", {handle.accelerator}" if handle.accelerator != "none" else ""
         shared = ", a core shared with others" if handle.shares_core else ""
-        cores = ", ".join(map(str, handle.cores))
-        click.echo(f"  {handle.name}: {handle.kind}, {handle.forwarding}{accelerator}; cores {cores}{shared}")
+        cores = f"; cores {', '.join(map(str, handle.cores))}" if handle.cores else ""
+        click.echo(f"  {handle.name}: {handle.kind}, {handle.forwarding}{accelerator}{cores}{shared}")
         if "attached" in handle.facts:
             click.echo(f"    bearers: {handle.facts['attached']} attached, {handle.facts['synthetic']} synthetic")
             click.echo(f"    PCRF: {handle.facts.get('pcrf', NEXTEPC)}")
