@@ -103,6 +103,8 @@ class VnfState(State):
 
 
 def shown(control: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
-    """Yield what is written down as lines for a terminal: names and values."""
+    """Yield what is written down as lines for a terminal: names and values; nothing of what is empty."""
     for name, value in control.items():
+        if value in ("", [], {}, None):
+            continue
         yield name, value if isinstance(value, str) else json.dumps(value)
