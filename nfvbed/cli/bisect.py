@@ -74,7 +74,9 @@ WORDS: Final = {
     help="No question is asked later; what is not convicted by then is undecided.",
 )
 @click.option("--topology", type=TOPOLOGY, default="p2p", show_default=True, help="Path.")
-@click.option("--frame-size", type=FRAME_SIZE, default="64", show_default=True, metavar="BYTES|imix")
+@click.option(
+    "--frame-size", type=FRAME_SIZE, default="64", show_default=True, metavar="BYTES|imix", help="Size with the FCS."
+)
 @click.option("--site", type=SITE, default="lab", show_default=True, help="Where: a name in deploy/sites.")
 @click.option("--dry-run", is_flag=True, help="Show the plan of the first question and its length; deploy nothing.")
 @json_option
