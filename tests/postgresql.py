@@ -30,6 +30,8 @@ START_S: Final = 30
 STOP_S: Final = 30
 SETTINGS: Final = {
     "listen_addresses": "",
+    # Else it takes pages of a pool that a data plane beside it has made, and keeps them.
+    "huge_pages": "off",
     "shared_buffers": "16MB",
     "max_connections": "40",
     "max_wal_size": "64MB",

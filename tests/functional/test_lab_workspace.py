@@ -167,6 +167,7 @@ def test_testpmd_on_kernel_ports_leaves_nothing_of_libxdps(workspace):
     workspace.libxdp()
     argv = ["dpdk-testpmd", "-l", "0,1", "--no-huge", "-m", "256", "--no-pci", "--file-prefix", workspace.id]
     argv += ["--vdev", "net_af_xdp0,iface=a", "--", "--total-num-mbufs=16384", "--tx-first"]
+    argv += ["--stats-period", "3600"]  # Else it ends when it is there, as nothing can be read from its input.
     environment = {"RUNTIME_DIRECTORY": str(workspace.directory)}
     process = workspace.spawn("p", argv, cores=[0, 1], netns=netns, environment=environment)
     wait_until(lambda: LIBXDP_DIRECTORY.is_dir() or not process.alive())
