@@ -52,6 +52,23 @@ _END_BYTES: Final = 22
 """Of the record that ends an archive, without its comment."""
 _SEAL: Final = b"nfvbed-bundle/1 sha256:"
 _SEAL_BYTES: Final = len(_SEAL) + 64
+_NO_ARCHIVE: Final = (
+    zipfile.BadZipFile,
+    NotImplementedError,  # a later version of the format
+    OSError,
+    EOFError,
+    ValueError,  # a name that is marked as UTF-8, and is not; an offset below zero
+)
+"""What reading the directory of bytes raises that are no zip archive, or a damaged one."""
+_DAMAGES: Final = (
+    zipfile.BadZipFile,  # a header or a checksum is wrong
+    zlib.error,
+    NotImplementedError,  # a later version of the format
+    RuntimeError,  # the member's own header says that it is encrypted
+    OSError,
+    EOFError,  # the archive ends within the member
+)
+"""What reading a member raises that is damaged."""
 _FIX: Final = "give a file that `nfvbed bundle` wrote"
 
 
@@ -127,7 +144,7 @@ def open_archive(content: bytes, where: str) -> OpenedArchive:
             entries = archive.infolist()
             _require_bounds(entries, where)
             files, damaged = _unpacked(archive, entries)
-    except (zipfile.BadZipFile, NotImplementedError, OSError, EOFError, ValueError) as error:
+    except _NO_ARCHIVE as error:
         raise ConfigurationError(
             "this is no bundle, or the directory at the end of its archive is damaged",
             where=where,
@@ -182,7 +199,7 @@ def _unpacked(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo]) -> tuple
             with archive.open(entry) as file:
                 # No more than the directory says comes of it, whatever the packed data would become.
                 files[entry.filename] = b"".join(iter(partial(file.read, _CHUNK), b""))
-        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+        except _DAMAGES as error:
             damaged[entry.filename] = str(error) or type(error).__name__
     return files, damaged
 
