@@ -86,7 +86,7 @@ class CheckedBundle:
     document: RunDocument | None = None
     comparison: Comparison | None = None
     content: bytes = b""
-    """Of its file; empty where its digests are wrong."""
+    """Content of the bundle's file; empty where its digests are wrong."""
 
 
 def verify(content: bytes, where: str, trusted: Sequence[SSlibKey] = ()) -> Verification:

@@ -19,7 +19,7 @@ from nfvbed.errors import NfvbedError
 from nfvbed.spec.root import find_root
 
 FRAME_SIZES: Final = ("64", "128", "256", "512", "1024", "1280", "1518")
-"""Of RFC 2544, section 9.1."""
+"""Frame sizes of RFC 2544, section 9.1."""
 TOPOLOGIES: Final = (
     "p2p",
     "pvp",

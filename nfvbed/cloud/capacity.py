@@ -30,7 +30,7 @@ class Capacity:
     disk_mib: int
     """Free where the cloud is kept."""
     cores: int
-    """That this process may use."""
+    """Cores that this process may use."""
     root: bool
     """Whether this process is privileged."""
     missing_tools: tuple[str, ...]

@@ -187,7 +187,7 @@ def _imported(module_name: str, variant: Variant) -> ModuleType:
 
 CATALOGUE = Catalogue(ROOMS)
 VariantModel = CATALOGUE.variant_model
-"""Of variants as they are deployed, and as they are in stored runs."""
+"""Model of variants as they are deployed, and as they are in stored runs."""
 open_project = CATALOGUE.project
 kolla_plane = CATALOGUE.kolla_plane
 data_plane = CATALOGUE.data_plane

@@ -13,7 +13,7 @@ from enum import Enum
 from nfvbed.errors import DeployError, InternalError, PrerequisiteError
 
 MOST_OUTPUT_BYTES = 1 << 20
-"""Of standard output and standard error, each."""
+"""Bound of standard output and of standard error, each."""
 _SHOWN = 1000
 _CHUNK_BYTES = 65536
 

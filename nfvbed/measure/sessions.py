@@ -15,7 +15,7 @@ datapath has a flow of its own for what comes after that."""
 ATTEMPTS = 5
 SLOWEST_PPS = 10_000
 LONGEST_S = 5
-"""Of an attempt: an entry that is not used ends after 30 s."""
+"""The longest attempt: an entry that is not used ends after 30 s."""
 
 
 def open_sessions(run: Callable[[TrafficRequest], object], tracker: ConnectionTracker, request: TrafficRequest) -> None:

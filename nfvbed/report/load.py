@@ -40,9 +40,9 @@ class LoadedRuns:
     looks: tuple[int, ...] | None = None
     """Rounds after which the first run's experiment looks at verdicts; None: not stored (older runs)."""
     purpose: Literal["compare", "survey"] = "compare"
-    """Of the first run's experiment."""
+    """Purpose of the first run's experiment."""
     title: str = ""
-    """Of the runs' experiments; empty where their plans are not stored."""
+    """Title of the runs' experiments; empty where their plans are not stored."""
 
 
 def make_options(loaded: LoadedRuns, chosen: Mapping[str, Any]) -> Options:

@@ -24,7 +24,7 @@ class SearchLine(Record):
     goal: str
     placement: str
     throughput: str
-    """Of a regular result."""
+    """Throughput of a regular result; else empty."""
     bounds: str
     relative: str
     """Ratio to the search of testpmd in the switch's place in the same round."""

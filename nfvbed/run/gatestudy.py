@@ -29,7 +29,7 @@ class OptionSet(Record):
     """One side of a gate: a variant's file and the options that differ from it."""
 
     text: str
-    """As it was given."""
+    """The options as they were given."""
     variant: str
     options: dict[str, Any] = {}
 

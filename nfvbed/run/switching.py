@@ -47,7 +47,7 @@ class Visit(Record):
     """One variant's deployment in one pass over all variants."""
 
     number: int
-    """Of the pass, from 1."""
+    """Number of the pass, from 1."""
     variant: str
     topology: str
     worked: bool
@@ -67,7 +67,7 @@ class Visit(Record):
     switch_ns: int | None = None
     """The last variant's destruction and this one's deployment until its first frame; None: there was none before."""
     steps: tuple[tuple[str, int], ...] = ()
-    """Of the deployment, of the generator's start, and of the wait for the first frame, ns."""
+    """Times of the deployment, of the generator's start, and of the wait for the first frame, ns."""
     left: tuple[str, ...] = ()
     """What was left after its destruction and not before the loop."""
 

@@ -75,7 +75,7 @@ class CloudOrder:
     variant: str
     """Name of its data plane's; with it come those that the site's file pins beside it."""
     release: str | None = None
-    """Of OpenStack; None: the newest one that there is a profile of."""
+    """Release of OpenStack; None: the newest one that there is a profile of."""
     inventory: Path | None = None
     """A user's own, in place of the rendered one; None: it is rendered."""
     replaces: bool = False
@@ -83,7 +83,7 @@ class CloudOrder:
     evicts: bool = False
     """Whether what others have on that goes with it."""
     tags: tuple[str, ...] = ()
-    """Of the tool that deploys it: services that are deployed alone; empty: all of the cloud."""
+    """Tags of the tool that deploys it: services that are deployed alone; empty: all of the cloud."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class DeployedCloud:
     record: Mapping[str, Any]
     """What is remembered of it."""
     tags: tuple[str, ...] = ()
-    """As in the order: it is no cloud yet, where there are some and not all was deployed already."""
+    """Tags of the order: where there are some and not all was deployed already, it is no cloud yet."""
 
 
 @dataclass(frozen=True)

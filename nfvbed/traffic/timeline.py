@@ -13,7 +13,7 @@ class Bin(NamedTuple):
     refused: int
     """Due, and given up: the port did not take them. What the generator was too late to offer is not counted."""
     received: int
-    """Of those that were sent in this bin, whenever they came."""
+    """Frames that were sent in this bin and came, whenever that was."""
 
     @property
     def missing(self) -> int:

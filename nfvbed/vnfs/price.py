@@ -27,7 +27,7 @@ class OffloadPrice(Record):
     on_bits_per_s: tuple[int, ...]
     off_bits_per_s: tuple[int, ...]
     duration_s: float
-    """Of one run."""
+    """Time of one run."""
 
     @property
     def ratio(self) -> float:

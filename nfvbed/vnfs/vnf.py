@@ -35,7 +35,7 @@ class VnfSeat:
     shares_core: bool
     """One of its cores is also the generator's or another VNF's: what polls there must yield."""
     root: Path
-    """Of the project."""
+    """Folder of the project."""
     frame_size: int = 64
     """What a source sends, in bytes, FCS included."""
     beyond: tuple[str, str] = ("", "")

@@ -31,7 +31,7 @@ class Boot:
     """One life of a machine, from a start to a restart."""
 
     pid: int
-    """Of its first process, on this machine."""
+    """The machine's first process, as this machine numbers it."""
     starts: int
     """How often it was started, this time included."""
 

@@ -26,7 +26,7 @@ DASHBOARD = "dashboard"
 DASHBOARD_SOCKET = "dashboard.socket"
 """In the folder that controller and machine share."""
 HORIZON_UID = 33
-"""Of www-data, which Horizon runs as: the same in every Debian. A node has no users of its own: it is the same here."""
+"""User www-data, which Horizon runs as: the same in every Debian. A node has no users of its own."""
 _CHECKOUT = Path(__file__).resolve().parents[3]
 _READY = "ready"
 

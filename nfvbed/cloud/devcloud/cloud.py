@@ -35,7 +35,7 @@ _GUEST_PAGES = "guest-pages"
 """File beside the ledger: the pages that the controller has for guests."""
 SWITCH_MIB = SWITCH_PAGES * _PAGE_MIB
 GUESTS_MIB = HUGEPAGES_MIB - SWITCH_MIB
-"""Of a compute node, beside those: a guest of vloop, or CirrOS."""
+"""Memory of a compute node for guests (vloop, CirrOS), beside what its switch takes."""
 
 
 class DevCloud:

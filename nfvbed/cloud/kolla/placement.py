@@ -38,15 +38,15 @@ class Placement:
     """The owner of each core of a machine; cores in rising order."""
 
     dedicated: tuple[int, ...]
-    """Of guests that have cores of their own."""
+    """Cores of guests that have cores of their own."""
     shared: tuple[int, ...]
-    """Of all other guests, and of the machine itself."""
+    """Cores of all other guests, and of the machine itself."""
     polling: tuple[int, ...] = ()
-    """Of the switch's polling threads."""
+    """Cores of the switch's polling threads."""
     main: tuple[int, ...] = ()
-    """Of the switch's other threads that DPDK knows (lcores)."""
+    """Cores of the switch's other threads that DPDK knows (lcores)."""
     pages: tuple[ReservedPages, ...] = ()
-    """Of the switch's memory, node by node."""
+    """Hugepages of the switch's memory, node by node."""
 
 
 @dataclass(frozen=True)

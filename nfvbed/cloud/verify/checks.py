@@ -23,7 +23,7 @@ class ExpectedMachine(Record):
     services: tuple[str, ...] = ()
     """Programs of Nova's services there."""
     datapath_type: str | None = None
-    """Of all bridges; None: it has no Open vSwitch that is read."""
+    """Datapath type of all bridges; None: there is no Open vSwitch that is read."""
     polling: tuple[int, ...] = ()
     """Cores of polling threads."""
     functions: dict[str, int] = {}

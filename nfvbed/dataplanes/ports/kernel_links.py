@@ -37,7 +37,7 @@ class BridgePlan:
     addressed: bool = False
     """The VNFs take only frames that are addressed to them, as a router does."""
     queues: int = 1
-    """Of each tap."""
+    """Queues of each tap."""
 
     @classmethod
     def of(cls, deployment: Deployment) -> Self:

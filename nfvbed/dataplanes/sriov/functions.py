@@ -37,7 +37,7 @@ class FunctionRecord(Record):
     """Empty: it has none, or it is not used."""
     netns: str = ""
     laid_down: VfState
-    """As read back from the physical function."""
+    """Settings, as read back from the physical function."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class Floor(Record):
     verdict: int
     """The program's (enum xdp_action), of the last run."""
     duration_ns: int
-    """Of one run, as the kernel has it: a whole number."""
+    """Time of one run, as the kernel has it: a whole number."""
     cpu_ns: int
     """CPU time of the whole call."""
     repeat: int

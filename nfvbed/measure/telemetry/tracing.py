@@ -17,7 +17,9 @@ from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.measure.telemetry.ringbuffer import Event, events_of
 
 BUFFER_KIB = 128 * 1024
-"""Of each traced core: two million switches, or four million softirqs. It is not read before the trial has ended."""
+"""Buffer of each traced core: two million switches, or four million softirqs. It is not read before the trial has
+ended.
+"""
 MEMORY_SHARE = 16
 """One such part of the memory that is free, at most, for each core's buffer."""
 _U16, _I32 = struct.Struct("=H"), struct.Struct("=i")

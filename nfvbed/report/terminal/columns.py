@@ -12,7 +12,7 @@ from nfvbed.report.labels import NO_BREAK, unbroken
 GAP: Final = 2
 """Spaces between columns."""
 INDENT: Final = 2
-"""Of the rows below the line that names their traffic point."""
+"""Indent of the rows below the line that names their traffic point."""
 ALWAYS: Final = 0
 """The place of a column that is never dropped."""
 

@@ -30,7 +30,7 @@ HEIGHT: Final = 40
 MOST_ROWS: Final = 10
 MOST_PROPOSALS: Final = 2
 MOST_LINES: Final = {"Why": 8, "Raw-Ethernet VNFs": 9, "It takes": 4, "What would change it": 6, "Not in it": 5}
-"""Of each section, its heading among them."""
+"""Length of each section, its heading among the lines."""
 
 
 @dataclass(frozen=True)

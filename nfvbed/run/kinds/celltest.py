@@ -180,7 +180,7 @@ class OneClass:
         self._first: int | None = None
         """Where the trials begin of what was taken first: its class may show only later."""
         self.label = ""
-        """Of all trials that were taken last."""
+        """Placement class of all trials that were taken last."""
 
     @property
     def fits(self) -> bool:

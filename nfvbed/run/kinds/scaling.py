@@ -28,7 +28,7 @@ class Condition:
     request: TrafficRequest
     """Without load and duration."""
     quantities: tuple[Quantity, ...] = ()
-    """That are known before."""
+    """Quantities that are known before."""
 
 
 @dataclass(frozen=True)

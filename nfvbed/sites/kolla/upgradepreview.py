@@ -24,7 +24,7 @@ from nfvbed.spec.site import KollaSiteSpec
 RENDERED = "rendered"
 """In place of a user's file: nfvbed renders the variable."""
 _NOT_KOLLAS = ("ansible_", "nfvbed_")
-"""Of variables that Kolla takes no notice of."""
+"""Begin variables that Kolla takes no notice of."""
 
 
 @dataclass(frozen=True)

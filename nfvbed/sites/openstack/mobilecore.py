@@ -57,7 +57,7 @@ class CorePlace:
     """The networks of a mobile core, and its secret."""
 
     networks: tuple[str, str]
-    """Of the cloud, that are S1-U and SGi."""
+    """The cloud's networks that are S1-U and SGi."""
     seed: str
     """Secret of the deployment."""
     inherits_port_security: bool = False

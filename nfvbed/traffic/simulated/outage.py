@@ -20,7 +20,7 @@ class KnownCourse:
     """The known events of one trial, in ns from its start."""
 
     capacity_pps: float
-    """Of one direction."""
+    """Capacity of one direction."""
     congestion_ns: int = 0
     """How long after an overload frames are still lost."""
     outage: tuple[int, int] | None = None

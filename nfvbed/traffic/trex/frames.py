@@ -24,7 +24,7 @@ HOPS = 64
 IPV4 = ("198.18.0.1", "198.19.0.1")
 IPV6 = ("2001:2::1", "2001:2:0:1::1")
 BURST_PPS = 100_000
-"""Of trials with a number of frames and no load."""
+"""Rate of trials with a number of frames and no load."""
 LEARNING_PPS = 1_000
 UNREPLIED, MIRRORED = "unreplied", "mirrored"
 """Sessions: mirrored frames of port 1 have the addresses and ports of port 0's the other way round, flow by flow."""

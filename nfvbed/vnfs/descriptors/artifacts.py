@@ -11,9 +11,9 @@ from nfvbed.vnfs.descriptors.archive import MOST_MEMBERS, Archive
 from nfvbed.vnfs.descriptors.manifest import META
 
 ALGORITHMS = {"sha-224": "sha224", "sha-256": "sha256", "sha-384": "sha384", "sha-512": "sha512"}
-"""As packages name them, and as Python does."""
+"""Digests by the names that packages have for them, with Python's."""
 MOST_BLOCKS = 2 * MOST_MEMBERS
-"""Of TOSCA.meta, or of a manifest: one for each artifact, and some that say something else."""
+"""The most blocks of TOSCA.meta, or of a manifest: one for each artifact, and some that say something else."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Artifact:
     algorithm: str
     digest: str
     member: str
-    """That names it."""
+    """The member that names it."""
     line: int
 
     @property

@@ -32,9 +32,9 @@ class Direction(Record):
 
     sent: int
     received: int
-    """As they must be, each once."""
+    """Frames that came as they must be, each once."""
     wrong: int
-    """With the mark of these frames, but not as they must be, or twice."""
+    """Frames with the mark of these that were not as they must be, or came twice."""
 
     @property
     def complete(self) -> bool:

@@ -60,7 +60,7 @@ class Subscribers:
     known: tuple[Subscriber, ...]
     sims: tuple[Subscriber, ...]
     network: CoreNetwork = USUAL
-    """That they are of."""
+    """The network that they are subscribers of."""
 
     @classmethod
     def all_known(cls, number: int, network: CoreNetwork = USUAL) -> "Subscribers":

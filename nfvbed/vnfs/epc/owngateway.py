@@ -32,7 +32,7 @@ from nfvbed.vnfs.process.life import kernel_ports, port_title
 from nfvbed.vnfs.vnf import VnfSeat
 
 DESCRIPTORS = 1024
-"""Of each ring of the DPDK gateway's ports: what its program sets up (`native/gateway/polling.c`)."""
+"""Descriptors of each ring of the DPDK gateway's ports: what its program sets up (`native/gateway/polling.c`)."""
 _CAUSES = tuple(name for name in PortCounts.model_fields if name not in ("name", "neighbour", "received", "forwarded"))
 
 

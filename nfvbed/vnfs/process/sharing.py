@@ -35,7 +35,7 @@ class YieldReport:
     """The plug-in's counts in all threads of a program."""
 
     ports: int
-    """That were started."""
+    """Ports that were started."""
     queues: int
     """Receive queues that are watched."""
     polls: int
@@ -46,7 +46,7 @@ class YieldReport:
     refused: int
     """Yields in place of a wait for room to send."""
     threads: frozenset[int]
-    """That have polled."""
+    """Threads that have polled."""
 
 
 def environment(report: Path, root: Path, waits: bool) -> dict[str, str]:

@@ -21,7 +21,7 @@ class Machine(Capacity):
     """What is read of the machine."""
 
     taken_ports: tuple[int, ...]
-    """Of the APIs, on the loopback."""
+    """Ports of the APIs on the loopback that other processes listen on."""
 
 
 def look(places: CloudPlaces) -> Machine:

@@ -18,9 +18,9 @@ class OutsideSwitch(ABC):
     """A switch that is a process of this machine, in a node's network namespace."""
 
     name: str
-    """Of its log, and in what the cloud says of its processes."""
+    """Name of its log, and in what the cloud says of its processes."""
     title: str
-    """As the progress display says it."""
+    """Its name in the progress display."""
 
     @abstractmethod
     def find(self, node: Node, entries: Sequence[object]) -> ManagedProcess | None:

@@ -55,4 +55,4 @@ def _panel() -> tuple[Copy, ...]:
 
 
 PANEL = _panel()
-"""Of Horizon."""
+"""Folder of Horizon's panel."""

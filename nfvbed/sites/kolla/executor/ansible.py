@@ -21,7 +21,7 @@ from nfvbed.sites.kolla.executor.events import Story
 from nfvbed.sites.kolla.executor.toolset import Toolset
 
 INHERITED = ("HOME", "LANG", "LOGNAME", "PATH", "SSH_AUTH_SOCK", "TERM", "TMPDIR", "USER")
-"""Of the environment of this process; a program that prints a vault's password sees no more."""
+"""Variables of this process's environment; a program that prints a vault's password sees no more."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Ansible looks for interpreters on it: a user's own (pyenv's, ...) are not for tasks."""
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")

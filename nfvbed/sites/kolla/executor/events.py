@@ -8,9 +8,9 @@ from nfvbed.sites.kolla.executor.scrub import Scrubber
 from nfvbed.sites.stages import Observer, Position
 
 _TEXTS = ("msg", "stderr", "module_stderr", "stdout", "module_stdout", "reason", "censored")
-"""Of a result, what says best why it failed comes first."""
+"""Keys of a result; what says best why it failed comes first."""
 _LINES = 8
-"""Of what a failed task said."""
+"""The most lines of what a failed task said."""
 _TRACEBACK = "Traceback (most recent call last)"
 
 

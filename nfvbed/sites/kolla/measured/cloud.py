@@ -134,7 +134,7 @@ class RackCloud(ExistingCloud):
 
     @cached_property
     def connection(self) -> Connection:
-        """With the access that Kolla wrote."""
+        """The connection with the access that Kolla wrote."""
         return connect(self.rack.site.name, self.rack.places.clouds)
 
     @cached_property

@@ -27,7 +27,7 @@ class RackReport(SiteReport):
     machines: dict[str, MachineFacts]
     """Those that could be asked."""
     faults: tuple[Finding, ...]
-    """Of all variants that the release can have, each once."""
+    """Faults of all variants that the release can have, each once."""
 
     @property
     def title(self) -> str:

@@ -50,7 +50,7 @@ class ExistingCloud(Target):
 
     @cached_property
     def connection(self) -> Connection:
-        """With the credentials of the user's `clouds.yaml`."""
+        """The connection with the credentials of the user's `clouds.yaml`."""
         return connect_as_named(self._spec.os_cloud, self._spec.region)
 
     @property
@@ -79,12 +79,12 @@ class ExistingCloud(Target):
 
     @property
     def networks(self) -> PathNetworks:
-        """As the file names them."""
+        """The networks that the file names."""
         return PathNetworks(self._spec.networks, self._spec.links)
 
     @property
     def accelerator(self) -> Accelerator:
-        """As the file states it."""
+        """The accelerator that the file states."""
         return self._spec.accelerator or Accelerator.NONE
 
     @property

@@ -27,7 +27,7 @@ class CheckContext:
     variant: Variant
     """The data plane."""
     flavors: Mapping[str, Flavor]
-    """Of the machines, by name."""
+    """Flavors of the machines, by name."""
 
 
 def check(vnf: MachinesVnfSpec, flavour: Flavour, against: CheckContext) -> list[Mismatch]:
