@@ -133,8 +133,7 @@ def open_archive(content: bytes, where: str) -> OpenedArchive:
     """Return the files of a bundle's archive.
 
     Args:
-        content: of the bundle's file.
-        where: its name in messages.
+        content: content of the bundle's file.
 
     Raises:
         ConfigurationError: it is no archive, or has what no bundle has: other names, links, encryption, too much.

@@ -104,8 +104,8 @@ def find(document: RunDocument, words: Collection[str] = (), hosts: Collection[s
     """Return the names, addresses and serials of a run.
 
     Args:
-        words: that the user knows of.
-        hosts: names of machines that had a part in it, as the one that this runs on.
+        words: further names to look for, which the user gives.
+        hosts: names of machines that took part in the run, such as the one that this process is on.
     """
     found, plain = Found(), _plain(document)
     for word in words:

@@ -98,8 +98,7 @@ def open_bundle(content: bytes, where: str, trusted: Sequence[SSlibKey] = ()) ->
     """Check a bundle.
 
     Args:
-        content: of its file.
-        where: its name in messages.
+        content: content of the bundle's file.
         trusted: public keys of those whose signature counts.
 
     Raises:

@@ -21,9 +21,6 @@ LONGEST_S = 5
 def open_sessions(run: Callable[[TrafficRequest], object], tracker: ConnectionTracker, request: TrafficRequest) -> None:
     """Send a few paced frames of each flow both ways, until every connection is established.
 
-    Args:
-        request: that of the coming trial.
-
     Raises:
         DeployError: some are still not established after several attempts: a trial would measure connections that are
             new.

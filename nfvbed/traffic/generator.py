@@ -94,7 +94,7 @@ class TrafficRequest:
         """Return each direction's part of a load, in whole frames/s; at least 1.
 
         Args:
-            load_pps: frames/s over all directions; they have the same.
+            load_pps: frames/s over all directions, of which each has the same.
         """
         return max(1, round(load_pps / self.directions))
 

@@ -97,8 +97,8 @@ class NfvgenClient(Generator):
     """A client of nfvgen on two ports. The process starts with the constructor and ends with `close`.
 
     Args:
-        wait: until it is ready; else `wait_until_ready` is to be called before anything is asked of it.
-        way: to its socket; None: on this machine.
+        wait: wait until it is ready; else `wait_until_ready` is called before anything is asked of it.
+        way: way to its socket; None: it is on this machine.
 
     Raises:
         GeneratorError: it ended before it was ready, or was not ready in time; nothing is left running.

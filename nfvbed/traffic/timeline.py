@@ -54,8 +54,8 @@ class Timeline:
         """Return the start of the first stretch of a length without a missing frame; None: there is none.
 
         Args:
-            from_ns: start of the search; the answer where nothing is missing from there on.
-            until_ns: the end of the trial.
+            from_ns: start of the search, which is the answer where nothing is missing from there on.
+            until_ns: end of the trial.
         """
         begin_ns = from_ns
         for seen in self._within(from_ns, None):

@@ -72,9 +72,9 @@ def furnish_layer(layer: Path, name: str, hosts: Mapping[str, str], release: str
     """Write what one machine has of its own.
 
     Args:
-        layer: what it has written, over the root.
+        layer: the machine's overlay, over the root that all share.
         hosts: addresses by the machines' names.
-        release: the kernel's, as `uname -r` has it.
+        release: release of the kernel, as `uname -r` has it.
     """
     for unit in UNITS_OF_MACHINES if name == SWITCH else UNITS_OF_SWITCH:
         _mask(layer, unit)

@@ -82,7 +82,7 @@ def _run(name: str, argv: list[str], log: Path, kept: tuple[Ledger, str]) -> Non
 
     Args:
         log: the file for its output.
-        kept: the ledger that undoes it, and the advice where it ends.
+        kept: ledger that undoes it, and advice where it ends.
     """
     ledger, fix = kept
     log.unlink(missing_ok=True)

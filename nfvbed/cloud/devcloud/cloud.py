@@ -42,9 +42,9 @@ class DevCloud:
     """A project's cloud, which outlives the commands that work on it.
 
     Args:
-        kinds: those of the compute nodes that it can have.
-        flavors: those that it gets when it is started.
-        hugepages_mib: hugepage memory for a start.
+        kinds: kinds of the compute nodes that it can have.
+        flavors: flavors that it gets when it is started.
+        hugepages_mib: hugepage memory for a start, in MiB.
     """
 
     def __init__(

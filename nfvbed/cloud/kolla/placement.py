@@ -76,8 +76,7 @@ def place_with_polling(name: str, host: RackHostSpec, wanted: Polling, mtus: Col
     """Place the switch's threads on the nodes that its NICs are attached to, and guests on what is left.
 
     Args:
-        name: of the machine, for messages.
-        mtus: of its ports.
+        mtus: MTUs of its ports.
 
     Raises:
         ConfigurationError: a node has too few isolated cores or hugepages, or no core is left for other threads.

@@ -52,7 +52,7 @@ def connect_as_named(cloud: str, region: str | None) -> openstack.connection.Con
 
     Args:
         cloud: its name in that file.
-        region: of the cloud; None: the one that `clouds.yaml` names.
+        region: region of the cloud; None: the one that `clouds.yaml` names.
 
     Raises:
         ConfigurationError: there is no `clouds.yaml`, no such cloud in it, or it is not complete.

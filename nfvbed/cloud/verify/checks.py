@@ -107,9 +107,6 @@ def judged(topic: str, wrong: list[str], holds: str, probed: str, fix: str) -> F
 
     Args:
         wrong: all that is wrong; empty: nothing.
-        holds: the text where nothing is wrong.
-        probed: how it was found out.
-        fix: what to do about what is wrong.
     """
     return Finding(
         topic=topic,

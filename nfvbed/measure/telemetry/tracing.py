@@ -65,7 +65,7 @@ class CoreTracer:
     """Traces softirqs and switches between `start` and `stop`; `close` takes the instance away.
 
     Args:
-        workspace: its ledger has the instance.
+        workspace: its ledger records the instance.
 
     Raises:
         UnsupportedError: this kernel has no tracing or no such tracepoints, or does not let us.

@@ -88,7 +88,7 @@ def parts(keys: dict[str, Any], line_bits_per_s: Sequence[int]) -> list[Part]:
     """Return the streams of a trial, direction by direction.
 
     Args:
-        keys: of the `start` message.
+        keys: keys of the `start` message.
 
     Raises:
         Refused: maximum load, and the speed of a port is not known.
@@ -124,8 +124,8 @@ def stream(stl: Any, part: Part, keys: dict[str, Any], own_macs: tuple[str, str]
 
     Args:
         stl: TRex's module `trex.stl.api`.
-        keys: of the `start` message.
-        own_macs: of the generator's ports.
+        keys: keys of the `start` message.
+        own_macs: addresses of the generator's ports.
     """
     frame = _headers(stl, part, keys, own_macs)
     room = part.size_bytes - FCS_BYTES - len(frame)

@@ -31,11 +31,7 @@ def look(places: CloudPlaces) -> Machine:
 
 
 def problems(machine: Machine, has_root: bool) -> list[Lack]:
-    """Return everything that is in the way at once.
-
-    Args:
-        has_root: whether the private root is already built.
-    """
+    """Return everything that is in the way at once."""
     disk = DISK_MIB_WITH_ROOT if has_root else DISK_MIB_WITHOUT_ROOT
     found = capacity.lacks(machine, MEMORY_MIB, disk, _TOOLS)
     if machine.taken_ports:

@@ -15,11 +15,7 @@ _FIX = "check apt's sources, the network and the disk, then start again"
 
 
 class Tool:
-    """Runs programs, each with a log in one folder.
-
-    Args:
-        fix: what to do where one fails.
-    """
+    """Runs programs, each with a log in one folder."""
 
     def __init__(self, logs: Path, fix: str = _FIX) -> None:
         self._logs = logs
@@ -31,7 +27,7 @@ class Tool:
         """Run a program to its end; return its output.
 
         Args:
-            name: of its log file.
+            name: name of its log file.
             timeout_s: the limit, stretched by NFVBED_PATIENCE.
             environment: variables beside nfvbed's own.
 

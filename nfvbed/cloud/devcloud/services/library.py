@@ -29,7 +29,7 @@ def installed(package: str, patterns: tuple[str, ...]) -> tuple[Copy, ...]:
     """Return files of a Python package that nfvbed itself uses.
 
     Args:
-        patterns: of the files in the package.
+        patterns: globs of the files in the package.
 
     Raises:
         InternalError: it is not installed.
