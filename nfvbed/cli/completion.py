@@ -68,7 +68,7 @@ class Names(click.types.StringParamType):
     """A text that is a name of one kind; the verb checks whether there is such a name, and suggests near ones.
 
     Args:
-        kind: a key of the kinds below.
+        kind: one of the kinds below.
     """
 
     def __init__(self, kind: str) -> None:

@@ -76,8 +76,7 @@ def load(
     """Return runs by id, a part of it, label, or `latest`; each once, in the order given.
 
     Args:
-        store: open.
-        names: one at least.
+        names: at least one.
         variant_model: the model of variants, with the options of all data planes that there are.
         latency_of: only trials of these variants have their latency, and no other histograms are read; None: all have.
         selection: the runs among which `latest` is the newest.

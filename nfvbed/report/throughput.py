@@ -222,8 +222,7 @@ def conformity(rows: Iterable[ThroughputRow], *, reasons: bool = True) -> tuple[
     """Return what the searches may claim of the standards, and how they deviate from them; each once.
 
     Args:
-        rows: those of searches.
-        reasons: also say why a claim is not higher.
+        reasons: whether it is said why a claim is not higher.
     """
     shown = [row for row in rows if row.goal is not None]
     claims = (claim(row.preset, row.goal.name, row.conformance, reasons=reasons) for row in shown if row.goal)

@@ -121,8 +121,7 @@ def see_publications(
     """Return published tables recomputed, each with what was measured here of the same kind.
 
     Args:
-        store: open; None: there is none.
-        published: publications, which are told in this order.
+        store: None: there is no store.
         only: ids of the runs that are looked at; None: the newest ones.
     """
     runs = [run for run in store.runs(MEASURED) if run.status is not None] if store else []

@@ -47,7 +47,6 @@ def screen(found: Recommendation, machine: str, width: int) -> list[Text]:
     """Return the lines of the screen; none is wider than asked for, as far as single words allow.
 
     Args:
-        machine: the host in one line; empty: not known.
         width: the terminal's, in columns.
     """
     lines = [Text(line, "bold") for line in paragraph(headline(found), width)[:3]]

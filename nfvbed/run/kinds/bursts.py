@@ -214,7 +214,7 @@ def row_of_burst(record: TrialRecord, frames: int) -> MeasuredRow:
     """Return the figures of a burst, both directions together.
 
     Args:
-        frames: number that was to be sent in each direction.
+        frames: number of frames that were to be sent in each direction.
     """
     ways = record.directions
     sent, received, lost = (sum(getattr(way, name) for way in ways) for name in ("sent", "received", "lost"))

@@ -164,8 +164,8 @@ def count_misses(
     """Let all guests work at the same time, and count while all of them do.
 
     Args:
-        guests: idle ones.
-        load: its time is that of counting, and the time to settle before and after.
+        guests: guests that do nothing.
+        load: its time is that of counting, and of the settling before and after.
 
     Raises:
         UnsupportedError: an event cannot be counted.

@@ -61,7 +61,6 @@ def rendered(function: str, installed: Installed, addresses: Addresses, network:
     Args:
         function: one of `ORDER`.
         installed: the places of its libraries and log.
-        addresses: of it and the other functions.
     """
     document: dict[str, object] = {"logger": {"file": str(installed.log)}, "parameter": {"no_ipv6": True}}
     if function in ("hss", "pcrf"):

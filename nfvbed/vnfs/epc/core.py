@@ -70,11 +70,7 @@ class Subscribers:
 
 
 class Core:
-    """The functions of one VNF.
-
-    Args:
-        workspace: in which they are started.
-    """
+    """The functions of one VNF."""
 
     def __init__(self, workspace: Workspace, name: str, pcrf: PcrfKind = NEXTEPC) -> None:
         self._workspace = workspace

@@ -65,9 +65,9 @@ class Pcrf:
     """Answers one peer's requests in order.
 
     Args:
-        identity: of the PCRF, `HOST.REALM`.
-        address: that it announces.
-        subscribers: known ones.
+        identity: Diameter identity, `HOST.REALM`.
+        address: address that it announces.
+        subscribers: subscribers that it knows.
     """
 
     def __init__(self, identity: str, address: IPv4Address, subscribers: Iterable[Subscriber]) -> None:

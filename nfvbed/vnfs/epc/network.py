@@ -97,10 +97,6 @@ class DataPort:
 def make(workspace: Workspace, prefix: str) -> Spaces:
     """Make the namespaces and the networks between them.
 
-    Args:
-        workspace: to which they belong.
-        prefix: of their names.
-
     Raises:
         OSError, NetlinkError: the kernel refuses.
     """

@@ -212,7 +212,7 @@ def vdev(index: int, port: VnfPort) -> str:
 
     Args:
         index: 0 on S1-U, 1 on SGi.
-        port: with the queues of the switch's end.
+        port: port with the queues of the switch's end.
     """
     if port.kind is PortKind.MEMIF:
         arguments = memif.devargs(f"net_memif{index}", port.address, DESCRIPTORS, listens=port.listens)

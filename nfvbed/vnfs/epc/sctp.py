@@ -31,10 +31,6 @@ def kernel_has_sctp() -> bool:
 class Association:
     """A one-to-one association, from the side that connects.
 
-    Args:
-        address: of the MME.
-        port: of S1AP there.
-
     Raises:
         VnfDiedError: nobody answers.
         PrerequisiteError: the system has no library for SCTP.

@@ -53,8 +53,7 @@ def environment(report: Path, root: Path, waits: bool) -> dict[str, str]:
     """Return the variables that load the plug-in into a program.
 
     Args:
-        report: the file of its counts.
-        root: of the project.
+        report: file of its counts.
         waits: whether it waits for frames at its AF_XDP sockets; otherwise it yields.
 
     Raises:

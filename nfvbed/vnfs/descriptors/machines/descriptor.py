@@ -72,7 +72,6 @@ def descriptor_of(vnf: MachinesVnfSpec, given: DeploymentInputs, flavours: Seque
     """Return the descriptor of a VNF of several machines.
 
     Args:
-        given: values from the cloud or the command.
         flavours: deployment flavours to include; empty: all.
 
     Raises:
