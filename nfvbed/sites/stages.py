@@ -186,7 +186,6 @@ class StagedCloud(ABC):
 
         Args:
             confirm: is called before another cloud is taken down; raises where the user did not mean that.
-            observer: is shown what goes on.
 
         Raises:
             BusyError: another variant is on the machines, others have something there, or another nfvbed is at work.
@@ -199,7 +198,7 @@ class StagedCloud(ABC):
         """Ask all machines, and list what keeps variants from being deployed.
 
         Args:
-            release: as in an order.
+            release: as `CloudOrder.release`.
             try_functions: make virtual functions for a moment.
         """
 
@@ -216,7 +215,7 @@ class StagedCloud(ABC):
         Args:
             variant: name of one that must be there; None: whatever was deployed.
             choose: returns the VNF that is booted where none runs; None: no frame is sent.
-            release: of a cloud that nfvbed has not deployed.
+            release: release of a cloud that nfvbed has not deployed.
             os_cloud: its name in `clouds.yaml`.
 
         Raises:
@@ -229,7 +228,7 @@ class StagedCloud(ABC):
         """Return the files that the tool takes for a variant; nothing is deployed.
 
         Args:
-            release: as in an order.
+            release: as `CloudOrder.release`.
             groups: returns the text of the tool's own inventory, whose groups are then written too; None: they are not.
         """
 

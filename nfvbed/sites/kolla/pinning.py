@@ -17,7 +17,7 @@ class Pinning:
     """The variant of each compute.
 
     Args:
-        variants: of all computes, by the computes' names.
+        variants: variants by the names of their computes; all computes are there.
     """
 
     variants: Mapping[str, Variant]

@@ -112,7 +112,7 @@ class MobileCore:
         """Return the bearers that the consoles printed.
 
         Args:
-            lines: of all consoles.
+            lines: lines of all consoles.
 
         Raises:
             OnboardError: they are not as they must be.

@@ -63,8 +63,7 @@ class Ansible:
     """The programs of an environment, run for one rack.
 
     Args:
-        roles: nfvbed's own roles.
-        mark: in the environment of every process that is started, by which it is found.
+        mark: variable of every process's environment, by which it is found.
     """
 
     tools: Toolset
@@ -78,8 +77,7 @@ class Ansible:
 
         Args:
             argv: the program's name, and its arguments. No secret may be among them.
-            story: takes all events.
-            log: gets what they print, without secrets.
+            log: file of what they print, without secrets.
 
         Raises:
             DeployError: ansible-runner could not run it.

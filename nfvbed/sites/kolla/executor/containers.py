@@ -105,8 +105,8 @@ def ask_all(site: KollaSiteSpec, failures: Sequence[TaskFailure], scrub: Scrubbe
     """Ask all machines of Kolla's at the same time; nothing is changed there.
 
     Args:
-        failures: of tasks: their machines and the containers that they name come first, and machines that could not be
-            reached are not asked.
+        failures: the machines and containers that they name come first; machines that could not be reached are not
+            asked.
     """
     dead = {one.host for one in failures if one.unreachable}
     ways = {name: site.reached(name) for name, host in site.hosts.items() if "generator" not in host.roles}

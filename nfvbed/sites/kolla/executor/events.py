@@ -33,12 +33,7 @@ class TaskFailure:
 
 @dataclass
 class Story:
-    """The course of one playbook's run, event by event.
-
-    Args:
-        scrub: takes secrets out of every text.
-        observer: is shown the current task.
-    """
+    """The course of one playbook's run, event by event."""
 
     scrub: Scrubber
     observer: Observer

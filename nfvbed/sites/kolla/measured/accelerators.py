@@ -39,7 +39,7 @@ def of_guest(site: KollaSiteSpec, compute: str, instance: str) -> Accelerator:
     """Return the accelerator with which libvirt runs an instance; none: it is another kind.
 
     Args:
-        instance: its id, which Nova gives the domain too.
+        instance: id of the instance, which Nova gives the domain too.
 
     Raises:
         as `of_nova`.

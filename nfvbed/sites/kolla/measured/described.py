@@ -23,7 +23,7 @@ def described(site: KollaSiteSpec, release: str) -> CloudSiteSpec:
     """Return a rack's cloud as a site of kind cloud describes one.
 
     Args:
-        release: with which it was deployed.
+        release: release that it was deployed with.
 
     Raises:
         ConfigurationError: the file does not say what the generator is.

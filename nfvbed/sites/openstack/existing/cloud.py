@@ -31,11 +31,7 @@ _NOT_SHOWN = f"not shown to these credentials: it takes the role {ADMIN}"
 
 
 class ExistingCloud(Target):
-    """The cloud that a site's file names.
-
-    Args:
-        root: of the project.
-    """
+    """The cloud that a site's file names."""
 
     ours = False
 
