@@ -164,7 +164,7 @@ def ceilings(kind: PortKind, variant: Variant) -> "Mapping[CellRole, type[DataPl
     """Return what can be deployed on ports of a kind without a switch: `CEILINGS` of `ports/<kind>_ceilings.py`.
 
     Args:
-        kind: of the ports; the result is empty where there is no such module.
+        kind: kind of the ports; the result is empty where there is no such module.
 
     Raises:
         PrerequisiteError: a library that they need is missing.

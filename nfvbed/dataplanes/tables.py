@@ -43,8 +43,7 @@ class ForwardingTable(ABC):
         """Replace the entries by this number of entries; every direction has its share.
 
         Args:
-            entries: how many; at least one for each direction is written.
-            directions: the number of directions in which frames are sent.
+            entries: number of entries; at least one for each direction is written.
 
         Raises:
             DeployError: the table does not take them; the message says how many it took.

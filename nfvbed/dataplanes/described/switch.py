@@ -323,7 +323,7 @@ class DescribedSwitch:
         """Run a command in the switch's namespace, cgroup and beside its cores.
 
         Args:
-            judged: whether it must end with status 0.
+            judged: whether a status other than 0 is an error.
 
         Raises:
             DeployError: it does not.

@@ -233,7 +233,7 @@ def between_generators(plan: BridgePlan, found: Mapping[str, LinkCounters], path
     """Put the generator's links around a switch's hops: outside end 0 before the switch, end 1 after it.
 
     Args:
-        found: what the generator's links counted, by name.
+        found: counters of the generator's links, by name.
         path: the switch's own hops.
     """
     outer = {end.port: veth.generator_hop(plan.peer(end), end.port, found[plan.peer(end)]) for end in plan.outside}

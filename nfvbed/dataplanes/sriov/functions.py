@@ -123,7 +123,7 @@ def take_netdevs(
     """Move network devices into their users' namespaces: those of functions that the kernel drives.
 
     Args:
-        found: the PCI devices of the functions.
+        found: PCI devices of the functions.
         space_of: makes a namespace, given its name, and returns its path.
 
     Returns:

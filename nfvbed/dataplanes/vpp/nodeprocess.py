@@ -53,7 +53,7 @@ class VppSetup:
         """Return the setup of a variant.
 
         Args:
-            cores: of the main thread, and of the workers.
+            cores: cores of the main thread, and of the workers.
         """
         main_core, worker_cores = cores
         kind = "memif" if options.port_type == "memif" else "vhost-user"

@@ -27,7 +27,7 @@ class VppRoutes(ForwardingTable):
     """The main table of IPv4. While it is open the ports route; afterwards they are joined as before.
 
     Args:
-        deployment: a vpp, port to port.
+        deployment: a vpp whose ports are joined port to port.
 
     Raises:
         TableNotApplicable: the path has VNFs.

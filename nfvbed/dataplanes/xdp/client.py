@@ -33,11 +33,7 @@ class Floor(Record):
 
 
 class XdpSwitchClient:
-    """Requests to one switch.
-
-    Args:
-        path: the switch's control socket.
-    """
+    """Requests to one switch."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -74,7 +70,6 @@ class XdpSwitchClient:
         """Run a program repeatedly on one frame, on the switch's core.
 
         Args:
-            repeat: how often.
             frame_size_bytes: with the FCS, which the frame in memory has not.
 
         Raises:
