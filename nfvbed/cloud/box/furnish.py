@@ -20,7 +20,7 @@ UNITS_OF_SWITCH = (
     *("openvswitch-switch.service", "ovsdb-server.service", "ovs-vswitchd.service", "ovs-record-hostname.service"),
     "docker-registry.service",
 )
-"""Units of packages that all machines have, and that the switch alone runs."""
+"""Of packages that all machines have, and that the switch alone runs."""
 UNITS_OF_MACHINES = ("docker.service", "docker.socket", "containerd.service", "ssh.service", "ssh.socket")
 EMPTY_REPOSITORY = "deb [trusted=yes] file:/srv/apt ./"
 """All packages are there; a repository without any lets apt look for new ones, without a network."""
@@ -72,9 +72,9 @@ def furnish_layer(layer: Path, name: str, hosts: Mapping[str, str], release: str
     """Write what one machine has of its own.
 
     Args:
-        layer: the machine's overlay, over the root that all share.
+        layer: what it has written, over the root.
         hosts: addresses by the machines' names.
-        release: release of the kernel, as `uname -r` has it.
+        release: the kernel's, as `uname -r` has it.
     """
     for unit in UNITS_OF_MACHINES if name == SWITCH else UNITS_OF_SWITCH:
         _mask(layer, unit)

@@ -109,7 +109,7 @@ def unpack_argv(target: Path, entries: Path) -> list[str]:
     """Return mmdebstrap's command line.
 
     Args:
-        entries: file of entries for apt.
+        entries: file of apt's entries.
     """
     argv = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--"]
     argv += ["mmdebstrap", "--mode=root", "--variant=apt", "--format=directory"]

@@ -21,7 +21,7 @@ class Machine(Capacity):
     """What is read of the machine."""
 
     taken_ports: tuple[int, ...]
-    """Ports of the APIs on the loopback that other processes listen on."""
+    """Of the APIs, on the loopback."""
 
 
 def look(places: CloudPlaces) -> Machine:
@@ -31,7 +31,11 @@ def look(places: CloudPlaces) -> Machine:
 
 
 def problems(machine: Machine, has_root: bool) -> list[Lack]:
-    """Return everything that is in the way at once."""
+    """Return everything that is in the way at once.
+
+    Args:
+        has_root: whether the private root is already built.
+    """
     disk = DISK_MIB_WITH_ROOT if has_root else DISK_MIB_WITHOUT_ROOT
     found = capacity.lacks(machine, MEMORY_MIB, disk, _TOOLS)
     if machine.taken_ports:

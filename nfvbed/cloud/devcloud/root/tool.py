@@ -15,7 +15,11 @@ _FIX = "check apt's sources, the network and the disk, then start again"
 
 
 class Tool:
-    """Runs programs, each with a log in one folder."""
+    """Runs programs, each with a log in one folder.
+
+    Args:
+        fix: what to do where one fails.
+    """
 
     def __init__(self, logs: Path, fix: str = _FIX) -> None:
         self._logs = logs
@@ -27,7 +31,7 @@ class Tool:
         """Run a program to its end; return its output.
 
         Args:
-            name: name of its log file.
+            name: of its log file.
             timeout_s: the limit, stretched by NFVBED_PATIENCE.
             environment: variables beside nfvbed's own.
 

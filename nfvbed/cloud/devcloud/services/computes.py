@@ -18,9 +18,9 @@ class OutsideSwitch(ABC):
     """A switch that is a process of this machine, in a node's network namespace."""
 
     name: str
-    """Name of its log, and in what the cloud says of its processes."""
+    """Of its log, and in what the cloud says of its processes."""
     title: str
-    """Its name in the progress display."""
+    """As the progress display says it."""
 
     @abstractmethod
     def find(self, node: Node, entries: Sequence[object]) -> ManagedProcess | None:

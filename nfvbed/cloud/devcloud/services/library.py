@@ -29,7 +29,7 @@ def installed(package: str, patterns: tuple[str, ...]) -> tuple[Copy, ...]:
     """Return files of a Python package that nfvbed itself uses.
 
     Args:
-        patterns: globs of the files in the package.
+        patterns: of the files in the package.
 
     Raises:
         InternalError: it is not installed.
@@ -55,4 +55,4 @@ def _panel() -> tuple[Copy, ...]:
 
 
 PANEL = _panel()
-"""Folder of Horizon's panel."""
+"""Of Horizon."""

@@ -9,7 +9,7 @@ from nfvbed.cloud.devcloud.services.service import Folder, Process, Service
 
 DATABASE = "/var/lib/openvswitch/conf.db"
 BRIDGES = {"mgmt": "br-mgmt", "data0": "br-data0", "data1": "br-data1", "tenant": "br-tenant"}
-"""The bridge of each physical network, by the network's name in Neutron."""
+"""Of each physical network, by its name in Neutron."""
 _SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 _DPDK = "dpdk-init"
 _SOCKET = "unix:/run/openvswitch/db.sock"
@@ -25,7 +25,7 @@ _SERVER = Process(
     ),
 )
 PROGRAM = "ovs-vswitchd-dpdk"
-"""The daemon's program."""
+"""Of the daemon."""
 _PID_FILE = "/run/openvswitch/ovs-vswitchd.pid"
 _SWITCH = Process(
     "ovs-vswitchd",

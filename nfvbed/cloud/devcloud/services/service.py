@@ -63,7 +63,7 @@ class Process:
     user: str = "root"
     environment: tuple[tuple[str, str], ...] = ()
     after_apis: bool = False
-    """Whether it asks APIs when it starts, and ends where they do not answer."""
+    """It asks APIs when it starts, and ends where they do not answer."""
 
 
 @dataclass(frozen=True)

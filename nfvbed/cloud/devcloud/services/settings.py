@@ -29,17 +29,16 @@ _USUAL = {
     "horizon": 8080,
 }
 DASHBOARD_PORT = int(os.environ.get("NFVBED_DASHBOARD_PORT", "8080"))
-"""Port of nfvbed's own dashboard on this machine's loopback, which Horizon's panel asks and leads to."""
+"""Of nfvbed's own dashboard on this machine's loopback, which Horizon's panel asks and leads to."""
 PORTS = {name: port + _ABOVE for name, port in _USUAL.items()}
-"""Ports of the APIs: ten thousand above the usual ones, so that they are free on this machine's loopback too. Two
-clouds on one machine have different ones, by the environment variable NFVBED_DEVCLOUD_PORTS_ABOVE.
-"""
+"""Of the APIs: ten thousand above the usual ones, so that they are free on this machine's loopback too. Two clouds on
+one machine have different ones, by the environment variable NFVBED_DEVCLOUD_PORTS_ABOVE."""
 SWITCH_PAGES = 256
 """Hugepages of 2 MiB that Open vSwitch may take: 256 MiB to begin with, more where there are many ports."""
 
 
 OWN_MECHANISM = Mechanism("openvswitch")
-"""Neutron's mechanism driver for the controller's own switch."""
+"""Of the controller's own switch."""
 
 
 @dataclass
