@@ -45,9 +45,6 @@ def vnf_of_file(project: Project, path: str, options: dict[str, Any]) -> tuple[P
 def onboard_file(project: Project, path: str, options: dict[str, Any]) -> int:
     """Onboard the VNF of someone's descriptor, or print what would be onboarded, or what does not fit.
 
-    Args:
-        options: those of the command line, with `site`, `variant` and `as_json`.
-
     Returns:
         The exit code.
 

@@ -19,17 +19,17 @@ from nfvbed.spec.textfile import require_file
 
 MOST_MEMBERS = 2000
 MOST_BYTES = 16 * 2**30
-"""Of all members, unpacked: images are among them."""
+"""The most bytes of all members, unpacked: images are among them."""
 MOST_TEXT_BYTES = 4 * 2**20
-"""Of a member that is read as a text."""
+"""The largest member that is read as a text."""
 MOST_DIRECTORY_BYTES = 2 * 2**20
-"""Of the directory at the archive's end: a kilobyte for each member."""
+"""The largest directory at the archive's end: a kilobyte for each member."""
 MOST_RATIO = 200
-"""Of a member's size to what it is packed into: texts have 3 to 10, an empty disk image has 1000."""
+"""The largest ratio of a member's size to what it is packed into: texts have 3 to 10, an empty disk image has 1000."""
 MOST_NAME = 1024
 """Characters of a member's path."""
 _FREE_BYTES = 2**20
-"""Of a member that may be packed more tightly."""
+"""Size up to which a member may be packed more tightly."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _METHOD_NAMES = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "LZMA", 9: "deflate64", 93: "zstd", 95: "xz"}
 _CHUNK = 2**20

@@ -11,15 +11,15 @@ from nfvbed.vnfs.descriptors.archive import MOST_MEMBERS, MOST_TEXT_BYTES, Archi
 from nfvbed.vnfs.descriptors.manifest import META
 
 ALGORITHMS = {"sha-224": "sha224", "sha-256": "sha256", "sha-384": "sha384", "sha-512": "sha512"}
-"""As packages name them, and as Python does."""
+"""Digests by the names that packages have for them, with Python's."""
 MOST_BLOCKS = 2 * MOST_MEMBERS
-"""Of TOSCA.meta, or of a manifest: one for each artifact, and some that say something else."""
+"""The most blocks of TOSCA.meta, or of a manifest: one for each artifact, and some that say something else."""
 _SOURCE = "Source:"
 _BEGINS = (_SOURCE, "non_mano_artifact_sets:")
 """Lines that begin a block also without an empty line before them."""
 MOST_MANIFEST_BYTES = MOST_TEXT_BYTES
 BEGIN_CMS = b"-----BEGIN CMS-----"
-"""Begins the signature at a manifest's end."""
+"""The marker before the signature at a manifest's end."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Artifact:
     algorithm: str
     digest: str
     member: str
-    """That names it."""
+    """The member that names it."""
     line: int
 
     @property

@@ -261,9 +261,6 @@ def package(found: Package, owner: str) -> bytes:
 
     Tacker 8.0.0 takes a descriptor's id once, even if it was deleted, so each owner gets a new id. A package that has
     digests of its definitions is uploaded as it is.
-
-    Args:
-        owner: of the VNF to come.
     """
     ids = {old: str(uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_OID, owner), old)) for old in _ids(found)}
     archive = found.archive
