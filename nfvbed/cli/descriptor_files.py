@@ -19,6 +19,7 @@ from nfvbed.vnfs.descriptors.csar import Package
 from nfvbed.vnfs.descriptors.epa import require_fit
 from nfvbed.vnfs.descriptors.imports import Definitions, Folder
 from nfvbed.vnfs.descriptors.onboardable import Form
+from nfvbed.vnfs.descriptors.signature import Trust
 
 
 def vnf_of_file(project: Project, path: str, options: dict[str, Any]) -> tuple[Project, str] | None:
@@ -74,8 +75,11 @@ def onboard_file(project: Project, path: str, options: dict[str, Any]) -> int:
     return 0
 
 
-def checked(project: Project, path: Path) -> str:
+def checked(project: Project, path: Path, trust: Trust) -> str:
     """Return a line about a valid descriptor, of whatever form; no cloud is asked.
+
+    Args:
+        trust: whom a package may be signed by.
 
     Raises:
         ConfigurationError: the file is no descriptor, or not valid; the message has the line.
@@ -86,7 +90,7 @@ def checked(project: Project, path: Path) -> str:
         return _own(project, path)
     if form is Form.TEMPLATE:
         return _template(path)
-    found = csar.read(path) if form is Form.PACKAGE else imports.read(Folder(path), path.name)
+    found = csar.read(path, trust) if form is Form.PACKAGE else imports.read(Folder(path), path.name)
     parsing.parse_package(found)
     return _definitions(path, found)
 
@@ -113,7 +117,5 @@ def _definitions(path: Path, found: Definitions) -> str:
     if not isinstance(found, Package):
         return f"{path}: a SOL001 descriptor, flavours: {flavours}; Tacker takes it within a package (CSAR){notes}"
     external = f"; not fetched: {', '.join(found.external)}" if found.external else ""
-    return (
-        f"{path}: {len(found.archive.sizes)} members, {len(found.hashed)} hashes are right, "
-        f"entry {found.entry}, flavours: {flavours}{external}{notes}"
-    )
+    counted = f"{len(found.archive.sizes)} members, {len(found.hashed)} hashes are right"
+    return f"{path}: {counted}, {given.signed_line(found)}; entry {found.entry}, flavours: {flavours}{external}{notes}"
