@@ -94,6 +94,7 @@ _USED: Final = (
     _used("the VNFs", "VNF GUEST_LOOPBACK", Relevance.VNFS),
     _used("the image of the VNFs", "GUEST_IMAGE", Relevance.GUESTS),
     _used("the flavor of the VNFs", "GUEST_MEMORY GUEST_SMP", Relevance.GUESTS),
+    _used("the flavor of the VNFs", "GUEST_CORE_BINDING GUEST_THREAD_BINDING", Relevance.GUESTS),
     _used("the flavor of the VNFs", "GUEST_NIC_QUEUES", Relevance.VNFS),
     _used(
         "how testpmd forwards in the VNFs",
@@ -122,8 +123,6 @@ _MISSING: Final = (
     _missing("vhost-user ports have the features that VPP gives them", "VSWITCH_VPP_VHOSTUSER_ARGS", Relevance.VPP),
     _missing("a VNF has two ports", "GUEST_NICS_NR", Relevance.VNFS),
     _missing("the guest's processor is that of the host, or emulated", "GUEST_CPU_OPTIONS", Relevance.GUESTS),
-    _missing(_PLACEMENT, "GUEST_CORE_BINDING", Relevance.GUESTS, differs=True),
-    _missing(_PLACEMENT, "GUEST_THREAD_BINDING", Relevance.GUESTS),
     _missing("QEMU's threads are always pinned", "VNF_AFFINITIZATION_ON", Relevance.GUESTS),
     _missing(
         "receive buffers of the guest's NICs can be merged, as QEMU has it",

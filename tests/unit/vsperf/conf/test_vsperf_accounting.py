@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.records import VnfKind
 from nfvbed.vsperf.conf import Selection, read_settings, require_native, select, with_parameters
 from nfvbed.vsperf.conf.placed import Note, NoteKind, Place, lines_of_notes
 from nfvbed.vsperf.conf.released import NEWEST, default_of, releases, same
@@ -142,7 +141,9 @@ USED = {
     "GUEST_LOOPBACK": ("pvp_cont", {}, ["linux_bridge"]),
     "GUEST_MEMORY": ("pvp_cont", {}, ["4096"]),
     "GUEST_SMP": ("pvp_cont", {}, ["3"]),
-    "GUEST_NIC_QUEUES": ("pvp_cont", {}, [4]),
+    "GUEST_NIC_QUEUES": ("pvp_cont", {}, [2]),
+    "GUEST_CORE_BINDING": ("pvp_cont", {}, [("4", "5")]),
+    "GUEST_THREAD_BINDING": ("pvp_cont", {}, [("4", "5")]),
     "GUEST_TESTPMD_FWD_MODE": ("pvp_cont", {}, ["io"]),
     "GUEST_TESTPMD_PARAMS": ("pvp_cont", {}, ["-l 0,1 -- -i --burst=8"]),
     "GUEST_TESTPMD_NB_CORES": ("pvp_cont", {}, 3),
@@ -233,21 +234,6 @@ def test_jumbo_frames_are_planned_where_vsperf_would_let_them_pass(tmp_path: Pat
 def test_testpmd_in_the_guest_has_what_is_asked_of_it(tmp_path: Path, text: str, missing: list[str]):
     selection = chosen(tmp_path, "pvp_cont", GUEST_TESTPMD_PARAMS=[text])
     assert [part in text for part, text in zip(missing, selection.missing, strict=True)] == [True] * len(missing)
-
-
-def test_a_flavor_has_the_queues_and_the_vcpus_that_are_asked_for(tmp_path: Path):
-    selection = chosen(tmp_path, "pvp_cont", GUEST_NIC_QUEUES=[4], GUEST_SMP=["4"])
-    assert (selection.missing, selection.experiment["vnfs"][0]["flavor"]) == ((), "multiqueue")
-    selection = chosen(tmp_path, "pvp_cont", GUEST_NIC_QUEUES=["2"], GUEST_SMP=["2"])
-    assert "2 queues a port with 2 shared vCPUs" in selection.missing[0]
-    assert "add a flavor with vcpus: 2, queues: 2" in selection.advice[0]
-    selection = chosen(tmp_path, "pvp_cont", GUEST_SMP=["3"])
-    assert "add a flavor with vcpus: 3" in selection.advice[0]
-    selection = chosen(tmp_path, "pvp_cont", GUEST_MEMORY=["4096"])
-    assert "memory_mib: 4096" in selection.advice[0]
-    settings = settings_of(tmp_path, n09_own="GUEST_NIC_QUEUES = [2]\n")
-    process = select(settings, "pvp_cont", PROJECT, vnf_kind=VnfKind.PROCESS)
-    assert "a process has one queue a port" in process.missing[0]
 
 
 def test_workers_and_connections_of_vpp_are_the_variants(tmp_path: Path):
