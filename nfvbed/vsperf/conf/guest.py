@@ -23,7 +23,9 @@ _WITHOUT_VNIC: Final = ("QemuDpdkVhostCuse",)
 VNF: Final = "vloop"
 PORTS: Final = 2
 """Of a VNF."""
-_NATURAL: Final[Mapping[str, str]] = MappingProxyType({"vhost-user": "ovs-dpdk vpp", "tap": "ovs-kernel linux-bridge"})
+_NATURAL: Final[Mapping[str, str]] = MappingProxyType(
+    {"vhost-user": "ovs-dpdk vpp ovs-dpdk-pci vpp-pci", "tap": "ovs-kernel linux-bridge"}
+)
 """The variants that give a virtual machine such ports anyway."""
 _SAME: Final = frozenset(("io", "mac", "macswap", "5tswap"))
 _NEAR: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(

@@ -85,9 +85,10 @@ _USED: Final = (
     _used("the MTU of the ports", "VSWITCH_JUMBO_FRAMES_ENABLED VSWITCH_JUMBO_FRAMES_SIZE"),
     _used(
         "options of the variant",
-        "VSWITCH_PMD_CPU_MASK VSWITCH_DPDK_MULTI_QUEUES VSWITCH_MULTI_QUEUES VSWITCHD_DPDK_CONFIG",
+        "VSWITCH_PMD_CPU_MASK VSWITCH_MULTI_QUEUES VSWITCHD_DPDK_CONFIG",
         Relevance.OVS_DPDK,
     ),
+    _used("which NICs are the switch's outer ports, and their queues", "WHITELIST_NICS VSWITCH_DPDK_MULTI_QUEUES"),
     _used("options of the variant", "VSWITCH_FLOW_TIMEOUT", Relevance.OVS),
     _used("options of the variant", "VSWITCH_VPP_ARGS VSWITCH_VPP_L2_CONNECT_MODE", Relevance.VPP),
     _used("which build of the switch is measured", "PATHS"),
@@ -108,7 +109,7 @@ _NICS: Final = "the switch's outer ports are virtual here, no NICs"
 _BUILD: Final = "the Open vSwitch that is measured is nfvbed's own"
 
 _MISSING: Final = (
-    _missing(_NICS, "WHITELIST_NICS NICS", accepts=([],), differs=True),
+    _missing(_NICS, "NICS", accepts=([],), differs=True),
     _missing(_NICS, "VSWITCH_VANILLA_PHY_PORT_NAMES", Relevance.OVS_KERNEL, accepts=([],), differs=True),
     _missing("there are no virtual functions among the switch's outer ports", "SRIOV_ENABLED", accepts=(False,)),
     _missing("tests run on Kubernetes where they are in K8SPERFORMANCE_TESTS alone", "K8S", accepts=(False,)),

@@ -105,13 +105,13 @@ def test_notes_of_files_are_printed_and_defaults_are_counted(tmp_path: Path, cap
 
 def test_a_refusal_names_all_that_is_missing_beside_the_notes(tmp_path: Path, capsys: Captured):
     file = tmp_path / "10_custom.conf"
-    file.write_text(LAB + "WHITELIST_NICS = ['0000:03:00.0']\nGUEST_NIC_QUEUES = [4]\nGUEST_SMP = ['3']\n")
+    file.write_text(LAB + "LLC_ALLOCATION = True\nGUEST_NIC_QUEUES = [4]\nGUEST_SMP = ['3']\n")
     said = refused_command(capsys, 11, "run", "--vsperf", "pvp_cont", "--conf", str(file), "--dry-run")
     assert f"not used: TRAFFICGEN ({file}:1)" in said
-    for text in (f"WHITELIST_NICS = ['0000:03:00.0'], {file}:5", f"GUEST_NIC_QUEUES = 4, {file}:6"):
+    for text in (f"LLC_ALLOCATION = True, {file}:5", f"GUEST_NIC_QUEUES = 4, {file}:6"):
         assert text in said
     assert "GUEST_SMP as many vCPUs" in said
-    assert '--test-params "WHITELIST_NICS=[]"' in said
+    assert '--test-params "LLC_ALLOCATION=False"' in said
 
 
 def test_a_flavor_that_is_made_for_the_run_is_in_its_plan(capsys: Captured):

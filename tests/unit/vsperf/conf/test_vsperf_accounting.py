@@ -129,6 +129,7 @@ USED = {
         3000,
     ),
     "VSWITCH_PMD_CPU_MASK": ("phy2phy_cont", {}, "f0"),
+    "WHITELIST_NICS": ("phy2phy_cont", {}, ["05:00.0", "05:00.1"]),
     "VSWITCH_DPDK_MULTI_QUEUES": ("phy2phy_cont", {}, 2),
     "VSWITCH_MULTI_QUEUES": ("phy2phy_cont", {}, 2),
     "VSWITCHD_DPDK_CONFIG": ("phy2phy_cont", {}, {"dpdk-init": "true", "emc-insert-inv-prob": "0"}),
@@ -170,19 +171,17 @@ def test_what_is_used_changes_the_experiment_or_is_missing(tmp_path: Path, name:
 
 
 def test_parameters_are_accounted_for_as_files_are():
-    selection = select(
-        with_parameters(NOTHING, "COLLECTOR=Collectd; WHITELIST_NICS=['05:00.0']"), "phy2phy_cont", PROJECT
-    )
+    selection = select(with_parameters(NOTHING, "COLLECTOR=Collectd; LLC_ALLOCATION=True"), "phy2phy_cont", PROJECT)
     assert [note.name for note in selection.notes] == ["COLLECTOR"]
     (text,) = selection.missing
-    assert "WHITELIST_NICS = ['05:00.0'], --test-params:1" in text
-    assert selection.advice == ('take VSPERF\'s defaults: --test-params "WHITELIST_NICS=[]"',)
+    assert "LLC_ALLOCATION = True, --test-params:1" in text
+    assert selection.advice == ('take VSPERF\'s defaults: --test-params "LLC_ALLOCATION=False"',)
 
 
 def test_a_file_is_overruled_by_what_the_advice_says(tmp_path: Path):
-    settings = settings_of(tmp_path, n09_own="WHITELIST_NICS = ['05:00.0']\n")
+    settings = settings_of(tmp_path, n09_own="LLC_ALLOCATION = True\n")
     assert select(settings, "phy2phy_cont", PROJECT).missing
-    assert select(with_parameters(settings, "WHITELIST_NICS=[]"), "phy2phy_cont", PROJECT).missing == ()
+    assert select(with_parameters(settings, "LLC_ALLOCATION=False"), "phy2phy_cont", PROJECT).missing == ()
 
 
 def test_a_parameter_that_no_release_reads_is_noted():
