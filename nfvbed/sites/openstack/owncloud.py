@@ -6,7 +6,6 @@ from pathlib import Path
 
 from openstack.connection import Connection
 
-from nfvbed.cloud import ownflavors
 from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.devcloud import access, contents, enable
 from nfvbed.cloud.devcloud.cloud import DevCloud
@@ -15,6 +14,7 @@ from nfvbed.cloud.devcloud.rest import CloudApi
 from nfvbed.cloud.devcloud.services.settings import Secrets
 from nfvbed.cloud.devcloud.status import look
 from nfvbed.cloud.novaflavor import PREFIX, extra_specs
+from nfvbed.cloud.tacker import ownflavors
 from nfvbed.cloud.tacker.connection import connect
 from nfvbed.dataplanes.devcloud import compute_of, computes
 from nfvbed.records.findings import Finding, State

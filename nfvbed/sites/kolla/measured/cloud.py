@@ -8,9 +8,9 @@ from typing import Any
 
 from openstack.connection import Connection
 
-from nfvbed.cloud import ownflavors
 from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.instances import PlacedInstance
+from nfvbed.cloud.tacker import ownflavors
 from nfvbed.cloud.tacker.connection import asking, connect
 from nfvbed.dataplanes.computes.refusals import require_chain
 from nfvbed.errors import DeployError, UnsupportedError

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nfvbed.cloud import ownflavors
+from nfvbed.cloud.tacker import ownflavors
 from nfvbed.errors import OnboardError
 from nfvbed.spec.flavor import Flavor
 
