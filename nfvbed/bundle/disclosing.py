@@ -21,9 +21,7 @@ def disclosure(document: RunDocument, found: Found, *, redacted: bool) -> list[s
     """Return the lines that say what a bundle of a run discloses, the names in it first.
 
     Args:
-        document: the run, before anything was replaced.
-        found: in it.
-        redacted: whether what was found is replaced in the bundle.
+        redacted: whether the bundle has other words in place of what was found.
     """
     return [
         *(_replaced(found) if redacted else _named(found)),

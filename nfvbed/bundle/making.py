@@ -59,8 +59,6 @@ def prepare(document: RunDocument, *, redacted: bool, words: Collection[str] = (
     """Return what of a run goes into its bundle.
 
     Args:
-        document: the run with all that it refers to.
-        redacted: whether names, addresses and serials are replaced.
         words: further names to replace.
 
     Raises:
@@ -85,7 +83,6 @@ def make(prepared: Preparation, original: RunDocument, signer: Signer | None) ->
     """Return the bundle of a run.
 
     Args:
-        prepared: what goes into it.
         original: the run as the store has it.
 
     Raises:

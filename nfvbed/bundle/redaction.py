@@ -76,7 +76,7 @@ _RESERVED: Final = tuple(
     for text in ("0.0.0.0/8", "127.0.0.0/8", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
                  "224.0.0.0/4", "240.0.0.0/4", "::/128", "::1/128", "2001:db8::/32", "2001:2::/48", "ff00::/8")
 )  # fmt: skip
-"""Of loopback, documentation (RFC 5737, RFC 3849), benchmarks (RFC 2544, RFC 5180) and groups: nobody's."""
+"""Networks of loopback, documentation (RFC 5737, RFC 3849), benchmarks (RFC 2544, RFC 5180) and groups: nobody's."""
 _BY_NOBODY: Final = ("ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "00:00:5e:00:53:")
 """MAC addresses, or beginnings of them, that are no device's: all, none, documentation (RFC 7042)."""
 
@@ -96,7 +96,7 @@ class Found:
 
     @property
     def count(self) -> int:
-        """Of different values."""
+        """The number of different values that were found."""
         return sum(map(len, self.values.values()))
 
 
@@ -104,8 +104,8 @@ def find(document: RunDocument, words: Collection[str] = (), hosts: Collection[s
     """Return the names, addresses and serials of a run.
 
     Args:
-        words: that the user knows of.
-        hosts: names of machines that had a part in it, as the one that this runs on.
+        words: further names to look for, which the user gives.
+        hosts: names of machines that took part in the run, such as the one that this process is on.
     """
     found, plain = Found(), _plain(document)
     for word in words:

@@ -53,8 +53,7 @@ def show_plan(study: Study, root: Path, output: Output, left_out: tuple[str, ...
     """Print the plan of a study, with what its site can never have.
 
     Args:
-        root: the project's folder.
-        left_out: lines that say what of the experiment does not apply on its site.
+        left_out: lines that say which parts of the experiment do not apply on its site.
     """
     plan = expand(study.experiment, study.variants, study.choices)
     lacking, not_asked = impossible(study, plan, root)

@@ -91,7 +91,7 @@ class ReferenceChange(Record):
 
     cell: str
     same_plane: bool
-    """Of the same data plane; else testpmd in its place, on the same ports."""
+    """Whether it is of the same data plane; else it is testpmd in its place, on the same ports."""
     ratio: float | None
     """After over before."""
     verdict: Verdict
@@ -114,7 +114,8 @@ class PointChange(Record):
     ground: Ground
     scope: ScopeFinding
     judgement: Judgement
-    """Of rounds, or of visits where there are none in common; with a reference of what is relative to it."""
+    """Judgement on rounds, or on visits where there are no common rounds; with a reference, on what is relative to it.
+    """
     seen: float | None = None
     """After over before as measured, whoever did it."""
     reference: ReferenceChange | None = None
@@ -143,10 +144,6 @@ class Diff(Record):
 
 def find_changes(comparison: Comparison, before: Side, after: Side, configurations: Configurations) -> Diff:
     """Return what changed from one side to the other.
-
-    Args:
-        comparison: of the runs of both sides.
-        configurations: those of all rows.
 
     Raises:
         UsageError: the sides are the same, share no traffic point, or are of different data planes.

@@ -46,7 +46,7 @@ class Setting(Record):
     """`mrr`, or a test of the experiment and the figure of it that is looked at."""
     site: str
     machine: str
-    """Of which it is: see `machine_of`."""
+    """Name of the machine: see `machine_of`."""
     simulated: bool = False
     sessions: Sessions = Field(default=Sessions.UNREPLIED, exclude_if=lambda form: form is Sessions.UNREPLIED)
 
@@ -76,7 +76,7 @@ class Measured(Record):
     value: float
     """Positive or 0; of rates the median over the visits."""
     unit: str
-    """As `results.Quantity` has it: `frames/s`, `bit/s`, `s`, ..."""
+    """Unit, as `results.Quantity` has it: `frames/s`, `bit/s`, `s`, ..."""
     host_hash: str
     config_hash: str
     rig_hash: str
@@ -95,7 +95,7 @@ class ExcludedRun(Record):
     """When the run began; UTC, ISO 8601."""
     cell: str
     status: Status
-    """Of the cell where that failed, else of the run."""
+    """Status of the cell where that failed, else of the run."""
     reason: str
 
 
@@ -120,7 +120,7 @@ class Change(Record):
     """What was not as it had been in the run before."""
 
     place: int
-    """Of the run in the series, from 0."""
+    """Place of the run in the series, from 0."""
     run: str
     what: tuple[str, ...]
     """`kernel: 6.12.9 -> 6.18.0`; a hash's name alone where descriptions are not stored."""

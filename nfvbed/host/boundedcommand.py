@@ -13,7 +13,7 @@ from enum import Enum
 from nfvbed.errors import DeployError, InternalError, PrerequisiteError
 
 MOST_OUTPUT_BYTES = 1 << 20
-"""Of standard output and standard error, each."""
+"""Bound of standard output and of standard error, each."""
 _SHOWN = 1000
 _CHUNK_BYTES = 65536
 
@@ -43,7 +43,7 @@ def run(
     What it leaves behind may hold its output open: its own end is what counts.
 
     Args:
-        within_s: its time.
+        within_s: limit of its time, in s.
         text: what it reads from its standard input, of a pipe's size at most.
         environment: all of its variables; None: nfvbed's own.
 

@@ -70,7 +70,7 @@ class TracePoint(Record):
     drops: dict[str, int] = {}
     """Drop counters of this side that rose during the trace."""
     counted_by: str | None = None
-    """Whose words these counters' names are."""
+    """Source of these counters, whose words their names are."""
     expected: int | None = None
     """Frames that must have passed here at least, where that is only a share of all."""
 

@@ -46,7 +46,7 @@ class DoneTest:
     distances: tuple[CoreDistance | None, ...]
     """Core distances of its trials; none where it could not be begun."""
     settled: bool = False
-    """It counts in every class: it failed or was blocked, or lasts longer than classes do (a soak)."""
+    """Whether it counts in every class: it failed or was blocked, or lasts longer than classes do (a soak)."""
 
     @property
     def key(self) -> TrialKey:
@@ -104,7 +104,7 @@ class Completeness:
     lacking: frozenset[str] = frozenset()
     """Labels of the tests that some subject still needs; of the MRR only where nothing is compared."""
     pairs: Mapping[Point, int] = field(default_factory=dict)
-    """Of each traffic point at which variants are compared: rounds that visited all that are left of them."""
+    """At each traffic point at which variants are compared: the rounds that visited all that are left of them."""
 
     @property
     def enough(self) -> bool:

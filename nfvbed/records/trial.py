@@ -167,7 +167,7 @@ class LoopGaps(Record):
     """Rounds of the generator's loop that took longer than their frames explain: its thread was kept from its core."""
 
     count: int = Field(ge=0)
-    """Of more than 20 us."""
+    """Gaps of more than 20 us."""
     total_ns: int = Field(ge=0)
     longest_ns: int = Field(ge=0)
     """0: there was none."""

@@ -16,7 +16,7 @@ class Status(StrEnum):
 
 
 class Role(StrEnum):
-    """Whose CPU time it is."""
+    """Who CPU time is taken by."""
 
     SWITCH = "switch"
     VNF = "vnf"
@@ -159,7 +159,7 @@ class VnfKind(StrEnum):
     CONTAINER = "container"
     """A network namespace with veth ports."""
     EXISTING = "existing"
-    """It runs already; nfvbed only measures through it."""
+    """The VNF runs already; nfvbed only measures through it."""
 
 
 class Accelerator(StrEnum):

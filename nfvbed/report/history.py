@@ -38,11 +38,7 @@ Key = tuple[str, str | None]
 
 
 class History:
-    """Reads the figures of runs; may be called from several threads.
-
-    Args:
-        store: open.
-    """
+    """Reads the figures of runs; may be called from several threads."""
 
     def __init__(self, store: "Store", selection: Selection = MEASURED) -> None:
         self._store = store
@@ -69,7 +65,7 @@ class History:
         """Return the figures of the newest ended runs, also of settings that one run alone measured.
 
         Args:
-            most: so many runs; None: all of them.
+            most: the most runs; None: all of them.
         """
         with self._one_at_a_time:
             return tuple(entry for entry in self._every(most) if isinstance(entry, Measured))

@@ -20,7 +20,7 @@ class SeenStep(Record):
     acknowledged: Acknowledgement | None = None
     """None: it is reported."""
     changed: tuple[str, ...] = ()
-    """Of host, rig and configuration; it may be why, and need not be."""
+    """Changes of host, rig and configuration; one may be why, and need not be."""
 
     @property
     def is_open(self) -> bool:
@@ -35,7 +35,7 @@ class Trend(Record):
     steps: tuple[SeenStep, ...]
     """In order of time."""
     changes: tuple[Change, ...]
-    """Of host, rig and configuration."""
+    """Changes of host, rig and configuration."""
 
     @property
     def newest_open(self) -> SeenStep | None:

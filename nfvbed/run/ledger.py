@@ -48,7 +48,6 @@ def begin(store: Store, study: Study, runnable: tuple[str, ...], hashes: Mapping
     """Write a new run with its plan.
 
     Args:
-        store: open for writing.
         runnable: names of the variants that this host can run.
         hashes: those of `host` and `doctor` (empty: no doctor's report was made).
     """
@@ -92,11 +91,7 @@ class Exclusion:
 
 
 class RunLedger:
-    """One run's rows: those that are there, and those that are added.
-
-    Args:
-        store: open for writing; the run is in it.
-    """
+    """One run's rows: those that are there, and those that are added."""
 
     def __init__(self, store: Store, run: RunRecord, study: Study) -> None:
         self.run = run
@@ -257,8 +252,7 @@ class RunLedger:
         """Write the outcome of a test.
 
         Args:
-            record: made after all its trials.
-            error: what made the test fail, where it did.
+            error: fault that made the test fail; None: it did not.
         """
         self._store.add_result(record)
         self._results.append(record)

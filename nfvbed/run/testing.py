@@ -89,7 +89,7 @@ class Tester:
         """Return a sentence where nothing came back in all of a test; empty: something did, or was not meant to.
 
         Args:
-            first: number of its first trial.
+            first: number of the test's first trial.
         """
         if outcome.nothing or not KINDS[spec.kind].returns:
             return outcome.nothing

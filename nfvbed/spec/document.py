@@ -20,7 +20,7 @@ PLAIN_COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 _FORM = "fix that line; indentation is spaces, lists are `- item` or `[a, b]`"
 _BOUNDS = "write it smaller and flatter, and in place of an alias what it stands for"
 MOST_KEY_CHARACTERS = 1024
-"""As YAML has it for a key that is written without `?`."""
+"""The longest key that YAML allows without `?`."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ CONTAINER_TOPOLOGY = "pcp"
 ALL = "all"
 """In place of a list of variants: every one that has a file and is no simulation."""
 BEST = "best"
-"""As baseline: the highest rate of each traffic point."""
+"""The highest rate of each traffic point is the baseline."""
 _NATIVE_USE = VnfUse(forwarding=NATIVE)
 SizeSpec = Annotated[int, Field(ge=MIN_FRAME_SIZE_BYTES, le=MAX_FRAME_SIZE_BYTES)] | Literal["imix"]
 

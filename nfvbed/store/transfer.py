@@ -46,12 +46,12 @@ class RunDocument(Record):
     trials: tuple[TrialRecord, ...]
     facts: tuple[FactRecord, ...]
     results: tuple[ResultRecord, ...] = ()
-    """Of tests beside the MRR; exports of nfvbed before format 3 of the store have none."""
+    """Results of tests beside the MRR; exports of nfvbed before format 3 of the store have none."""
     blobs: dict[str, KeptBlob]
     annotations: tuple[Annotation, ...] = Field(default=(), exclude_if=lambda value: not value)
     """What people said of it; exports of nfvbed before format 8 of the store have none, as what follows."""
     acknowledgements: tuple[Acknowledgement, ...] = Field(default=(), exclude_if=lambda value: not value)
-    """Of the steps that begin with it."""
+    """Words on the steps that begin with the run."""
 
     @model_validator(mode="after")
     def _of_one_run(self) -> "RunDocument":

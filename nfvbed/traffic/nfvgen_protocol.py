@@ -109,7 +109,9 @@ class DirectionMessage(Message):
     reordered: Count
     duplicated: Count
     surplus: Count = 0
-    """Of the duplicated: counted back beyond those sent by a generator that cannot tell frames apart; nfvgen can."""
+    """Duplicated frames that were counted back beyond those sent, by a generator that cannot tell frames apart; nfvgen
+    can.
+    """
     corrupted: Count
     sent_bytes: Count
     received_bytes: Count

@@ -27,7 +27,7 @@ class OffloadPrice(Record):
     on_bits_per_s: tuple[int, ...]
     off_bits_per_s: tuple[int, ...]
     duration_s: float
-    """Of one run."""
+    """Time of one run."""
 
     @property
     def ratio(self) -> float:
@@ -39,8 +39,7 @@ class OffloadPricer:
     """Measures the price on one deployment.
 
     Args:
-        deployment: with only veth ports, and frames going through; no generator may be open on it.
-        around: for the hosts at its ends.
+        deployment: a deployment that has only veth ports, and carries frames; no generator may be open on it.
 
     Raises:
         OnboardError: its ports are others.

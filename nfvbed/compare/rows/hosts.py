@@ -27,7 +27,7 @@ class HostState(Record):
 
     host_hash: str
     trials: int
-    """That ended well."""
+    """Trials that ended well."""
     stolen_ratio: float | None
     """Part of the trials' time in which the thread that lost most was kept from its core; None: not known."""
     changes_per_s: float | None

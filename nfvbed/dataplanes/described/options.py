@@ -311,7 +311,7 @@ class DescribedOptions(CoreUseOptions):
 
     @property
     def ring_size(self) -> int:
-        """That of `ports`."""
+        """Ring size of `ports`."""
         return self.ports.ring_size if isinstance(self.ports, VhostUserPorts) else super().ring_size
 
     def io_path(self, kind: PortKind) -> str:

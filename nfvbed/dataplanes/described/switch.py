@@ -28,7 +28,7 @@ from nfvbed.records import Record, Role, WorkThread
 from nfvbed.records.state import NESTED
 
 NAME = "switch"
-"""Of the process in its workspace."""
+"""Name of the process in its workspace."""
 COMMAND_S = 10.0
 """Time of a command that is no process."""
 POLLING_LOOKS = 3
@@ -47,16 +47,16 @@ class PortPlace(Record):
     name: str
     index: int
     ifindex: int | None = None
-    """Of a link."""
+    """Interface number of a link."""
     socket: str | None = None
-    """Of vhost-user."""
+    """Socket of a vhost-user port."""
 
 
 class HugeMemory(Record):
     """Hugepages of the switch's own."""
 
     path: str = ""
-    """Of their mount; empty: it has none."""
+    """Where they are mounted; empty: they are not."""
     mib: int = 0
 
 
@@ -323,7 +323,7 @@ class DescribedSwitch:
         """Run a command in the switch's namespace, cgroup and beside its cores.
 
         Args:
-            judged: whether it must end with status 0.
+            judged: whether a status other than 0 is an error.
 
         Raises:
             DeployError: it does not.

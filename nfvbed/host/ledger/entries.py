@@ -193,7 +193,7 @@ class Owner(Record):
     made_ns: int = 0
     """The same on the clock that counts from the boot: what was made last is undone first."""
     persistent: bool = False
-    """It outlives its owner: `nfvbed deploy`."""
+    """Whether it outlives its owner: `nfvbed deploy`."""
 
 
 class Amended(Record):

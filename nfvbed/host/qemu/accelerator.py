@@ -163,8 +163,8 @@ def boot(accelerator: Accelerator, folder: Path, root: Path, binaries: QemuBinar
     """Boot the small guest, and end it.
 
     Args:
-        folder: an empty one, for the guest's files.
-        root: of the project, with `native/build`.
+        folder: an empty folder for the guest's files.
+        root: folder of the project, with `native/build`.
     """
     ramdisk, console = folder / "initrd", folder / "console.log"
     members = (Member("bin"), Member("dev"), Member("bin/busybox", binaries.busybox.read_bytes()))

@@ -41,11 +41,7 @@ class GoingTrial:
 
 @contextlib.contextmanager
 def trial_going(run: str = "") -> Iterator[None]:
-    """Show that a trial is going while the block runs; where that is impossible, as without root, just run it.
-
-    Args:
-        run: the run's id.
-    """
+    """Show that a trial is going while the block runs; where that is impossible, as without root, just run it."""
     path = _sign(run)
     try:
         yield

@@ -26,7 +26,7 @@ class Instruments:
     tracer: CoreTracer | None = None
     counters: PerfCounters | None = None
     own: tuple[CounterReader, ...] = ()
-    """Of the switch, and of VNFs that count by themselves."""
+    """Counters of the switch, and of VNFs that count by themselves."""
 
 
 @dataclass(frozen=True)

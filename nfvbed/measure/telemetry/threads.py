@@ -18,7 +18,7 @@ class Switches:
     """How often a thread left its core (proc(5), /proc/pid/status)."""
 
     voluntary: int
-    """It had to wait for something."""
+    """Switches because the thread had to wait for something."""
     involuntary: int
     """Another thread was put in its place."""
 

@@ -32,10 +32,6 @@ class LabMachine:
 
     `begin` takes the host lock and removes what a dead nfvbed left; the lock is held until `close`, which runs by
     itself at the end of nfvbed.
-
-    Args:
-        root: of the project, with `native/build`.
-        catalogue: the data planes that it can run.
     """
 
     def __init__(self, spec: HostSiteSpec, root: Path, catalogue: Catalogue = CATALOGUE) -> None:

@@ -35,7 +35,7 @@ class OwnCloud(Target):
 
     @cached_property
     def connection(self) -> Connection:
-        """As the administrator."""
+        """The connection as the administrator."""
         return connect(access.NAME, self._cloud.places.clouds)
 
     def runs(self) -> bool:

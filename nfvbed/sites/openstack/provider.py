@@ -72,7 +72,7 @@ class VnfProvider(ABC):
 
         Args:
             wanted: the deployment as it was asked for.
-            place: of the VNF in its path, from 0.
+            place: number of the VNF on its path, from 0.
 
         Raises:
             UnsupportedError, OnboardError: it stays dead.

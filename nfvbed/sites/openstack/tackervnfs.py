@@ -50,7 +50,6 @@ class TackerVnfs(VnfProvider):
 
     Args:
         form: `legacy` or `sol`.
-        root: of the project, with the images.
     """
 
     def __init__(self, site: str, form: str, target: Target, root: Path) -> None:

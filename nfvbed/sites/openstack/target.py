@@ -63,7 +63,7 @@ class Target(ABC):
         """Return name and version of the generator's engine, as a rig has them: of our own cloud this machine's nfvgen.
 
         Args:
-            kind: of the generator's ports.
+            kind: kind of the generator's ports.
             built_here: returns the version of this machine's nfvgen.
         """
         return {"engine": f"nfvgen-{'xdp' if kind.is_kernel else 'dpdk'}", "version": built_here()}

@@ -60,7 +60,7 @@ class Subscribers:
     known: tuple[Subscriber, ...]
     sims: tuple[Subscriber, ...]
     network: CoreNetwork = USUAL
-    """That they are of."""
+    """The network that they are subscribers of."""
 
     @classmethod
     def all_known(cls, number: int, network: CoreNetwork = USUAL) -> "Subscribers":
@@ -70,11 +70,7 @@ class Subscribers:
 
 
 class Core:
-    """The functions of one VNF.
-
-    Args:
-        workspace: in which they are started.
-    """
+    """The functions of one VNF."""
 
     def __init__(self, workspace: Workspace, name: str, pcrf: PcrfKind = NEXTEPC) -> None:
         self._workspace = workspace

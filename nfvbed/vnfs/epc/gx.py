@@ -20,13 +20,13 @@ from nfvbed.vnfs.epc.subscribers import AMBR_KBITS, PRIORITY, QCI, Subscriber
 
 HEADER_BYTES: Final = 20
 LONGEST: Final = 1 << 16
-"""Of a message, in bytes; those of a PDN gateway have some hundred."""
+"""The longest message, in bytes; those of a PDN gateway have some hundred."""
 _BITS_PER_KBIT, _MOST_BITS = 1024, (1 << 32) - 1
 """nextepc's kilobit, and what a rate is cut to: the answers are pcrfd's, which keeps 32 bits."""
 _VENDOR = words.VENDOR_TGPP
 _PRODUCT = "nfvbed"
 _FEATURES = 0x0B
-"""Of TS 29.212: those of releases 8 and 9, and provisioning of AF signalling flows."""
+"""Features of TS 29.212: those of releases 8 and 9, and provisioning of AF signalling flows."""
 _UNREADABLE = (AvpDecodeError, ConversionError, struct.error, ValueError, TypeError, OverflowError, IndexError)
 """What python-diameter raises depends on where in a broken message it is."""
 _NAMES: Final = {
@@ -65,9 +65,9 @@ class Pcrf:
     """Answers one peer's requests in order.
 
     Args:
-        identity: of the PCRF, `HOST.REALM`.
-        address: that it announces.
-        subscribers: known ones.
+        identity: Diameter identity, `HOST.REALM`.
+        address: address that it announces.
+        subscribers: subscribers that it knows.
     """
 
     def __init__(self, identity: str, address: IPv4Address, subscribers: Iterable[Subscriber]) -> None:

@@ -45,7 +45,7 @@ def socket_ends(deployment: Deployment, around: Surroundings) -> Iterator[Socket
     """Put a host on each end of a path for the length of a block. The generator must not be open.
 
     Args:
-        deployment: it runs, and frames get through it (see `why_not`).
+        deployment: a deployment that runs, and that frames get through (see `why_not`).
 
     Raises:
         UnsupportedError: the kernel lacks something, or a VNF breaks the checksums of ordinary traffic.

@@ -86,8 +86,8 @@ def behind_enb(deployment: Deployment, around: Surroundings, ends: SocketEnds) -
     """Put a UE behind the host at end 0 for the length of a block.
 
     Args:
-        deployment: with a mobile core whose UEs are attached.
-        ends: the eNB's end of S1-U, and the server.
+        deployment: a deployment with a mobile core whose UEs are attached.
+        ends: ends of a path: the eNB's end of S1-U, and the server's.
 
     Raises:
         UnsupportedError: the kernel has no tun devices.

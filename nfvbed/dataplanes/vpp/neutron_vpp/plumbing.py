@@ -50,7 +50,7 @@ class Plumbing:
         """Make and remove interfaces until VPP has what is wanted; return the ids of removed ports.
 
         Args:
-            ports: all that are bound to this host.
+            ports: all ports that are bound to this host.
 
         Raises:
             NfvbedError: VPP refuses something, or does not answer; the next call goes on from there.
@@ -168,7 +168,7 @@ def interfaces(api: Api, *, linked: bool = False) -> dict[str, int]:
     """Return VPP's interfaces by tag: `port:ID` for a port of Neutron's, `uplink:NAME` for a physical network.
 
     Args:
-        linked: only those whose other side is there.
+        linked: whether those without another side are left out.
     """
     wanted = calls.LINK_UP if linked else 0
     shown = [one for one in api.call("sw_interface_dump") if int(one.flags) & wanted == wanted]

@@ -21,7 +21,7 @@ from nfvbed.sites.kolla.executor.events import Story
 from nfvbed.sites.kolla.executor.toolset import Toolset
 
 INHERITED = ("HOME", "LANG", "LOGNAME", "PATH", "SSH_AUTH_SOCK", "TERM", "TMPDIR", "USER")
-"""Of the environment of this process; a program that prints a vault's password sees no more."""
+"""Variables of this process's environment; a program that prints a vault's password sees no more."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Ansible looks for interpreters on it: a user's own (pyenv's, ...) are not for tasks."""
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
@@ -63,8 +63,7 @@ class Ansible:
     """The programs of an environment, run for one rack.
 
     Args:
-        roles: nfvbed's own roles.
-        mark: in the environment of every process that is started, by which it is found.
+        mark: variable of every process's environment, by which it is found.
     """
 
     tools: Toolset
@@ -78,8 +77,7 @@ class Ansible:
 
         Args:
             argv: the program's name, and its arguments. No secret may be among them.
-            story: takes all events.
-            log: gets what they print, without secrets.
+            log: file of what they print, without secrets.
 
         Raises:
             DeployError: ansible-runner could not run it.

@@ -131,9 +131,8 @@ def stage_failed(
 
     Args:
         doing: stage and variant, in the words of the message.
-        story: of its playbook, which failed.
-        log: the file with all of the output.
-        containers: that were not healthy then.
+        log: file with all of the output.
+        containers: containers that were not healthy then.
     """
     failures = story.final_failures()
     if not failures:

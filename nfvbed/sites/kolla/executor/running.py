@@ -24,12 +24,7 @@ from nfvbed.spec.site import KollaSiteSpec
 
 @dataclass(frozen=True)
 class Rack:
-    """The surroundings of the stages of one rack.
-
-    Args:
-        root: of the project.
-        observer: is shown what goes on.
-    """
+    """The surroundings of the stages of one rack."""
 
     root: Path
     site: KollaSiteSpec
@@ -56,10 +51,6 @@ def require_playbooks(stages: Sequence[Stage]) -> None:
 
 def run_stages(rack: Rack, stages: Sequence[Stage], found: Journal, scrub: Scrubber) -> Journal:
     """Run all stages that are not done yet, and return the changed journal.
-
-    Args:
-        stages: in order.
-        found: the journal before.
 
     Raises:
         StageFailed: one stopped; with the machine, the task and the next step.

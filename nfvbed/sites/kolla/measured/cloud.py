@@ -39,9 +39,8 @@ class DeployedRack:
     """A deployed rack, and what is on its machines.
 
     Args:
-        places: its files.
-        flavors: from which VNFs are made.
-        release: with which it was deployed.
+        flavors: flavors that VNFs are made from.
+        release: release that it was deployed with.
     """
 
     site: KollaSiteSpec
@@ -118,7 +117,6 @@ class RackCloud(ExistingCloud):
     """The cloud that kolla-ansible deployed for a rack; nfvbed is its administrator.
 
     Args:
-        spec: the rack's cloud, as a site of kind cloud describes one.
         root: of the project.
         rack: what is on the machines.
     """
@@ -134,7 +132,7 @@ class RackCloud(ExistingCloud):
 
     @cached_property
     def connection(self) -> Connection:
-        """With the access that Kolla wrote."""
+        """The connection with the access that Kolla wrote."""
         return connect(self.rack.site.name, self.rack.places.clouds)
 
     @cached_property

@@ -31,11 +31,7 @@ _NOT_SHOWN = f"not shown to these credentials: it takes the role {ADMIN}"
 
 
 class ExistingCloud(Target):
-    """The cloud that a site's file names.
-
-    Args:
-        root: of the project.
-    """
+    """The cloud that a site's file names."""
 
     ours = False
 
@@ -50,7 +46,7 @@ class ExistingCloud(Target):
 
     @cached_property
     def connection(self) -> Connection:
-        """With the credentials of the user's `clouds.yaml`."""
+        """The connection with the credentials of the user's `clouds.yaml`."""
         return connect_as_named(self._spec.os_cloud, self._spec.region)
 
     @property
@@ -79,12 +75,12 @@ class ExistingCloud(Target):
 
     @property
     def networks(self) -> PathNetworks:
-        """As the file names them."""
+        """The networks that the file names."""
         return PathNetworks(self._spec.networks, self._spec.links)
 
     @property
     def accelerator(self) -> Accelerator:
-        """As the file states it."""
+        """The accelerator that the file states."""
         return self._spec.accelerator or Accelerator.NONE
 
     @property

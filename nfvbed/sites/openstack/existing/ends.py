@@ -28,7 +28,7 @@ class GeneratorEnds(ABC):
     """The generator's place, with its ports.
 
     Args:
-        ports: as the site's file names them.
+        ports: ports that the site's file names.
     """
 
     def __init__(self, ports: tuple[CloudPortSpec, CloudPortSpec]) -> None:
@@ -72,7 +72,7 @@ class GeneratorEnds(ABC):
         """Start the generator, and wait until it is ready.
 
         Args:
-            starter: of generators on this machine.
+            starter: starts generators on this machine.
         """
 
 

@@ -18,11 +18,7 @@ API = "none"
 
 
 class ExistingVnfs(VnfProvider):
-    """The instances that the site's file names.
-
-    Args:
-        path: the path in the site's file.
-    """
+    """The instances that the site's file names."""
 
     renews = Renewed.NOTHING
 
