@@ -64,7 +64,7 @@ class CellRole(StrEnum):
     """The VNF looped back alone, the generator on its ports: its own ceiling."""
 
 
-class Renewed(StrEnum):
+class RenewedPart(StrEnum):
     """The part that a visit to a cell set up again before its trials."""
 
     DEPLOYMENT = "deployment"
