@@ -30,7 +30,7 @@ class OptionSet(Record):
     """One side of a gate: a variant's file and the options that differ from it."""
 
     text: str
-    """As it was given."""
+    """The options as they were given."""
     variant: str
     options: dict[str, Any] = {}
 
@@ -57,7 +57,6 @@ def read_option_set(text: str, variant: str, project: Project) -> OptionSet:
     Args:
         text: `own`, the name of a variant, or `KEY=VALUE[,KEY=VALUE]`; values are YAML, or text where the option takes
             that text and not what YAML makes of it (`release=3.10`).
-        variant: the variant that the gate is of.
 
     Raises:
         UsageError: it has none of these forms.
@@ -115,7 +114,7 @@ def study_of_levels(project: Project, spec: GateSpec, others: Mapping[str, Optio
 
     Args:
         spec: its looks are one, after all rounds; its candidate is not measured.
-        others: by the names that they have in the run.
+        others: options by the names that revisions have in the run.
 
     Raises:
         ConfigurationError: as `study_of_gate`.
