@@ -10,9 +10,9 @@ from typing import Final
 from nfvbed.records.words import ResultKind
 
 THROUGHPUT, BOUNDS = "throughput", "bounds"
-"""Of each goal of a search."""
+"""Quantities of each goal of a search."""
 FORWARDED, MISSING, P50, P99 = "forwarded rate", "missing frames", "P50", "P99"
-"""Of each load of a test at given loads."""
+"""Quantities of each load of a test at given loads."""
 
 HEADLINES: Final[Mapping[ResultKind, tuple[str, ...]]] = {
     ResultKind.SEARCH: (THROUGHPUT, BOUNDS),
@@ -57,4 +57,6 @@ HEADLINES: Final[Mapping[ResultKind, tuple[str, ...]]] = {
         "optimal_learning_rate_fps",
     ),
 }
-"""Of cost all kinds of time are read, as they add up: a bridge's work is the kernel's, a poller's its own."""
+"""The quantities that are read first, by kind. Of cost all kinds of time are read, as they add up: a bridge's work is
+the kernel's, a poller's its own.
+"""

@@ -42,7 +42,8 @@ class DataPlaneOptions(SpecModel):
     colour: ClassVar[int | None] = None
     """Place in the palette of the variant that has the data plane's own name; None: as its name gives it."""
     cycle_sources: ClassVar[tuple[str, ...]] = ()
-    """Of counters (`SwitchCounters.source`) of the cycles that its threads took for packets; others count more."""
+    """Sources of counters (`SwitchCounters.source`) of the cycles that its threads took for packets; others count more.
+    """
     command_fields: ClassVar[frozenset[str]] = frozenset()
     """Names of options whose commands are run: those of a store are run only as a file of the project has them."""
     takes_programs: ClassVar[bool] = False

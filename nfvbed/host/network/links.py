@@ -50,7 +50,9 @@ _ATTRIBUTES_OF_67 = (
     ("IFLA_BR_FDB_N_LEARNED", "uint32"),
     ("IFLA_BR_FDB_MAX_LEARNED", "uint32"),
 )
-"""Of a bridge, after the 45 that pyroute2 0.9 knows, up to those of Linux 6.7 (if_link.h); the place is the number."""
+"""Attributes of a bridge, after the 45 that pyroute2 0.9 knows, up to those of Linux 6.7 (if_link.h); the place is the
+number.
+"""
 _BRIDGE_ATTRIBUTES = (*_INFO.bridge_data.nla_map[:45], *_ATTRIBUTES_OF_67)
 _INFO.register_link_kind(module={"bridge": type("bridge_data", (_INFO.bridge_data,), {"nla_map": _BRIDGE_ATTRIBUTES})})
 

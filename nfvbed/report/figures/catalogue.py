@@ -48,7 +48,7 @@ OF_MANY: Final = {
     "soak": soak_figure,
     "core-distance": distance_figure,
 }
-"""Of many variants: lines and colours for each would be a thicket."""
+"""Figures of many variants: lines and colours for each would be a thicket."""
 
 
 def drawings(comparison: Comparison) -> dict[str, Drawing]:
