@@ -127,6 +127,8 @@ class ResultKind(StrEnum):
     """Misses of translation look-aside buffers by number of VNFs."""
     GUEST_MULTIQUEUE = "guest-multiqueue"
     """Queues of a guest's port against connections."""
+    QUEUE_BALANCE = "queue-balance"
+    """How evenly the flows to a multi-queue tap are spread over its queues."""
     COST = "cost"
     """What forwarding a packet costs: CPU time, cycles, context switches."""
     XDP_TASKS = "xdp-tasks"
