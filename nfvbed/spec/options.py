@@ -68,6 +68,11 @@ class DataPlaneOptions(SpecModel):
         return 1
 
     @property
+    def generator_queues(self) -> int:
+        """Queues of its port that a generator sends on: it may use as many cores."""
+        return 1
+
+    @property
     def is_simulated(self) -> bool:
         """Whether nothing of it can ever be a measurement."""
         return False
