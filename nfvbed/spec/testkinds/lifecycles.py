@@ -56,7 +56,7 @@ class LifeCycleTest(NamedTest):
     resolution_s: float = Field(0.001, ge=0.000_01, le=1)
     """Width of the bins in which frames are counted; time stamps are exact."""
     monitor: Monitor = Monitor()
-    """The monitor of `respawn`."""
+    """Monitor of `respawn`."""
     repetitions: int = Field(3, ge=1, le=100)
     """Number of trials of each operation."""
 
