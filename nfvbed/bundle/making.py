@@ -23,7 +23,7 @@ from nfvbed.bundle.archive import (
 from nfvbed.bundle.crate import describe
 from nfvbed.bundle.disclosing import disclosure
 from nfvbed.bundle.recomputing import compared, first_difference
-from nfvbed.bundle.redaction import Found, find, redact
+from nfvbed.bundle.redaction import Identifiers, find, redact
 from nfvbed.bundle.signing import Signer
 from nfvbed.bundle.statement import Predicate, state
 from nfvbed.compare.comparison import Comparison
@@ -43,7 +43,7 @@ class Preparation:
     document: RunDocument
     disclosed: tuple[str, ...]
     redacted: bool
-    replaced: Found | None
+    replaced: Identifiers | None
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ def parse_envelope(content: bytes) -> dict[str, Any]:
     return found.model_dump(mode="json")
 
 
-class _Signed(Record):
+class _SignatureEntry(Record):
     keyid: Annotated[str, StringConstraints(max_length=200)]
     sig: Annotated[str, StringConstraints(max_length=20_000)]
 
@@ -119,4 +119,4 @@ class _Signed(Record):
 class _Envelope(Record):
     payload: str
     payloadType: Literal["application/vnd.in-toto+json"]
-    signatures: Annotated[tuple[_Signed, ...], Field(min_length=1, max_length=8)]
+    signatures: Annotated[tuple[_SignatureEntry, ...], Field(min_length=1, max_length=8)]

@@ -65,7 +65,7 @@ class Setting(Record):
         return f"{self.cell}, {self.flows} flows {way}, {self.test}, {self.site}, machine {self.machine}{mark}"
 
 
-class Measured(Record):
+class SettingFigure(Record):
     """One run's figure of a setting, and what it was measured with."""
 
     setting: Setting
@@ -104,14 +104,14 @@ class Series(Record):
 
     setting: Setting
     unit: str
-    measured: tuple[Measured, ...]
+    measured: tuple[SettingFigure, ...]
     """In order of time; those that the finding is about."""
     left_out: tuple[ExcludedRun, ...] = ()
     """In order of time, since the first of them: runs that are no samples."""
     finding: SeriesFinding
 
     @property
-    def all_runs(self) -> tuple[Measured | ExcludedRun, ...]:
+    def all_runs(self) -> tuple[SettingFigure | ExcludedRun, ...]:
         """The runs in order of time, samples or not."""
         return tuple(sorted((*self.measured, *self.left_out), key=lambda entry: (entry.at, entry.run)))
 
@@ -143,13 +143,13 @@ def _lasting(part: Any, loose: Sequence[str]) -> Any:
     return {key: value for key, value in part.items() if key not in loose} if isinstance(part, dict) else part
 
 
-def by_setting(measured: Iterable[Measured]) -> dict[str, tuple[Measured, ...]]:
+def by_setting(measured: Iterable[SettingFigure]) -> dict[str, tuple[SettingFigure, ...]]:
     """Return the figures of each setting in order of time, by its name; the newest `NEWEST` of each.
 
     Args:
         measured: those of all runs, in any order; one figure of a setting a run.
     """
-    groups: dict[str, list[Measured]] = {}
+    groups: dict[str, list[SettingFigure]] = {}
     for entry in measured:
         groups.setdefault(entry.setting.name, []).append(entry)
     return {
@@ -158,7 +158,7 @@ def by_setting(measured: Iterable[Measured]) -> dict[str, tuple[Measured, ...]]:
     }
 
 
-def series_of(members: Sequence[Measured], left_out: Iterable[ExcludedRun] = ()) -> Series:
+def series_of(members: Sequence[SettingFigure], left_out: Iterable[ExcludedRun] = ()) -> Series:
     """Return what the figures of one setting did.
 
     Args:
@@ -197,5 +197,5 @@ def changes_in(series: Series, descriptions: Mapping[str, Mapping[str, Any]]) ->
     return tuple(found)
 
 
-def _hash_of(entry: Measured, name: str) -> str:
+def _hash_of(entry: SettingFigure, name: str) -> str:
     return {"host": entry.host_hash, "rig": entry.rig_hash, "configuration": entry.config_hash}[name]

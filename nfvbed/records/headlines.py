@@ -41,6 +41,7 @@ HEADLINES: Final[Mapping[ResultKind, tuple[str, ...]]] = {
         "memory throughput",
     ),
     ResultKind.GUEST_MULTIQUEUE: ("TCP throughput", "transactions", "slowest connection"),
+    ResultKind.QUEUE_BALANCE: ("imbalance", "queues used", "moves", "out of order", "mapper"),
     ResultKind.COST: ("user", "system", "softirq", "guest", "cycles"),
     ResultKind.XDP_TASKS: ("time per packet", "cycles per packet", "processed"),
     ResultKind.ATTACH_RATE: ("attach rate", "attach P50", "attach P99", "failed"),

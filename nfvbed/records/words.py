@@ -64,7 +64,7 @@ class CellRole(StrEnum):
     """The VNF looped back alone, the generator on its ports: its own ceiling."""
 
 
-class Renewed(StrEnum):
+class RenewedPart(StrEnum):
     """The part that a visit to a cell set up again before its trials."""
 
     DEPLOYMENT = "deployment"
@@ -129,6 +129,8 @@ class ResultKind(StrEnum):
     """Misses of translation look-aside buffers by number of VNFs."""
     GUEST_MULTIQUEUE = "guest-multiqueue"
     """Queues of a guest's port against connections."""
+    QUEUE_BALANCE = "queue-balance"
+    """How evenly the flows to a multi-queue tap are spread over its queues."""
     COST = "cost"
     """What forwarding a packet costs: CPU time, cycles, context switches."""
     XDP_TASKS = "xdp-tasks"

@@ -72,7 +72,7 @@ class Visit(Record):
     """What was left after its destruction and not before the loop."""
 
 
-class Switching(Record):
+class SwitchLoopReport(Record):
     """The visits of all passes of a loop, and the problems that were found."""
 
     visits: tuple[Visit, ...]
@@ -113,7 +113,7 @@ class SwitchLoop:
         self._clock = clock
         self._last_destroy_ns: int | None = None
 
-    def run(self, candidates: Sequence[Candidate], passes: int) -> Switching:
+    def run(self, candidates: Sequence[Candidate], passes: int) -> SwitchLoopReport:
         """Deploy all variants in turn, also those that the doctor calls unsupported: they are tried, and must not work.
 
         Every other pass goes backwards, so that a variant follows another one.
@@ -128,7 +128,7 @@ class SwitchLoop:
                 visit = self._visit(candidate, number)
                 visits.append(visit)
                 self._heard(visit)
-        return Switching(visits=tuple(visits), problems=problems(visits, [c.support for c in candidates]))
+        return SwitchLoopReport(visits=tuple(visits), problems=problems(visits, [c.support for c in candidates]))
 
     def _visit(self, candidate: Candidate, number: int) -> Visit:
         """Deploy one variant, send frames through it, take it down, look."""

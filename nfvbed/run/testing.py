@@ -40,7 +40,7 @@ class DeploymentLost(Exception):
     """A test ended with its deployment; its result says why, and what is left needs another deployment."""
 
 
-class Tester:
+class TestRunner:
     """Executes tests of one run."""
 
     def __init__(self, context: RunContext) -> None:

@@ -21,7 +21,7 @@ from nfvbed.records import (
     GeneratorPort,
     QualityWarning,
     Readiness,
-    Renewed,
+    RenewedPart,
     Support,
     WorkThread,
 )
@@ -57,7 +57,7 @@ class Site(ABC):
     """
 
     name: str
-    renews: Renewed = Renewed.DEPLOYMENT
+    renews: RenewedPart = RenewedPart.DEPLOYMENT
     """What is set up again for each visit to a cell: what lasts from one visit to the next can make them alike."""
 
     evicts: bool = False

@@ -48,6 +48,8 @@ class DataPlaneOptions(SpecModel):
     """Names of options whose commands are run: those of a store are run only as a file of the project has them."""
     takes_programs: ClassVar[bool] = False
     """Whether other programs can stand in the place of its own at a port (the test `xdp-tasks`)."""
+    takes_queued_taps: ClassVar[bool] = False
+    """Whether a tap of several queues can be a port of it beside those of its layout (the test `queue-balance`)."""
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:

@@ -15,7 +15,7 @@ from nfvbed.records.state import PlaneState
 from nfvbed.traffic.sockets import iperf3, sockettools
 from nfvbed.traffic.sockets.figures import THROUGHPUT
 from nfvbed.vnfs.sockets.ends import socket_ends
-from nfvbed.vnfs.sockets.hosts import Surroundings
+from nfvbed.vnfs.sockets.hosts import HostResources
 
 Ports = tuple[str, str]
 """A link's name and its namespace's path."""
@@ -45,7 +45,7 @@ class OffloadPricer:
         OnboardError: its ports are others.
     """
 
-    def __init__(self, deployment: Deployment, around: Surroundings) -> None:
+    def __init__(self, deployment: Deployment, around: HostResources) -> None:
         # As the VNFs have them: a mobile core moves each into the namespace of its gateway.
         inner = [port for handle in deployment.vnfs for port in handle.ports]
         kinds = [*(port.kind for port in deployment.ports), *(port.kind for port in inner)]

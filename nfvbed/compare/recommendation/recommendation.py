@@ -225,7 +225,7 @@ def _proposals(
 ) -> Iterable[Proposal]:
     """Yield the commands that would make, or change, the answer."""
     answer = found.answer
-    comparing = _Comparing(traffic, _site_of(found, runs), runs)
+    comparing = _VariantComparison(traffic, _site_of(found, runs), runs)
     if not found.enough:
         yield from _proposed("nothing-measured", comparing, tuple(_unranked(found, points)), measures)
     elif answer is not None and answer.lacks_rounds:
@@ -328,7 +328,7 @@ class _Writer(Protocol):
 
 
 @dataclass(frozen=True)
-class _Comparing:
+class _VariantComparison:
     """Compares variants at one traffic point."""
 
     traffic: Traffic

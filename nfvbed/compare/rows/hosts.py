@@ -6,7 +6,7 @@ from nfvbed.compare.rows.changes import find_changes
 from nfvbed.compare.rows.choice import ClassChoice
 from nfvbed.compare.rows.placement import Placement
 from nfvbed.compare.rows.rundata import RunData
-from nfvbed.records import Record, Renewed, Status, TrialRecord
+from nfvbed.records import Record, RenewedPart, Status, TrialRecord
 from nfvbed.units import NS_PER_S
 
 
@@ -34,7 +34,7 @@ class HostState(Record):
     """Changes of class, estimated from the ends of trials whose distances were read; None: none were."""
     hidden_ratio: float | None = None
     """Estimated part of the trials that look as if they ran in one class and did not; None: not known."""
-    renewed: tuple[Renewed, ...] = ()
+    renewed: tuple[RenewedPart, ...] = ()
     """What visits set up again."""
 
 

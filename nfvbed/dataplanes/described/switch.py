@@ -15,7 +15,7 @@ from nfvbed.dataplanes.described.options import DescribedOptions, ProcessSpec, R
 from nfvbed.dataplanes.described.words import Scope, Values, fill, scope_of
 from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError, SwitchDiedError, UnsupportedError
 from nfvbed.host import boundedcommand
-from nfvbed.host.boundedcommand import Finished
+from nfvbed.host.boundedcommand import ProgramEnd
 from nfvbed.host.ledger.entries import CommandEntry
 from nfvbed.host.ledger.processes import ManagedProcess, check_alive
 from nfvbed.host.native import build_directory, native_binary
@@ -215,7 +215,7 @@ class DescribedSwitch:
         spec = self.options.counters
         if spec is None:
             return
-        shared: Finished | None = None
+        shared: ProgramEnd | None = None
         for port, values in zip(self.spec.ports, self._values_of(Scope.PORT), strict=True):
             if shared is None:
                 done = self._run(spec.run, values, _line(spec.input, values))
@@ -319,7 +319,7 @@ class DescribedSwitch:
             for values in self._values_of(scope_of(command)):
                 self._run(command, values)
 
-    def _run(self, command: Sequence[str], values: Values, text: str = "", *, judged: bool = True) -> Finished:
+    def _run(self, command: Sequence[str], values: Values, text: str = "", *, judged: bool = True) -> ProgramEnd:
         """Run a command in the switch's namespace, cgroup and beside its cores.
 
         Args:

@@ -196,7 +196,7 @@ class Owner(Record):
     """Whether it outlives its owner: `nfvbed deploy`."""
 
 
-class Amended(Record):
+class EntryReplacement(Record):
     """An entry that replaces another one, because more is known now."""
 
     kind: Literal["amended"] = "amended"
@@ -204,7 +204,7 @@ class Amended(Record):
     entry: Entry
 
 
-class Undone(Record):
+class UndoMark(Record):
     """The mark that an entry is undone."""
 
     kind: Literal["undone"] = "undone"

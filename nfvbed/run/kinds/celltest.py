@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 Payload = TypeVar("Payload", bound=Record)
 
 
-class GivenLoad(Protocol):
+class LoadTest(Protocol):
     """A test whose load is given in frames/s over all directions, or as a part of another one."""
 
     @property
@@ -139,7 +139,7 @@ class CellTest:
         for load in loads:
             yield one_class.take(partial(meter.at, load))
 
-    def given_load(self, spec: GivenLoad) -> tuple[Reference | None, int | None]:
+    def given_load(self, spec: LoadTest) -> tuple[Reference | None, int | None]:
         """Return the load of a test, in frames/s over all directions, and what it is a part of.
 
         Returns:

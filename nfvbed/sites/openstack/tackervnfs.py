@@ -142,6 +142,8 @@ class TackerVnfs(VnfProvider):
     def provide(self, live: CloudDeployment, choice: VnfChoice, steps: Steps) -> tuple[VnfHandle, ...]:
         """Upload the image to Glance, and onboard one VNF after the other."""
         file, owner, target = self._image_file(choice), live.deployment.id, self._target
+        if choice.own_flavor:
+            target.provide_flavor(choice.flavor)
         if choice.row is None:
             target.require_room(choice, live.wanted.plan.vnfs)
         else:

@@ -9,7 +9,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509 import load_pem_x509_certificate
 
-from nfvbed.host.boundedcommand import Finished, run
+from nfvbed.host.boundedcommand import ProgramEnd, run
 
 _PEM_BEGIN = b"-----BEGIN "
 _WITHIN_S = 120.0
@@ -75,7 +75,7 @@ def verify(content: Path, signature: bytes, certificate: bytes = b"", trusted: S
         return _signer(signer.read_bytes(), is_trusted=bool(trusted))
 
 
-def _reason(ended: Finished) -> str:
+def _reason(ended: ProgramEnd) -> str:
     """Return why OpenSSL refused, from the last of its lines of errors."""
     if _CHAIN in ended.errors:
         return f"its certificate leads to none that is trusted: {ended.errors.rpartition(_CHAIN)[2].strip()}"

@@ -76,7 +76,7 @@ class GivenDescriptor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadDescriptor(Onboardable):
+class ParsedDescriptor(Onboardable):
     """A valid descriptor, with the values that were given for it."""
 
     given: GivenDescriptor
@@ -113,7 +113,7 @@ class ReadDescriptor(Onboardable):
         return OnboardRequest(self.name, owner, content, networks, self.flavour, given.level, given.parameters)
 
 
-def read(given: GivenDescriptor) -> ReadDescriptor:
+def read(given: GivenDescriptor) -> ParsedDescriptor:
     """Read a descriptor with all checks that need no cloud.
 
     Raises:
@@ -123,7 +123,9 @@ def read(given: GivenDescriptor) -> ReadDescriptor:
     """
     form = given.form
     if form is Form.TEMPLATE:
-        return ReadDescriptor(name=given.name, form=form, source=str(given.path), given=given, document=template(given))
+        return ParsedDescriptor(
+            name=given.name, form=form, source=str(given.path), given=given, document=template(given)
+        )
     if form is Form.OWN:
         raise ConfigurationError(
             f"{given.path.name} is nfvbed's own file of a VNF",
@@ -139,7 +141,7 @@ def read(given: GivenDescriptor) -> ReadDescriptor:
     flavour = _flavour(given, found)
     document = found.definitions[imports.flavours(found).get(flavour, found.entry)]
     require_machines(document, *found.definitions.values())
-    return ReadDescriptor(
+    return ParsedDescriptor(
         name=given.name,
         form=form,
         source=str(given.path),

@@ -46,7 +46,7 @@ class Addresses:
 
 
 @dataclass(frozen=True)
-class Installed:
+class NextepcPaths:
     """The places that nextepc is read from, and writes to."""
 
     libraries: Path
@@ -55,7 +55,7 @@ class Installed:
     """File that the function writes into."""
 
 
-def rendered(function: str, installed: Installed, addresses: Addresses, network: CoreNetwork = USUAL) -> str:
+def rendered(function: str, installed: NextepcPaths, addresses: Addresses, network: CoreNetwork = USUAL) -> str:
     """Return a function's configuration.
 
     Args:

@@ -43,7 +43,7 @@ class MalformedMessage(UnreadableError):
     """A message that cannot be read; its connection is closed."""
 
 
-class _Failed(Exception):
+class _RequestFailure(Exception):
     """A request whose result is not success."""
 
     def __init__(self, code: int) -> None:
@@ -117,7 +117,7 @@ class Pcrf:
             found += [Avp.new(code, value=avp.value)] if avp is not None else []
         try:
             granted, code = self._granted(request), words.E_RESULT_CODE_DIAMETER_SUCCESS
-        except _Failed as failure:
+        except _RequestFailure as failure:
             return _packed(header, [*found, *self._origin(), _result(failure.code), _told(failure.code)])
         return _packed(header, [*found, *granted, *self._origin(), _result(code)])
 
@@ -126,13 +126,13 @@ class Pcrf:
         for code in (words.AVP_SESSION_ID, words.AVP_ORIGIN_HOST, words.AVP_CC_REQUEST_NUMBER):
             _required(request, code)
         if (_imsi(request), _required(request, words.AVP_CALLED_STATION_ID).value) not in self._networks:
-            raise _Failed(words.E_RESULT_CODE_DIAMETER_UNKNOWN_SESSION_ID)
+            raise _RequestFailure(words.E_RESULT_CODE_DIAMETER_UNKNOWN_SESSION_ID)
         match _required(request, words.AVP_CC_REQUEST_TYPE).value:
             case words.E_CC_REQUEST_TYPE_INITIAL_REQUEST | words.E_CC_REQUEST_TYPE_UPDATE_REQUEST:
                 return _quality()
             case words.E_CC_REQUEST_TYPE_TERMINATION_REQUEST:
                 return []
-        raise _Failed(words.E_RESULT_CODE_DIAMETER_INVALID_AVP_VALUE)
+        raise _RequestFailure(words.E_RESULT_CODE_DIAMETER_INVALID_AVP_VALUE)
 
     def _origin(self) -> list[Avp]:
         return [
@@ -230,7 +230,7 @@ def _one(request: Message, code: int) -> Avp | None:
 def _required(request: Message, code: int) -> Avp:
     found = _one(request, code)
     if found is None:
-        raise _Failed(words.E_RESULT_CODE_DIAMETER_MISSING_AVP)
+        raise _RequestFailure(words.E_RESULT_CODE_DIAMETER_MISSING_AVP)
     return found
 
 
@@ -238,7 +238,7 @@ def _imsi(request: Message) -> str:
     """Return the number of a session's subscriber; pcrfd takes no other identity either."""
     parts = {avp.code: avp for avp in _required(request, words.AVP_SUBSCRIPTION_ID).value}
     if not {words.AVP_SUBSCRIPTION_ID_TYPE, words.AVP_SUBSCRIPTION_ID_DATA} <= parts.keys():
-        raise _Failed(words.E_RESULT_CODE_DIAMETER_MISSING_AVP)
+        raise _RequestFailure(words.E_RESULT_CODE_DIAMETER_MISSING_AVP)
     if parts[words.AVP_SUBSCRIPTION_ID_TYPE].value != words.E_SUBSCRIPTION_ID_TYPE_END_USER_IMSI:
-        raise _Failed(words.E_RESULT_CODE_DIAMETER_AVP_UNSUPPORTED)
+        raise _RequestFailure(words.E_RESULT_CODE_DIAMETER_AVP_UNSUPPORTED)
     return str(parts[words.AVP_SUBSCRIPTION_ID_DATA].value)

@@ -45,7 +45,7 @@ numbers = itertools.count(1)
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class HostResources:
     """The workspace and cores of the hosts."""
 
     workspace: Workspace
@@ -182,7 +182,7 @@ def _lead(host: Host, address: str, mac: str, mtu: int) -> None:
         route.neigh("add", dst=address, lladdr=mac, ifindex=index, state=ndmsg.NUD_PERMANENT)
 
 
-def pair_of(around: Surroundings, hosts: tuple[Host, Host], cores: Cores) -> SocketPair:
+def pair_of(around: HostResources, hosts: tuple[Host, Host], cores: Cores) -> SocketPair:
     """Return the way to start tools on both hosts."""
     started = itertools.count(1)
 

@@ -26,7 +26,7 @@ from nfvbed.records import Deployment, Record, Role, WorkThread
 from nfvbed.spec.bearers import GTPU_PORT, Bearer
 from nfvbed.traffic.sockets.hosts import LISTEN_S, LOG_LINES, Listener, listens
 from nfvbed.vnfs.epc.driver import bearers_of
-from nfvbed.vnfs.sockets.hosts import PRECEDENCE, UE_MTU, Host, SocketEnds, Surroundings, numbers, pair_of
+from nfvbed.vnfs.sockets.hosts import PRECEDENCE, UE_MTU, Host, HostResources, SocketEnds, numbers, pair_of
 
 PROGRAM = "nfvbed-enb"
 DEVICE = "ue0"
@@ -82,7 +82,7 @@ class EnbCounts(Record):
 
 
 @contextmanager
-def behind_enb(deployment: Deployment, around: Surroundings, ends: SocketEnds) -> Iterator[SocketEnds]:
+def behind_enb(deployment: Deployment, around: HostResources, ends: SocketEnds) -> Iterator[SocketEnds]:
     """Put a UE behind the host at end 0 for the length of a block.
 
     Args:

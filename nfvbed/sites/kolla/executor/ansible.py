@@ -17,7 +17,7 @@ from ansible_runner.exceptions import AnsibleRunnerException
 from nfvbed.errors import DeployError
 from nfvbed.patience import patient
 from nfvbed.sites.kolla.executor import leftovers
-from nfvbed.sites.kolla.executor.events import Story
+from nfvbed.sites.kolla.executor.events import PlaybookRun
 from nfvbed.sites.kolla.executor.toolset import Toolset
 
 INHERITED = ("HOME", "LANG", "LOGNAME", "PATH", "SSH_AUTH_SOCK", "TERM", "TMPDIR", "USER")
@@ -70,7 +70,7 @@ class Ansible:
     roles: Path
     mark: str
 
-    def run(self, argv: Sequence[str], story: Story, log: Path) -> int:
+    def run(self, argv: Sequence[str], story: PlaybookRun, log: Path) -> int:
         """Run a program of the environment to its end, and return its exit status.
 
         What it and its children leave running is ended, also when this is interrupted.
@@ -107,7 +107,7 @@ class Ansible:
             finally:
                 leftovers.end(self.mark, gently=True)
 
-    def _run(self, config: RunnerConfig, arguments: list[str], story: Story, log: Path) -> int:
+    def _run(self, config: RunnerConfig, arguments: list[str], story: PlaybookRun, log: Path) -> int:
         config.prepare()
         # It takes these from files alone, and forgets what it was given.
         config.suppress_output_file, config.pexpect_timeout = True, _POLL_S

@@ -67,7 +67,7 @@ class FailingContainer(Record):
         return tuple(f"{source}{line}" for source, lines in sources for line in lines)
 
 
-class _Told(Record):
+class _MachineAnswer(Record):
     """The answer of one machine."""
 
     engine: str | None
@@ -140,10 +140,10 @@ def _roles_on(machine: str, failures: Sequence[TaskFailure]) -> list[str]:
     return sorted({name for name in named if _ROLE.fullmatch(name)})
 
 
-def _ask(way: RemoteHostSpec, folder: Path, roles: Sequence[str]) -> _Told:
+def _ask(way: RemoteHostSpec, folder: Path, roles: Sequence[str]) -> _MachineAnswer:
     with SshHost(way, folder) as host:
         answer = host.run(["python3", "-", *roles], data=_SCRIPT.read_bytes(), timeout_s=_TIME_LIMIT_S)
-    return _Told.model_validate(json.loads(answer.text))
+    return _MachineAnswer.model_validate(json.loads(answer.text))
 
 
 def _order(

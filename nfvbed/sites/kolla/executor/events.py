@@ -32,7 +32,7 @@ class TaskFailure:
 
 
 @dataclass
-class Story:
+class PlaybookRun:
     """The course of one playbook's run, event by event."""
 
     scrub: Scrubber

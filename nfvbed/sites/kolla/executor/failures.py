@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from nfvbed.errors import DeployError
 from nfvbed.host.remote.failures import refused
 from nfvbed.sites.kolla.executor.containers import FailingContainers
-from nfvbed.sites.kolla.executor.events import Story, TaskFailure
+from nfvbed.sites.kolla.executor.events import PlaybookRun, TaskFailure
 from nfvbed.spec.site import KollaSiteSpec
 
 _OTHERS_SHOWN = 4
@@ -125,7 +125,7 @@ _CASES = (
 
 
 def stage_failed(
-    doing: str, story: Story, site: KollaSiteSpec, log: str, containers: FailingContainers = NOT_ASKED
+    doing: str, story: PlaybookRun, site: KollaSiteSpec, log: str, containers: FailingContainers = NOT_ASKED
 ) -> StageFailed:
     """Return the error for a stage that stopped.
 
