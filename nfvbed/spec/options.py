@@ -1,5 +1,6 @@
 """The base of every data plane's options, and what these say about its ports, cores and paths."""
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import StringConstraints
@@ -55,6 +56,11 @@ class DataPlaneOptions(SpecModel):
     def port_kinds(self) -> tuple[PortKind, ...]:
         """What a generator can be attached by, with these options; the first where the site asks for no other."""
         return (PortKind.VETH,)
+
+    @classmethod
+    def changes_of(cls, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
+        """Return what the data plane does otherwise by itself, between the recorded versions of two deployments."""
+        return ()
 
     @property
     def switch_cores(self) -> int:

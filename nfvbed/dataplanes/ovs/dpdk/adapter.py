@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nfvbed.dataplanes.dataplane import DeployRequest, OwnEnds
 from nfvbed.dataplanes.ovs import openflow, reading, tuning
-from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.dataplanes.ovs.dpdkoptions import DpdkDatapathOptions
@@ -84,13 +84,13 @@ class OvsDpdk(OvsSwitch):
         """Find the programs, run them, and look for memory; nothing that polls is started."""
         options = ovs_options(variant)
         tuning.check_affinity(variant)
-        tuning.check_version(options, locate().vswitchd)
+        tuning.check_version(options, binaries_of(options))
         return try_open_vswitch(variant, options.socket_memory_mib)
 
     def options(self, request: DeployRequest) -> OvsOptions:
         """Return the variant's options; refuse those that the ports cannot have."""
         options = ovs_options(request.variant)
-        tuning.check_version(options, locate().vswitchd)
+        tuning.check_version(options, binaries_of(options))
         options.check_layout(request.layout)
         return options
 
@@ -99,7 +99,7 @@ class OvsDpdk(OvsSwitch):
         options, plan, workspace = ovs_options(request.variant), request.layout, request.workspace
         names = [name for name in port_numbers(plan) if not _is_on_nic(name, options)]
         sockets = vhost_user.sockets(workspace.directory, names)
-        instance = OvsInstance(workspace, locate(), request.arrangement.control_cores)
+        instance = OvsInstance(workspace, binaries_of(options), request.arrangement.control_cores)
         ports = _generator_ports(request, sockets)
         ports_of_vnfs = vnf_ports(plan, lambda end: _vnf_port(end, sockets[end.name], request))
         place = _make_place(request, len(sockets), steps)
@@ -129,9 +129,7 @@ class OvsDpdk(OvsSwitch):
         rules = [openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)]
         if state.steering != NORMAL:
             rules = list(path_rules(steering_path(plan)))
-        instance = OvsInstance(self._workspace(deployment), locate(), state.daemon_cores)
-        bridge, outside = self._bridge(deployment), (numbers["p0"], numbers["p1"])
-        return partial(own_taps, bridge, instance, rules, outside)
+        return partial(own_taps, self._bridge(deployment), rules, (numbers["p0"], numbers["p1"]))
 
     def ends(self, request: DeployRequest) -> PlaneState:
         """Return what the generator needs to know of the ends of the path."""
