@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from nfvbed.records import Sessions, VnfKind
+from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.layout import MAX_CHAIN, Topology, chain_length, chains, layout
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.search import Search
@@ -140,6 +141,9 @@ class Experiment(SpecModel):
     baseline: str | None = None
     """Variant that the others are judged against; `best`: the highest rate of each traffic point. None: the first
     variant."""
+    ordered: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Order of the variants as that in which they came (releases, revisions): each is then judged against the one
+    before it, beside the baseline."""
     altered: dict[str, AlteredVariant] = Field(default_factory=dict)
     """Variants of this experiment alone, by the names that `variants` has for them."""
     topologies: tuple[Topology, ...] = ("p2p",)
@@ -148,6 +152,9 @@ class Experiment(SpecModel):
     """Chains of VNFs beside the topologies; None: none."""
     vnfs: tuple[VnfUse, ...] = ()
     """VNFs of the topologies that have any, one cell for each; none: one, each variant's native one."""
+    flavors: tuple[Flavor, ...] = ()
+    """Flavors of this experiment alone, by the names that `vnfs` has for them. On a cloud of nfvbed's they are made in
+    Nova when a VNF has one."""
     endpoints: Literal["generator", "process", "vm"] = "generator"
     """Ends of the path outside the switch in `p2p`: the traffic generator, or a VNF that sends and one that receives
     (which makes it `v2v`)."""
@@ -256,6 +263,7 @@ class Experiment(SpecModel):
         lists = {key: list(getattr(self, key)) for key in ("variants", "topologies", "frame_sizes")}
         lists["vnf_frame_sizes"] = list(self.vnf_frame_sizes or ())
         lists["vnfs"] = [use.label for use in self.vnfs]
+        lists["flavors"] = [flavor.name for flavor in self.flavors]
         for key, values in lists.items():
             if len(set(values)) != len(values):
                 raise ValueError(f"{key} names something twice: {values}")

@@ -1,5 +1,6 @@
 """The base of every data plane's options, and what these say about its ports, cores and paths."""
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import StringConstraints
@@ -48,15 +49,27 @@ class DataPlaneOptions(SpecModel):
     """Names of options whose commands are run: those of a store are run only as a file of the project has them."""
     takes_programs: ClassVar[bool] = False
     """Whether other programs can stand in the place of its own at a port (the test `xdp-tasks`)."""
+    takes_queued_taps: ClassVar[bool] = False
+    """Whether a tap of several queues can be a port of it beside those of its layout (the test `queue-balance`)."""
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:
         """What a generator can be attached by, with these options; the first where the site asks for no other."""
         return (PortKind.VETH,)
 
+    @classmethod
+    def changes_of(cls, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
+        """Return what the data plane does otherwise by itself, between the recorded versions of two deployments."""
+        return ()
+
     @property
     def switch_cores(self) -> int:
         """Cores that its threads fill."""
+        return 1
+
+    @property
+    def generator_queues(self) -> int:
+        """Queues of its port that a generator sends on: it may use as many cores."""
         return 1
 
     @property

@@ -13,6 +13,7 @@ from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.bursts import BackToBackTest, BurstTest
 from nfvbed.spec.testkinds.cost import CostTest, XdpTasksTest
 from nfvbed.spec.testkinds.guests import GuestComputeTest, GuestMemoryTest, GuestMultiqueueTest, GuestTlbTest
+from nfvbed.spec.testkinds.lifecycles import LifeCycleTest
 from nfvbed.spec.testkinds.loads import (
     ContinuousTest,
     LatencyTest,
@@ -21,6 +22,7 @@ from nfvbed.spec.testkinds.loads import (
     SoakTest,
     expected_search,
 )
+from nfvbed.spec.testkinds.queues import QueueBalanceTest
 from nfvbed.spec.testkinds.resets import ResetTest, SystemRecoveryTest
 from nfvbed.spec.testkinds.scaling import FlowScalingTest, TableScalingTest
 from nfvbed.spec.testkinds.sockets import RequestResponseTest, SocketLatencyTest, TcpThroughputTest, UdpThroughputTest
@@ -43,6 +45,7 @@ AnyTest = (
     | BurstTest
     | SystemRecoveryTest
     | ResetTest
+    | LifeCycleTest
     | CostTest
     | FlowScalingTest
     | TableScalingTest
@@ -52,6 +55,7 @@ AnyTest = (
     | GuestMemoryTest
     | GuestTlbTest
     | GuestMultiqueueTest
+    | QueueBalanceTest
     | TcpThroughputTest
     | RequestResponseTest
     | UdpThroughputTest

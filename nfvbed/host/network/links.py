@@ -181,6 +181,14 @@ def add_bridge(name: str, ports: Iterable[str], options: Mapping[str, int], lear
         route.link("set", index=bridge, state="up")
 
 
+def add_bridge_port(bridge: str, name: str, address: str) -> None:
+    """Make a link a port of a bridge, and bring it up; the bridge forwards frames to an address by it from now on."""
+    with IPRoute() as route:
+        index = _index(route, name)
+        route.link("set", index=index, master=_index(route, bridge), state="up")
+        route.fdb("add", ifindex=index, lladdr=address, state=ndmsg.NUD_NOARP, flags=ndmsg.NTF_MASTER)
+
+
 def remove(names: Iterable[str]) -> None:
     """Remove those of the links that are in this namespace; a removed bridge's ports stay."""
     with IPRoute() as route:

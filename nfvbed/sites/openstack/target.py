@@ -11,6 +11,7 @@ from nfvbed.cloud.compute import Compute
 from nfvbed.records import Accelerator, GeneratorPlace, PortKind, VnfHandle
 from nfvbed.records.findings import Finding
 from nfvbed.sites.openstack.paths import OWN, PathNetworks
+from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.descriptors.naming import CloudNames
@@ -47,6 +48,14 @@ class Target(ABC):
 
     def provide_tunnels(self, variant: Variant, names: Collection[str]) -> None:
         """Make tunnels of a variant's paths that are missing; idempotent."""
+        return
+
+    def provide_flavor(self, flavor: Flavor) -> None:
+        """Make a flavor of an experiment that is missing, where the OpenStack is nfvbed's; idempotent.
+
+        Raises:
+            OnboardError: there is another of that name, or the cloud refuses it.
+        """
         return
 
     @property

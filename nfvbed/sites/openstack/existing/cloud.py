@@ -136,7 +136,7 @@ class ExistingCloud(Target):
             properties = " ".join(f"--property {key}={value}" for key, value in extra_specs(flavor).items())
             raise OnboardError(
                 f"cloud {self._spec.os_cloud} has no flavor {name} that this project sees",
-                where=f"flavors/{flavor.name}.yml",
+                where="flavors of the experiment" if choice.own_flavor else f"flavors/{flavor.name}.yml",
                 observed="Tacker makes instances of a flavor that is there",
                 fix=f"openstack flavor create {name} --vcpus {flavor.vcpus} --ram {flavor.memory_mib} --disk"
                 f" {flavor.disk_gib} {properties} (takes the role {ADMIN}), or another --flavor",
