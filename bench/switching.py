@@ -21,7 +21,7 @@ from rich.text import Text
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.host.workspace.footprint import Footprint
 from nfvbed.records import Readiness
-from nfvbed.run.switching import Candidate, Switching, SwitchLoop, Visit, topology_for, unlike_manifest
+from nfvbed.run.switching import Candidate, SwitchLoop, SwitchLoopReport, Visit, topology_for, unlike_manifest
 from nfvbed.sites.catalogue import open_site
 from nfvbed.sites.doctor import examine_variants
 from nfvbed.spec.choices import resolve
@@ -54,7 +54,7 @@ def candidates_of(project: Project, names: list[str], topologies: list[str]) -> 
     return found
 
 
-def loop(project: Project, candidates: list[Candidate], passes: int) -> Switching:
+def loop(project: Project, candidates: list[Candidate], passes: int) -> SwitchLoopReport:
     """Take the host, look, go round, and let it go."""
     os.environ[MARK] = str(os.getpid())
     site = open_site(project.load_site("lab"), project.root)
@@ -73,7 +73,7 @@ def tell(visit: Visit) -> None:
     print(f"pass {visit.number}: {visit.variant} ({visit.topology}): {came}{took}", flush=True)
 
 
-def show(switching: Switching, candidates: list[Candidate]) -> None:
+def show(switching: SwitchLoopReport, candidates: list[Candidate]) -> None:
     """Print a line for each variant, and what is wrong."""
     table = Table(
         title="switching: the last one's destruction until a frame comes through this one", title_justify="left"

@@ -68,6 +68,9 @@ def run(words: Sequence[str]) -> tuple[int, float]:
     """
     print(f"\n$ nfvbed {' '.join(words)}", flush=True)
     began = time.monotonic()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell's background ignores it, and so would the child, which is ended by it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     child = subprocess.Popen([sys.executable, "-m", "nfvbed", *words], cwd=ROOT, start_new_session=True)
     try:
         status = child.wait()

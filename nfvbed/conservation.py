@@ -16,7 +16,7 @@ COUNTS: Final = (
     "intended", "sent", "received", "lost", "unsent", "late", "refused", "reordered", "duplicated", "surplus",
     "corrupted", "sent_bytes", "received_bytes",
 )  # fmt: skip
-"""Of a direction; none is ever negative."""
+"""Counts of a direction; none is ever negative."""
 _values = itemgetter(*COUNTS)
 _NONE: Final[Mapping[str, Any]] = dict.fromkeys(COUNTS, 0)
 
@@ -28,7 +28,7 @@ class Balance:
     received: int
     """At most what was sent."""
     lost: int
-    """With a surplus at least so many."""
+    """Frames that were lost; with a surplus at least so many."""
     surplus: int
     """Counted beyond what was sent."""
 

@@ -19,8 +19,7 @@ class NfvbedError(Exception):
     Args:
         what: what failed and on what ("hugepages for ovs-dpdk").
         where: the file and key, process, device or address it concerns.
-        observed: what was seen.
-        fix: what the user can do next.
+        fix: next step of the user.
     """
 
     exit_code: ClassVar[int] = 1

@@ -87,7 +87,7 @@ class SharedCache:
 
         Args:
             kind: one of `KINDS`.
-            made_of: what it is made of; a hash or any text.
+            made_of: a hash, or any text that names all inputs.
 
         Raises:
             ConfigurationError, PrerequisiteError: the cache cannot be used as it is set, or the disk is full.
@@ -120,8 +120,8 @@ class SharedCache:
 
         Args:
             kind: one of `KINDS`.
-            made_of: what it is made of; a hash or any text.
-            paths: what is kept, under its own name; a stamp comes last.
+            made_of: a hash, or any text that names all inputs.
+            paths: each is kept under its own name; a stamp comes last.
 
         Raises:
             ConfigurationError, PrerequisiteError: the cache cannot be used as it is set, or the disk is full.

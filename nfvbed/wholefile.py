@@ -43,8 +43,7 @@ def write_output(path: Path, content: bytes | str, what: str, fix: str = "name a
 
     Args:
         content: a text is written as UTF-8.
-        what: is written ("the export").
-        fix: what to do where it cannot be written.
+        what: what is written ("the export"), for the message.
 
     Raises:
         StoreError: it cannot be written, for one because the disk is full.
@@ -88,8 +87,7 @@ def not_written(what: str, failure: OSError, fix: str) -> StoreError:
     """Return the error of something that could not be written.
 
     Args:
-        what: it is ("the report").
-        failure: with the file's path.
+        what: what was to be written ("the report"), for the message.
     """
     return StoreError(
         f"{what} could not be written",

@@ -5,7 +5,7 @@ import dataclasses
 from nfvbed.records import FactRecord
 from nfvbed.records.annotations import Annotation, Mark
 from nfvbed.store import content_hash
-from nfvbed.store.transfer import KeptBlob, RunDocument
+from nfvbed.store.transfer import RunDocument, StoredBlob
 from tests.sample_records import BRIDGE, OVS, RUN, Scenario, build
 
 SERVER = "7f1c9d52-8a56-4c44-9a3f-0123456789ab"
@@ -16,10 +16,10 @@ def named_document() -> RunDocument:
     """Return the export of a run on a host of somebody's."""
     systems = tuple(dataclasses.replace(system, capacity={64: system.capacity[64]}) for system in (BRIDGE, OVS))
     data = build(Scenario(systems=systems, rounds=8, far_rounds=(), changing=()))
-    blobs = dict[str, KeptBlob]()
+    blobs = dict[str, StoredBlob]()
 
     def kept(kind: str, value: object) -> str:
-        blobs[digest := content_hash(value)] = KeptBlob(kind=kind, value=value)
+        blobs[digest := content_hash(value)] = StoredBlob(kind=kind, value=value)
         return digest
 
     doctor = {

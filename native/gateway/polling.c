@@ -246,7 +246,9 @@ static int open_all(void)
 {
 	struct gateway_options *options = this.options;
 	const struct engine_options engine = {.ports = {options->port[0], options->port[1]},
-		.core = (int)options->core,
+		.cores = {(int)options->core},
+		.core_count = 1,
+		.queues = 1,
 		.sink_core = -1,
 		.memory_mib = options->memory_mib,
 		.burst = BURST,

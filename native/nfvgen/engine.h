@@ -14,6 +14,8 @@
 #define NFVGEN_PORTS 2
 #define NFVGEN_DIRECTIONS 2
 #define NFVGEN_MIX 16
+#define NFVGEN_QUEUES 16 /* of a port */
+#define NFVGEN_CORES 16
 #define NFVGEN_MAX_FLOWS 1000000u
 /* A frame later than this is not sent: a generator that catches up sends bursts that were never asked for. */
 #define NFVGEN_LATE_NS 100000ull
@@ -29,8 +31,10 @@
 /* The command line, parsed. Strings belong to argv. */
 struct engine_options {
 	const char *ports[NFVGEN_PORTS];
-	int core;
-	int sink_core; /* -1: leave it */
+	int cores[NFVGEN_CORES]; /* the first is of the thread that runs the trials */
+	unsigned core_count;
+	unsigned queues; /* that frames are sent on, of either port; shared out to the cores in turn */
+	int sink_core;   /* -1: leave it */
 	unsigned memory_mib;
 	unsigned burst;
 	unsigned queue_size;
@@ -52,6 +56,7 @@ struct port_info {
 
 struct engine_info {
 	char version[64];
+	unsigned core_count; /* that count received frames; 0: the kernel does, on whichever */
 	uint16_t min_frame_size_bytes;
 	uint16_t max_frame_size_bytes;
 	uint64_t tsc_hz;
@@ -136,14 +141,27 @@ struct direction_counts {
 	struct histogram latency; /* ns */
 };
 
+/* The same of the frames that one queue of a direction's port sent; the direction's are the sums. */
+struct queue_counts {
+	uint64_t sent;
+	uint64_t unsent;
+	uint64_t late;
+	uint64_t refused;
+	uint64_t received;
+	uint64_t reordered;
+	uint64_t duplicated;
+	uint64_t corrupted; /* received on it: what such a frame says of itself is not believed */
+};
+
 struct trial_counts {
 	uint64_t duration_ns;
-	uint64_t busy_ns; /* without gaps */
-	uint64_t gaps;    /* rounds of the loop of more than NFVGEN_GAP_NS, beyond what their frames took */
-	uint64_t gap_ns;  /* all of them together */
+	uint64_t busy_ns; /* of the core that was busy longest, without gaps */
+	uint64_t gaps; /* rounds of the loop of more than NFVGEN_GAP_NS, beyond what their frames took; of all cores */
+	uint64_t gap_ns; /* all of them together */
 	uint64_t gap_longest_ns;
 	uint64_t foreign[NFVGEN_PORTS];
 	struct direction_counts direction[NFVGEN_DIRECTIONS];
+	struct queue_counts queue[NFVGEN_DIRECTIONS][NFVGEN_QUEUES]; /* only with several queues */
 };
 
 /* Why a call failed, for the person who asked. */
@@ -153,8 +171,8 @@ struct failure {
 
 /*
  * One engine. Every call returns 0 or a negative errno and then fills `why`.
- * `run` is called on the thread that the engine owns (options->core), blocks until the trial has ended, and looks at
- * `stop` at least every 10 ms. `idle` is called on that thread between trials, about every millisecond (ARP, ND,
+ * `run` is called on the thread that the engine owns (options->cores[0]), blocks until the trial has ended, and looks
+ * at `stop` at least every 10 ms. `idle` is called on that thread between trials, about every millisecond (ARP, ND,
  * draining). `snapshot` may be called on any thread while `run` runs. `links` (added later; may be NULL: then the
  * states that `open` found hold) may be called on any thread at any time.
  */

@@ -25,8 +25,9 @@
 #define NFVGEN_MIN_UDP_SOURCE 0xc000u /* flows use the dynamic ports, 49152 and up */
 
 /* The payload: all big-endian, no padding; the rest of the payload is frame_pattern(). */
-#define FRAME_PAYLOAD_MAGIC 0    /* u32 */
-#define FRAME_PAYLOAD_STREAM 4   /* u16: trial << 1 | direction, so that late frames of an earlier trial are foreign */
+#define FRAME_PAYLOAD_MAGIC 0 /* u32 */
+#define FRAME_PAYLOAD_STREAM                                                                                           \
+	4 /* u16: trial, queue, direction (frame_stream): late frames of an earlier trial are foreign */
 #define FRAME_PAYLOAD_SEQUENCE 6 /* u32 */
 #define FRAME_PAYLOAD_TIME 10    /* u64, in ticks of the engine's clock; 0 with stamp:false */
 #define FRAME_PAYLOAD_BYTES 18
@@ -135,6 +136,25 @@ int frame_template_build(struct frame_template *t, const struct frame_stack *sta
 
 /* A gratuitous ARP request (broadcast), tagged as the stack is, 60 or 64 bytes without FCS; returns the length. */
 uint16_t frame_learning(uint8_t *bytes, const struct frame_stack *stack, const struct frame_endpoint *source);
+
+/* The xdp engine's trials have 15 bits and no queue; the dpdk engine's have 11, and 4 are the sending queue's. */
+#define FRAME_STREAM_QUEUE_BITS 4
+#define FRAME_STREAM_TRIALS 2048u
+
+static inline uint16_t frame_stream(unsigned trial, unsigned queue, unsigned direction)
+{
+	return (uint16_t)(trial << (FRAME_STREAM_QUEUE_BITS + 1) | queue << 1 | direction);
+}
+
+static inline unsigned frame_stream_direction(uint16_t stream)
+{
+	return stream & 1;
+}
+
+static inline unsigned frame_stream_queue(uint16_t stream)
+{
+	return stream >> 1 & ((1u << FRAME_STREAM_QUEUE_BITS) - 1);
+}
 
 /* The fixed byte at this offset of the payload (from FRAME_PAYLOAD_BYTES on). */
 static inline uint8_t frame_pattern(unsigned offset)

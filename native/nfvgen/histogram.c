@@ -24,3 +24,17 @@ void histogram_add_bucket(struct histogram *h, unsigned index, uint64_t count)
 	h->counts[index] += count;
 	h->total += count;
 }
+
+void histogram_merge(struct histogram *h, const struct histogram *other)
+{
+	if (other->total == 0)
+		return;
+	if (h->total == 0 || other->min < h->min)
+		h->min = other->min;
+	if (other->max > h->max)
+		h->max = other->max;
+	h->total += other->total;
+	h->sum += other->sum;
+	for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+		h->counts[i] += other->counts[i];
+}

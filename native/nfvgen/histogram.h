@@ -49,6 +49,9 @@ void histogram_clear(struct histogram *h);
 /* The lower end of a bucket, in ns. */
 uint64_t histogram_value(unsigned index);
 
+/* Adds all that another counted. */
+void histogram_merge(struct histogram *h, const struct histogram *other);
+
 /* Adds a bucket that was counted elsewhere (in a BPF map); `min`, `max` and `sum` are the caller's to set. */
 void histogram_add_bucket(struct histogram *h, unsigned index, uint64_t count);
 

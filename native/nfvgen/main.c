@@ -29,14 +29,15 @@ static int watch_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* The control thread's work must not steal time on the core that is measured. */
-static void leave_core(int core)
+/* The control thread's work must not steal time on the cores that are measured. */
+static void leave_cores(const struct engine_options *options)
 {
 	cpu_set_t allowed;
 
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
 		return;
-	CPU_CLR((size_t)core, &allowed);
+	for (unsigned i = 0; i < options->core_count; i++)
+		CPU_CLR((size_t)options->cores[i], &allowed);
 	if (CPU_COUNT(&allowed) > 0)
 		sched_setaffinity(0, sizeof(allowed), &allowed);
 }
@@ -50,7 +51,7 @@ static bool open_ports(const struct options *options, struct ending *ending)
 		*ending = (struct ending){.reason = "error", .status = EXIT_INTERNAL};
 		return false;
 	}
-	leave_core(options->engine_options.core);
+	leave_cores(&options->engine_options);
 	while (!worker_wait(50)) {
 		if (ending_look(ending))
 			return false;

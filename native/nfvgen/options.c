@@ -10,14 +10,16 @@
 #include "nfvgen.h"
 
 #define USAGE                                                                                                          \
-	"nfvgen --engine dpdk|xdp --socket PATH --core N --port SPEC --port SPEC [--sink-core N] [--memory-mib 256] "  \
-	"[--burst 64] [--yield] [--queue-size 1024] [--mbufs 16384] [--file-prefix NAME] [--hugepage-dir DIR]"
+	"nfvgen --engine dpdk|xdp --socket PATH --core N[,N...] --port SPEC --port SPEC [--queues 1] [--sink-core N] " \
+	"[--memory-mib 256] [--burst 64] [--yield] [--queue-size 1024] [--mbufs 16384] [--file-prefix NAME] "          \
+	"[--hugepage-dir DIR]"
 
 static const struct option table[] = {
 	{"engine", required_argument, NULL, 'e'},
 	{"socket", required_argument, NULL, 's'},
 	{"core", required_argument, NULL, 'c'},
 	{"port", required_argument, NULL, 'p'},
+	{"queues", required_argument, NULL, 'Q'},
 	{"sink-core", required_argument, NULL, 'k'},
 	{"memory-mib", required_argument, NULL, 'm'},
 	{"burst", required_argument, NULL, 'b'},
@@ -73,6 +75,29 @@ static int core_number(const char *option, const char *text, int *core)
 	return 0;
 }
 
+/* Several as a list; each once. */
+static int core_numbers(const char *text, struct engine_options *e)
+{
+	static const char right[] = "CPUs that this process may use, each once, as 2 or 2,3";
+	char one[8];
+
+	e->core_count = 0;
+	for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		int status = snprintf(one, sizeof(one), "%.*s", (int)strcspn(at, ","), at) >= (int)sizeof(one) ||
+					     e->core_count == NFVGEN_CORES
+				     ? wrong("core", text, right)
+				     : core_number("core", one, &e->cores[e->core_count]);
+
+		if (status)
+			return status;
+		for (unsigned i = 0; i < e->core_count; i++)
+			if (e->cores[i] == e->cores[e->core_count])
+				return wrong("core", text, right);
+		e->core_count++;
+	}
+	return 0;
+}
+
 static int set_engine(struct options *options, const char *text)
 {
 	if (strcmp(text, engine_dpdk.name) == 0) {
@@ -113,7 +138,9 @@ static int set(struct options *options, int option, const char *text)
 		e->socket = text;
 		return strlen(text) < 108 && *text ? 0 : wrong("socket", text, "a path of 1 to 107 bytes");
 	case 'c':
-		return core_number("core", text, &e->core);
+		return core_numbers(text, e);
+	case 'Q':
+		return unsigned_number("queues", text, 1, NFVGEN_QUEUES, &e->queues);
 	case 'p':
 		return add_port(e, text);
 	case 'k':
@@ -148,10 +175,16 @@ static int complete(const struct options *options)
 		return wrong("engine", "", "dpdk or xdp");
 	if (!options->socket)
 		return wrong("socket", "", "the path of the control socket");
-	if (options->engine_options.core < 0)
-		return wrong("core", "", "the CPU of the sending thread");
+	if (!options->engine_options.core_count)
+		return wrong("core", "", "the CPU of the sending thread, or several");
 	if (!options->engine_options.ports[1])
 		return wrong("port", options->engine_options.ports[0] ? "once" : "", "exactly two ports");
+	if (options->engine == &engine_dpdk && options->engine_options.core_count > options->engine_options.queues)
+		return wrong("core", "more CPUs than queues", "as many as --queues at most: a queue has one");
+	if (options->engine != &engine_dpdk && options->engine_options.core_count > 1)
+		return wrong("core", "several CPUs", "one CPU with --engine xdp");
+	if (options->engine != &engine_dpdk && options->engine_options.queues > 1)
+		return wrong("queues", "several", "only for --engine dpdk");
 	if (options->engine_options.yield && options->engine != &engine_dpdk)
 		return wrong("yield", "", "only for --engine dpdk");
 	if (options->engine_options.sink_core >= 0 && options->engine == &engine_dpdk)
@@ -163,7 +196,7 @@ int options_parse(int argc, char **argv, struct options *options)
 {
 	int option;
 
-	*options = (struct options){.engine_options = {.core = -1,
+	*options = (struct options){.engine_options = {.queues = 1,
 					    .sink_core = -1,
 					    .memory_mib = 256,
 					    .burst = 64,

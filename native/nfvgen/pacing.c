@@ -37,14 +37,20 @@ static void seek(struct pacing *p, uint64_t frame)
 	p->remainder = (uint64_t)(product % p->rate_pps);
 }
 
-void pacing_start(
-	struct pacing *p, uint64_t start, uint64_t hz, uint64_t rate_pps, uint64_t duration_ns, uint64_t frames)
+uint64_t pacing_shared(uint64_t frames, struct pacing_share share)
 {
-	*p = (struct pacing){.rate_pps = rate_pps, .hz = hz, .start = start};
+	return frames > share.index ? (frames - share.index - 1) / share.count + 1 : 0;
+}
+
+void pacing_start(struct pacing *p, uint64_t start, uint64_t hz, uint64_t rate_pps, uint64_t duration_ns,
+	uint64_t frames, struct pacing_share share)
+{
+	uint64_t total = frames_due(rate_pps, duration_ns);
+
+	*p = (struct pacing){.rate_pps = rate_pps, .hz = hz * share.count};
+	p->start = start + multiply_divide(share.index, hz, rate_pps);
 	p->late = pacing_ticks(NFVGEN_LATE_NS, hz);
-	p->total = frames_due(rate_pps, duration_ns);
-	if (frames && frames < p->total)
-		p->total = frames;
+	p->total = pacing_shared(frames && frames < total ? frames : total, share);
 	seek(p, 0);
 }
 

@@ -44,6 +44,24 @@ static json_t *timeline(const struct timeline *t)
 	return json_pack("{so so so}", "bin_ns", number(t->width_ns), "bins", bins, "gap", gap);
 }
 
+/* Of each queue that the direction's port sends on. */
+static json_t *queue_rows(const struct queue_counts *queues, unsigned count)
+{
+	json_t *rows = json_array();
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct queue_counts *c = &queues[i];
+
+		json_array_append_new(rows,
+			json_pack("{so so so so so so so so so}", "sent", number(c->sent), "unsent", number(c->unsent),
+				"late", number(c->late), "refused", number(c->refused), "received", number(c->received),
+				"lost", number(c->sent > c->received ? c->sent - c->received : 0), "reordered",
+				number(c->reordered), "duplicated", number(c->duplicated), "corrupted",
+				number(c->corrupted)));
+	}
+	return rows;
+}
+
 static json_t *direction(const struct direction *d, const struct direction_counts *c, bool with_latency)
 {
 	/* A frame counted twice outside the duplicate window must not become a negative loss. */
@@ -73,6 +91,8 @@ static json_t *trial_result(const struct worker_view *view)
 			direction(&view->trial.direction[i], &view->counts->direction[i], ended && view->trial.stamp);
 		const struct timeline *t = ended ? timeline_of(i) : NULL;
 
+		if (view->queues > 1)
+			json_object_set_new(row, "queues", queue_rows(view->counts->queue[i], view->queues));
 		/* Absent where none was asked for. */
 		if (t && t->width)
 			json_object_set_new(row, "timeline", timeline(t));
@@ -126,15 +146,18 @@ json_t *result_hello(const struct options *options)
 {
 	const struct engine_info *info = worker_info();
 	bool up[NFVGEN_PORTS];
-	json_t *capabilities = json_pack("[sssssssssss]", "pacing", "imix", "latency", "ipv6", "vlan", "vxlan", "gtpu",
-		"checksum", "arp", "nd", "sessions");
+	json_t *cores = json_array(), *capabilities = json_pack("[sssssssssss]", "pacing", "imix", "latency", "ipv6",
+					      "vlan", "vxlan", "gtpu", "checksum", "arp", "nd", "sessions");
 
+	for (unsigned i = 0; i < options->engine_options.core_count; i++)
+		json_array_append_new(cores, json_integer(options->engine_options.cores[i]));
 	worker_links(up);
-	return json_pack("{ss ss ss ss si si si so si si si so s[oo]}", "name", "nfvgen", "version", NFVGEN_VERSION,
-		"engine", options->engine->name, "engine_version", info->version, "pid", (int)getpid(), "thread_id",
-		info->thread_id, "core", options->engine_options.core, "tsc_hz", number(info->tsc_hz),
-		"min_frame_size_bytes", info->min_frame_size_bytes, "max_frame_size_bytes", info->max_frame_size_bytes,
-		"max_flows", NFVGEN_MAX_FLOWS, "capabilities", capabilities, "ports", port(&info->ports[0], up[0]),
+	return json_pack("{ss ss ss ss si si si so si so si si si so s[oo]}", "name", "nfvgen", "version",
+		NFVGEN_VERSION, "engine", options->engine->name, "engine_version", info->version, "pid", (int)getpid(),
+		"thread_id", info->thread_id, "core", options->engine_options.cores[0], "cores", cores, "queues",
+		(int)options->engine_options.queues, "tsc_hz", number(info->tsc_hz), "min_frame_size_bytes",
+		info->min_frame_size_bytes, "max_frame_size_bytes", info->max_frame_size_bytes, "max_flows",
+		NFVGEN_MAX_FLOWS, "capabilities", capabilities, "ports", port(&info->ports[0], up[0]),
 		port(&info->ports[1], up[1]));
 }
 

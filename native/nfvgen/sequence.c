@@ -38,9 +38,7 @@ void sequence_track_run(struct sequence *s, unsigned count)
 
 enum sequence_verdict sequence_track_slow(struct sequence *s, uint32_t number, uint64_t sent)
 {
-	/* The 32 bits in the frame wrap after minutes at full rate: take the full number nearest to the expected one.
-	 */
-	int64_t full = (int64_t)s->next + (int32_t)(number - (uint32_t)s->next);
+	int64_t full = sequence_number(s, number);
 	enum sequence_verdict verdict = SEQUENCE_NEW;
 
 	if (full < 0 || (uint64_t)full >= sent)

@@ -23,6 +23,12 @@ struct sequence {
 
 void sequence_reset(struct sequence *s);
 
+/* The full number of the 32 bits that a frame has, which wrap after minutes at full rate: the nearest to the next. */
+static inline int64_t sequence_number(const struct sequence *s, uint32_t number)
+{
+	return (int64_t)s->next + (int32_t)(number - (uint32_t)s->next);
+}
+
 /* All but the frame that was expected next. `sent` is the number of frames sent so far. */
 enum sequence_verdict sequence_track_slow(struct sequence *s, uint32_t number, uint64_t sent);
 

@@ -364,7 +364,7 @@ static int get_then(const json_t *request, struct trial *trial, struct refusal *
 	return 0;
 }
 
-static int get_timeline(const json_t *request, struct trial *trial, struct refusal *why)
+static int get_timeline(const json_t *request, const struct engine_info *info, struct trial *trial, struct refusal *why)
 {
 	json_int_t width = 0;
 	uint64_t total = trial->duration_ns + trial->then_duration_ns;
@@ -373,6 +373,9 @@ static int get_timeline(const json_t *request, struct trial *trial, struct refus
 		return -1;
 	if (width && !trial->stamp)
 		return refuse(why, BAD, "timeline_ns", "timeline_ns needs stamp: it goes by the times in the frames");
+	if (width && info->core_count > 1)
+		return refuse(why, BAD, "timeline_ns", "timeline_ns needs one core: on %u nobody sees what came last",
+			info->core_count);
 	if (width && total / (uint64_t)width + 2 > NFVGEN_MAX_BINS)
 		return out_of_range(
 			why, "timeline_ns", width, (json_int_t)(total / (NFVGEN_MAX_BINS - 1) + 1), "smallest");
@@ -385,7 +388,7 @@ static int parse(const json_t *request, const struct engine_info *info, struct t
 	if (check_keys(request, keys, sizeof(keys) / sizeof(keys[0]), why) < 0 ||
 		get_numbers(request, trial, why) < 0 || get_bool(request, "check", &trial->check, why) < 0 ||
 		get_bool(request, "stamp", &trial->stamp, why) < 0 || get_then(request, trial, why) < 0 ||
-		get_timeline(request, trial, why) < 0 || get_directions(request, trial, why) < 0 ||
+		get_timeline(request, info, trial, why) < 0 || get_directions(request, trial, why) < 0 ||
 		get_stack(request, &trial->stack, why) < 0 || get_flow_address(request, trial, why) < 0 ||
 		get_mix(request, info, trial, why) < 0 || get_addresses(request, info, trial, why) < 0)
 		return -1;

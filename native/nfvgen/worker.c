@@ -198,6 +198,7 @@ void worker_view(struct worker_view *view)
 	view->state = worker.state;
 	view->have_trial = worker.trials > 0;
 	view->trials = worker.trials;
+	view->queues = worker.options.queues;
 	view->failure = worker.failure;
 	view->trial = worker.trial;
 	view->counts = &worker.counts;

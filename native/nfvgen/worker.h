@@ -13,6 +13,7 @@ struct worker_view {
 	bool have_trial;
 	uint64_t elapsed_ns;
 	unsigned trials;
+	unsigned queues;
 	struct failure failure;
 	struct trial trial;
 	const struct trial_counts *counts; /* valid until the next worker_view() or worker_start() */

@@ -393,6 +393,17 @@ static void test_learning(void)
 	CHECK_EQUAL(word(14), 7);
 }
 
+static void test_streams(void)
+{
+	uint16_t last = frame_stream(FRAME_STREAM_TRIALS - 1, 15, 1);
+
+	CHECK_EQUAL(last, 0xffff);
+	CHECK_EQUAL(frame_stream_queue(last), 15);
+	CHECK_EQUAL(frame_stream_direction(last), 1);
+	CHECK_EQUAL(frame_stream_queue(frame_stream(1, 0, 1)), 0);
+	CHECK_EQUAL(frame_stream_queue(frame_stream(3, 6, 0)), 6);
+}
+
 int main(void)
 {
 	frame_endpoint_default(&ends[0], 0, (const uint8_t[]){2, 0, 0, 0, 0, 1});
@@ -406,6 +417,7 @@ int main(void)
 	test_golden_bearer();
 	test_flows_differ();
 	test_sums_agree();
+	test_streams();
 	test_learning();
 	return check_result();
 }

@@ -47,10 +47,34 @@ static void test_add(void)
 	CHECK_EQUAL(h.total, 7);
 }
 
+static void test_merge(void)
+{
+	static struct histogram other, none;
+
+	histogram_clear(&h);
+	histogram_merge(&h, &none);
+	CHECK_EQUAL(h.total, 0);
+	histogram_add(&other, 500, 2);
+	histogram_add(&other, 7000, 1);
+	histogram_merge(&h, &other);
+	CHECK_EQUAL(h.min, 500);
+	histogram_clear(&other);
+	histogram_add(&other, 300, 1);
+	histogram_add(&other, 500, 4);
+	histogram_merge(&h, &other);
+	histogram_merge(&h, &none);
+	CHECK_EQUAL(h.total, 8);
+	CHECK_EQUAL(h.sum, 6 * 500 + 7000 + 300);
+	CHECK_EQUAL(h.min, 300);
+	CHECK_EQUAL(h.max, 7000);
+	CHECK_EQUAL(h.counts[histogram_index(500)], 6);
+}
+
 int main(void)
 {
 	test_buckets();
 	test_limits();
 	test_add();
+	test_merge();
 	return check_result();
 }

@@ -20,11 +20,11 @@ from typing import Final
 from nfvbed.errors import ConfigurationError
 
 MOST_BYTES: Final = 256 * 2**20
-"""Of a bundle's file."""
+"""The largest file that is read as a bundle."""
 MOST_CONTENT: Final = 128 * 2**20
-"""Of one file in it, unpacked: as much as `nfvbed import` reads."""
+"""The largest file in a bundle, unpacked: as much as `nfvbed import` reads."""
 MOST_UNPACKED: Final = 256 * 2**20
-"""Of all files together."""
+"""The most that all files of a bundle hold together, unpacked."""
 MOST_FILES: Final = 100
 MOST_DIRECTORY: Final = 64 * 2**10
 """Bytes of the archive's own directory: some hundred for each file."""
@@ -49,7 +49,7 @@ _CHUNK: Final = 2**15
 _DATE: Final = (1980, 1, 1, 0, 0, 0)
 """ZIP's first: a file's time says nothing that is not in the statement."""
 _END_BYTES: Final = 22
-"""Of the record that ends an archive, without its comment."""
+"""Length of the record that ends an archive, without its comment."""
 _SEAL: Final = b"nfvbed-bundle/1 sha256:"
 _SEAL_BYTES: Final = len(_SEAL) + 64
 _NO_ARCHIVE: Final = (
@@ -133,8 +133,7 @@ def open_archive(content: bytes, where: str) -> OpenedArchive:
     """Return the files of a bundle's archive.
 
     Args:
-        content: of the bundle's file.
-        where: its name in messages.
+        content: content of the bundle's file.
 
     Raises:
         ConfigurationError: it is no archive, or has what no bundle has: other names, links, encryption, too much.

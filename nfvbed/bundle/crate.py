@@ -50,8 +50,7 @@ def describe(
 
     Args:
         statement: name of its file.
-        title: of the experiment.
-        times: when the run began and ended; UTC, ISO 8601.
+        times: start and end of the run; UTC, ISO 8601.
     """
     names = [*files, statement]
     sizes = {name: len(content) for name, content in files.items()}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from nfvbed.bundle.redaction import Found
+from nfvbed.bundle.redaction import Identifiers
 from nfvbed.characters import shown
 from nfvbed.store.transfer import RunDocument
 
@@ -17,13 +17,11 @@ _ALWAYS: Final = (
 )
 
 
-def disclosure(document: RunDocument, found: Found, *, redacted: bool) -> list[str]:
+def disclosure(document: RunDocument, found: Identifiers, *, redacted: bool) -> list[str]:
     """Return the lines that say what a bundle of a run discloses, the names in it first.
 
     Args:
-        document: the run, before anything was replaced.
-        found: in it.
-        redacted: whether what was found is replaced in the bundle.
+        redacted: whether the bundle has other words in place of what was found.
     """
     return [
         *(_replaced(found) if redacted else _named(found)),
@@ -36,7 +34,7 @@ def disclosure(document: RunDocument, found: Found, *, redacted: bool) -> list[s
     ]
 
 
-def _named(found: Found) -> list[str]:
+def _named(found: Identifiers) -> list[str]:
     lines = [f"- {sort.value}: {len(values)}: {_some_of(values)}" for sort, values in found.values.items() if values]
     nothing = ["- no host names, addresses, serials or names of projects were found"]
     return ["Disclosed (nothing was replaced; --redact does):", *(lines or nothing)]
@@ -46,7 +44,7 @@ def _some_of(values: Sequence[str]) -> str:
     return ", ".join(map(shown, values[:_SHOWN])) + (", ..." if len(values) > _SHOWN else "")
 
 
-def _replaced(found: Found) -> list[str]:
+def _replaced(found: Identifiers) -> list[str]:
     lines = [f"- replaced: {sort.value}: {len(values)}" for sort, values in found.values.items() if values]
     kept = [
         f"- {name!r} is a word of nfvbed's too, or short: replaced where a key says whose name it is, not in texts"

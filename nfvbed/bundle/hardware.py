@@ -21,13 +21,7 @@ _MODEL: Final = re.compile(r"[0-9a-f]{4}:[0-9a-f]{4}$")
 
 
 def rows_of(document: RunDocument, comparison: Comparison, content: bytes) -> list[str]:
-    """Return a row for each cell of a run that was measured on the ports of NICs; none: there was no such cell.
-
-    Args:
-        document: the run.
-        comparison: of it.
-        content: of the bundle.
-    """
+    """Return a row for each cell of a run that was measured on the ports of NICs; none: there was no such cell."""
     measured = [row for row in comparison.rows if row.port_kind in _ON_NICS and row.mrr is not None]
     return [_row(row, document, digest_of(content)) for row in measured]
 

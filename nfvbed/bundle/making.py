@@ -23,7 +23,7 @@ from nfvbed.bundle.archive import (
 from nfvbed.bundle.crate import describe
 from nfvbed.bundle.disclosing import disclosure
 from nfvbed.bundle.recomputing import compared, first_difference
-from nfvbed.bundle.redaction import Found, find, redact
+from nfvbed.bundle.redaction import Identifiers, find, redact
 from nfvbed.bundle.signing import Signer
 from nfvbed.bundle.statement import Predicate, state
 from nfvbed.compare.comparison import Comparison
@@ -43,7 +43,7 @@ class Preparation:
     document: RunDocument
     disclosed: tuple[str, ...]
     redacted: bool
-    replaced: Found | None
+    replaced: Identifiers | None
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,6 @@ def prepare(document: RunDocument, *, redacted: bool, words: Collection[str] = (
     """Return what of a run goes into its bundle.
 
     Args:
-        document: the run with all that it refers to.
-        redacted: whether names, addresses and serials are replaced.
         words: further names to replace.
 
     Raises:
@@ -85,7 +83,6 @@ def make(prepared: Preparation, original: RunDocument, signer: Signer | None) ->
     """Return the bundle of a run.
 
     Args:
-        prepared: what goes into it.
         original: the run as the store has it.
 
     Raises:

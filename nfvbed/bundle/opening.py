@@ -27,9 +27,6 @@ def read_bundle(path: Path, trusted: Sequence[SSlibKey] = ()) -> CheckedBundle:
 def require_consistent(found: Verification, where: str) -> None:
     """Refuse a bundle that is not consistent.
 
-    Args:
-        where: the file, for messages.
-
     Raises:
         BundleError: something in it is not as it should be.
         PrerequisiteError: it was made by other rules, and could not be recomputed.

@@ -17,7 +17,7 @@ from nfvbed.store.canonical import content_hash
 from nfvbed.store.transfer import RunDocument
 
 
-class Sort(StrEnum):
+class IdentifierKind(StrEnum):
     """What is looked for."""
 
     HOST = "host names"
@@ -34,25 +34,28 @@ _KEYS: Final = {
     **dict.fromkeys(
         ("host", "hosts", "hostname", "host_name", "fqdn", "nodename", "compute", "compute_host", "address",
          "hypervisor_hostname", "controller", "availability_zone"),
-        Sort.HOST,
+        IdentifierKind.HOST,
     ),
     **dict.fromkeys(
         ("project", "project_name", "project_id", "tenant", "tenant_name", "tenant_id", "cloud", "domain",
          "project_domain_name", "user_domain_name"),
-        Sort.PROJECT,
+        IdentifierKind.PROJECT,
     ),
-    **dict.fromkeys(("user", "username", "user_name", "owner", "login"), Sort.USER),
+    **dict.fromkeys(("user", "username", "user_name", "owner", "login"), IdentifierKind.USER),
     **dict.fromkeys(
         ("serial", "serial_number", "serialno", "product_serial", "board_serial", "chassis_serial", "asset_tag",
          "machine_id"),
-        Sort.SERIAL,
+        IdentifierKind.SERIAL,
     ),
 }  # fmt: skip
 """By the key of a text, or of a list of them."""
 _PSEUDONYM: Final = {
-    Sort.HOST: "host-{}", Sort.PROJECT: "project-{}", Sort.USER: "user-{}", Sort.SERIAL: "serial-{}",
-    Sort.WORD: "word-{}",
-}  # fmt: skip
+    IdentifierKind.HOST: "host-{}",
+    IdentifierKind.PROJECT: "project-{}",
+    IdentifierKind.USER: "user-{}",
+    IdentifierKind.SERIAL: "serial-{}",
+    IdentifierKind.WORD: "word-{}",
+}
 _LEFT: Final = ("latency_hdr", "host_hash", "plan_hash", "doctor_hash", "config_hash", "rig_hash")
 """Keys whose values name nobody: histograms, hashes."""
 _SHORTEST: Final = 3
@@ -76,40 +79,40 @@ _RESERVED: Final = tuple(
     for text in ("0.0.0.0/8", "127.0.0.0/8", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
                  "224.0.0.0/4", "240.0.0.0/4", "::/128", "::1/128", "2001:db8::/32", "2001:2::/48", "ff00::/8")
 )  # fmt: skip
-"""Of loopback, documentation (RFC 5737, RFC 3849), benchmarks (RFC 2544, RFC 5180) and groups: nobody's."""
+"""Networks of loopback, documentation (RFC 5737, RFC 3849), benchmarks (RFC 2544, RFC 5180) and groups: nobody's."""
 _BY_NOBODY: Final = ("ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "00:00:5e:00:53:")
 """MAC addresses, or beginnings of them, that are no device's: all, none, documentation (RFC 7042)."""
 
 
 @dataclass
-class Found:
+class Identifiers:
     """What was found in a document, by sort; each value once, in its order."""
 
-    values: dict[Sort, list[str]] = field(default_factory=lambda: {sort: [] for sort in Sort})
+    values: dict[IdentifierKind, list[str]] = field(default_factory=lambda: {sort: [] for sort in IdentifierKind})
     ambiguous: list[str] = field(default_factory=list)
     """Names that are words of nfvbed's too, or too short to be told from others."""
 
-    def add(self, sort: Sort, value: str) -> None:
+    def add(self, sort: IdentifierKind, value: str) -> None:
         """Note a value, once."""
         if value not in self.values[sort]:
             self.values[sort].append(value)
 
     @property
     def count(self) -> int:
-        """Of different values."""
+        """The number of different values that were found."""
         return sum(map(len, self.values.values()))
 
 
-def find(document: RunDocument, words: Collection[str] = (), hosts: Collection[str] = ()) -> Found:
+def find(document: RunDocument, words: Collection[str] = (), hosts: Collection[str] = ()) -> Identifiers:
     """Return the names, addresses and serials of a run.
 
     Args:
-        words: that the user knows of.
-        hosts: names of machines that had a part in it, as the one that this runs on.
+        words: further names to look for, which the user gives.
+        hosts: names of machines that took part in the run, such as the one that this process is on.
     """
-    found, plain = Found(), _plain(document)
+    found, plain = Identifiers(), _plain(document)
     for word in words:
-        found.add(Sort.WORD, word)
+        found.add(IdentifierKind.WORD, word)
     own = _own_words(document)
     for key, text in _texts(plain):
         _look(found, key, text, document.run.id)
@@ -117,12 +120,12 @@ def find(document: RunDocument, words: Collection[str] = (), hosts: Collection[s
         if host not in own and _occurs(host, plain):
             _add_host(found, host)
     for sort in _PSEUDONYM:
-        if sort is not Sort.WORD:
+        if sort is not IdentifierKind.WORD:
             found.ambiguous += [name for name in found.values[sort] if name in own or len(name) < _SHORTEST]
     return found
 
 
-def redact(document: RunDocument, found: Found) -> RunDocument:
+def redact(document: RunDocument, found: Identifiers) -> RunDocument:
     """Return the run without them, and without what people noted on it; descriptions have hashes of their own again.
 
     Raises:
@@ -167,25 +170,25 @@ def _below(key: str, name: str) -> str:
     return key if _VERSIONS.search(key) else name
 
 
-def _look(found: Found, key: str, text: str, run: str) -> None:
+def _look(found: Identifiers, key: str, text: str, run: str) -> None:
     sort = _KEYS.get(key)
-    if sort is Sort.HOST:
+    if sort is IdentifierKind.HOST:
         _add_host(found, text)
     elif sort is not None and text not in _OF_NOBODY and not _is_uuid(text):
         found.add(sort, text)
     for host in _URL_HOST.findall(text):
         _add_host(found, host)
     for user in _HOME.findall(text):
-        found.add(Sort.USER, user)
+        found.add(IdentifierKind.USER, user)
     for mac in _MAC.findall(text):
         if not mac.lower().startswith(_BY_NOBODY):
-            found.add(Sort.MAC, mac.lower())
+            found.add(IdentifierKind.MAC, mac.lower())
     if not _VERSIONS.search(key):
         for address in _addresses(text):
-            found.add(Sort.ADDRESS, address)
+            found.add(IdentifierKind.ADDRESS, address)
     for uuid in _UUID.findall(text):
         if uuid.lower() != run:
-            found.add(Sort.UUID, uuid.lower())
+            found.add(IdentifierKind.UUID, uuid.lower())
 
 
 def _occurs(name: str, plain: dict[str, Any]) -> bool:
@@ -193,16 +196,16 @@ def _occurs(name: str, plain: dict[str, Any]) -> bool:
     return pattern is not None and any(pattern.search(text) for _, text in _texts(plain))
 
 
-def _add_host(found: Found, text: str) -> None:
+def _add_host(found: Identifiers, text: str) -> None:
     """Note a host's name, and the first part of a longer one; what is an address of some kind has its own sort."""
     if text in _OF_NOBODY or _PCI.fullmatch(text) or _MAC.fullmatch(text) or _address(text) or _is_uuid(text):
         return
     if not _NAME.fullmatch(text):
         return
-    found.add(Sort.HOST, text)
+    found.add(IdentifierKind.HOST, text)
     first = text.partition(".")[0]
     if first != text and len(first) >= _SHORTEST:
-        found.add(Sort.HOST, first)
+        found.add(IdentifierKind.HOST, first)
 
 
 def _is_uuid(text: str) -> bool:
@@ -250,7 +253,7 @@ def _keys(value: Any) -> Iterator[str]:
 class _Replacement:
     """Replaces what was found, each value by one of its own form."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: Identifiers) -> None:
         self._at_keys = {
             (sort, value): _PSEUDONYM[sort].format(number)
             for sort in _PSEUDONYM
@@ -260,14 +263,15 @@ class _Replacement:
         self._names = _one_of(names)
         self._by_name = names
         self._by_address = {
-            text: _other_address(text, number) for number, text in enumerate(found.values[Sort.ADDRESS], 1)
+            text: _other_address(text, number) for number, text in enumerate(found.values[IdentifierKind.ADDRESS], 1)
         }
         self._by_mac = {
             text: f"02:00:00:{number >> 16 & 255:02x}:{number >> 8 & 255:02x}:{number & 255:02x}"
-            for number, text in enumerate(found.values[Sort.MAC], 1)
+            for number, text in enumerate(found.values[IdentifierKind.MAC], 1)
         }
         self._by_uuid = {
-            text: f"00000000-0000-4000-8000-{number:012x}" for number, text in enumerate(found.values[Sort.UUID], 1)
+            text: f"00000000-0000-4000-8000-{number:012x}"
+            for number, text in enumerate(found.values[IdentifierKind.UUID], 1)
         }
 
     def within(self, value: Any, key: str = "") -> Any:
@@ -285,7 +289,7 @@ class _Replacement:
         sort = _KEYS.get(key)
         if sort is not None and (sort, text) in self._at_keys:
             return self._at_keys[sort, text]
-        text = _HOME.sub(lambda found: self._at_keys.get((Sort.USER, found[0]), found[0]), text)
+        text = _HOME.sub(lambda found: self._at_keys.get((IdentifierKind.USER, found[0]), found[0]), text)
         if self._names is not None:
             text = self._names.sub(lambda found: self._by_name[found[0]], text)
         text = _MAC.sub(lambda found: self._by_mac.get(found[0].lower(), found[0]), text)

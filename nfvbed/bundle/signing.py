@@ -17,7 +17,7 @@ from nfvbed.errors import ConfigurationError
 from nfvbed.spec.textfile import read_bytes
 
 _MOST_BYTES: Final = 100_000
-"""Of a key's file."""
+"""The largest file that is read as a key."""
 _MAKE: Final = "openssl genpkey -algorithm ed25519 -out key.pem; openssl pkey -in key.pem -pubout -out key.pub"
 
 
@@ -83,7 +83,7 @@ class OpenedEnvelope:
     payload: bytes
     signature: Signature
     keyid: str
-    """Of the key that the signature fits; of a broken one, what it says."""
+    """Id of the key that the signature fits; where it fits none, the id that the envelope states."""
 
 
 def open_envelope(content: bytes, trusted: Sequence[SSlibKey]) -> OpenedEnvelope:

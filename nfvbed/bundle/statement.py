@@ -21,7 +21,7 @@ Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Digest(Record):
-    """Of one file."""
+    """The SHA-256 of one file."""
 
     sha256: Sha256
 
@@ -47,7 +47,7 @@ class Predicate(Record):
     comparison_format: int
     verdict_rule: int
     placement_rule: int
-    """Of the placement classes."""
+    """Version of the rule that finds placement classes."""
     not_drawn: dict[str, str] = {}
     """Pictures that could not be drawn, with the reason."""
     signer: dict[str, Any] | None = None
@@ -89,7 +89,7 @@ def read_statement(content: bytes) -> Statement:
 
 
 class Signature(StrEnum):
-    """Whose signature a bundle has."""
+    """The signer of a bundle, as far as it is known."""
 
     TRUSTED = "signed by a key you trust"
     UNKNOWN = "signed by an unknown key"
@@ -111,7 +111,7 @@ def parse_envelope(content: bytes) -> dict[str, Any]:
     return found.model_dump(mode="json")
 
 
-class _Signed(Record):
+class _SignatureEntry(Record):
     keyid: Annotated[str, StringConstraints(max_length=200)]
     sig: Annotated[str, StringConstraints(max_length=20_000)]
 
@@ -119,4 +119,4 @@ class _Signed(Record):
 class _Envelope(Record):
     payload: str
     payloadType: Literal["application/vnd.in-toto+json"]
-    signatures: Annotated[tuple[_Signed, ...], Field(min_length=1, max_length=8)]
+    signatures: Annotated[tuple[_SignatureEntry, ...], Field(min_length=1, max_length=8)]

@@ -86,7 +86,7 @@ class CheckedBundle:
     document: RunDocument | None = None
     comparison: Comparison | None = None
     content: bytes = b""
-    """Of its file; empty where its digests are wrong."""
+    """Content of the bundle's file; empty where its digests are wrong."""
 
 
 def verify(content: bytes, where: str, trusted: Sequence[SSlibKey] = ()) -> Verification:
@@ -98,8 +98,7 @@ def open_bundle(content: bytes, where: str, trusted: Sequence[SSlibKey] = ()) ->
     """Check a bundle.
 
     Args:
-        content: of its file.
-        where: its name in messages.
+        content: content of the bundle's file.
         trusted: public keys of those whose signature counts.
 
     Raises:

@@ -98,11 +98,11 @@ def command(variant: str, as_json: bool, root: Path | None, store: str | None, *
     size = int(options["frame_size"]) if options["frame_size"].isdigit() else options["frame_size"]
     last = len(listed) - 1
     if options["dry_run"]:
-        around = _Around(project, None, listed, options, size)
+        around = _RevisionMeasurer(project, None, listed, options, size)
         show_plan(study_of_gate(project, around.spec(0, last, LOOKS)), project.root, whole(as_json))
         return
     with open_store(project, store, read_only=False) as opened:
-        around = _Around(project, opened, listed, options, size)
+        around = _RevisionMeasurer(project, opened, listed, options, size)
         found = bisect(len(listed), around.gate, around.ask, rules)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
@@ -182,7 +182,7 @@ class _Revisions:
         return lines[-1].strip()
 
 
-class _Around:
+class _RevisionMeasurer:
     """Measures what a bisection asks, each time in a run of its own."""
 
     def __init__(

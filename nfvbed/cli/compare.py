@@ -146,8 +146,7 @@ def about(loaded: LoadedRuns, root: Path, names: Sequence[str]) -> ScreenContext
     """Return what was compared, on which machines, and where its page is, if it is written.
 
     Args:
-        root: the project's folder.
-        names: the runs' names, as they were given; none: the run was chosen.
+        names: names as they were given; none: the run was chosen.
     """
     run = loaded.data[0].run
     page = below(root / "results" / "reports", run.id) / "index.html"

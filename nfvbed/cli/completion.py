@@ -19,7 +19,7 @@ from nfvbed.errors import NfvbedError
 from nfvbed.spec.root import find_root
 
 FRAME_SIZES: Final = ("64", "128", "256", "512", "1024", "1280", "1518")
-"""Of RFC 2544, section 9.1."""
+"""Frame sizes of RFC 2544, section 9.1."""
 TOPOLOGIES: Final = (
     "p2p",
     "pvp",
@@ -68,7 +68,7 @@ class Names(click.types.StringParamType):
     """A text that is a name of one kind; the verb checks whether there is such a name, and suggests near ones.
 
     Args:
-        kind: a key of the kinds below.
+        kind: one of the kinds below.
     """
 
     def __init__(self, kind: str) -> None:

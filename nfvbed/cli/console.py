@@ -13,11 +13,7 @@ from nfvbed.cli.output import ShownStream
 
 
 class Console(console.Console):
-    """Prints control characters as escapes; brackets and colons in names are no markup.
-
-    Args:
-        settings: as rich's, but for `markup` and `emoji`.
-    """
+    """Prints control characters as escapes; brackets and colons in names are no markup."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"markup": False, "emoji": False, **settings})

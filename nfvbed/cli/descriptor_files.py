@@ -19,6 +19,7 @@ from nfvbed.vnfs.descriptors.csar import Package
 from nfvbed.vnfs.descriptors.epa import require_fit
 from nfvbed.vnfs.descriptors.imports import Definitions, Folder
 from nfvbed.vnfs.descriptors.onboardable import Form
+from nfvbed.vnfs.descriptors.signature import Trust
 
 
 def vnf_of_file(project: Project, path: str, options: dict[str, Any]) -> tuple[Project, str] | None:
@@ -43,9 +44,6 @@ def vnf_of_file(project: Project, path: str, options: dict[str, Any]) -> tuple[P
 
 def onboard_file(project: Project, path: str, options: dict[str, Any]) -> int:
     """Onboard the VNF of someone's descriptor, or print what would be onboarded, or what does not fit.
-
-    Args:
-        options: those of the command line, with `site`, `variant` and `as_json`.
 
     Returns:
         The exit code.
@@ -77,8 +75,11 @@ def onboard_file(project: Project, path: str, options: dict[str, Any]) -> int:
     return 0
 
 
-def checked(project: Project, path: Path) -> str:
+def checked(project: Project, path: Path, trust: Trust) -> str:
     """Return a line about a valid descriptor, of whatever form; no cloud is asked.
+
+    Args:
+        trust: whom a package may be signed by.
 
     Raises:
         ConfigurationError: the file is no descriptor, or not valid; the message has the line.
@@ -89,7 +90,7 @@ def checked(project: Project, path: Path) -> str:
         return _own(project, path)
     if form is Form.TEMPLATE:
         return _template(path)
-    found = csar.read(path) if form is Form.PACKAGE else imports.read(Folder(path), path.name)
+    found = csar.read(path, trust) if form is Form.PACKAGE else imports.read(Folder(path), path.name)
     parsing.parse_package(found)
     return _definitions(path, found)
 
@@ -116,7 +117,5 @@ def _definitions(path: Path, found: Definitions) -> str:
     if not isinstance(found, Package):
         return f"{path}: a SOL001 descriptor, flavours: {flavours}; Tacker takes it within a package (CSAR){notes}"
     external = f"; not fetched: {', '.join(found.external)}" if found.external else ""
-    return (
-        f"{path}: {len(found.archive.sizes)} members, {len(found.hashed)} hashes are right, "
-        f"entry {found.entry}, flavours: {flavours}{external}{notes}"
-    )
+    counted = f"{len(found.archive.sizes)} members, {len(found.hashed)} hashes are right"
+    return f"{path}: {counted}, {given.signed_line(found)}; entry {found.entry}, flavours: {flavours}{external}{notes}"

@@ -22,19 +22,29 @@ from nfvbed.spec.variant import Variant
 from nfvbed.units import NS_PER_S
 from nfvbed.vnfs.descriptors.given import GivenDescriptor, GivenVnf
 from nfvbed.vnfs.descriptors.onboardable import Onboardable
+from nfvbed.vnfs.descriptors.signature import Trust, read_trust
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-KEYS = ("networks", "parameters", "names", "flavour", "level", "called")
+KEYS = ("networks", "parameters", "names", "flavour", "level", "called", "trusted")
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9.-]+")
 _MOST_LETTERS = 40
 _FILE_SIGN = "@"
 """Begins a value that is in a file; no value of YAML begins with it."""
 
 
+trusted_option = click.option(
+    "--trusted",
+    multiple=True,
+    metavar="FILE",
+    help="Package: it must be signed by this certificate (PEM), or by one that it certified; several times.",
+)
+
+
 def given_options(command: Command) -> Command:
     """Add the options of a descriptor; `descriptor_of` turns their values into one."""
     for option in (
+        trusted_option,
         click.option("--called", metavar="NAME", help="FILE: how the VNF is called. Default: as the file."),
         click.option("--level", metavar="NAME", help="Package: instantiation level. Default: its own."),
         click.option(
@@ -125,7 +135,17 @@ def descriptor_of(path: str, options: dict[str, Any]) -> GivenDescriptor:
         names=pairs("--name", options["names"]),
         flavour=options["flavour"] or "",
         level=options["level"] or "",
+        trust=trust_of(options["trusted"]),
     )
+
+
+def trust_of(files: tuple[str, ...]) -> Trust:
+    """Return the certificates that `--trusted` names.
+
+    Raises:
+        ConfigurationError: one is none, or cannot be read.
+    """
+    return read_trust([Path(file) for file in files])
 
 
 def parameters_of(texts: tuple[str, ...]) -> dict[str, Any]:

@@ -127,8 +127,8 @@ def _print(report: SiteReport, *, details: bool, variants: bool) -> None:
     """Print a report.
 
     Args:
-        details: all of it.
-        variants: variants were named: each of them in full.
+        details: all of it, not the part that fits a screen.
+        variants: whether variants were named: each of them is shown in full.
     """
     console = Console(highlight=False)
     short = variants and not details

@@ -37,7 +37,6 @@ def enter_box(spec: SiteSpec, root: Path, *, needed: bool = False) -> None:
     """Enter the network namespace of a site's box with this thread; nothing to do for other sites.
 
     Args:
-        root: of the project.
         needed: whether machines are asked even where no cloud is on them.
 
     Raises:

@@ -172,7 +172,7 @@ def measured(project: Project, store: Store, study: Study, rules: GateRules | No
     """Run a study, and return how its run ended.
 
     Args:
-        rules: those of the gate that it is; None: it is none, and has the rounds of its looks.
+        rules: rules of the gate; None: it is no gate, and has the rounds of its looks.
 
     Raises:
         NfvbedError: as `Runner.start`; or cells were given up.

@@ -33,7 +33,6 @@ def doctor_in_node(boot: Boot, project: Project, arguments: Sequence[str]) -> in
     """Run `nfvbed doctor` inside a guest node, and return its exit status.
 
     Args:
-        project: the data folders; the guest sees the same files.
         arguments: those of `nfvbed doctor`.
     """
     with boot() as node:
@@ -48,9 +47,8 @@ def run_in_node(
 
     Args:
         named: the site's name, and what boots the node.
-        project: the data folders; the guest sees the same files.
         arguments: those of `nfvbed run`, without places of results.
-        store: this host's.
+        store: this host's store.
 
     Returns:
         The run, None where none was begun; and the exit status of nfvbed in the guest.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nfvbed.store.transfer import RunDocument
 
 MOST_BYTES = 128 * 2**20
-"""Of an exported run; one with a thousand trials has some 10 MB."""
+"""The largest file that is read as an exported run; one with a thousand trials has some 10 MB."""
 
 
 @click.command(name="import")

@@ -46,8 +46,8 @@ class Output:
     Args:
         form: None: not named, which is text for people.
         columns: those that are shown, in the listing's own order, as OpenStack's client has them.
-        narrowed: whether columns were named.
-        whole: `--json`: the document, not rows.
+        narrowed: whether columns were chosen.
+        whole: whether `--json` was given: the document, not rows.
     """
 
     form: Format | None
@@ -68,7 +68,7 @@ class Output:
         """Print a listing in the form that is asked for; what is not asked for is not made.
 
         Args:
-            document: what `--json` prints, of any shape.
+            document: returns what `--json` prints, of any shape.
             text: prints it for people.
         """
         if self.whole:
@@ -98,7 +98,7 @@ def listing_options(*columns: str) -> Callable[[Function], Callable[..., Any]]:
     """Add `--json`, `-f` and `-c` to a command that lists rows; it gets an `Output` as its parameter `output`.
 
     Args:
-        columns: what `-c` takes, in their order.
+        columns: columns that `-c` takes, in their order.
     """
     named = ", ".join(columns) if len(columns) <= _MOST_NAMED else "the first line of -f csv has their names"
     options = (

@@ -36,7 +36,6 @@ def require_no_secret(option: str, names: Iterable[str], fix: str) -> None:
     """Refuse values whose names speak of a secret.
 
     Args:
-        option: the option that gives the values.
         fix: how such values are given otherwise.
 
     Raises:

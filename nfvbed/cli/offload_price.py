@@ -14,7 +14,7 @@ from nfvbed.spec.layout import layout
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.price import OffloadPrice, OffloadPricer
-from nfvbed.vnfs.sockets.hosts import Surroundings
+from nfvbed.vnfs.sockets.hosts import HostResources
 
 _RUNS = 5
 _RUN_S = 1
@@ -41,7 +41,7 @@ def measure_price(site: Site, wanted: Variant, topology: str, choice: VnfChoice,
     try:
         host = require_host(site, deployment, "the cost of offloads")
         host.close_generators()
-        around = Surroundings(host.workspace, host.arrangement)
+        around = HostResources(host.workspace, host.arrangement)
         price = OffloadPricer(deployment, around).measure(_RUNS, _RUN_S)
     finally:
         site.destroy(deployment)

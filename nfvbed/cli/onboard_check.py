@@ -21,7 +21,7 @@ from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.descriptors import givenfit
 from nfvbed.vnfs.descriptors.epa import Mismatch, mismatch_of
-from nfvbed.vnfs.descriptors.given import ReadDescriptor
+from nfvbed.vnfs.descriptors.given import ParsedDescriptor
 from nfvbed.vnfs.descriptors.givenfit import Fit
 
 
@@ -53,7 +53,7 @@ def check_fit(
 
 
 def check_given(
-    project: Project, site: SiteSpec | None, variant_name: str | None, found: ReadDescriptor, *, as_json: bool
+    project: Project, site: SiteSpec | None, variant_name: str | None, found: ParsedDescriptor, *, as_json: bool
 ) -> int:
     """Print what in a descriptor does not fit; return the exit code, as `check_fit` does.
 
@@ -75,7 +75,7 @@ def check_given(
     return report(f"{found.given.path} ({found.form.value}) on {variant.name}{where}", fit, as_json=as_json)
 
 
-def _on_site(project: Project, site: SiteSpec, variant: Variant, found: ReadDescriptor) -> Fit:
+def _on_site(project: Project, site: SiteSpec, variant: Variant, found: ParsedDescriptor) -> Fit:
     place, closed = opened(site, project)
     if place is not None:
         try:

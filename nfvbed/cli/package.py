@@ -9,7 +9,7 @@ import click
 
 from nfvbed.cli.completion import FLAVOR, VNF_OR_FILE
 from nfvbed.cli.descriptor_files import checked
-from nfvbed.cli.descriptor_options import is_file, pairs
+from nfvbed.cli.descriptor_options import is_file, pairs, trust_of, trusted_option
 from nfvbed.cli.machine_options import (
     given_of,
     machine_options,
@@ -64,6 +64,7 @@ _ENDINGS = {"legacy": ".yaml", "sol": ".csar", "hot": ".hot.yaml"}
     help="VNF of several machines: its deployment flavour (SOL001). Default: a package has all.",
 )
 @machine_options
+@trusted_option
 @click.option("--most", default=1, type=click.IntRange(1, 16), help="Instances that it can be scaled to. Default: 1.")
 def command(vnf: str, form: str, output: str | None, **options: Any) -> None:
     """Write what Tacker takes of VNF (a name in vnfd), made from its vnf.yml.
@@ -71,9 +72,12 @@ def command(vnf: str, form: str, output: str | None, **options: Any) -> None:
     FILE: only check it, whatever descriptor it is: a package (CSAR), a template, a SOL001 descriptor, a vnf.yml.
     """
     project = open_project()
+    trusted = options.pop("trusted")
     if is_file(vnf, project.vnf_names):
-        click.echo(checked(project, Path(vnf)))
+        click.echo(checked(project, Path(vnf), trust_of(trusted)))
         return
+    if trusted:
+        raise UsageError("--trusted is of a package in a file", fix="give the file's path, or leave it out")
     machines = several_machines(project, vnf)
     if machines is not None:
         content = _of_several(project, machines, form, options)

@@ -26,6 +26,7 @@ from nfvbed.records import CellRole
 from nfvbed.records.quality import QualityWarning
 from nfvbed.report.throughput import claim
 from nfvbed.spec.conformance import conformance
+from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.rules import Study
 from nfvbed.spec.search import Search
 from nfvbed.spec.searchpresets import Goal
@@ -53,8 +54,7 @@ def show_plan(study: Study, root: Path, output: Output, left_out: tuple[str, ...
     """Print the plan of a study, with what its site can never have.
 
     Args:
-        root: the project's folder.
-        left_out: lines that say what of the experiment does not apply on its site.
+        left_out: lines that say which parts of the experiment do not apply on its site.
     """
     plan = expand(study.experiment, study.variants, study.choices)
     lacking, not_asked = impossible(study, plan, root)
@@ -109,6 +109,8 @@ def _print(
         table.add_row(cell.id, _rounds(plan, cell.id), units)
     console = Console()
     console.print(table)
+    for flavor in study.experiment.flavors:
+        console.print(f"flavor {flavor.name}, of this experiment: {size_of(flavor)}", highlight=False, soft_wrap=True)
     for search in _searches(study):
         console.print(f"search {search}", highlight=False, soft_wrap=True)
     for line in left_out:
@@ -140,6 +142,17 @@ def _print(
         highlight=False,
         soft_wrap=True,
     )
+
+
+def size_of(flavor: Flavor) -> str:
+    """Return what a flavor is, in words."""
+    words = [f"{flavor.vcpus} vCPUs", f"{flavor.memory_mib} MiB{' in hugepages' if flavor.hugepages else ''}"]
+    words += [f"{flavor.queues} queues a port"] if flavor.queues > 1 else []
+    words += ["a core for each vCPU"] if flavor.cpu_policy == "dedicated" else []
+    words += ["a core for QEMU's own threads"] if flavor.emulator_threads == "isolate" else []
+    words += [f"{len(flavor.numa)} NUMA nodes"] if flavor.numa else []
+    words += ["real-time vCPUs"] if flavor.realtime else []
+    return ", ".join(words)
 
 
 def incomplete_checksums(plan: Plan, study: Study) -> dict[str, list[str]]:

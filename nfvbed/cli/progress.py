@@ -162,9 +162,6 @@ class BarProgress(Observer):
     """A bar for people: what runs, how much of the time is over, how much is left.
 
     It is drawn once a second only: drawing takes time on the cores that are measured.
-
-    Args:
-        clock: seconds.
     """
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:

@@ -16,11 +16,7 @@ from nfvbed.spec.loader import Project
 
 
 def measures_in(project: Project) -> Measures:
-    """Return a function from a `nfvbed run` to the cells of variants that it measures; none where it is refused.
-
-    Args:
-        project: whose files the command would read.
-    """
+    """Return a function from a `nfvbed run` to the cells of variants that it measures; none where it is refused."""
 
     def measures(text: str) -> frozenset[str]:
         program, verb, *words = shlex.split(text)

@@ -25,9 +25,7 @@ def show_published(root: Path | None, location: str | None, names: Sequence[str]
     """Print everything published with what was measured here, as Markdown.
 
     Args:
-        root: the project's folder.
-        location: the store's, as it was given.
-        names: runs that are looked at; none: all.
+        names: runs to look at; none: all.
 
     Raises:
         StoreError, UsageError: the store cannot be read, or has no such run.

@@ -16,7 +16,7 @@ from nfvbed.records.trial import Support
 STATE_STYLES = {State.PRESENT: "green", State.LIMITED: "yellow", State.ABSENT: "red", State.UNKNOWN: "dim"}
 READINESS_STYLES = {Readiness.READY: "green", Readiness.DEGRADED: "yellow", Readiness.UNSUPPORTED: "red"}
 MOST_LINES = 10
-"""Of the summary: what a terminal shows at once, whatever is printed around it."""
+"""Length of the summary: what a terminal shows at once, whatever is printed around it."""
 
 
 def summary(report: SiteReport, width: int) -> list[Text]:

@@ -116,9 +116,7 @@ def load_runs(root: Path | None, store: str | None, names: Sequence[str], simula
     """Read runs of a store by id, a part of it, label, or `latest`.
 
     Args:
-        root: the project's folder.
-        store: its name, as it was given.
-        names: one at least.
+        names: at least one.
         simulated: whether `latest` is the newest simulated run.
 
     Raises:
@@ -146,7 +144,6 @@ def compare_runs(
 
     Args:
         root: the project's folder.
-        store: its name, as it was given.
         names: ids, parts of ids, labels, or `latest`.
         simulated: whether simulated runs are taken where none is named.
         chosen: what `comparison_options` and `chain_options` add.

@@ -84,9 +84,8 @@ def command(
         if driver == VSPERF:
             _through_vsperf(project, name, (options, overrides), store, as_json)
             return
-        left_out: tuple[str, ...] = ()
         if driver:
-            study = native_study(project, name, options, overrides)
+            study, left_out = native_study(project, name, options, overrides)
         else:
             study, left_out = load_on_site(project, name, overrides)
         if options["dry_run"]:

@@ -25,11 +25,7 @@ def _tags(given: str | None) -> tuple[str, ...]:
 
 
 def deploy_staged(site: str, cloud: StagedCloud, variant: str, options: dict[str, Any]) -> None:
-    """Deploy a variant on all machines; another one is taken down before, if that is asked for and confirmed.
-
-    Args:
-        options: those of the command, by their names.
-    """
+    """Deploy a variant on all machines; another one is taken down before, if that is asked for and confirmed."""
     order = CloudOrder(
         variant,
         options["release"],

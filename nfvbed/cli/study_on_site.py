@@ -1,6 +1,6 @@
 """An experiment as it is measured on its site: what does not apply there is left out, and said."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,29 @@ def load_on_site(project: Project, name: str, overrides: Mapping[str, Any]) -> t
     Raises:
         ConfigurationError: as `Project.load_study`.
     """
-    study = project.load_study(name, overrides)
-    if study.simulated or not study.site.has_nova or project.own_site_of(name) == study.site.name:
+    return fitted(
+        project, lambda keys: project.load_study(name, keys), overrides, own_site=lambda: project.own_site_of(name)
+    )
+
+
+def fitted(
+    project: Project,
+    study_with: Callable[[Mapping[str, Any]], Study],
+    overrides: Mapping[str, Any],
+    own_site: Callable[[], str],
+) -> tuple[Study, tuple[str, ...]]:
+    """Return a study fitted to its site, and lines that say what was left out.
+
+    Args:
+        study_with: returns the study with the values that keys of its experiment are to have.
+        overrides: what the command line gives them.
+        own_site: returns the name of the site that the experiment is written for, for which nothing is left out.
+    """
+    study = study_with(overrides)
+    if study.simulated or not study.site.has_nova or own_site() == study.site.name:
         return study, ()
     changed, notes = fit_to_site(study, overrides.keys(), _state(study, project.root))
-    return (project.load_study(name, {**overrides, **changed}) if changed else study), notes
+    return (study_with({**overrides, **changed}) if changed else study), notes
 
 
 def show_left_out(study: Study, notes: tuple[str, ...]) -> None:

@@ -25,7 +25,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_VNF = "vloop"
 EXISTING_VNF = "existing"
-"""Of sites on which nothing is onboarded."""
+"""The VNF of sites on which nothing is onboarded."""
 WITHOUT_VNF = "p2p"
 """The topology of commands that name none."""
 KEYS = ("kind", "forwarding", "flavor", "vnic", "image", "offloads", "bearers", "pcrf")

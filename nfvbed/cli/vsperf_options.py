@@ -8,8 +8,10 @@ from typing import Any, Final, TypeVar
 import click
 
 from nfvbed.cli.no_secrets import require_no_secret
+from nfvbed.cli.study_on_site import fitted
 from nfvbed.errors import UsageError
 from nfvbed.records import VnfKind
+from nfvbed.spec.commands import USUAL_SITE
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.vsperf.conf import VsperfSettings, read_settings, select, study_of, with_parameters
@@ -100,8 +102,12 @@ def read_options(project: Project, options: Mapping[str, Any]) -> VsperfSettings
     return with_parameters(settings, options["test_params"]) if options["test_params"] else settings
 
 
-def native_study(project: Project, test: str, options: Mapping[str, Any], overrides: Mapping[str, Any]) -> Study:
-    """Return the experiment that stands for a test of VSPERF, and print on standard error what differs.
+def native_study(
+    project: Project, test: str, options: Mapping[str, Any], overrides: Mapping[str, Any]
+) -> tuple[Study, tuple[str, ...]]:
+    """Return the experiment that stands for a test of VSPERF, fitted to its site, and lines on what was left out there.
+
+    What differs from VSPERF is printed on standard error.
 
     Raises:
         UsageError: there is no such test.
@@ -112,7 +118,8 @@ def native_study(project: Project, test: str, options: Mapping[str, Any], overri
     selection = select(read_options(project, options), test, project, vnf_kind=kind)
     for line in lines_of_notes(selection.notes):
         click.echo(line, err=True)
-    return study_of(selection, project, overrides)
+    # VSPERF knows one machine: the lab.
+    return fitted(project, lambda keys: study_of(selection, project, keys), overrides, own_site=lambda: USUAL_SITE)
 
 
 def native_name(test: str) -> str:

@@ -30,7 +30,7 @@ class Capacity:
     disk_mib: int
     """Free where the cloud is kept."""
     cores: int
-    """That this process may use."""
+    """Cores that this process may use."""
     root: bool
     """Whether this process is privileged."""
     missing_tools: tuple[str, ...]
@@ -41,7 +41,7 @@ def read(directory: Path, tools: Mapping[str, str]) -> dict[str, Any]:
 
     Args:
         directory: where the cloud is kept.
-        tools: programs that are needed, each with Debian's package.
+        tools: needed programs, each with Debian's package.
     """
     return {
         "memory_mib": available_kib() // 1024,
@@ -56,8 +56,7 @@ def lacks(found: Capacity, memory_mib: int, disk_mib: int, tools: Mapping[str, s
     """Return everything that is too little.
 
     Args:
-        memory_mib: that is needed, as the disk.
-        tools: as they were read with.
+        tools: those that `found` was read with.
     """
     lacking = list[Lack]()
     if not found.root:
@@ -80,9 +79,6 @@ def lacks(found: Capacity, memory_mib: int, disk_mib: int, tools: Mapping[str, s
 
 def require_none(lacking: Sequence[Lack], cloud: str, directory: Path) -> None:
     """Refuse a machine that lacks something.
-
-    Args:
-        cloud: the words for what it cannot carry.
 
     Raises:
         PrerequisiteError: with everything that is in the way.

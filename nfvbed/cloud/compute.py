@@ -27,7 +27,7 @@ class Compute(ABC):
     host: str
     """Nova's name of it, and its node's."""
     vnf_port_kind: PortKind
-    """Of the instances' ports."""
+    """Kind of the instances' ports."""
 
     @property
     def guests_mib(self) -> int | None:

@@ -3,7 +3,7 @@
 from nfvbed.spec.flavor import Flavor
 
 PREFIX = "nfvbed."
-"""Of the names of Nova's flavors that are made from `flavors/`."""
+"""Begins the names of Nova's flavors that are made from `flavors/`."""
 PAGE_KIB = "2048"
 
 

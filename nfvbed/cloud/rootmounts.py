@@ -25,7 +25,7 @@ def fill_dev(root: Path, hugepages: str) -> None:
     """Fill the /dev of a root, on which an empty file system of its own is mounted.
 
     Args:
-        hugepages: options of the file system of hugepages there.
+        hugepages: options of the file system of hugepages that is mounted there.
     """
     for name, major, minor in _DEVICES:
         _device(root / "dev" / name, major, minor)

@@ -17,11 +17,7 @@ class VariantOutcome(Record):
 
 
 def disagreements(said: Iterable[Support], happened: Iterable[VariantOutcome]) -> tuple[str, ...]:
-    """Return a sentence for each variant that did not do what the doctor says; those that were not tried have none.
-
-    Args:
-        said: the doctor's answers.
-    """
+    """Return a sentence for each variant that did not do what the doctor says; those that were not tried have none."""
     answers = {support.variant: support for support in said}
     found = []
     for outcome in happened:

@@ -36,9 +36,9 @@ LEAST_GAIN: Final = 9.0
 MISFIT: Final = 3.3
 """Standard errors by which a revision may lie off the levels of a single step, the worst of all."""
 KNOWN: Final = 1 / 6
-"""Of the step's size: a level is known where its error is at most that, so that half a step off it is three errors."""
+"""A level is known where its error is at most this part of the step, so that half a step off it is three errors."""
 LEAST_ERROR: Final = 0.001
-"""Of a revision's ratio: rounds that agree by chance are not exact."""
+"""The least error of a revision's ratio: rounds that agree by chance are not exact."""
 SIGMAS: Final = 1.959964
 NEIGHBOUR: Final = "neighbours"
 
@@ -61,7 +61,7 @@ class BisectionRules(Record):
     noise: float = Field(0.0, ge=0, lt=0.5)
     """Part by which each revision may be off by itself, either way: the layout of a build. Options have none."""
     gate: GateRules = GateRules()
-    """Of the ends and of the neighbours."""
+    """Rules of the gates between the ends and between neighbours."""
     most_rounds: int = Field(400, ge=BATCH)
     """Rounds that the search may ask for."""
 
@@ -86,7 +86,7 @@ class Bisection(Record):
     revision: int | None = None
     """The first slow one, by its place in the list, from 0."""
     ratio: float | None = None
-    """Of the step: as the fresh rounds have it, where it was convicted."""
+    """Ratio of the step: as the fresh rounds have it, where it was convicted."""
     suspected: int | None = None
     """Where the search ended, convicted or not."""
     asked: tuple[int, ...] = ()
@@ -117,7 +117,6 @@ def bisect(revisions: int, gate: MeasureEnds, ask: MeasureLevels, rules: Bisecti
         revisions: their number, at least two.
         gate: measures two of them as a gate does, in rounds of its own each time.
         ask: measures some of them next to the first.
-        rules: levels, noise and bounds.
     """
     last = revisions - 1
     ends = judge_gate([_point("ends", gate(0, last, rules.gate))], rules.gate)

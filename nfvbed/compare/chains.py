@@ -32,7 +32,7 @@ class ShareRequirement(Record):
     """The part of a shorter path's rate that a chain is asked to hold."""
 
     share: float = Field(HALF, gt=0, le=1)
-    """Of the rate of a shorter path."""
+    """Part of the rate of a shorter path."""
     of: ShareReference = ShareReference.ONE_VNF
 
 

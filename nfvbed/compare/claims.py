@@ -18,7 +18,7 @@ from nfvbed.spec.published import ClaimRule
 ALPHA: Final = 0.05
 """Two-sided level of each claim."""
 FEWEST_ROUNDS: Final = 6
-"""Of fewer pairs no exact signed-rank test decides at the level: 2 / 2^6 = 0.031."""
+"""With fewer pairs no exact signed-rank test decides at the level: 2 / 2^6 = 0.031."""
 Rounds = Mapping[int, float]
 """A positive figure for each round."""
 
@@ -41,7 +41,7 @@ class RuleJudgement(Record):
     """Figures and what they can show, in a sentence."""
     ratio: float | None = None
     interval: Interval | None = None
-    """Of the ratio of figures, or of spreads."""
+    """Interval of the ratio of figures, or of spreads."""
     p_value: float | None = None
     rounds: int = 0
     """Pairs that it rests on."""
@@ -54,7 +54,7 @@ def judge_rule(rule: ClaimRule, own: Rounds, other: Rounds, alpha: float = ALPHA
         own: figures of `of`.
         other: figures of `against`; rounds that only one side has are left out of pairs.
         alpha: two-sided level of the claim.
-        parts: number of its rules.
+        parts: number of rules of the claim, among which its level is shared.
     """
     if rule.rule == "fewer-bad-runs":
         return _bad_runs(rule, [*own.values()], [*other.values()], alpha)

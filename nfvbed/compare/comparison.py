@@ -93,7 +93,7 @@ class Comparison(Record):
     tests: tuple[MeasuredTest, ...] = ()
     """Results of tests beside the MRR."""
     hidden: tuple[HiddenShare, ...] = ()
-    """Of each row and test: how many of its trials look whole and are not."""
+    """How many trials of each row and test look whole and are not."""
     advice: dict[QualityWarning, Advice] = {}
     """On every limit and warning that occurs, by what was done."""
     distances: tuple[DistancePoint, ...]

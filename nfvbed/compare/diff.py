@@ -52,7 +52,7 @@ class ChangeVerdict(StrEnum):
     NOT_COMPARABLE = "not-comparable"
 
 
-class Ground(StrEnum):
+class VerdictBasis(StrEnum):
     """What a verdict on a traffic point rests on."""
 
     ROUNDS = "rounds"
@@ -91,7 +91,7 @@ class ReferenceChange(Record):
 
     cell: str
     same_plane: bool
-    """Of the same data plane; else testpmd in its place, on the same ports."""
+    """Whether it is of the same data plane; else it is testpmd in its place, on the same ports."""
     ratio: float | None
     """After over before."""
     verdict: Verdict
@@ -111,10 +111,11 @@ class PointChange(Record):
     after: SideRate
     verdict: ChangeVerdict
     reason: str = ""
-    ground: Ground
+    ground: VerdictBasis
     scope: ScopeFinding
     judgement: Judgement
-    """Of rounds, or of visits where there are none in common; with a reference of what is relative to it."""
+    """Judgement on rounds, or on visits where there are no common rounds; with a reference, on what is relative to it.
+    """
     seen: float | None = None
     """After over before as measured, whoever did it."""
     reference: ReferenceChange | None = None
@@ -143,10 +144,6 @@ class Diff(Record):
 
 def find_changes(comparison: Comparison, before: Side, after: Side, configurations: Configurations) -> Diff:
     """Return what changed from one side to the other.
-
-    Args:
-        comparison: of the runs of both sides.
-        configurations: those of all rows.
 
     Raises:
         UsageError: the sides are the same, share no traffic point, or are of different data planes.
@@ -247,7 +244,7 @@ class _Changes:
             after=_side(new),
             verdict=ChangeVerdict.NOT_COMPARABLE,
             reason=scope.reason,
-            ground=Ground.NOTHING,
+            ground=VerdictBasis.NOTHING,
             scope=scope,
             judgement=Judgement(verdict=Verdict.NOT_COMPARABLE, reason=scope.reason),
             seen=new.mrr.median_pps / old.mrr.median_pps if new.mrr and old.mrr and old.mrr.median_pps else None,
@@ -256,7 +253,7 @@ class _Changes:
             return change
         if old.run == new.run:
             (judged,) = judge_rows([(new, old)], [scope], self._rules)
-            return _with(change, ChangeVerdict(judged.verdict.value), judged.reason, Ground.ROUNDS, judged)
+            return _with(change, ChangeVerdict(judged.verdict.value), judged.reason, VerdictBasis.ROUNDS, judged)
         return self._between_runs(change, old, new)
 
     def _between_runs(self, change: PointChange, old: CellSummary, new: CellSummary) -> PointChange:
@@ -290,16 +287,16 @@ class _Changes:
             by = f"the reference {kept.cell} moved, too: {_times(kept.ratio)}"
             # Which way it went: a limit bounds what a verdict may say, and not what the host did.
             if judge_unpaired(_rates(rows[1]), _rates(rows[0]), self._rules).verdict is moved.verdict:
-                return _with(change, ChangeVerdict.HOST_MOVED, by, Ground.REFERENCE, seen)
+                return _with(change, ChangeVerdict.HOST_MOVED, by, VerdictBasis.REFERENCE, seen)
             reason = f"the host changed (the reference {kept.cell}: {_times(kept.ratio)}), this did not follow it"
-            return _with(change, ChangeVerdict.UNDECIDED, reason, Ground.REFERENCE, seen)
+            return _with(change, ChangeVerdict.UNDECIDED, reason, VerdictBasis.REFERENCE, seen)
         if min(kept.pairs) < LEAST_PAIRS:
             few = f"the reference {kept.cell} was next to it in {kept.pairs[0]} and {kept.pairs[1]} rounds alone"
             return self._by_placement(change, seen, few)
         judged = judge_unpaired(sides[1], sides[0], self._rules, bounds)
         still = "stood still" if moved.verdict is Verdict.SAME or moved.within_margin else "is undecided itself"
         reason = "; ".join(filter(None, (judged.reason, f"relative to {kept.cell}, which {still}")))
-        return _with(change, ChangeVerdict(judged.verdict.value), reason, Ground.REFERENCE, judged)
+        return _with(change, ChangeVerdict(judged.verdict.value), reason, VerdictBasis.REFERENCE, judged)
 
     def _by_placement(self, change: PointChange, seen: Judgement, lacking: str) -> PointChange:
         """Blame the host where it was in other states, by its own core distances; else blame nothing."""
@@ -307,9 +304,9 @@ class _Changes:
         if all(classes) and not classes[0] & classes[1]:
             states = " and ".join("/".join(sorted(names)) for names in classes)
             reason = f"the host's cores were {states} of each other, in no trial of both runs alike"
-            return _with(change, ChangeVerdict.HOST_MOVED, reason, Ground.PLACEMENT, seen)
+            return _with(change, ChangeVerdict.HOST_MOVED, reason, VerdictBasis.PLACEMENT, seen)
         reason = f"not interleaved, and {lacking}: it may be the host"
-        return _with(change, ChangeVerdict.UNDECIDED, reason, Ground.NOTHING, seen)
+        return _with(change, ChangeVerdict.UNDECIDED, reason, VerdictBasis.NOTHING, seen)
 
     def _reference(self, old: CellSummary, new: CellSummary) -> tuple[CellSummary, CellSummary] | None:
         """Find what both runs measured unchanged on the same ports, of the same plane first."""
@@ -331,7 +328,9 @@ class _Changes:
         return max(pinned, key=lambda two: (two[1].role is CellRole.SUBJECT, _visits(two)), default=None)
 
 
-def _with(change: PointChange, verdict: ChangeVerdict, reason: str, ground: Ground, judged: Judgement) -> PointChange:
+def _with(
+    change: PointChange, verdict: ChangeVerdict, reason: str, ground: VerdictBasis, judged: Judgement
+) -> PointChange:
     return change.model_copy(update={"verdict": verdict, "reason": reason, "ground": ground, "judgement": judged})
 
 

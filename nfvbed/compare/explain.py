@@ -30,7 +30,7 @@ class TrialUse(StrEnum):
     GIVEN_LOAD = "given-load"
     """At the row's own half load, or at the load that all share."""
     TEST = "test"
-    """Of a test beside the maximum receive rate."""
+    """Used by a test beside the maximum receive rate."""
     UNUSED = "unused"
 
 
@@ -64,7 +64,7 @@ class Explanation(Record):
     """All that a row's rate and verdicts rest on."""
 
     row: CellSummary
-    """With its visits (`mrr.visits`), limits and ceilings."""
+    """The row, with its visits (`mrr.visits`), limits and ceilings."""
     placement: HostPlacement
     host: HostState
     trials: tuple[ExplainedTrial, ...]
@@ -72,7 +72,7 @@ class Explanation(Record):
     difference: Difference | None
     """To what it is judged against, with the pairs; None for the baseline itself."""
     baseline_of: tuple[Difference, ...] = ()
-    """Of the rows that are judged against this one."""
+    """Differences of the rows that are judged against this one."""
     common_load_pps: int | None = None
     """The load that the variants of its traffic point shared in the end."""
     rules: Rules
@@ -88,7 +88,6 @@ def explain(data: Sequence[RunData], cell: str, options: Options | None = None) 
     Args:
         data: the runs to compare; the cell is that of the first run that has it.
         cell: its id, or the end of an id that only one cell has; a ceiling too.
-        options: as for a comparison.
 
     Raises:
         UnknownNameError: no cell, or several, have that name.
@@ -178,7 +177,6 @@ def _use(trial: TrialRecord, label: str, pair: Pair | None, load_pps: int | None
     """Return what became of a trial, and why.
 
     Args:
-        label: its placement class.
         pair: the pair of its round; None: its round makes none.
         load_pps: the load that all variants shared in the end.
         wanted: the class that was asked for, or `all`.

@@ -98,7 +98,7 @@ class PointVerdict(Record):
     verdict: GateVerdict
     reason: str
     rounds: int
-    """That the bounds are of: those of the last look."""
+    """Rounds of the last look, which the bounds are of."""
     measured: int
     """Rounds that there are."""
     ratio: float | None = None
@@ -110,11 +110,11 @@ class PointVerdict(Record):
     level: float = 0.0
     """One-sided error of the lower bound."""
     certain_loss: bool = False
-    """It passed, and is certainly slower: by less than the margin."""
+    """Whether a point that passed is certainly slower, by less than the margin."""
     reference_ratio: float | None = None
     """Reference over baseline: near 1 where nothing but chance made a difference."""
     reference_interval: tuple[float, float] | None = None
-    """Of its one-sided bounds."""
+    """One-sided bounds of the reference's ratio."""
 
 
 class GateResult(Record):
@@ -135,8 +135,6 @@ def judge_gate(points: Sequence[GatePoint], rules: GateRules, estimand: Estimand
 
     Args:
         points: at least one; of those that passed at an earlier look, later rounds are not looked at.
-        rules: margin, levels and looks.
-        estimand: what the pairs are of.
     """
     found: dict[str, PointVerdict] = {point.name: _unseen(point, rules) for point in points}
     passed: set[str] = set()

@@ -28,7 +28,9 @@ MEANINGS: Final = {
     IN_VNF: "the switch gave them to it, and did not get them back",
     RECEIVER: "the generator's port did not take them",
 }
-"""Of the places that counters tell, in the order of the path; why, counters' names tell (`records/drops.py`)."""
+"""Meanings of the places that counters tell, in the order of the path; why frames were lost, counters' names tell
+(`records/drops.py`).
+"""
 
 Counts = Mapping[str, Any]
 """Counters of a port."""
@@ -47,7 +49,6 @@ def lost_frames(trials: Sequence[TrialRecord], meanings: Meanings) -> tuple[Lost
 
     Args:
         trials: those of one cell.
-        meanings: those of the counters of all data planes.
     """
     late = _total(trials, "late")
     first = (
@@ -140,7 +141,6 @@ def _in_vnfs(ports: Mapping[str, Counts], most: int) -> list[tuple[str, str, int
     """Return what VNFs with two ports did not give back, as (place, VNF, frames).
 
     Args:
-        ports: the counters of the switch's ports.
         most: frames that no port's counter explains; what is more is left out, such as frames that end at a VNF.
     """
     found = []

@@ -46,7 +46,7 @@ class Setting(Record):
     """`mrr`, or a test of the experiment and the figure of it that is looked at."""
     site: str
     machine: str
-    """Of which it is: see `machine_of`."""
+    """Name of the machine: see `machine_of`."""
     simulated: bool = False
     sessions: Sessions = Field(default=Sessions.UNREPLIED, exclude_if=lambda form: form is Sessions.UNREPLIED)
 
@@ -65,7 +65,7 @@ class Setting(Record):
         return f"{self.cell}, {self.flows} flows {way}, {self.test}, {self.site}, machine {self.machine}{mark}"
 
 
-class Measured(Record):
+class SettingFigure(Record):
     """One run's figure of a setting, and what it was measured with."""
 
     setting: Setting
@@ -76,7 +76,7 @@ class Measured(Record):
     value: float
     """Positive or 0; of rates the median over the visits."""
     unit: str
-    """As `results.Quantity` has it: `frames/s`, `bit/s`, `s`, ..."""
+    """Unit, as `results.Quantity` has it: `frames/s`, `bit/s`, `s`, ..."""
     host_hash: str
     config_hash: str
     rig_hash: str
@@ -95,7 +95,7 @@ class ExcludedRun(Record):
     """When the run began; UTC, ISO 8601."""
     cell: str
     status: Status
-    """Of the cell where that failed, else of the run."""
+    """Status of the cell where that failed, else of the run."""
     reason: str
 
 
@@ -104,14 +104,14 @@ class Series(Record):
 
     setting: Setting
     unit: str
-    measured: tuple[Measured, ...]
+    measured: tuple[SettingFigure, ...]
     """In order of time; those that the finding is about."""
     left_out: tuple[ExcludedRun, ...] = ()
     """In order of time, since the first of them: runs that are no samples."""
     finding: SeriesFinding
 
     @property
-    def all_runs(self) -> tuple[Measured | ExcludedRun, ...]:
+    def all_runs(self) -> tuple[SettingFigure | ExcludedRun, ...]:
         """The runs in order of time, samples or not."""
         return tuple(sorted((*self.measured, *self.left_out), key=lambda entry: (entry.at, entry.run)))
 
@@ -120,7 +120,7 @@ class Change(Record):
     """What was not as it had been in the run before."""
 
     place: int
-    """Of the run in the series, from 0."""
+    """Place of the run in the series, from 0."""
     run: str
     what: tuple[str, ...]
     """`kernel: 6.12.9 -> 6.18.0`; a hash's name alone where descriptions are not stored."""
@@ -143,13 +143,13 @@ def _lasting(part: Any, loose: Sequence[str]) -> Any:
     return {key: value for key, value in part.items() if key not in loose} if isinstance(part, dict) else part
 
 
-def by_setting(measured: Iterable[Measured]) -> dict[str, tuple[Measured, ...]]:
+def by_setting(measured: Iterable[SettingFigure]) -> dict[str, tuple[SettingFigure, ...]]:
     """Return the figures of each setting in order of time, by its name; the newest `NEWEST` of each.
 
     Args:
         measured: those of all runs, in any order; one figure of a setting a run.
     """
-    groups: dict[str, list[Measured]] = {}
+    groups: dict[str, list[SettingFigure]] = {}
     for entry in measured:
         groups.setdefault(entry.setting.name, []).append(entry)
     return {
@@ -158,7 +158,7 @@ def by_setting(measured: Iterable[Measured]) -> dict[str, tuple[Measured, ...]]:
     }
 
 
-def series_of(members: Sequence[Measured], left_out: Iterable[ExcludedRun] = ()) -> Series:
+def series_of(members: Sequence[SettingFigure], left_out: Iterable[ExcludedRun] = ()) -> Series:
     """Return what the figures of one setting did.
 
     Args:
@@ -197,5 +197,5 @@ def changes_in(series: Series, descriptions: Mapping[str, Mapping[str, Any]]) ->
     return tuple(found)
 
 
-def _hash_of(entry: Measured, name: str) -> str:
+def _hash_of(entry: SettingFigure, name: str) -> str:
     return {"host": entry.host_hash, "rig": entry.rig_hash, "configuration": entry.config_hash}[name]

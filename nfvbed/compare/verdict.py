@@ -37,7 +37,7 @@ VERDICT_RULE: Final = 1
 """Version of the rules by which trials become verdicts: raised where the same trials may get another one. Bundles name
 it, so that whoever recomputes their verdicts knows which nfvbed can."""
 SAME_LEVEL: Final = 0.90
-"""Of the interval that must lie within the margin: two one-sided tests at 5 %."""
+"""Level of the interval that must lie within the margin: two one-sided tests at 5 %."""
 MANY_COMPARISONS: Final = 3
 """With more comparisons at one traffic point there is one look, corrected by Holm."""
 OPPOSING_PAIRS: Final = 3
@@ -126,7 +126,9 @@ class Judgement(Record):
     ratio: float | None = None
     """Candidate over baseline, Hodges and Lehmann's estimate; None where a side forwarded nothing."""
     interval: Interval | None = None
-    """Of the ratio, with the level that it attains; the range of the ratios (`is_range`) before the first look."""
+    """Interval of the ratio, with the level that it attains; the range of the ratios (`is_range`) before the first
+    look.
+    """
     p_value: float | None = None
     """Two-sided, of this look."""
     level: float = 0.0
@@ -149,7 +151,7 @@ class Judgement(Record):
     """The p-value corrected for all comparisons of a traffic point, where there are many."""
     by_class: tuple[ClassRatio, ...] = ()
     log_ratios: tuple[float, ...] = ()
-    """Of the pairs that the verdict rests on, in order of rounds; before the first look of all."""
+    """Log ratios of the pairs that the verdict rests on, in order of rounds; before the first look of all."""
 
 
 def judge(pairs: Sequence[Pair], rules: Rules, bounds: Bounds | None = None, comparisons: int = 1) -> Judgement:
@@ -157,7 +159,6 @@ def judge(pairs: Sequence[Pair], rules: Rules, bounds: Bounds | None = None, com
 
     Args:
         pairs: those of the rounds that both sides have, in any order.
-        rules: looks, levels and margin.
         comparisons: how many are judged at this traffic point; above `MANY_COMPARISONS` there is the last look alone,
             and the judgements have to be corrected by `holm`.
     """

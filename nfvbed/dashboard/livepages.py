@@ -1,7 +1,5 @@
 """The run page while its run goes on: events that say how far it is."""
 
-from importlib.resources import files
-
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,7 +12,7 @@ from nfvbed.dashboard.results.source import Source
 
 
 def live_pages(source: Source, plans: Plans, streams: Streams) -> APIRouter:
-    """Return the routes of a run's events, and of the script that shows them."""
+    """Return the route of a run's events."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/runs/{name}/events")
@@ -26,10 +24,5 @@ def live_pages(source: Source, plans: Plans, streams: Streams) -> APIRouter:
             return (render("run-progress", live=live), False) if live is not None else ("", True)
 
         return streams.follow(request, part)
-
-    @router.get("/static/live.js")
-    def send_script() -> Response:
-        script = files("nfvbed.dashboard").joinpath("static", "live.js").read_text(encoding="utf-8")
-        return Response(script, media_type="text/javascript", headers={"cache-control": "no-cache"})
 
     return router

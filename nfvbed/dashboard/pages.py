@@ -14,10 +14,10 @@ from nfvbed.dashboard.answers import page, saved
 from nfvbed.dashboard.jobs.records import Job
 from nfvbed.dashboard.people.roles import current
 from nfvbed.dashboard.problems import NotThereError
-from nfvbed.dashboard.rendering import style
+from nfvbed.dashboard.rendering import script, style
 from nfvbed.dashboard.results.doctor import doctor_of
 from nfvbed.dashboard.results.form import form_of
-from nfvbed.dashboard.results.overview import overview, run_states
+from nfvbed.dashboard.results.overview import run_states
 from nfvbed.dashboard.results.parameters import (
     All,
     AskedFor,
@@ -51,16 +51,13 @@ from nfvbed.report.wording import SIMULATED_MARK
 NOT_YET = "they are made when the run has ended, as to compare takes time of the cores that are measured"
 CSV_TYPE = "text/csv; charset=utf-8"
 FIGURE = r"^[a-z-]{1,40}$"
+CHECKED = {"cache-control": "no-cache"}
+"""Headers of what a browser keeps, and asks about each time."""
 
 
 def pages(source: Source, now: Callable[[], datetime]) -> APIRouter:
-    """Return the routes of pages about the whole store, and of their style sheet."""
+    """Return the routes of pages about the whole store, and of the style sheet and the scripts of all pages."""
     router = APIRouter(include_in_schema=False)
-
-    @router.get("/")
-    def show_overview(export: Export = False) -> Response:
-        found = overview(source, now())
-        return page("overview", "overview", export=export, title="Overview", here="/", overview=found)
 
     @router.get("/runs")
     def show_runs(number: Numbered = 1, everything: All = False, export: Export = False) -> Response:
@@ -77,7 +74,11 @@ def pages(source: Source, now: Callable[[], datetime]) -> APIRouter:
 
     @router.get("/static/dashboard.css")
     def send_style() -> Response:
-        return Response(style(), media_type="text/css", headers={"cache-control": "no-cache"})
+        return Response(style(), media_type="text/css", headers=CHECKED)
+
+    @router.get("/static/{name}.js")
+    def send_script(name: Literal["chain", "live", "needs"]) -> Response:
+        return Response(script(name), media_type="text/javascript", headers=CHECKED)
 
     return router
 

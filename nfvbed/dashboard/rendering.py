@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Final
 
 from nfvbed.dashboard.people.roles import current
+from nfvbed.dashboard.suggested import start_address
 from nfvbed.report.page.page import style_sheet, templates
 
 PACKAGE: Final = "nfvbed.dashboard"
@@ -22,7 +23,7 @@ def render(template: str, *, export: bool = False, **values: object) -> str:
         jinja2.UndefinedError: the template names a value that is not there.
     """
     inlined = {"style": style() if export else "", "style_hash": style_hash() if export else ""}
-    shown = {"asker": current(), "export": export, **inlined}
+    shown = {"asker": current(), "export": export, "start_address": start_address, **inlined}
     return templates(PACKAGE).get_template(f"{template}.html.j2").render({**shown, **values})
 
 

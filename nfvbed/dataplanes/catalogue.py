@@ -164,7 +164,7 @@ def ceilings(kind: PortKind, variant: Variant) -> "Mapping[CellRole, type[DataPl
     """Return what can be deployed on ports of a kind without a switch: `CEILINGS` of `ports/<kind>_ceilings.py`.
 
     Args:
-        kind: of the ports; the result is empty where there is no such module.
+        kind: kind of the ports; the result is empty where there is no such module.
 
     Raises:
         PrerequisiteError: a library that they need is missing.
@@ -187,7 +187,7 @@ def _imported(module_name: str, variant: Variant) -> ModuleType:
 
 CATALOGUE = Catalogue(ROOMS)
 VariantModel = CATALOGUE.variant_model
-"""Of variants as they are deployed, and as they are in stored runs."""
+"""Model of variants as they are deployed, and as they are in stored runs."""
 open_project = CATALOGUE.project
 kolla_plane = CATALOGUE.kolla_plane
 data_plane = CATALOGUE.data_plane

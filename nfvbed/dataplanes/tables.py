@@ -19,7 +19,7 @@ class Filling:
     """A table after it was filled."""
 
     entries: int
-    """That frames can match, as whoever holds the table counts them."""
+    """Entries that frames can match, as whoever holds the table counts them."""
     flows: int
     """Per direction: so many flows hit as many different entries, spread over the table."""
     addressing: Addressing = PLAIN
@@ -34,7 +34,7 @@ class ForwardingTable(ABC):
     entry: str
     """What an entry is, in the plural: `OpenFlow entries`, `routes`."""
     most: int
-    """As many as can be distinguished by frames."""
+    """The most entries that frames can distinguish."""
     notes: tuple[str, ...] = ()
     """What has to be known of its entries to read the figures rightly."""
 
@@ -43,8 +43,7 @@ class ForwardingTable(ABC):
         """Replace the entries by this number of entries; every direction has its share.
 
         Args:
-            entries: how many; at least one for each direction is written.
-            directions: the number of directions in which frames are sent.
+            entries: number of entries; at least one for each direction is written.
 
         Raises:
             DeployError: the table does not take them; the message says how many it took.
@@ -62,7 +61,7 @@ class LearningTable(ABC):
     """
 
     limit: int | None = None
-    """As many as it is set to hold; None: no limit is set, or none is known."""
+    """The most addresses that it is set to hold; None: no limit is set, or none is known."""
 
     @abstractmethod
     def forget(self) -> None:

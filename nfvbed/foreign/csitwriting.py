@@ -33,8 +33,6 @@ def to_uti(comparison: Comparison, data: RunData, versions: dict[str, str]) -> d
     """Return the documents of a run by the names of their files, each checked against CSIT's schema.
 
     Args:
-        comparison: of the run.
-        data: the run.
         versions: what was measured, by the hash of a cell's configuration.
     """
     made = {}

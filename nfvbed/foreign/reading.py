@@ -13,7 +13,7 @@ from nfvbed.vsperf.conf import VsperfResult
 from nfvbed.vsperf.conf.results import MOST_BYTES, read_results
 
 _BEGINNINGS: Final = (b"{", b"[")
-"""Of JSON documents, after space and a byte order mark."""
+"""Beginnings of JSON documents, after space and a byte order mark."""
 _RECEIVED: Final = "throughput_rx_fps"
 
 

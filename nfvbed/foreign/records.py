@@ -24,10 +24,10 @@ class ForeignResult(Record):
 
     tool: Tool
     tool_version: str
-    """Of the tool, or of its form of results; empty: the file does not say."""
+    """Version of the tool, or of its form of results; empty: the file does not say."""
     file: str
     sha256: str
-    """Of the file."""
+    """SHA-256 of the file."""
     place: str
     """Place in the file: a line, or keys joined by dots; empty: the file has one result."""
     test: str
@@ -35,7 +35,7 @@ class ForeignResult(Record):
     system: str
     """What was measured, in the tool's words; empty: the file does not say."""
     measured_at: str
-    """As the file has it; most name no time zone."""
+    """Time as the file has it; most name no time zone."""
     frame_size: str
     """In bytes, or a mix by its name; empty: the file does not say."""
     quantity: str

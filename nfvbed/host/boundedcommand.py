@@ -13,13 +13,13 @@ from enum import Enum
 from nfvbed.errors import DeployError, InternalError, PrerequisiteError
 
 MOST_OUTPUT_BYTES = 1 << 20
-"""Of standard output and standard error, each."""
+"""Bound of standard output and of standard error, each."""
 _SHOWN = 1000
 _CHUNK_BYTES = 65536
 
 
 @dataclass(frozen=True)
-class Finished:
+class ProgramEnd:
     """How a program ended."""
 
     status: int
@@ -37,13 +37,13 @@ class Finished:
 
 def run(
     argv: Sequence[str], *, within_s: float, text: str = "", environment: Mapping[str, str] | None = None
-) -> Finished:
+) -> ProgramEnd:
     """Run a program and return how it ended; what it started in its own session is killed when it passes a limit.
 
     What it leaves behind may hold its output open: its own end is what counts.
 
     Args:
-        within_s: its time.
+        within_s: limit of its time, in s.
         text: what it reads from its standard input, of a pipe's size at most.
         environment: all of its variables; None: nfvbed's own.
 
@@ -73,7 +73,7 @@ def run(
             if stream is not None:
                 with contextlib.suppress(BrokenPipeError):
                     stream.close()
-    return Finished(popen.returncode, output.decode(errors="replace"), errors.decode(errors="replace"))
+    return ProgramEnd(popen.returncode, output.decode(errors="replace"), errors.decode(errors="replace"))
 
 
 def _read(popen: "subprocess.Popen[bytes]", text: str, deadline: float, where: str) -> tuple[bytes, bytes]:

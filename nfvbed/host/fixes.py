@@ -31,7 +31,7 @@ def load(*modules: str, option: str = "") -> str:
 
     Args:
         modules: their names, in the order in which they are loaded.
-        option: the kernel's build option, where the module's name does not tell it.
+        option: build option of the kernel, where the module's name does not tell it.
     """
     options = option or ", ".join(_OPTIONS[name] for name in modules)
     names = modules[0] if len(modules) == 1 else f"-a {' '.join(modules)}"
@@ -42,8 +42,7 @@ def install(what: str, package: str) -> str:
     """Return the advice by which a host gets a program or a library.
 
     Args:
-        what: its own name.
-        package: Debian's package.
+        package: package of Debian.
     """
     return f"install {what} (Debian's package {package})"
 

@@ -26,9 +26,7 @@ class GeneratorStarter:
     """Starts generators in one workspace; their hugepages are reserved once.
 
     Args:
-        workspace: where the generators run.
-        hugepages_mib: reserved for them, where they use any.
-        root: the project folder with `native/build`.
+        root: folder of the project, with `native/build`.
     """
 
     def __init__(self, workspace: Workspace, arrangement: Arrangement, hugepages_mib: int, root: Path) -> None:

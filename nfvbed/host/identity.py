@@ -27,7 +27,7 @@ def this_node(command_line: str | None = None) -> NodeIdentity | None:
     """Return which guest node this machine is; None where it is none.
 
     Args:
-        command_line: of the kernel; None: this machine's.
+        command_line: command line of the kernel; None: this machine's.
     """
     text = Path("/proc/cmdline").read_text() if command_line is None else command_line
     values = dict(word.partition("=")[::2] for word in text.split())

@@ -22,9 +22,8 @@ def ask(path: Path, line: str, patience_s: float) -> dict[str, Any]:
     """Ask a program one question.
 
     Args:
-        path: of the program's socket.
-        line: the question, without its newline; empty: connecting is the question.
-        patience_s: how long each step may take.
+        line: question without its newline; empty: connecting is the question.
+        patience_s: limit of each step.
 
     Raises:
         OSError: nobody listens, or nobody answers in time.

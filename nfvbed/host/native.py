@@ -19,6 +19,9 @@ _PLACES = {
     "nfvbed-raw-forwarder": "forwarders/nfvbed-raw-forwarder",
     "nfvbed-xdp-forwarder": "forwarders/nfvbed-xdp-forwarder",
     "nfvbed-xdp-switch": "xdpswitch/nfvbed-xdp-switch",
+    "nfvbed-balancer": "balancer/nfvbed-balancer",
+    "nfvbed-balancer-simulation": "balancer/nfvbed-balancer-simulation",
+    "nfvbed-queue-ends": "balancer/nfvbed-queue-ends",
     "nfvbed-xdp-gateway": "gateway/nfvbed-xdp-gateway",
     "nfvbed-dpdk-gateway": "gateway/nfvbed-dpdk-gateway",
 }

@@ -11,8 +11,8 @@ def read_chain(site: Site, found: DeploymentRecord, deployment: Deployment) -> C
     """Read the path of a deployment that stays.
 
     Args:
-        found: the record as it was found on the site.
-        deployment: as this command has it, with its VNFs.
+        found: record as it was found on the site.
+        deployment: deployment as this command has it, with its VNFs.
 
     Raises:
         DeployError, SwitchDiedError, VnfDiedError: the path cannot be read.

@@ -9,7 +9,7 @@ from nfvbed.records.readings import CpuSample, ThreadSample, Unavailable
 STOLEN_LIMIT = 0.01
 """Part of the trial that a working thread may lose to others or to the hypervisor; a few ms a second is normal."""
 SHORT_TURN_NS = 50_000
-"""Of another thread on a core: housekeeping of the kernel takes less."""
+"""The longest turn of another thread on a core that is taken for housekeeping of the kernel."""
 LEAST_SWITCHING_NS = 20
 """No kernel takes a frame from a port to another one in less time of a core."""
 

@@ -15,7 +15,7 @@ class Load:
     """Frames/s over all directions."""
     duration_s: float
     fraction: float | None = None
-    """Of the reference, where it is a part of one."""
+    """Part of the reference, where the load is one."""
 
 
 class LoadMeter:

@@ -10,10 +10,10 @@ def paced_rate_pps(mrr_pps: Sequence[int], fraction: float, directions: int, fix
     """Return the intended load per direction, in whole frames/s, as a fraction of the median MRR.
 
     Args:
-        mrr_pps: aggregate maximum receive rates that were measured so far.
+        mrr_pps: aggregate rates of the cell that were measured so far.
         fraction: part of the median; 0 < fraction <= 1.
         directions: 1 or 2; the load is shared evenly.
-        fix: how to find out where frames are lost, for the message where too few came.
+        fix: the fix of the error: how to find out where frames are lost.
 
     Raises:
         UsageError: nothing was measured yet, or nothing was received.

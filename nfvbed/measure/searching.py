@@ -117,8 +117,7 @@ def seen_by_search(
 
     Args:
         ways: counts of each direction.
-        duration_ns: for which frames were due.
-        distance: the distance before and after the trial.
+        duration_ns: time for which frames were due.
         generator_limited: whether the generator had nothing left while the system under test had.
     """
     return Trial(

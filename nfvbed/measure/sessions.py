@@ -15,14 +15,11 @@ datapath has a flow of its own for what comes after that."""
 ATTEMPTS = 5
 SLOWEST_PPS = 10_000
 LONGEST_S = 5
-"""Of an attempt: an entry that is not used ends after 30 s."""
+"""The longest attempt: an entry that is not used ends after 30 s."""
 
 
 def open_sessions(run: Callable[[TrafficRequest], object], tracker: ConnectionTracker, request: TrafficRequest) -> None:
     """Send a few paced frames of each flow both ways, until every connection is established.
-
-    Args:
-        request: that of the coming trial.
 
     Raises:
         DeployError: some are still not established after several attempts: a trial would measure connections that are

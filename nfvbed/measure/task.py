@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-from nfvbed.records import Renewed, TrialPreset
+from nfvbed.records import RenewedPart, TrialPreset
 from nfvbed.traffic.generator import TrafficRequest, TrafficResult
 
 
@@ -21,7 +21,7 @@ class TrialTask:
     round: int
     preset: TrialPreset
     request: TrafficRequest
-    renewed: Renewed | None = None
+    renewed: RenewedPart | None = None
     """What its visit set up again; None: not reported."""
     counters: bool = True
     """Read the switch's counters around the trial; a search does without, as its trials are many and short."""

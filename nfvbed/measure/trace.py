@@ -32,7 +32,7 @@ ATTEMPTS = 5
 """A frame that is 100 us late is never sent: where others use the generator's core, some attempts send too few."""
 
 
-class Break(StrEnum):
+class LossKind(StrEnum):
     """What kind of place it is at which frames are missing."""
 
     GENERATOR_TX = "generator-tx"
@@ -47,16 +47,19 @@ class Break(StrEnum):
 
 
 HINTS = {
-    Break.GENERATOR_TX: "the port did not take the frames: see whether the data plane has opened its other side",
-    Break.SWITCH_RX: "the frames left the generator and the switch did not read them: see the port's link, its receive "
-    "queues and which thread polls them",
-    Break.NO_FLOW: "the switch read the frames and sent none on: see its rules or bridge membership, and port states",
-    Break.WRONG_PORT: "the switch sent the frames out of another port: see its rules and learnt addresses",
-    Break.DROPPED: "frames were dropped here",
-    Break.INSIDE: "frames are missing without a drop counter that says so: see the switch's log and its own statistics",
-    Break.GENERATOR_RX: "the switch sent the frames and the generator did not get them: see the ring between the two",
-    Break.WRONG_SHARE: "frames took the way of another VNF than theirs: see the rules or addresses by which flows are "
-    "shared out",
+    LossKind.GENERATOR_TX: "the port did not take the frames: see whether the data plane has opened its other side",
+    LossKind.SWITCH_RX: "the frames left the generator and the switch did not read them: see the port's link, its "
+    "receive queues and which thread polls them",
+    LossKind.NO_FLOW: "the switch read the frames and sent none on: see its rules or bridge membership, and "
+    "port states",
+    LossKind.WRONG_PORT: "the switch sent the frames out of another port: see its rules and learnt addresses",
+    LossKind.DROPPED: "frames were dropped here",
+    LossKind.INSIDE: "frames are missing without a drop counter that says so: see the switch's log and its own "
+    "statistics",
+    LossKind.GENERATOR_RX: "the switch sent the frames and the generator did not get them: see the ring between the "
+    "two",
+    LossKind.WRONG_SHARE: "frames took the way of another VNF than theirs: see the rules or addresses by which flows "
+    "are shared out",
 }
 
 
@@ -70,7 +73,7 @@ class TracePoint(Record):
     drops: dict[str, int] = {}
     """Drop counters of this side that rose during the trace."""
     counted_by: str | None = None
-    """Whose words these counters' names are."""
+    """Source of these counters, whose words their names are."""
     expected: int | None = None
     """Frames that must have passed here at least, where that is only a share of all."""
 
@@ -110,7 +113,7 @@ class DirectionTrace(Record):
     shares: tuple[ShareTrace, ...] = ()
     """One for each VNF where VNFs are side by side."""
     lost_at: str | None = None
-    kind: Break | None = None
+    kind: LossKind | None = None
     dropped: tuple[HopDrops, ...] = ()
     """Why, as counters tell; none where none rose."""
     hint: str = ""
@@ -168,7 +171,7 @@ def run_trace(
             frame_size=frame_size,
             directions=_followed(frames, result, before, after, ways),
         )
-        refused = any(direction.kind is Break.GENERATOR_TX for direction in report.directions)
+        refused = any(direction.kind is LossKind.GENERATOR_TX for direction in report.directions)
         if not refused and not any(_is_preempted(d) for d in result.directions):
             return report
         reports.append(report)
@@ -188,7 +191,7 @@ def _followed(
         reason = next(hops.reason for hops in (before, after) if isinstance(hops, Unavailable))
         hint = f"no hop between the generator's ports is counted: {reason}"
         traces = follow(frames, result, (), (), ways)
-        return tuple(t.model_copy(update={"hint": hint}) if t.kind is Break.GENERATOR_RX else t for t in traces)
+        return tuple(t.model_copy(update={"hint": hint}) if t.kind is LossKind.GENERATOR_RX else t for t in traces)
     return follow(frames, result, before, after, ways)
 
 
@@ -265,7 +268,7 @@ def _follow_direction(number: int, frames: int, counts: DirectionCounts, way: _D
     astray = next((point for point in points if point.expected is not None and _lacks(point, expected)), None)
     if astray is None:
         return trace
-    found = {"lost_at": astray.name, "kind": Break.WRONG_SHARE, "hint": HINTS[Break.WRONG_SHARE]}
+    found = {"lost_at": astray.name, "kind": LossKind.WRONG_SHARE, "hint": HINTS[LossKind.WRONG_SHARE]}
     return trace.model_copy(update=found)
 
 
@@ -275,7 +278,7 @@ def _broken(trace: DirectionTrace, place: int, steps: Sequence[Step]) -> Directi
     dropped = _dropped_before(points, place) if place else ()
     kind, stray = _classify(place, points, steps, dropped)
     hint = HINTS[kind] + (f" ({stray})" if stray else "")
-    if dropped and kind is not Break.GENERATOR_TX:
+    if dropped and kind is not LossKind.GENERATOR_TX:
         hint += f": {_why(dropped)}"
     found = {"lost_at": points[place].name, "kind": kind, "hint": hint, "dropped": dropped}
     return trace.model_copy(update=found)
@@ -358,28 +361,28 @@ def _is_generators(hop: Hop) -> bool:
 
 def _classify(
     place: int, points: Sequence[TracePoint], steps: Sequence[Step], dropped: Sequence[HopDrops]
-) -> tuple[Break, str]:
+) -> tuple[LossKind, str]:
     """Return the kind of the break and, for a wrong port, which one."""
     if place == 0:
-        return Break.GENERATOR_TX, ""
+        return LossKind.GENERATOR_TX, ""
     if place == len(points) - 1:
-        return Break.GENERATOR_RX, ""
+        return LossKind.GENERATOR_RX, ""
     hop, side = steps[place - 1]
     if _is_generators(hop):
-        return (Break.GENERATOR_TX if side == "tx" else Break.GENERATOR_RX), ""
+        return (LossKind.GENERATOR_TX if side == "tx" else LossKind.GENERATOR_RX), ""
     if dropped:
-        return Break.DROPPED, ""
+        return LossKind.DROPPED, ""
     share = points[place].expected
     within = [h for h, _ in steps if not _is_generators(h) and (share is None or h.vnf is not None)]
     if side == "rx" and share is None and hop is within[0]:
-        return Break.SWITCH_RX, ""
+        return LossKind.SWITCH_RX, ""
     came = (points[0].packets or 0) if share is None else share
     here = points[place].packets or 0
     for other in within:
         # A port of the path carries the other direction's frames too: only what exceeds them went astray.
         if other is not hop and (other.tx_packets or 0) >= came + (came - here) // 2 + 1:
-            return Break.WRONG_PORT, f"{other.name} sent {other.tx_packets}"
-    return (Break.NO_FLOW if not here else Break.INSIDE), ""
+            return LossKind.WRONG_PORT, f"{other.name} sent {other.tx_packets}"
+    return (LossKind.NO_FLOW if not here else LossKind.INSIDE), ""
 
 
 def _risen(before: Sequence[Hop], after: Sequence[Hop]) -> list[Hop]:

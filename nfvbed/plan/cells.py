@@ -48,7 +48,7 @@ class CellPlan(Record):
     ports: str
     """`Variant.ports`: its ceilings are those of the same."""
     mtu: int = USUAL_MTU
-    """Of the ports of its deployment."""
+    """MTU of the ports of its deployment."""
 
     @property
     def deployment(self) -> DeploymentKey:
@@ -95,7 +95,6 @@ def cell_id(role: CellRole, of: str, path: tuple[str, str], frame_size: FrameSiz
     Args:
         of: the variant's name; for a ceiling its ports.
         path: the topology, and the VNF's label (empty: no VNF).
-        frame_size: in bytes, or `imix`.
     """
     prefix = "" if role is CellRole.SUBJECT else f"{role.value}:"
     topology, vnf = path

@@ -19,7 +19,7 @@ ONLY = "only"
 
 
 @dataclass(frozen=True)
-class DoneTrial:
+class CompletedTrial:
     """A trial that ended well, as far as planning needs to know it."""
 
     round: int
@@ -34,7 +34,7 @@ class DoneTrial:
 
 
 @dataclass(frozen=True)
-class DoneTest:
+class CompletedTest:
     """A test that ended, with the trials that it took."""
 
     round: int
@@ -46,7 +46,7 @@ class DoneTest:
     distances: tuple[CoreDistance | None, ...]
     """Core distances of its trials; none where it could not be begun."""
     settled: bool = False
-    """It counts in every class: it failed or was blocked, or lasts longer than classes do (a soak)."""
+    """Whether it counts in every class: it failed or was blocked, or lasts longer than classes do (a soak)."""
 
     @property
     def key(self) -> TrialKey:
@@ -104,7 +104,7 @@ class Completeness:
     lacking: frozenset[str] = frozenset()
     """Labels of the tests that some subject still needs; of the MRR only where nothing is compared."""
     pairs: Mapping[Point, int] = field(default_factory=dict)
-    """Of each traffic point at which variants are compared: rounds that visited all that are left of them."""
+    """At each traffic point at which variants are compared: the rounds that visited all that are left of them."""
 
     @property
     def enough(self) -> bool:
@@ -119,10 +119,10 @@ class Completeness:
 
 def completeness(
     plan: Plan,
-    done: Sequence[DoneTrial],
+    done: Sequence[CompletedTrial],
     classify: Classify,
     without: Iterable[str] = (),
-    tests: Sequence[DoneTest] = (),
+    tests: Sequence[CompletedTest] = (),
 ) -> Completeness:
     """Return how far a run is.
 
@@ -141,7 +141,7 @@ def completeness(
 class _Count:
     """The repetitions that cells have."""
 
-    def __init__(self, plan: Plan, without: frozenset[str], done: Sequence[DoneTrial]) -> None:
+    def __init__(self, plan: Plan, without: frozenset[str], done: Sequence[CompletedTrial]) -> None:
         self._plan = plan
         self._done = done
         self._cells = [cell for cell in plan.cells if cell.id not in without]
@@ -154,7 +154,7 @@ class _Count:
             if len(left := tuple(cell for cell in cells if cell in measured)) > 1
         }
 
-    def completeness(self, tests: Sequence[DoneTest], classify: Classify) -> Completeness:
+    def completeness(self, tests: Sequence[CompletedTest], classify: Classify) -> Completeness:
         labels, of_tests = _labels(self._done, tests, classify)
         every = [*labels, *of_tests]
         classes = _classes(every)
@@ -203,7 +203,7 @@ class _Count:
                     found.append((cell.id, test, Lack(in_class, needed, what, of_a_test=True, of_class=late)))
         return found
 
-    def _complete(self, tests: Sequence[DoneTest]) -> frozenset[str]:
+    def _complete(self, tests: Sequence[CompletedTest]) -> frozenset[str]:
         of_tests = Counter((test.cell, test.test) for test in tests)
         return frozenset(
             cell.id
@@ -225,7 +225,7 @@ class _Count:
         }
 
 
-def visited(plan: Plan, done: Iterable[DoneTrial]) -> dict[str, frozenset[int]]:
+def visited(plan: Plan, done: Iterable[CompletedTrial]) -> dict[str, frozenset[int]]:
     """Return the rounds in which each cell has all its trials at maximum load."""
     counts = Counter((trial.cell, trial.round) for trial in done if trial.preset is Preset.MRR)
     found: dict[str, set[int]] = {}
@@ -239,7 +239,9 @@ def _sum(lacks: Iterable[OfCell]) -> int:
     return sum(lack.needed - lack.have for _, _, lack in lacks)
 
 
-def _labels(done: Sequence[DoneTrial], tests: Sequence[DoneTest], classify: Classify) -> tuple[list[str], list[str]]:
+def _labels(
+    done: Sequence[CompletedTrial], tests: Sequence[CompletedTest], classify: Classify
+) -> tuple[list[str], list[str]]:
     """Return the classes of trials and of tests; all distances of the host are sorted together."""
     distances = [trial.distance for trial in done]
     labels = classify([*distances, *(distance for test in tests for distance in test.distances)])

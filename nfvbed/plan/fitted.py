@@ -56,7 +56,6 @@ def fit_to_site(study: Study, given: Collection[str], state: SiteState) -> tuple
     Args:
         study: the experiment as it is written for another site, on this one.
         given: keys that the command line gives.
-        state: of the site.
     """
     if study.simulated or not study.site.has_nova:
         return {}, ()

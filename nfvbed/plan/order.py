@@ -15,7 +15,6 @@ def rotated(items: Sequence[Item], round_number: int) -> tuple[Item, ...]:
     of the host then falls on all of them alike. For two items this is ABBA BAAB, for one it changes nothing.
 
     Args:
-        items: in their declared order.
         round_number: counted from 1.
     """
     if not items:
@@ -41,7 +40,6 @@ def partners(items: Sequence[Item], round_number: int) -> tuple[Item, ...]:
     """Return what is compared at one path, ordered: two go AB in one round and BA in the next; more rotate.
 
     Args:
-        items: in their declared order.
         round_number: counted from 1.
     """
     if len(items) == 2:
@@ -62,8 +60,6 @@ def ordered_round(
     Frame sizes on one deployment rotate too, alike for all variants.
 
     Args:
-        ceilings: in their declared order.
-        subjects: likewise.
         round_number: counted from 1.
         late: deployments that come last.
         turning: ceilings that subjects are paired with; they come after them in every second round.

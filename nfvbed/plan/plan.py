@@ -132,7 +132,6 @@ class Plan:
         """Return the repetitions that a cell must have.
 
         Args:
-            cell: its id.
             test: label of a test. For the MRR where variants are compared: the rounds of the first look; for any other:
                 repetitions in one placement class.
         """

@@ -8,7 +8,7 @@ from nfvbed.records import CellRole
 from nfvbed.spec.experiment import Experiment
 
 MANY_COMPARISONS: Final = 3
-"""With more at one traffic point there is the last look alone; as `compare.verdict` has it."""
+"""With more comparisons at one traffic point there is the last look alone; as `compare.verdict` has it."""
 
 
 def compared_points(experiment: Experiment, cells: Iterable[CellPlan]) -> dict[Point, tuple[str, ...]]:

@@ -45,7 +45,7 @@ from nfvbed.records.words import CellRole as CellRole
 from nfvbed.records.words import GeneratorPlace as GeneratorPlace
 from nfvbed.records.words import HopKind as HopKind
 from nfvbed.records.words import Preset as Preset
-from nfvbed.records.words import Renewed as Renewed
+from nfvbed.records.words import RenewedPart as RenewedPart
 from nfvbed.records.words import Role as Role
 from nfvbed.records.words import Sessions as Sessions
 from nfvbed.records.words import Status as Status

@@ -34,7 +34,7 @@ class Annotation(Record):
     run: RunId
     mark: Mark
     text: str
-    """Of the label or the note; empty: it is taken back. Of a hidden run `yes`."""
+    """Text of the label or the note; empty: it is taken back. A hidden run has `yes`."""
     by: str
     at: str
     """UTC, ISO 8601."""

@@ -19,7 +19,7 @@ class ChainCable(Record):
     """From the first to the second."""
     backward_packets: int
     cookies: tuple[int, ...]
-    """Of its rules in the switch."""
+    """Cookies of its rules in the switch."""
 
 
 class ChainVnf(Record):
@@ -42,7 +42,7 @@ class ChainReport(Record):
     path: tuple[str, ...]
     """VNFs from outside end 0 to outside end 1."""
     vnfs: tuple[ChainVnf, ...]
-    """As they are numbered."""
+    """The VNFs, in the order of their numbers."""
     hops: tuple[Hop, ...] = ()
     """In the order of the path; none where `uncounted` says why."""
     uncounted: str = ""

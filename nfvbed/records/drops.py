@@ -100,7 +100,9 @@ _OVS_PORTS: Final = {
     "rx_errors": rx(Cause.SEVERAL, f"they came with errors (length, checksum), and {SEVERAL}"),
     "tx_errors": tx(Cause.SEVERAL, f"they left with errors, and {SEVERAL}"),
 }
-"""Of a port (`lib/netdev-dpdk.c`: SW_CSTATS; OpenFlow's port counters). A policy's drops are in rx_dropped too."""
+"""Counters of a port (`lib/netdev-dpdk.c`: SW_CSTATS; OpenFlow's port counters). A policy's drops are in rx_dropped
+too.
+"""
 
 _OVS_DATAPATH: Final = {
     "drop_action_of_pipeline": DropCounter(Cause.RULE, "a rule drops them, or no rule matches them"),
@@ -153,7 +155,7 @@ _OVS_DATAPATH: Final = {
     "failed_upcalls": DropCounter(Cause.LOOKUP, "the slow path did not answer for their flow (upcalls that failed)"),
     "lost_upcalls": DropCounter(Cause.LOOKUP, "the slow path's queue was full (upcalls that the kernel lost)"),
 }
-"""Of a datapath: coverage counters of Open vSwitch; the last two are a thread's and the kernel's own."""
+"""Coverage counters of a datapath of Open vSwitch; the last two are a thread's and the kernel's own."""
 
 _NICS: Final = {
     "rx_missed_errors": rx(Cause.RING, RING_IN),
@@ -189,7 +191,7 @@ _NICS: Final = {
     "tx_link_down_dropped": tx(Cause.LINK, "the port had no link"),
     "tx_tso_errors": tx(Cause.OFFLOAD, "the NIC could not segment them"),
 }
-"""Of NICs, by the names of DPDK's xstats, of Open vSwitch's interfaces and of rtnl_link_stats64 alike."""
+"""Counters of NICs, by the names of DPDK's xstats, of Open vSwitch's interfaces and of rtnl_link_stats64 alike."""
 
 LINUX: Final = {
     "rx_dropped": rx(
@@ -271,7 +273,7 @@ TABLES: Final[Mapping[str, Mapping[str, DropCounter]]] = {
 """By who counts; without what data planes count by names of their own."""
 
 _OF_A_QUEUE: Final = re.compile(r"xsk_queue_\d+_(rx_dropped|rx_invalid_descs|tx_invalid_descs)")
-"""Of an AF_XDP port of Open vSwitch, for each of its queues (`lib/netdev-afxdp.c`: XDP_CSTATS)."""
+"""Counters of each queue of an AF_XDP port of Open vSwitch (`lib/netdev-afxdp.c`: XDP_CSTATS)."""
 _OF_A_SOCKET: Final = {
     "rx_dropped": rx(Cause.SEVERAL, _SOCKET_DROPPED),
     "rx_invalid_descs": rx(Cause.INVALID, "the kernel refused the descriptors of the socket's receive ring"),

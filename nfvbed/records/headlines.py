@@ -10,9 +10,9 @@ from typing import Final
 from nfvbed.records.words import ResultKind
 
 THROUGHPUT, BOUNDS = "throughput", "bounds"
-"""Of each goal of a search."""
+"""Quantities of each goal of a search."""
 FORWARDED, MISSING, P50, P99 = "forwarded rate", "missing frames", "P50", "P99"
-"""Of each load of a test at given loads."""
+"""Quantities of each load of a test at given loads."""
 
 HEADLINES: Final[Mapping[ResultKind, tuple[str, ...]]] = {
     ResultKind.SEARCH: (THROUGHPUT, BOUNDS),
@@ -40,6 +40,7 @@ HEADLINES: Final[Mapping[ResultKind, tuple[str, ...]]] = {
         "memory throughput",
     ),
     ResultKind.GUEST_MULTIQUEUE: ("TCP throughput", "transactions", "slowest connection"),
+    ResultKind.QUEUE_BALANCE: ("imbalance", "queues used", "moves", "out of order", "mapper"),
     ResultKind.COST: ("user", "system", "softirq", "guest", "cycles"),
     ResultKind.XDP_TASKS: ("time per packet", "cycles per packet", "processed"),
     ResultKind.ATTACH_RATE: ("attach rate", "attach P50", "attach P99", "failed"),
@@ -56,4 +57,6 @@ HEADLINES: Final[Mapping[ResultKind, tuple[str, ...]]] = {
         "optimal_learning_rate_fps",
     ),
 }
-"""Of cost all kinds of time are read, as they add up: a bridge's work is the kernel's, a poller's its own."""
+"""The quantities that are read first, by kind. Of cost all kinds of time are read, as they add up: a bridge's work is
+the kernel's, a poller's its own.
+"""

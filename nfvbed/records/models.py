@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from nfvbed.signals import signals_held
 
 _FRAMES_BETWEEN = 1
-"""That of `model_rebuild` here, between its caller, in whose names annotations are looked up, and pydantic's."""
+"""The one frame on the stack between the caller of `model_rebuild`, in whose names annotations are looked up, and
+pydantic's.
+"""
 
 
 class DeferredModel(BaseModel):

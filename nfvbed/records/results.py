@@ -185,6 +185,19 @@ class MeasuredRow(Record):
     reason: str = ""
 
 
+class Series(Record):
+    """A quantity over time, from the start of what it was measured in."""
+
+    label: str
+    """Label of the row that it belongs to."""
+    name: str
+    unit: str
+    step_s: float
+    """Length of an interval; there is one value for each."""
+    values: tuple[float | None, ...]
+    """Values in order; None: nothing was there to measure."""
+
+
 class TablePayload(Record):
     """The result of a test that measures quantities under one or several conditions."""
 
@@ -193,6 +206,8 @@ class TablePayload(Record):
     rows: tuple[MeasuredRow, ...]
     notes: tuple[str, ...] = ()
     """Sentences that the figures need to be read rightly."""
+    series: tuple[Series, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """What was read over time beside the rows' quantities."""
 
     @property
     def sequences(self) -> tuple[int, ...]:

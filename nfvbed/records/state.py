@@ -35,7 +35,7 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_split), PlainSerializer(_joi
 Cores = Annotated[tuple[int, ...], BeforeValidator(_split), PlainSerializer(_join, return_type=str)]
 """Written with commas."""
 NESTED = BeforeValidator(_parse)
-"""Of a field that is a model: deployments of nfvbed before this one, which may still run, have it as text."""
+"""Parses a field that is a model: deployments of nfvbed before this one, which may still run, have it as text."""
 
 
 class State(Record):
@@ -76,7 +76,7 @@ class PlaneState(State):
     switch_netns: str | None = None
     """Path of the network namespace of the switch's links, where it has some."""
     generator_netns: str | None = None
-    """Of the generator's links."""
+    """Network namespace of the generator's links."""
     idle_port: str | None = None
     """What nfvgen opens at an end at which there is nothing for it."""
     destination_macs: Words | None = None

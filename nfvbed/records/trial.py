@@ -16,7 +16,7 @@ from nfvbed.records.words import (
     CellRole,
     HopKind,
     Preset,
-    Renewed,
+    RenewedPart,
     ResultKind,
     Role,
     Status,
@@ -167,7 +167,7 @@ class LoopGaps(Record):
     """Rounds of the generator's loop that took longer than their frames explain: its thread was kept from its core."""
 
     count: int = Field(ge=0)
-    """Of more than 20 us."""
+    """Gaps of more than 20 us."""
     total_ns: int = Field(ge=0)
     longest_ns: int = Field(ge=0)
     """0: there was none."""
@@ -228,7 +228,7 @@ class TrialRecord(Record):
     """Number of the trial in its run, from 1; one that is repeated after a failure gets a new number."""
     round: int
     preset: TrialPreset
-    renewed: Renewed | None = None
+    renewed: RenewedPart | None = None
     """Parts that its visit (one cell in one round) set up again; None: stored before format 4."""
     started_at: str
     """UTC, ISO 8601."""

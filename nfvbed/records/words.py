@@ -16,7 +16,7 @@ class Status(StrEnum):
 
 
 class Role(StrEnum):
-    """Whose CPU time it is."""
+    """Who CPU time is taken by."""
 
     SWITCH = "switch"
     VNF = "vnf"
@@ -64,7 +64,7 @@ class CellRole(StrEnum):
     """The VNF looped back alone, the generator on its ports: its own ceiling."""
 
 
-class Renewed(StrEnum):
+class RenewedPart(StrEnum):
     """The part that a visit to a cell set up again before its trials."""
 
     DEPLOYMENT = "deployment"
@@ -127,6 +127,8 @@ class ResultKind(StrEnum):
     """Misses of translation look-aside buffers by number of VNFs."""
     GUEST_MULTIQUEUE = "guest-multiqueue"
     """Queues of a guest's port against connections."""
+    QUEUE_BALANCE = "queue-balance"
+    """How evenly the flows to a multi-queue tap are spread over its queues."""
     COST = "cost"
     """What forwarding a packet costs: CPU time, cycles, context switches."""
     XDP_TASKS = "xdp-tasks"
@@ -159,7 +161,7 @@ class VnfKind(StrEnum):
     CONTAINER = "container"
     """A network namespace with veth ports."""
     EXISTING = "existing"
-    """It runs already; nfvbed only measures through it."""
+    """The VNF runs already; nfvbed only measures through it."""
 
 
 class Accelerator(StrEnum):

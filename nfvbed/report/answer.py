@@ -34,7 +34,8 @@ class Answer(Record):
     sentences: tuple[str, ...]
     """One for each point, in the same order."""
     decide: tuple[str, ...] = ()
-    """Of a survey: for each point the command that would decide what its ranges leave open; empty where nothing is."""
+    """The command for each point of a survey that would decide what its ranges leave open; empty where nothing is open.
+    """
 
 
 def answer(comparison: Comparison) -> Answer:

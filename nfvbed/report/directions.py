@@ -20,7 +20,7 @@ class LatencyLine:
     load: str
     direction: str
     columns: tuple[str, ...]
-    """As `wording.LATENCY_HEADINGS` names them."""
+    """Values under `wording.LATENCY_HEADINGS`."""
     warnings: tuple[QualityWarning, ...]
     """About its load."""
 

@@ -25,7 +25,7 @@ from nfvbed.patience import patient
 IDLE_S: Final = 300.0
 """Without drawings, after which the process ends."""
 LONGEST_S: Final = patient(30.0)
-"""Of one drawing."""
+"""Bound of one drawing."""
 _END_S: Final = 2.0
 _LENGTH: Final = struct.Struct(">I")
 """Before each request and answer, as the program has it."""

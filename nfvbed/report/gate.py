@@ -136,11 +136,7 @@ def _point(
 
 
 def error_of(result: GateResult, run: str) -> NfvbedError | None:
-    """Return the error by which a gate ends; None where the candidate passed.
-
-    Args:
-        run: its id.
-    """
+    """Return the error by which a gate ends; None where the candidate passed."""
     kind = ERRORS.get(result.verdict)
     if kind is None:
         return None
@@ -181,12 +177,7 @@ def levels(result: GateResult) -> str:
 
 
 def markdown(result: GateResult, title: str, run: str) -> str:
-    """Return a gate as Markdown.
-
-    Args:
-        title: of its run.
-        run: its id.
-    """
+    """Return a gate as Markdown."""
     parts = [f"**{escaped(head(result, title))}**", table(HEADING, [row_of(entry) for entry in result.points])]
     return "\n".join([parts[0], "", parts[1], escaped(f"{result.reason}. {levels(result)} Run {run}."), ""])
 

@@ -10,9 +10,9 @@ from nfvbed.compare.series import (
     CAME_TO_ITS_END,
     MRR,
     ExcludedRun,
-    Measured,
     Series,
     Setting,
+    SettingFigure,
     by_setting,
     machine_of,
     series_of,
@@ -38,16 +38,12 @@ Key = tuple[str, str | None]
 
 
 class History:
-    """Reads the figures of runs; may be called from several threads.
-
-    Args:
-        store: open.
-    """
+    """Reads the figures of runs; may be called from several threads."""
 
     def __init__(self, store: "Store", selection: Selection = MEASURED) -> None:
         self._store = store
         self._selection = selection
-        self._kept: dict[Key, tuple[Measured | ExcludedRun, ...]] = {}
+        self._kept: dict[Key, tuple[SettingFigure | ExcludedRun, ...]] = {}
         self._found: dict[str, Series] = {}
         self._described: dict[str, dict[str, Any]] = {}
         self._one_at_a_time = threading.Lock()
@@ -56,7 +52,7 @@ class History:
         """Return the settings that several of the newest ended runs measured, with those runs that are no samples."""
         with self._one_at_a_time:
             every = self._every(NEWEST_RUNS)
-            settings = by_setting(entry for entry in every if isinstance(entry, Measured))
+            settings = by_setting(entry for entry in every if isinstance(entry, SettingFigure))
             others: dict[str, list[ExcludedRun]] = {}
             for entry in every:
                 if isinstance(entry, ExcludedRun):
@@ -65,21 +61,21 @@ class History:
             self._found = {name: self._series(name, members, others.get(name, ())) for name, members in several.items()}
             return tuple(self._found.values())
 
-    def measured(self, most: int | None = NEWEST_RUNS) -> tuple[Measured, ...]:
+    def measured(self, most: int | None = NEWEST_RUNS) -> tuple[SettingFigure, ...]:
         """Return the figures of the newest ended runs, also of settings that one run alone measured.
 
         Args:
-            most: so many runs; None: all of them.
+            most: the most runs; None: all of them.
         """
         with self._one_at_a_time:
-            return tuple(entry for entry in self._every(most) if isinstance(entry, Measured))
+            return tuple(entry for entry in self._every(most) if isinstance(entry, SettingFigure))
 
-    def _every(self, most: int | None) -> list[Measured | ExcludedRun]:
+    def _every(self, most: int | None) -> list[SettingFigure | ExcludedRun]:
         runs = [run for run in self._store.runs(self._selection) if run.status is not None][:most]
         self._kept = {(run.id, run.ended_at): self._of(run) for run in runs}
         return [entry for figures in self._kept.values() for entry in figures]
 
-    def _series(self, name: str, members: tuple[Measured, ...], others: Sequence[ExcludedRun]) -> Series:
+    def _series(self, name: str, members: tuple[SettingFigure, ...], others: Sequence[ExcludedRun]) -> Series:
         known = self._found.get(name)
         since = [entry for entry in others if entry.at >= members[0].at]
         if known is not None and known.measured == members and set(known.left_out) == set(since):
@@ -93,7 +89,7 @@ class History:
         }
         return {digest: described(self._store, digest) for digest in digests}
 
-    def _of(self, run: RunRecord) -> tuple[Measured | ExcludedRun, ...]:
+    def _of(self, run: RunRecord) -> tuple[SettingFigure | ExcludedRun, ...]:
         known = self._kept.get((run.id, run.ended_at))
         if known is not None:
             return known
@@ -110,7 +106,7 @@ class History:
             self._described[rig_hash] = described(self._store, rig_hash)
         return Sessions(self._described[rig_hash].get(SESSIONS, Sessions.UNREPLIED))
 
-    def _read(self, run: RunRecord) -> Iterable[Measured | ExcludedRun]:
+    def _read(self, run: RunRecord) -> Iterable[SettingFigure | ExcludedRun]:
         """Yield the figures of a run that are samples; of what failed, or of a run that did, the state alone."""
         ended = {cell.id: cell for cell in self._store.cells(run.id) if cell.role is CellRole.SUBJECT}
         seen = set()
@@ -131,7 +127,7 @@ class History:
             self._described[run.host_hash] = described(self._store, run.host_hash)
         return machine_of(self._described[run.host_hash], run.host_hash)
 
-    def _figures(self, run: RunRecord, subjects: Mapping[str, CellRecord]) -> Iterable[Measured]:
+    def _figures(self, run: RunRecord, subjects: Mapping[str, CellRecord]) -> Iterable[SettingFigure]:
         machine = self._machine(run)
         sessions = {cell.id: self._sessions(cell.rig_hash) for cell in subjects.values()}
         rates: dict[str, list[float]] = {}
@@ -200,9 +196,9 @@ def _measured(
     place: tuple[str, Sessions],
     figure: Figure,
     warnings: tuple[QualityWarning, ...],
-) -> Measured:
+) -> SettingFigure:
     test, value, unit = figure
-    return Measured(
+    return SettingFigure(
         setting=_setting(run, cell, place, test),
         run=run.id,
         at=run.started_at,

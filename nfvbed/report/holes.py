@@ -8,7 +8,7 @@ from nfvbed.records import Record, Status
 from nfvbed.report import wording
 
 
-class Hole(Record):
+class MissingCells(Record):
     """Cells of one variant without a number, for one reason."""
 
     variant: str
@@ -23,14 +23,14 @@ class Hole(Record):
         return "; ".join(self.points) or "everywhere"
 
 
-def holes(rows: Sequence[CellSummary]) -> tuple[Hole, ...]:
+def holes(rows: Sequence[CellSummary]) -> tuple[MissingCells, ...]:
     """Group the rows that have no number, in the order of the rows."""
     groups: dict[tuple[str, Status, str], list[CellSummary]] = {}
     for row in rows:
         if row.mrr is None:
             groups.setdefault((row.variant, row.status, row.reason), []).append(row)
     return tuple(
-        Hole(
+        MissingCells(
             variant=variant,
             status=status,
             reason=reason,

@@ -37,10 +37,8 @@ def junit_xml(suite: str, classname: str, cases: Sequence[TestCase], time_s: flo
     """Return a suite as a document.
 
     Args:
-        suite: its name.
-        classname: what cases are grouped by.
-        cases: in order.
-        time_s: that the whole suite took.
+        classname: groups the cases.
+        time_s: time of the whole suite.
     """
     count = {kind: sum(case.outcome is kind for case in cases) for kind in Outcome}
     numbers = {"tests": len(cases), "failures": count[Outcome.FAILED], "errors": count[Outcome.ERROR]}

@@ -80,10 +80,6 @@ def why_unanswered(run: RunRecord, compared: Callable[[], Comparison]) -> str:
     A verdict answers a comparison. A survey, tests, or one variant alone have an answer where something was measured.
     What cannot be compared answers nothing, nor does a run that failed.
 
-    Args:
-        run: ended.
-        compared: compares its variants; not called where the run failed.
-
     Raises:
         DamagedError: the run cannot be read.
     """

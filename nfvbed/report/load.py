@@ -40,9 +40,9 @@ class LoadedRuns:
     looks: tuple[int, ...] | None = None
     """Rounds after which the first run's experiment looks at verdicts; None: not stored (older runs)."""
     purpose: Literal["compare", "survey"] = "compare"
-    """Of the first run's experiment."""
+    """Purpose of the first run's experiment."""
     title: str = ""
-    """Of the runs' experiments; empty where their plans are not stored."""
+    """Title of the runs' experiments; empty where their plans are not stored."""
 
 
 def make_options(loaded: LoadedRuns, chosen: Mapping[str, Any]) -> Options:
@@ -76,8 +76,7 @@ def load(
     """Return runs by id, a part of it, label, or `latest`; each once, in the order given.
 
     Args:
-        store: open.
-        names: one at least.
+        names: at least one.
         variant_model: the model of variants, with the options of all data planes that there are.
         latency_of: only trials of these variants have their latency, and no other histograms are read; None: all have.
         selection: the runs among which `latest` is the newest.

@@ -16,8 +16,8 @@ from nfvbed.report.loadtables import bound_lines_of_tables
 from nfvbed.report.publishedlines import published_lines
 
 MANY = 6
-"""With more quantities than that those beside the headline are in one column, one below the other: a table has a
-width."""
+"""With more quantities than that, those beside the headline share one column, one below the other: a table has a width.
+"""
 TOGETHER = "measured"
 
 
@@ -49,7 +49,7 @@ class MeasuredTable:
     headline: tuple[str, ...]
     """The quantities that are read first, as far as any line has them."""
     names: tuple[str, ...]
-    """Of the quantities, in order."""
+    """Names of the quantities, in order."""
     lines: tuple[MeasuredLine, ...]
     notes: tuple[str, ...]
 

@@ -51,7 +51,6 @@ def examine_runs(
     """Return runs, each read and compared by itself.
 
     Args:
-        store: open.
         runs: in the order in which they are wanted.
         variant_model: the model of variants, with the options of all data planes that there are.
         margin: within which rates count as the same.

@@ -14,7 +14,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.registry import Collector
 
-from nfvbed.compare.series import Measured, Setting
+from nfvbed.compare.series import Setting, SettingFigure
 
 _ENCODE: Final[Callable[[CollectorRegistry], bytes]] = generate_latest
 PREFIX: Final = "nfvbed"
@@ -65,9 +65,9 @@ LABELS: Final = (
 )
 
 
-def newest_figures(measured: Iterable[Measured]) -> list[GaugeMetricFamily]:
+def newest_figures(measured: Iterable[SettingFigure]) -> list[GaugeMetricFamily]:
     """Return each setting's newest figure, and when its run began, without times of their own."""
-    newest: dict[tuple[Setting, str], Measured] = {}
+    newest: dict[tuple[Setting, str], SettingFigure] = {}
     for entry in measured:
         key = entry.setting, metric_unit(entry.unit)[0]
         if key not in newest or _order(entry) > _order(newest[key]):
@@ -85,7 +85,7 @@ def newest_figures(measured: Iterable[Measured]) -> list[GaugeMetricFamily]:
     return [*families, began]
 
 
-def history_text(measured: Iterable[Measured]) -> str:
+def history_text(measured: Iterable[SettingFigure]) -> str:
     """Return all figures as OpenMetrics, each with the time when its run began: `promtool tsdb create-blocks-from`."""
 
     class AllFigures(Collector):
@@ -97,9 +97,9 @@ def history_text(measured: Iterable[Measured]) -> str:
     return _ENCODE(registry).decode()
 
 
-def _families(measured: Iterable[Measured], *, with_times: bool) -> list[GaugeMetricFamily]:
+def _families(measured: Iterable[SettingFigure], *, with_times: bool) -> list[GaugeMetricFamily]:
     """Return figures by unit, those of a setting together and in order of time."""
-    found: dict[str, dict[Setting, list[Measured]]] = {}
+    found: dict[str, dict[Setting, list[SettingFigure]]] = {}
     for entry in sorted(measured, key=_order):
         found.setdefault(metric_unit(entry.unit)[0], {}).setdefault(entry.setting, []).append(entry)
     families = []
@@ -121,7 +121,7 @@ def _values(setting: Setting) -> tuple[str, ...]:
     return tuple(found[name] for name in LABELS)
 
 
-def _order(entry: Measured) -> tuple[str, str]:
+def _order(entry: SettingFigure) -> tuple[str, str]:
     return entry.at, entry.run
 
 

@@ -6,12 +6,7 @@ from nfvbed.spec.published import PublishedColumn, publications
 
 
 def published_lines(experiments: Collection[str], kind: str) -> tuple[str, ...]:
-    """Return a sentence for each published table whose like one of these experiments measures.
-
-    Args:
-        experiments: their names.
-        kind: kind of the tests whose table the sentences are below.
-    """
+    """Return a sentence for each published table whose like one of these experiments measures."""
     return tuple(
         f"Published, on another host and never ranked with these: {table.title} ({entry.name}), {table.unit}: "
         f"{'; '.join(_column(column) for column in table.columns)}. What differs: nfvbed compare --published."

@@ -24,7 +24,7 @@ class SearchLine(Record):
     goal: str
     placement: str
     throughput: str
-    """Of a regular result."""
+    """Throughput of a regular result; else empty."""
     bounds: str
     relative: str
     """Ratio to the search of testpmd in the switch's place in the same round."""
@@ -46,7 +46,6 @@ def search_lines(searches: Sequence[MeasuredTest], cell: str) -> tuple[SearchLin
 
     Args:
         searches: those of the cell, and those that they are relative to.
-        cell: its id.
     """
     ratios = {
         (one.test, one.round, one.goal): one.ratio for one in rounds_ratios(entry.result for entry in searches)

@@ -18,7 +18,7 @@ from nfvbed.spec.conformance import Conformance, applicable, conformance
 from nfvbed.spec.searchpresets import Goal
 
 JUDGED_BY_SEARCHES = (QualityWarning.UNSENT, QualityWarning.GENERATOR_LIMITED)
-"""Of trials above what the system forwards; where they decide a bound the result is irregular, and says so."""
+"""Warnings of trials above what the system forwards; where they decide a bound the result is irregular, and says so."""
 SEARCHES_AS_DELIVERED = 5
 """Fewer show nothing of what a host does to a result."""
 SENTENCE = (
@@ -52,7 +52,7 @@ class ThroughputRow:
     irregular: tuple[tuple[Irregularity, str], ...]
     """Reason and explanation of each irregular result."""
     warnings: tuple[QualityWarning, ...] = ()
-    """Of any trial of the searches."""
+    """Warnings of any trial of the searches."""
     status: str = ""
     """Why there is no result at all, or none yet."""
     relative: RelativeThroughput | None = None
@@ -222,8 +222,7 @@ def conformity(rows: Iterable[ThroughputRow], *, reasons: bool = True) -> tuple[
     """Return what the searches may claim of the standards, and how they deviate from them; each once.
 
     Args:
-        rows: those of searches.
-        reasons: also say why a claim is not higher.
+        reasons: whether it is said why a claim is not higher.
     """
     shown = [row for row in rows if row.goal is not None]
     claims = (claim(row.preset, row.goal.name, row.conformance, reasons=reasons) for row in shown if row.goal)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from nfvbed.compare.samples.steps import OutlyingRun, SeriesFinding, Step, acknowledgement_of
-from nfvbed.compare.series import MRR, Change, ExcludedRun, Measured, Series, Setting, changes_in
+from nfvbed.compare.series import MRR, Change, ExcludedRun, Series, Setting, SettingFigure, changes_in
 from nfvbed.records import Record, Status
 from nfvbed.records.acknowledgements import Acknowledgement
 from nfvbed.report import wording
@@ -20,7 +20,7 @@ class SeenStep(Record):
     acknowledged: Acknowledgement | None = None
     """None: it is reported."""
     changed: tuple[str, ...] = ()
-    """Of host, rig and configuration; it may be why, and need not be."""
+    """Changes of host, rig and configuration; one may be why, and need not be."""
 
     @property
     def is_open(self) -> bool:
@@ -35,7 +35,7 @@ class Trend(Record):
     steps: tuple[SeenStep, ...]
     """In order of time."""
     changes: tuple[Change, ...]
-    """Of host, rig and configuration."""
+    """Changes of host, rig and configuration."""
 
     @property
     def newest_open(self) -> SeenStep | None:
@@ -139,7 +139,7 @@ def _not_in_it(series: Series) -> str:
     return f" {number} more {words[0]} of it {words[1]}: {told}.{newest}"
 
 
-def state_of(series: Series, entry: Measured | ExcludedRun) -> str:
+def state_of(series: Series, entry: SettingFigure | ExcludedRun) -> str:
     """Return what a run is in its series; of one that is no sample how it ended, and why."""
     if isinstance(entry, ExcludedRun):
         return f"{entry.status.value}, no sample{f': {entry.reason}' if entry.reason else ''}"
@@ -147,12 +147,12 @@ def state_of(series: Series, entry: Measured | ExcludedRun) -> str:
     return "; ".join(part for part in ("" if entry.status is Status.OK else entry.status.value, said) if part)
 
 
-def figure_of(entry: Measured | ExcludedRun) -> str:
+def figure_of(entry: SettingFigure | ExcludedRun) -> str:
     """Return a run's figure; a dash for one that is no sample."""
     return wording.NOTHING if isinstance(entry, ExcludedRun) else wording.quantity(entry.value, entry.unit)
 
 
-def warnings_of(entry: Measured | ExcludedRun) -> str:
+def warnings_of(entry: SettingFigure | ExcludedRun) -> str:
     """Return the warnings that a run's figure was stored with."""
     if isinstance(entry, ExcludedRun):
         return ""

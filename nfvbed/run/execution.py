@@ -29,7 +29,7 @@ class Execution:
     """One run: its study, its plan, its rows.
 
     Args:
-        runnable: names of the variants that this host can run.
+        runnable: names of variants.
     """
 
     def __init__(self, study: Study, runnable: Sequence[str], ledger: RunLedger, tools: Tools) -> None:

@@ -10,11 +10,7 @@ from nfvbed.run.looks import Look
 
 
 class GateLooks:
-    """The rule of a gate's looks, for `Tools.decide`; it judges as the gate will, limits left aside.
-
-    Args:
-        rules: those of the gate.
-    """
+    """The rule of a gate's looks, for `Tools.decide`; it judges as the gate will, limits left aside."""
 
     def __init__(self, rules: GateRules) -> None:
         self._rules = rules

@@ -29,7 +29,7 @@ class OptionSet(Record):
     """One side of a gate: a variant's file and the options that differ from it."""
 
     text: str
-    """As it was given."""
+    """The options as they were given."""
     variant: str
     options: dict[str, Any] = {}
 
@@ -55,8 +55,6 @@ def read_option_set(text: str, variant: str, names: Sequence[str]) -> OptionSet:
 
     Args:
         text: `own`, the name of a variant, or `KEY=VALUE[,KEY=VALUE]`; values are YAML.
-        variant: the variant that the gate is of.
-        names: of all variants.
 
     Raises:
         UsageError: it has none of these forms.
@@ -95,7 +93,7 @@ def study_of_levels(project: Project, spec: GateSpec, others: Mapping[str, Optio
 
     Args:
         spec: its looks are one, after all rounds; its candidate is not measured.
-        others: by the names that they have in the run.
+        others: options by the names that revisions have in the run.
 
     Raises:
         ConfigurationError: as `study_of_gate`.

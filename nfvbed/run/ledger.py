@@ -11,7 +11,7 @@ from uuid6 import uuid7
 from nfvbed.errors import NfvbedError, NotComparableError
 from nfvbed.measure.task import TrialTask
 from nfvbed.plan.cells import OF_A_VISIT, CellPlan, DeploymentKey
-from nfvbed.plan.completeness import DoneTest, DoneTrial
+from nfvbed.plan.completeness import CompletedTest, CompletedTrial
 from nfvbed.plan.plan import PlannedTrial, TrialKey
 from nfvbed.records import (
     CellLack,
@@ -20,7 +20,7 @@ from nfvbed.records import (
     Engine,
     FactRecord,
     Preset,
-    Renewed,
+    RenewedPart,
     RunRecord,
     Status,
     TrialRecord,
@@ -48,7 +48,6 @@ def begin(store: Store, study: Study, runnable: tuple[str, ...], hashes: Mapping
     """Write a new run with its plan.
 
     Args:
-        store: open for writing.
         runnable: names of the variants that this host can run.
         hashes: those of `host` and `doctor` (empty: no doctor's report was made).
     """
@@ -92,11 +91,7 @@ class Exclusion:
 
 
 class RunLedger:
-    """One run's rows: those that are there, and those that are added.
-
-    Args:
-        store: open for writing; the run is in it.
-    """
+    """One run's rows: those that are there, and those that are added."""
 
     def __init__(self, store: Store, run: RunRecord, study: Study) -> None:
         self.run = run
@@ -105,7 +100,7 @@ class RunLedger:
         self._mrr_trials = study.experiment.trials.mrr_trials
         self._cells = {cell.id: cell for cell in store.cells(run.id)}
         self._ok: list[TrialRecord] = []
-        self._done: list[DoneTrial] = []
+        self._done: list[CompletedTrial] = []
         self._counts: Counter[TrialKey] = Counter()
         self._finished: list[TrialKey] = []
         self._next_sequence = 1
@@ -124,7 +119,7 @@ class RunLedger:
         return tuple(self._ok)
 
     @property
-    def done(self) -> tuple[DoneTrial, ...]:
+    def done(self) -> tuple[CompletedTrial, ...]:
         """The trials of the MRR that are done, as planning needs them."""
         return tuple(self._done)
 
@@ -134,11 +129,11 @@ class RunLedger:
         return tuple(self._results)
 
     @property
-    def done_tests(self) -> tuple[DoneTest, ...]:
+    def done_tests(self) -> tuple[CompletedTest, ...]:
         """The results of the other tests, as planning needs them."""
         distances = {trial.sequence: trial.core_distance_ns for trial in self.trials}
         return tuple(
-            DoneTest(
+            CompletedTest(
                 result.round,
                 result.cell,
                 result.test,
@@ -189,7 +184,7 @@ class RunLedger:
         """The number of the next trial; a repetition of one that failed gets a number of its own."""
         return self._next_sequence
 
-    def task(self, trial: PlannedTrial, request: TrafficRequest, renewed: Renewed | None = None) -> TrialTask:
+    def task(self, trial: PlannedTrial, request: TrafficRequest, renewed: RenewedPart | None = None) -> TrialTask:
         """Return what a measurement needs to know of the next trial.
 
         Args:
@@ -257,8 +252,7 @@ class RunLedger:
         """Write the outcome of a test.
 
         Args:
-            record: made after all its trials.
-            error: what made the test fail, where it did.
+            error: fault that made the test fail; None: it did not.
         """
         self._store.add_result(record)
         self._results.append(record)
@@ -354,7 +348,7 @@ class RunLedger:
         self._ok.append(trial)
         if trial.preset not in OF_A_VISIT:
             return
-        done = DoneTrial(trial.round, trial.cell, trial.preset, trial.core_distance_ns)
+        done = CompletedTrial(trial.round, trial.cell, trial.preset, trial.core_distance_ns)
         self._done.append(done)
         self._counts[done.key] += 1
         if self._counts[done.key] == (self._mrr_trials if trial.preset is Preset.MRR else 1):

@@ -38,9 +38,11 @@ def next_step(plan: Plan, cell: CellPlan, site: Site) -> str:
     name = cell.variant if altered is None else altered.variant
     if cell.port_kind is PortKind.SIMULATED:
         return f"what a simulated system loses is written in its options: deploy/variants/{name}.yml"
-    path = TracedPath(name, cell.topology, cell.frame_size, plan.choice(cell.deployment), site.name)
-    command = trace_command(path)
-    without = "" if altered is None else f", without what the experiment alters ({cell.variant})"
+    vnf = plan.choice(cell.deployment)
+    command = trace_command(TracedPath(name, cell.topology, cell.frame_size, vnf, site.name))
+    left_out = [] if altered is None else [f"what the experiment alters ({cell.variant})"]
+    left_out += [f"its flavor {vnf.flavor.name}"] if vnf is not None and vnf.own_flavor else []
+    without = f", without {' and '.join(left_out)}" if left_out else ""
     if cell.role is not CellRole.SUBJECT:
         return f"the ports themselves do not carry such frames; {command} shows the whole path{without}"
     return f"{command} shows the hop that loses them{without}"

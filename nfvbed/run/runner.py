@@ -34,12 +34,7 @@ SiteFactory = Callable[[Study, int], Site]
 
 
 class Runner:
-    """Runs studies into a store.
-
-    Args:
-        store: open for writing.
-        open_site: returns the site of a study.
-    """
+    """Runs studies into a store."""
 
     def __init__(
         self, store: Store, open_site: SiteFactory, tools: Tools | None = None, observer: Observer | None = None

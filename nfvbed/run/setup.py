@@ -16,7 +16,7 @@ class Setup:
 
     site: Site
     variant: Variant
-    """As declared; of a ceiling the one that it belongs to."""
+    """The variant as declared; for a ceiling the one that it belongs to."""
     deployment: Deployment
     measures: Measures
     info: GeneratorInfo

@@ -47,7 +47,7 @@ class Visit(Record):
     """One variant's deployment in one pass over all variants."""
 
     number: int
-    """Of the pass, from 1."""
+    """Number of the pass, from 1."""
     variant: str
     topology: str
     worked: bool
@@ -67,12 +67,12 @@ class Visit(Record):
     switch_ns: int | None = None
     """The last variant's destruction and this one's deployment until its first frame; None: there was none before."""
     steps: tuple[tuple[str, int], ...] = ()
-    """Of the deployment, of the generator's start, and of the wait for the first frame, ns."""
+    """Times of the deployment, of the generator's start, and of the wait for the first frame, ns."""
     left: tuple[str, ...] = ()
     """What was left after its destruction and not before the loop."""
 
 
-class Switching(Record):
+class SwitchLoopReport(Record):
     """The visits of all passes of a loop, and the problems that were found."""
 
     visits: tuple[Visit, ...]
@@ -96,7 +96,7 @@ class SwitchLoop:
     Args:
         site: where it deploys; its host is taken already, so that what appears is the loop's.
         before: what was on the host then.
-        heard: is told of each visit as it ends.
+        heard: is called with each visit as it ends.
         clock: nanoseconds.
     """
 
@@ -113,7 +113,7 @@ class SwitchLoop:
         self._clock = clock
         self._last_destroy_ns: int | None = None
 
-    def run(self, candidates: Sequence[Candidate], passes: int) -> Switching:
+    def run(self, candidates: Sequence[Candidate], passes: int) -> SwitchLoopReport:
         """Deploy all variants in turn, also those that the doctor calls unsupported: they are tried, and must not work.
 
         Every other pass goes backwards, so that a variant follows another one.
@@ -128,7 +128,7 @@ class SwitchLoop:
                 visit = self._visit(candidate, number)
                 visits.append(visit)
                 self._heard(visit)
-        return Switching(visits=tuple(visits), problems=problems(visits, [c.support for c in candidates]))
+        return SwitchLoopReport(visits=tuple(visits), problems=problems(visits, [c.support for c in candidates]))
 
     def _visit(self, candidate: Candidate, number: int) -> Visit:
         """Deploy one variant, send frames through it, take it down, look."""
@@ -181,12 +181,7 @@ def topology_for(variant: Variant, wanted: Sequence[str]) -> str:
 
 
 def problems(visits: Sequence[Visit], supports: Sequence[Support]) -> tuple[str, ...]:
-    """Return what is wrong: left-overs, passes that differ, lost frames, and where the doctor is not right.
-
-    Args:
-        visits: those of all passes.
-        supports: the doctor's answers.
-    """
+    """Return what is wrong: left-overs, passes that differ, lost frames, and where the doctor is not right."""
     found = [f"{visit.variant}, pass {visit.number}: left behind {text}" for visit in visits for text in visit.left]
     for name in dict.fromkeys(visit.variant for visit in visits):
         own = [visit for visit in visits if visit.variant == name]
@@ -215,7 +210,6 @@ def unlike_manifest(supports: Sequence[Support], manifest: dict[str, str]) -> tu
     """Return a sentence for each variant whose readiness by the doctor is not that of a manifest.
 
     Args:
-        supports: the doctor's answers.
         manifest: readiness by variant.
     """
     return tuple(

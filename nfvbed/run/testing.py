@@ -40,7 +40,7 @@ class DeploymentLost(Exception):
     """A test ended with its deployment; its result says why, and what is left needs another deployment."""
 
 
-class Tester:
+class TestRunner:
     """Executes tests of one run."""
 
     def __init__(self, context: RunContext) -> None:
@@ -89,7 +89,7 @@ class Tester:
         """Return a sentence where nothing came back in all of a test; empty: something did, or was not meant to.
 
         Args:
-            first: number of its first trial.
+            first: number of the test's first trial.
         """
         if outcome.nothing or not KINDS[spec.kind].returns:
             return outcome.nothing

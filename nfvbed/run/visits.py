@@ -27,7 +27,7 @@ from nfvbed.run.ledger import Exclusion, RunLedger
 from nfvbed.run.losses import next_step, nothing_came, total_loss
 from nfvbed.run.observer import Observer
 from nfvbed.run.setup import Setup
-from nfvbed.run.testing import DeploymentLost, Tester
+from nfvbed.run.testing import DeploymentLost, TestRunner
 from nfvbed.run.tools import Tools
 from nfvbed.sites.site import Site
 from nfvbed.spec.options import IO_PATHS
@@ -54,7 +54,7 @@ class Visitor:
         self._ledger = ledger
         self._tools = tools
         self._observer = observer
-        self._tester = Tester(RunContext(plan, ledger, tools, observer))
+        self._tester = TestRunner(RunContext(plan, ledger, tools, observer))
 
     def serve(self, key: DeploymentKey, variant: Variant, trials: Sequence[PlannedTrial]) -> None:
         """Deploy, measure, take down.

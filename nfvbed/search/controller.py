@@ -20,7 +20,7 @@ TakeTrial = Callable[[float, float], Trial]
 
 
 class _Adapter:
-    """Has the one method that the library calls."""
+    """A measurer with the one method that the library calls."""
 
     def __init__(self, take: TakeTrial) -> None:
         self._take = take

@@ -14,7 +14,7 @@ from nfvbed.spec.search import Search
 from nfvbed.spec.searchpresets import Goal
 
 RESTARTS = 3
-"""Of a search whose first trials were not what they seemed: a host shows its classes only in time."""
+"""The most restarts of a search whose first trials were not what they seemed: a host shows its classes only in time."""
 POLL_S = 0.5
 """Pause between two looks at the core distance while another placement class lasts."""
 SHORT_TRIAL = 0.9
@@ -37,7 +37,6 @@ def search(what: Search, measurer: Measurer, setting: Setting) -> SearchResult:
     """Search for all goals.
 
     Args:
-        measurer: that of a system that is deployed.
         setting: loads in frames/s over all directions, and the rule for placement classes.
 
     Raises:
@@ -99,7 +98,7 @@ class _Trials:
         self.trial_time_s = 0.0
         self.used_at: dict[float, list[Trial]] = {}
         self.sent = self.received = 0
-        """Of all trials, the warm-up and those that do not count among them."""
+        """Frames of all trials, the warm-up and those that do not count among them."""
         self.disturbed = UnusableTrials(Irregularity.GENERATOR_DISTURBED)
         self.stolen = UnusableTrials(Irregularity.SYSTEM_DISTURBED)
         self.void = VoidTrials(what)

@@ -26,7 +26,7 @@ class Trial:
     generator_limited: bool = False
     """The generator had nothing left while the system under test had."""
     late: int = 0
-    """Of the unsent: no port refused them, the generator was kept from its core. The system was not asked for them."""
+    """Unsent frames that no port refused: the generator was kept from its core. The system was not asked for them."""
     late_is_missing: bool = False
     """Nothing is excluded: a late frame is a missing one."""
     stolen_s: float = 0.0

@@ -37,7 +37,7 @@ class PlacementRule:
 
     classify: Classify = _one_class
     history: tuple[CoreDistance | None, ...] = ()
-    """Of earlier trials on the same host."""
+    """Core distances of earlier trials on the same host."""
     wanted: str | None = None
     """The class to search in; None: that of the first trial. Where the host shows one class (`only`), it is that."""
 

@@ -69,7 +69,7 @@ class GoalResult(Record):
     irregularity: Irregularity | None = None
     """None: the result is regular."""
     explanation: str = ""
-    """Of an irregular result: what was observed."""
+    """What was observed, where the result is irregular."""
     conditional_throughput_pps: int | None = None
     """Forwarded at the relevant lower bound; the headline. None without such a bound."""
     lower_bound: Bound | None = None
@@ -131,7 +131,7 @@ class SearchResult(Record):
     stolen_trials: int = 0
     """Measured again: what they lost was due while the system's threads were kept from their cores."""
     surplus_trials: int = Field(default=0, exclude_if=lambda value: not value)
-    """Of those used: they counted more frames back than were sent, and so the path may double frames at any load."""
+    """Used trials that counted more frames back than were sent: the path may double frames at any load."""
     relative_to: str | None = None
     """Cell of testpmd in the switch's place whose search of the same round this one's is divided by; None: none."""
     void: VoidSummary | None = None
@@ -139,7 +139,7 @@ class SearchResult(Record):
     trial_time_s: float
     """Seconds of traffic of all trials, rejected ones and the warm-up among them."""
     duration_s: float
-    """Of the search, everything included."""
+    """Time of the search, everything included."""
     placement: PlacementSummary
     generator_place: GeneratorPlace = GeneratorPlace.NOT_KNOWN
     """Where the generator was; not known of a version that did not say."""

@@ -23,7 +23,7 @@ LEAST_STALL_S = 0.0005
 MOST_VOID = 0.5
 """Part of the trials that may be void: with more the rest is the exception."""
 SIGNIFICANT = 0.05
-"""Of Fisher's test on the void trials at the two bounds."""
+"""Level of Fisher's test on the void trials at the two bounds."""
 
 
 @dataclass

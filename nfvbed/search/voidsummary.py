@@ -12,11 +12,11 @@ class VoidSummary(Record):
     """All of them, void ones included; without the warm-up."""
     void_trials: int
     generator_trials: int
-    """Of the void ones: the generator's loop was held up, or too many frames were late."""
+    """Void trials in which the generator's loop was held up, or too many frames were late."""
     system_trials: int
-    """Of the void ones: a thread of the system was kept from its core."""
+    """Void trials in which a thread of the system was kept from its core."""
     changed_trials: int = 0
-    """Of the void ones: their ends are in two placement classes."""
+    """Void trials whose ends are in two placement classes."""
     steal_step_s: float
     """Steps in which the hypervisor's part of the time was counted; 0: exactly."""
     share_at_most: float

@@ -26,9 +26,6 @@ SITES = {
 def open_site(spec: SiteSpec, root: Path) -> Site:
     """Open a site on which something can run; nothing is changed on it yet.
 
-    Args:
-        root: of the project.
-
     Raises:
         UnsupportedError: there is no such kind of site; or nothing runs there: it is a guest node, and this machine is
             not that, or machines that no cloud is deployed on.
@@ -66,7 +63,6 @@ def site_of(study: Study, root: Path, done: int) -> Site:
     """Open the site that a study is measured on; simulated variants have a site of their own, whatever the file says.
 
     Args:
-        root: of the project.
         done: trials that the run has already.
 
     Raises:

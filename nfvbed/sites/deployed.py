@@ -12,12 +12,7 @@ from nfvbed.vnfs import onboarded
 
 
 def not_readable(where: str, failure: Exception) -> DeployError:
-    """Return the error for records of a deployment that cannot be read; it is removed all the same.
-
-    Args:
-        where: the file or folder.
-        failure: what was raised when it was read.
-    """
+    """Return the error for records of a deployment that cannot be read; it is removed all the same."""
     return DeployError(
         "what was written down of a deployment cannot be read",
         where=where,
@@ -65,8 +60,8 @@ class DeploymentRecord:
         """Return whether the deployment is the one that is asked for, options included.
 
         Args:
-            vnf_kind: kind of ports that its VNFs want; None: it has no VNFs, or any kind will do. Ports of a cloud that
-                is not looked into are of whatever kind Neutron gives them: they are the ones that were asked for.
+            vnf_kind: kind of ports that its VNFs want; None: there are no VNFs, or any kind will do. Ports of a cloud
+                that is not looked into match any kind: Neutron chose them.
         """
         kinds = {port.kind for ports in self.deployment.vnf_ports for port in ports} - {PortKind.NEUTRON}
         fits = vnf_kind is None or kinds <= {vnf_kind}

@@ -11,12 +11,7 @@ from nfvbed.records.chain import ChainCable
 
 @dataclass(frozen=True)
 class DeployedChain:
-    """The path of a deployment, on a site that cannot change it.
-
-    Args:
-        control: of the data plane.
-        site: its name.
-    """
+    """The path of a deployment, on a site that cannot change it."""
 
     control: ChainControl
     deployment: Deployment
@@ -91,8 +86,8 @@ class DeployedChain:
         """Take the deployment down and set it up again as a chain of another length.
 
         Args:
-            length: in VNFs.
-            tell: is called with what is done.
+            length: number of VNFs.
+            tell: is called with each step.
 
         Raises:
             UnsupportedError: the site cannot, or not with this data plane or these VNFs; nothing is changed.

@@ -15,7 +15,7 @@ def examine(site: Site, project: Project, *, read_only: bool = True) -> SiteRepo
     """Examine a site.
 
     Args:
-        project: has the variants, which the site is asked about, and the VNFs.
+        project: its variants, which the site is asked about, and its VNFs.
         read_only: change nothing; else the site may try, for a moment, what only a trial shows.
 
     Raises:

@@ -21,7 +21,7 @@ from nfvbed.records import (
     GeneratorPort,
     QualityWarning,
     Readiness,
-    Renewed,
+    RenewedPart,
     Support,
     WorkThread,
 )
@@ -56,7 +56,7 @@ class Site(ABC):
     """
 
     name: str
-    renews: Renewed = Renewed.DEPLOYMENT
+    renews: RenewedPart = RenewedPart.DEPLOYMENT
     """What is set up again for each visit to a cell: what lasts from one visit to the next can make them alike."""
 
     evicts: bool = False
@@ -131,9 +131,7 @@ class Site(ABC):
         A dry run, a check and a deployment ask this, and so say the same.
 
         Args:
-            topology: its layout's name.
-            choice: the VNFs; None: there are none.
-            role: of what is measured on it.
+            topology: name of its layout.
 
         Raises:
             UnsupportedError, OnboardError: with the reason.
@@ -195,7 +193,7 @@ class Site(ABC):
         """Return what VNFs need and lack, as far as that is known before anything is deployed; empty: nothing.
 
         Args:
-            topology: its layout's name.
+            topology: name of its layout.
         """
         return ""
 
@@ -244,7 +242,7 @@ class Site(ABC):
         """Start VNFs on a data plane so that both outlive nfvbed; one without ports for them is set up again.
 
         Args:
-            topology: its layout's name; with VNFs.
+            topology: name of its layout; one with VNFs.
             tell: is called with what is set up again.
 
         Returns:
@@ -263,7 +261,7 @@ class Site(ABC):
         """Refuse what `onboard` refuses beside a deployment; return what it would set up again (empty: nothing).
 
         Args:
-            existing: as `find_deployed` returns it.
+            existing: the record that `find_deployed` returns.
             vnf: None: a descriptor's own, which is on no path, where another data plane is deployed.
 
         Raises:
@@ -365,7 +363,7 @@ class Site(ABC):
         """Take down what earlier commands left, killed ones too; return lines that say what was.
 
         Args:
-            everything: also what cannot be read.
+            everything: whether what cannot be read goes too.
 
         Raises:
             BusyError: others have something on a cloud that would go (`evicts`).
@@ -390,7 +388,7 @@ class Site(ABC):
         """Set up a variant, or the ceiling of its port kind where the role asks for one.
 
         Args:
-            topology: its layout's name.
+            topology: name of its layout.
             role: the variant under test, or one of its ceilings.
             vnf: its VNFs; their ports and cables are made for them. None: there are none.
 
@@ -415,9 +413,6 @@ class Site(ABC):
         """Return what surrounds a variant: site, kind of ports, generator engine and version, cores, VNFs.
 
         Its hash is the rig hash.
-
-        Args:
-            deployment: an existing one, which is described.
         """
 
     def host_view(self, deployment: Deployment) -> "HostView | None":
@@ -456,7 +451,7 @@ class Site(ABC):
         Most ports take frames with the link, so only the switch is checked.
 
         Args:
-            deployment: an existing one, with its generator.
+            deployment: a deployment with its open generator.
 
         Raises:
             DeployError: they are not in time.
@@ -486,8 +481,8 @@ class Site(ABC):
         """Return the warnings that every trial on the deployment has.
 
         Args:
-            deployment: an existing one, with its generator.
-            threads: those that do the packet work, the generator's included.
+            deployment: a deployment with its open generator.
+            threads: threads that do the packet work, the generator's included.
         """
         return deployment.warnings
 
@@ -496,7 +491,6 @@ class Site(ABC):
         """Read parts of a deployment, now.
 
         Args:
-            deployment: a running one.
             parts: what is read, in this order: what takes long, or disturbs, is kept away from a trial by its caller.
             threads: whose CPU time is read; None: the deployment's own, as they are now.
 
@@ -511,7 +505,7 @@ class Site(ABC):
         """Return the readers of own counters around a trial: the switch's and the VNFs', beside those of ports.
 
         Args:
-            duration_s: of the trial, in seconds.
+            duration_s: duration of the trial.
         """
         return ()
 
@@ -529,7 +523,7 @@ class Site(ABC):
         """Wait, then kill the switch and restart it as it was; called while frames flow.
 
         Args:
-            after_s: how long it is left alone first, seconds.
+            after_s: time for which it is left alone first.
 
         Raises:
             UnsupportedError: the site or the data plane has no reset.

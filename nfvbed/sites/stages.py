@@ -75,7 +75,7 @@ class CloudOrder:
     variant: str
     """Name of its data plane's; with it come those that the site's file pins beside it."""
     release: str | None = None
-    """Of OpenStack; None: the newest one that there is a profile of."""
+    """Release of OpenStack; None: the newest one that there is a profile of."""
     inventory: Path | None = None
     """A user's own, in place of the rendered one; None: it is rendered."""
     replaces: bool = False
@@ -83,7 +83,7 @@ class CloudOrder:
     evicts: bool = False
     """Whether what others have on that goes with it."""
     tags: tuple[str, ...] = ()
-    """Of the tool that deploys it: services that are deployed alone; empty: all of the cloud."""
+    """Tags of the tool that deploys it: services that are deployed alone; empty: all of the cloud."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class DeployedCloud:
     record: Mapping[str, Any]
     """What is remembered of it."""
     tags: tuple[str, ...] = ()
-    """As in the order: it is no cloud yet, where there are some and not all was deployed already."""
+    """Tags of the order: where there are some and not all was deployed already, it is no cloud yet."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,6 @@ class StagedCloud(ABC):
 
         Args:
             confirm: is called before another cloud is taken down; raises where the user did not mean that.
-            observer: is shown what goes on.
 
         Raises:
             BusyError: another variant is on the machines, others have something there, or another nfvbed is at work.
@@ -199,7 +198,7 @@ class StagedCloud(ABC):
         """Ask all machines, and list what keeps variants from being deployed.
 
         Args:
-            release: as in an order.
+            release: as `CloudOrder.release`.
             try_functions: make virtual functions for a moment.
         """
 
@@ -216,7 +215,7 @@ class StagedCloud(ABC):
         Args:
             variant: name of one that must be there; None: whatever was deployed.
             choose: returns the VNF that is booted where none runs; None: no frame is sent.
-            release: of a cloud that nfvbed has not deployed.
+            release: release of a cloud that nfvbed has not deployed.
             os_cloud: its name in `clouds.yaml`.
 
         Raises:
@@ -229,7 +228,7 @@ class StagedCloud(ABC):
         """Return the files that the tool takes for a variant; nothing is deployed.
 
         Args:
-            release: as in an order.
+            release: as `CloudOrder.release`.
             groups: returns the text of the tool's own inventory, whose groups are then written too; None: they are not.
         """
 

@@ -15,7 +15,7 @@ def below(folder: Path, name: str, *, nested: bool = False) -> Path:
 
     Args:
         folder: taken as it is; only the name is checked.
-        name: from anybody.
+        name: untrusted; a name that leads out of the folder is refused.
         nested: whether the name may be a relative path of several parts, below the folder.
 
     Raises:

@@ -13,15 +13,17 @@ from yaml.cyaml import CParser
 from yaml.resolver import Resolver
 
 MOST_CHARACTERS: Final = 10_000_000
-"""Of a text."""
+"""The longest text."""
 MOST_DEPTH: Final = 64
-"""Of lists and mappings within each other."""
+"""The most lists and mappings within each other."""
 MOST_ALIASES: Final = 100
 MOST_NODES: Final = 100_000
 """Values, keys, lists and mappings; what an alias stands for counts each time, and long texts count by their length."""
 CHARACTERS_OF_A_NODE: Final = 200
 MOST_DIGITS: Final = 400
-"""Of a number: Python takes more than linear time to read one, and refuses longest ones with an error of its own."""
+"""The most digits of a number: Python takes more than linear time to read one, and refuses longest ones with an error
+of its own.
+"""
 
 MOST_EXPLAINED: Final = 65_536
 """Characters of a text whose fault is named in the words of PyYAML's own scanner: it is fifty times as slow."""

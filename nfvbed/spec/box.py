@@ -19,10 +19,6 @@ def known_hosts_of_box(folder: Path) -> Path:
 
 
 def way_into_box(root: Path, site: str) -> SshAccessSpec:
-    """Return the way to all machines of a site's box.
-
-    Args:
-        root: of the project.
-    """
+    """Return the way to all machines of a site's box."""
     folder = root.resolve() / BOX_DIRECTORY / site
     return SshAccessSpec(key=key_of_box(folder), known_hosts=known_hosts_of_box(folder))

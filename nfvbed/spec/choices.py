@@ -1,6 +1,6 @@
 """From how an experiment or a variant uses a VNF to the VNF as it will run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from nfvbed.errors import ConfigurationError
@@ -21,6 +21,10 @@ class Catalogue(Protocol):
     @property
     def vnf_names(self) -> tuple[str, ...]:
         """Names of all VNFs, sorted."""
+
+    @property
+    def own_flavors(self) -> Mapping[str, Flavor]:
+        """Flavors of an experiment alone, by name."""
 
     @property
     def flavor_names(self) -> tuple[str, ...]:
@@ -59,6 +63,7 @@ def resolve(use: VnfUse, variant: Variant, catalogue: Catalogue) -> VnfChoice | 
         kind=wanted.kind,
         forwarding=forwarding,
         flavor=catalogue.load_flavor(wanted.flavor or vnf.flavor),
+        own_flavor=wanted.flavor in catalogue.own_flavors,
         vnic=wanted.vnic,
         image=(wanted.image or vnf.image) if wanted.kind is VnfKind.VM else None,
         offloads=wanted.offloads,

@@ -58,7 +58,7 @@ def _of_vnf(choice: VnfChoice) -> list[str]:
     own_image = choice.image is not None and choice.image != choice.vnf.image
     # What a user's own image does nobody says.
     words += [] if own_image and choice.forwarding == AS_THE_IMAGE else ["--forwarding", choice.forwarding]
-    words += [] if choice.flavor.name == choice.vnf.flavor else ["--flavor", choice.flavor.name]
+    words += [] if choice.own_flavor or choice.flavor.name == choice.vnf.flavor else ["--flavor", choice.flavor.name]
     words += [] if choice.vnic == "any" else ["--vnic", choice.vnic]
     words += ["--image", choice.image.file] if own_image and choice.image is not None else []
     words += [] if choice.offloads else ["--no-offloads"]

@@ -7,7 +7,6 @@ def require_confirmed(site: str, given: str | None, fix: str) -> None:
     """Make sure that somebody meant this site.
 
     Args:
-        site: its name.
         given: what was typed, or given with --yes; None: nothing could be typed.
         fix: how its name is given there.
 

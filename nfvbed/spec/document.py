@@ -20,7 +20,7 @@ PLAIN_COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 _FORM = "fix that line; indentation is spaces, lists are `- item` or `[a, b]`"
 _BOUNDS = "write it smaller and flatter, and in place of an alias what it stands for"
 MOST_KEY_CHARACTERS = 1024
-"""As YAML has it for a key that is written without `?`."""
+"""The longest key that YAML allows without `?`."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def parse_document(path: Path, text: str) -> Document:
     Raises:
         ConfigurationError: malformed, a key given twice, an alias, or no mapping; with line and column.
     """
-    read = _Read({}, {})
+    read = _KeyReadings({}, {})
     try:
         loader = _Loader(text, aliases=0)
         node = loader.get_single_node()
@@ -106,14 +106,14 @@ _Loader.yaml_implicit_resolvers = {
 
 
 @dataclass(frozen=True)
-class _Read:
+class _KeyReadings:
     """Notes on keys while their values are made."""
 
     places: dict[KeyPath, tuple[int, int]]
     written: dict[KeyPath, str]
 
 
-def _value(loader: _Loader, node: yaml.Node, key: KeyPath, read: _Read) -> Any:
+def _value(loader: _Loader, node: yaml.Node, key: KeyPath, read: _KeyReadings) -> Any:
     if isinstance(node, yaml.CollectionNode) and node.tag not in PLAIN_COLLECTIONS:
         raise yaml.constructor.ConstructorError(None, None, f"{node.tag} is not allowed here", node.start_mark)
     if isinstance(node, yaml.MappingNode):
@@ -132,7 +132,7 @@ def _value(loader: _Loader, node: yaml.Node, key: KeyPath, read: _Read) -> Any:
     return value
 
 
-def _mapping(loader: _Loader, node: yaml.MappingNode, key: KeyPath, read: _Read) -> dict[str, Any]:
+def _mapping(loader: _Loader, node: yaml.MappingNode, key: KeyPath, read: _KeyReadings) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key_node, value_node in node.value:
         name = loader.construct_object(key_node) if isinstance(key_node, yaml.ScalarNode) else None

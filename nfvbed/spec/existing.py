@@ -46,7 +46,7 @@ class CloudPortSpec(SpecModel):
 
     @property
     def named(self) -> str:
-        """As messages name it."""
+        """Name in messages."""
         if self.pci is not None:
             return f"PCI device {self.pci}"
         return (self.device or f"the device with MAC address {self.mac}") + (

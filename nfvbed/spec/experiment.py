@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from nfvbed.records import Sessions, VnfKind
+from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.layout import MAX_CHAIN, Topology, chain_length, chains, layout
 from nfvbed.spec.model import SpecModel
 from nfvbed.spec.search import Search
@@ -19,7 +20,7 @@ CONTAINER_TOPOLOGY = "pcp"
 ALL = "all"
 """In place of a list of variants: every one that has a file and is no simulation."""
 BEST = "best"
-"""As baseline: the highest rate of each traffic point."""
+"""The highest rate of each traffic point is the baseline."""
 _NATIVE_USE = VnfUse(forwarding=NATIVE)
 SizeSpec = Annotated[int, Field(ge=MIN_FRAME_SIZE_BYTES, le=MAX_FRAME_SIZE_BYTES)] | Literal["imix"]
 
@@ -148,6 +149,9 @@ class Experiment(SpecModel):
     """Chains of VNFs beside the topologies; None: none."""
     vnfs: tuple[VnfUse, ...] = ()
     """VNFs of the topologies that have any, one cell for each; none: one, each variant's native one."""
+    flavors: tuple[Flavor, ...] = ()
+    """Flavors of this experiment alone, by the names that `vnfs` has for them. On a cloud of nfvbed's they are made in
+    Nova when a VNF has one."""
     endpoints: Literal["generator", "process", "vm"] = "generator"
     """Ends of the path outside the switch in `p2p`: the traffic generator, or a VNF that sends and one that receives
     (which makes it `v2v`)."""
@@ -256,6 +260,7 @@ class Experiment(SpecModel):
         lists = {key: list(getattr(self, key)) for key in ("variants", "topologies", "frame_sizes")}
         lists["vnf_frame_sizes"] = list(self.vnf_frame_sizes or ())
         lists["vnfs"] = [use.label for use in self.vnfs]
+        lists["flavors"] = [flavor.name for flavor in self.flavors]
         for key, values in lists.items():
             if len(set(values)) != len(values):
                 raise ValueError(f"{key} names something twice: {values}")

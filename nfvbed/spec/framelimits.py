@@ -13,8 +13,10 @@ from nfvbed.spec.vnf import KERNEL_FORWARDING, VnfChoice
 from nfvbed.units import USUAL_FRAME_BYTES
 
 PAGE_FRAME_BYTES = 3412
-"""Of ports of the kernel: XDP programs take a frame within one page of 4 KiB, beside 256 bytes of headroom and the
-kernel's own bookkeeping (`skb_shared_info`, 320 bytes with its alignment); the last 18 are header and FCS."""
+"""The longest frame of ports of the kernel: XDP programs take a frame within one page of 4 KiB, beside 256 bytes of
+headroom and the kernel's own bookkeeping (`skb_shared_info`, 320 bytes with its alignment). The last 18 bytes are
+header and FCS.
+"""
 
 VXLAN_BYTES = 50
 """What a tunnel over IPv4 adds to a frame: outer Ethernet 14, IPv4 20, UDP 8, VXLAN 8."""

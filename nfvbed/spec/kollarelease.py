@@ -10,7 +10,7 @@ NEWEST = "2026.1"
 """Release that is taken where none is named."""
 ReleaseName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.]{0,20}$")]
 OptionName = Annotated[str, StringConstraints(pattern=r"^\w+/\w+$")]
-"""Of an option in an INI file: `section/key`."""
+"""Name of an option in an INI file: `section/key`."""
 
 
 class NovaKeysSpec(SpecModel):

@@ -49,6 +49,7 @@ class Project:
         self.flavors_folder = self.root / "flavors"
         self.kolla_releases_folder = self.root / "kolla" / "releases"
         self._vnf_files: dict[str, Path] = {}
+        self.own_flavors: Mapping[str, Flavor] = {}
 
     @cached_property
     def variant_names(self) -> tuple[str, ...]:
@@ -102,10 +103,29 @@ class Project:
         found._vnf_files = {**self._vnf_files, vnf.name: path}
         return found, vnf.name
 
-    @cached_property
+    @property
     def flavor_names(self) -> tuple[str, ...]:
         """Names of all flavors, sorted."""
-        return _names(self.flavors_folder)
+        return tuple(sorted((*_names(self.flavors_folder), *self.own_flavors)))
+
+    def _with_flavors(self, document: Document, flavors: Sequence[Flavor]) -> Self:
+        """Return a project that has the flavors of an experiment too.
+
+        Raises:
+            ConfigurationError: a name is that of a file.
+        """
+        taken = _names(self.flavors_folder)
+        for index, flavor in enumerate(flavors):
+            if flavor.name in taken:
+                raise ConfigurationError(
+                    f"{flavor.name!r} is a flavor of its own",
+                    where=document.where(("flavors", index, "name")),
+                    observed=f"{flavor.name}.yml in {self.flavors_folder.name}",
+                    fix="give the experiment's flavor another name",
+                )
+        found = copy(self)
+        found.own_flavors = {flavor.name: flavor for flavor in flavors}
+        return found
 
     @cached_property
     def kolla_release_names(self) -> tuple[str, ...]:
@@ -208,6 +228,8 @@ class Project:
         Raises:
             ConfigurationError: unknown (with the nearest name), or its file is not valid.
         """
+        if name in self.own_flavors:
+            return self.own_flavors[name]
         return _load(self._file(self.flavors_folder, name, "flavor"), Flavor)
 
     def load_kolla_release(self, name: str) -> KollaReleaseSpec:
@@ -269,9 +291,10 @@ class Project:
         rules.flows_reach_every_vnf(document, experiment)
         rules.core_tests_have_a_core(document, experiment)
         files = {name: change.variant for name, change in experiment.altered.items()}
-        self._check_vnfs(document, experiment, {files.get(v.name, v.name): v for v in variants})
-        experiment = choices.with_forwarding(experiment, self)
-        found = choices.resolve_all(experiment, variants, self)
+        catalogue = self._with_flavors(document, experiment.flavors)
+        catalogue._check_vnfs(document, experiment, {files.get(v.name, v.name): v for v in variants})
+        experiment = choices.with_forwarding(experiment, catalogue)
+        found = choices.resolve_all(experiment, variants, catalogue)
         experiment = rules.with_sessions(experiment, variants)
         rules.replies_come_back(document, experiment, found.values())
         rules.ues_fit_the_core(document, experiment, found.values())

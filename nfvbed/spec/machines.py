@@ -21,7 +21,7 @@ PortName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,40}\.[a-z0-9][a-z
 DEFAULT_FLAVOUR = "default"
 """Deployment flavour in which every machine is one of its own, as `machines` has them."""
 WIDEST_PREFIX, LONGEST_PREFIX = 8, 28
-"""Of a link's subnet: with fewer addresses there is no room for a pool beside those of machines."""
+"""Prefixes of a link's subnet: with fewer addresses there is no room for a pool beside those of machines."""
 
 
 class LinkSpec(SpecModel):

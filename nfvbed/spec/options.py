@@ -42,11 +42,14 @@ class DataPlaneOptions(SpecModel):
     colour: ClassVar[int | None] = None
     """Place in the palette of the variant that has the data plane's own name; None: as its name gives it."""
     cycle_sources: ClassVar[tuple[str, ...]] = ()
-    """Of counters (`SwitchCounters.source`) of the cycles that its threads took for packets; others count more."""
+    """Sources of counters (`SwitchCounters.source`) of the cycles that its threads took for packets; others count more.
+    """
     command_fields: ClassVar[frozenset[str]] = frozenset()
     """Names of options whose commands are run: those of a store are run only as a file of the project has them."""
     takes_programs: ClassVar[bool] = False
     """Whether other programs can stand in the place of its own at a port (the test `xdp-tasks`)."""
+    takes_queued_taps: ClassVar[bool] = False
+    """Whether a tap of several queues can be a port of it beside those of its layout (the test `queue-balance`)."""
 
     @property
     def port_kinds(self) -> tuple[PortKind, ...]:

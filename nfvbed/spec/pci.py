@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from nfvbed.spec.model import SpecModel
 
 PciAddress = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]$")]
-"""As `lspci -D` writes it: 0000:3b:00.0."""
+"""PCI address as `lspci -D` writes it: 0000:3b:00.0."""
 
 ENDS = 2
 """Cables of a path: one at each of its outside ends."""

@@ -114,7 +114,7 @@ class RackNicSpec(SpecModel):
 
     @property
     def named(self) -> str:
-        """As messages name it."""
+        """Name in messages."""
         return f"PCI device {self.pci}" if self.pci else f"the NIC with MAC address {self.mac}"
 
     @model_validator(mode="after")

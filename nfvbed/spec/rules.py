@@ -143,11 +143,7 @@ def without_port_kind(document: Document) -> Document:
 
 
 def port_kind_is_the_sites(document: Document, variant: VariantFile) -> None:
-    """Refuse a key for the generator's ports: their kind follows from the site and the data plane's options.
-
-    Args:
-        variant: what it declares beside that.
-    """
+    """Refuse a key for the generator's ports: their kind follows from the site and the data plane's options."""
     if PORT_KIND not in document.data:
         return
     seen, offered, plane = document.data[PORT_KIND], variant.options.port_kinds, variant.options.dataplane

@@ -141,7 +141,7 @@ PRESET_KEYS: Final = (
     "drain_s",
     "rest_s",
 )
-"""Of a search, beside its goals."""
+"""Keys of a search, beside its goals."""
 CSIT: Final = "csit"
 """The preset, and how the name of its quick form begins."""
 _RFC_PAUSES_S: Final = (2.0, 5.0)

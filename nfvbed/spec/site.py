@@ -71,11 +71,7 @@ class SiteSpec(SpecModel):
     summary: str = ""
 
     def in_project(self, root: Path) -> Self:
-        """Return the site with what the folder of its project decides.
-
-        Args:
-            root: of the project.
-        """
+        """Return the site with what the folder of its project decides."""
         return self
 
     @property
@@ -451,7 +447,7 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
 
     @property
     def chains(self) -> range:
-        """As many VNFs as nfvbed's networks join."""
+        """The longest chain: as many VNFs as nfvbed's networks join."""
         return range(1, DEVCLOUD_LINKS + 2)
 
     @property

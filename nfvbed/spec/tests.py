@@ -21,6 +21,7 @@ from nfvbed.spec.testkinds.loads import (
     SoakTest,
     expected_search,
 )
+from nfvbed.spec.testkinds.queues import QueueBalanceTest
 from nfvbed.spec.testkinds.resets import ResetTest, SystemRecoveryTest
 from nfvbed.spec.testkinds.scaling import FlowScalingTest, TableScalingTest
 from nfvbed.spec.testkinds.sockets import RequestResponseTest, SocketLatencyTest, TcpThroughputTest, UdpThroughputTest
@@ -52,6 +53,7 @@ AnyTest = (
     | GuestMemoryTest
     | GuestTlbTest
     | GuestMultiqueueTest
+    | QueueBalanceTest
     | TcpThroughputTest
     | RequestResponseTest
     | UdpThroughputTest

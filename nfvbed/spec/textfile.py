@@ -7,7 +7,8 @@ from typing import BinaryIO, Final
 from nfvbed.errors import ConfigurationError
 
 MOST_BYTES: Final = 10_000_000
-"""Of a text, unless a reader says another bound: the largest YAML file that nfvbed's users have is a hundredth."""
+"""The longest text, unless a reader says another bound: the largest YAML file that nfvbed's users have is a hundredth.
+"""
 
 _MAGIC: Final = (
     (b"\x1f\x8b", "gzip"),
@@ -110,7 +111,6 @@ def decoded(content: bytes, where: str, fix: str) -> str:
     """Return UTF-8 text, with or without a byte order mark.
 
     Args:
-        content: of a file or of standard input.
         where: its name in messages.
         fix: what to give instead.
 

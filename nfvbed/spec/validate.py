@@ -22,7 +22,7 @@ RENAMED = {"guest_card": "guest_nic"}
 SHOWN = 60
 """Characters of a wrong value that a message repeats."""
 MOST_NAME_CHARACTERS = 200
-"""Of a name that is compared with others: the time that takes grows with the square of its length."""
+"""The longest name that is compared with others: the time that takes grows with the square of its length."""
 _KEYS_AND_VALUES = ("dataclass_type", "model_type", "model_attributes_type", "dict_type", "mapping_type")
 _PLAIN = dict.fromkeys(_KEYS_AND_VALUES, "keys and values") | {
     "int_type": "a whole number",

@@ -217,6 +217,8 @@ class VnfChoice(SpecModel):
     kind: VnfKind
     forwarding: Forwarding
     flavor: Flavor
+    own_flavor: bool = False
+    """Mark of a flavor that the experiment alone has: no file does, and no command can name it."""
     vnic: Vnic = "any"
     image: ImageSpec | None = None
     offloads: bool = True
@@ -240,7 +242,8 @@ class VnfChoice(SpecModel):
     def digest(self) -> str:
         """Digest of everything but the label; what has no bearers, nextepc's PCRF, the usual network or one machine,
         has that of before."""
-        left_out = {"label"} | (set() if self.bearers else {"bearers"}) | (set() if self.core else {"core"})
+        left_out = {"label", "own_flavor"} | (set() if self.bearers else {"bearers"})
+        left_out |= set() if self.core else {"core"}
         left_out |= {"pcrf"} if self.pcrf in (None, NEXTEPC) else set()
         left_out |= set() if self.row else {"row"}
         return hashlib.sha256(self.model_dump_json(exclude=left_out).encode()).hexdigest()

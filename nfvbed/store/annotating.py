@@ -16,7 +16,6 @@ def say(connection: Connection, run: str, words: Mapping[Mark, str], by: str, at
 
     Args:
         connection: in a transaction that may write.
-        run: its id.
         words: the text of each mark that is given; empty: it is taken back.
         at: when; UTC, ISO 8601.
 

@@ -31,7 +31,7 @@ from nfvbed.store.serverfaults import KEPT, server_fault, words_of
 
 CONNECT_TIMEOUT_S = 10
 LONGEST_STATEMENT_S = 300
-"""Of who only reads a database: no query of nfvbed takes that long on results."""
+"""Bound of a statement of who only reads a database: no query of nfvbed takes that long on results."""
 SECRETS = ("password", "sslpassword")
 """Parameters of a URL that are shown to nobody."""
 

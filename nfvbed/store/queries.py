@@ -130,7 +130,6 @@ def trials(
 
     Args:
         connection: in a transaction.
-        run: its id.
         cell: only trials of this one; None: of all.
         latency_of: only trials of these variants have their histograms, and no others are read; None: all have.
     """

@@ -24,7 +24,7 @@ _NEEDS_TO_WRITE: Final = ("SQLITE_CANTOPEN", "SQLITE_READONLY")
 """How the names of SQLite's errors begin where a reader would have to write."""
 
 Stamp = tuple[tuple[int, int, int], ...]
-"""Of a file and its log: inode, time and size."""
+"""State of a file and its log: inode, time and size of each."""
 
 
 def may_write(path: Path) -> bool:

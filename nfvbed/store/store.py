@@ -272,7 +272,6 @@ class Store:
         """Write what a person says of a run, in a short transaction of its own: also where this store is only read.
 
         Args:
-            run: its id.
             words: the text of each mark that is given; empty: it is taken back. What holds already is not written.
 
         Raises:
@@ -425,7 +424,6 @@ class Store:
         """Return a run's trials, or a cell's, in the order of their sequence.
 
         Args:
-            run: its id.
             cell: only trials of this one; None: of all.
             latency_of: only trials of these variants have their histograms, and no others are read; None: all have.
         """

@@ -53,7 +53,7 @@ class CoverageSummary(Record):
     topology: str
     run: str
     started_at: str
-    """Of the run."""
+    """Start of the run."""
     run_status: Status | None
     """None: it has not ended."""
     status: Status | None

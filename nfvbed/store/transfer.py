@@ -30,7 +30,7 @@ _OF_HOSTS: Final = ("host", "doctor")
 """Kinds of blobs in which programs of a host are quoted."""
 
 
-class KeptBlob(Record):
+class StoredBlob(Record):
     """A value that the run's rows refer to by its hash."""
 
     kind: str
@@ -46,12 +46,12 @@ class RunDocument(Record):
     trials: tuple[TrialRecord, ...]
     facts: tuple[FactRecord, ...]
     results: tuple[ResultRecord, ...] = ()
-    """Of tests beside the MRR; exports of nfvbed before format 3 of the store have none."""
-    blobs: dict[str, KeptBlob]
+    """Results of tests beside the MRR; exports of nfvbed before format 3 of the store have none."""
+    blobs: dict[str, StoredBlob]
     annotations: tuple[Annotation, ...] = Field(default=(), exclude_if=lambda value: not value)
     """What people said of it; exports of nfvbed before format 8 of the store have none, as what follows."""
     acknowledgements: tuple[Acknowledgement, ...] = Field(default=(), exclude_if=lambda value: not value)
-    """Of the steps that begin with it."""
+    """Words on the steps that begin with the run."""
 
     @model_validator(mode="after")
     def _of_one_run(self) -> "RunDocument":
@@ -101,7 +101,7 @@ def export_run(store: Store, run: RunRecord) -> RunDocument:
         trials=tuple(store.trials(run.id)),
         facts=tuple(store.facts(run.id)),
         results=tuple(store.results(run.id)),
-        blobs={digest: KeptBlob(kind=kind, value=store.get_blob(digest)) for digest, kind in kinds.items() if digest},
+        blobs={digest: StoredBlob(kind=kind, value=store.get_blob(digest)) for digest, kind in kinds.items() if digest},
         annotations=tuple(store.annotations(run.id)),
         acknowledgements=tuple(word for word in store.acknowledgements() if word.run == run.id),
     )
@@ -145,7 +145,7 @@ def read_run(text: str, where: str) -> RunDocument:
     return document
 
 
-def _hash_of(blob: KeptBlob) -> str:
+def _hash_of(blob: StoredBlob) -> str:
     """Return the hash of a value; empty: it has none, for one as infinity is among its numbers."""
     try:
         return content_hash(blob.value)

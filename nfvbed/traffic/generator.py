@@ -22,7 +22,7 @@ class Addressing:
     flow_macs: tuple[Literal["source", "destination"], ...] = ()
     """MAC addresses to whose last three bytes the flow's number is added."""
     macs: tuple[str, str] | None = None
-    """Of both ports, as those of flow 0; None: the ports' own."""
+    """Addresses of both ports, which are those of flow 0; None: the ports' own."""
     ipv4: tuple[str, str] | None = None
     """The same of their IPv4 addresses; None: those of RFC 2544."""
 
@@ -40,7 +40,7 @@ class BearerPath:
 
     table: BearerTable
     gateway_macs: tuple[str, str] | None = None
-    """Of the gateway on S1-U and on SGi, which frames are sent to; None: as without bearers."""
+    """The gateway's addresses on S1-U and on SGi, which frames are sent to; None: as without bearers."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class TrafficRequest:
         """Return each direction's part of a load, in whole frames/s; at least 1.
 
         Args:
-            load_pps: frames/s over all directions; they have the same.
+            load_pps: frames/s over all directions, of which each has the same.
         """
         return max(1, round(load_pps / self.directions))
 
@@ -117,7 +117,7 @@ class TrafficResult:
     timelines: tuple[Timeline, ...] = ()
     """Per direction, where the request asks for them."""
     gaps: LoopGaps | None = None
-    """Of the generator's loop; None: it does not tell them."""
+    """Gaps of the generator's loop; None: it does not tell them."""
     reconnections: int = 0
     """How often the connection to a generator on another host was lost and made again during the trial."""
     missed: int = 0
@@ -132,7 +132,7 @@ class GeneratorInfo:
 
     engine: Engine
     pid: int
-    """Of the process on this machine; 0: it is none."""
+    """The process on this machine; 0: it is none."""
     thread_id: int
     core: int
     tsc_hz: int

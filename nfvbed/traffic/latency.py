@@ -8,7 +8,7 @@ HIGHEST_NS = 60_000_000_000
 """nfvgen's largest bucket; longer ones are counted in it."""
 SIGNIFICANT_FIGURES = 3
 _BITS = 11
-"""Of a value that three figures keep: 2,048 buckets of 1 ns, then 1,024 for every doubling."""
+"""Bits of a value that three figures keep: 2,048 buckets of 1 ns, then 1,024 for every doubling."""
 
 
 def encode_latency(buckets: Iterable[Sequence[int]]) -> str | None:

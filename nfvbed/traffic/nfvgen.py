@@ -68,7 +68,7 @@ class NfvgenOptions:
     yield_when_idle: bool = False
     """dpdk only: give the core away regularly, as another program that polls shares it."""
     destination_macs: tuple[str, str] | None = None
-    """Of frames sent from port 0 and port 1; None: the address of the port that they are for."""
+    """Destinations of frames sent from port 0 and port 1; None: the address of the port that they are for."""
     destination_mac_count: int = 1
     """1, 2, 4 or 8: flows go in turn to so many addresses, which differ in their last byte."""
     drain_ns: int = 50_000_000
@@ -97,8 +97,8 @@ class NfvgenClient(Generator):
     """A client of nfvgen on two ports. The process starts with the constructor and ends with `close`.
 
     Args:
-        wait: until it is ready; else `wait_until_ready` is to be called before anything is asked of it.
-        way: to its socket; None: on this machine.
+        wait: wait until it is ready; else `wait_until_ready` is called before anything is asked of it.
+        way: way to its socket; None: it is on this machine.
 
     Raises:
         GeneratorError: it ended before it was ready, or was not ready in time; nothing is left running.

@@ -47,7 +47,7 @@ class NfvgenChannel:
     Args:
         connected: a stream socket to nfvgen.
         where: its place, for messages.
-        closing: what ends with the connection.
+        closing: files and processes that end with the connection.
     """
 
     def __init__(self, connected: socket.socket, where: str, closing: Callable[[], None] | None = None) -> None:

@@ -76,9 +76,8 @@ class NfvgenControl:
     """The conversation with one nfvgen process.
 
     Args:
-        way: to its socket.
         where: place of the socket, for messages.
-        program: its name, for messages: other programs speak the protocol too.
+        program: name of the program, for messages: other programs speak the protocol too.
     """
 
     def __init__(self, process: GeneratorProcess, way: ControlPath, where: str, program: str = "nfvgen") -> None:
@@ -104,8 +103,8 @@ class NfvgenControl:
         """Connect for the first time.
 
         Args:
-            deadline: of its start, on the monotonic clock.
-            start_timeout_s: how long the start may take, for the message.
+            deadline: end of the wait for its start, on the monotonic clock.
+            start_timeout_s: the same limit in s, for the message.
 
         Raises:
             GeneratorError: it ended before it was ready, or was not ready in time.

@@ -60,6 +60,10 @@ class HelloResult(Message):
     pid: Count
     thread_id: Count
     core: int
+    cores: list[Count] = Field(default_factory=list)
+    """All of them, `core` first; none: it has but that one."""
+    queues: Annotated[int, Field(ge=1)] = 1
+    """That it sends on, of either port."""
     tsc_hz: Count
     min_frame_size_bytes: Count
     max_frame_size_bytes: Count
@@ -93,6 +97,20 @@ class TimelineMessage(Message):
     gap: GapMessage | None
 
 
+class QueueMessage(Message):
+    """Counts of the frames that one queue of a direction's port sent."""
+
+    sent: Count
+    unsent: Count
+    late: Count
+    refused: Count
+    received: Count
+    lost: Count
+    reordered: Count
+    duplicated: Count
+    corrupted: Count
+
+
 class DirectionMessage(Message):
     """Counts of one direction; `tx` and `rx` are port numbers."""
 
@@ -109,12 +127,16 @@ class DirectionMessage(Message):
     reordered: Count
     duplicated: Count
     surplus: Count = 0
-    """Of the duplicated: counted back beyond those sent by a generator that cannot tell frames apart; nfvgen can."""
+    """Duplicated frames that were counted back beyond those sent, by a generator that cannot tell frames apart; nfvgen
+    can.
+    """
     corrupted: Count
     sent_bytes: Count
     received_bytes: Count
     latency: LatencyMessage | None = None
     timeline: TimelineMessage | None = None
+    queues: list[QueueMessage] = Field(default_factory=list)
+    """Of each, where it sends on several."""
 
 
 class GapsMessage(Message):

@@ -13,7 +13,7 @@ class Bin(NamedTuple):
     refused: int
     """Due, and given up: the port did not take them. What the generator was too late to offer is not counted."""
     received: int
-    """Of those that were sent in this bin, whenever they came."""
+    """Frames that were sent in this bin and came, whenever that was."""
 
     @property
     def missing(self) -> int:
@@ -54,8 +54,8 @@ class Timeline:
         """Return the start of the first stretch of a length without a missing frame; None: there is none.
 
         Args:
-            from_ns: start of the search; the answer where nothing is missing from there on.
-            until_ns: the end of the trial.
+            from_ns: start of the search, which is the answer where nothing is missing from there on.
+            until_ns: end of the trial.
         """
         begin_ns = from_ns
         for seen in self._within(from_ns, None):

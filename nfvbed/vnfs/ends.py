@@ -36,8 +36,8 @@ class EndTraffic(Generator):
     """A generator's interface over a source or sink that is a VNF.
 
     Args:
-        generator: at the other end; None: both ends are VNFs.
-        core: of a source, which is the generator then.
+        generator: generator at the other end; None: both ends are VNFs.
+        core: core of a source, which is the generator then.
         frame_size: what the source sends now, in bytes, FCS included.
     """
 
@@ -149,8 +149,8 @@ def _of_two_times(sent: int, back: int, passing: int) -> DirectionCounts:
     """Return the counts from two readings at different times.
 
     Args:
-        back: counted by the sink, or the generator.
-        passing: frames that pass between the readings: so many more than the source counted are no surplus.
+        back: frames that the sink, or the generator, counted.
+        passing: frames that pass between the readings; a difference of so many is no surplus.
     """
     return _counted(back if sent < back <= sent + passing else sent, back)
 

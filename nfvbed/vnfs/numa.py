@@ -49,8 +49,7 @@ def place_guest(flavor: Flavor, host: Host, shared_cores: tuple[int, ...]) -> Gu
     """Place a guest.
 
     Args:
-        flavor: its size and policies.
-        shared_cores: for vCPUs that need no core of their own.
+        shared_cores: cores for vCPUs that need no core of their own.
 
     Raises:
         UnsupportedError: the host has too few cores, or no such node.

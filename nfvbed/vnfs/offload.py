@@ -66,7 +66,7 @@ def probe_checksums(deployment: Deployment, macs: tuple[str, str]) -> OffloadRep
     The kernel sends them: the generator must not be open on the ports.
 
     Args:
-        deployment: with kernel ports (veth) on both ends.
+        deployment: a deployment with kernel ports (veth) on both ends.
         macs: source and destination address.
 
     Raises:
@@ -84,11 +84,11 @@ def probe_frame(
     """Send a frame with an incomplete checksum until it arrives, and return its fate.
 
     Args:
-        deployment: with kernel ports (veth) on both ends.
+        deployment: a deployment with kernel ports (veth) on both ends.
         way: the port that it is sent from, and the one where it arrives.
-        frame: as `incomplete_frame` makes it.
-        read: returns the checksum's fate and the frame that it belongs to, from the virtio_net_hdr and the frame that
-            arrived.
+        frame: the frame, made by `incomplete_frame`.
+        read: returns the fate of the checksum, and the frame that it belongs to, of the virtio_net_hdr and the frame
+            that arrived.
 
     Raises:
         OnboardError: the ports are no kernel links, so no stack could leave a checksum to them.

@@ -39,7 +39,7 @@ def require_same(
     """Refuse to take over other VNFs than those asked for; by which names they were asked for does not matter.
 
     Args:
-        freed_by: command that removes those that run.
+        freed_by: command that removes the VNFs that run.
 
     Raises:
         OnboardError: another VNF is running.

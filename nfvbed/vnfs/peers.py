@@ -29,7 +29,6 @@ class OnboardedPeers:
 
     Args:
         choice: None: there are no VNFs.
-        root: of the project.
     """
 
     def __init__(self, plan: Layout, choice: VnfChoice | None, root: Path) -> None:

@@ -15,7 +15,7 @@ from nfvbed.records.state import PlaneState
 from nfvbed.traffic.sockets import iperf3, sockettools
 from nfvbed.traffic.sockets.figures import THROUGHPUT
 from nfvbed.vnfs.sockets.ends import socket_ends
-from nfvbed.vnfs.sockets.hosts import Surroundings
+from nfvbed.vnfs.sockets.hosts import HostResources
 
 Ports = tuple[str, str]
 """A link's name and its namespace's path."""
@@ -27,7 +27,7 @@ class OffloadPrice(Record):
     on_bits_per_s: tuple[int, ...]
     off_bits_per_s: tuple[int, ...]
     duration_s: float
-    """Of one run."""
+    """Time of one run."""
 
     @property
     def ratio(self) -> float:
@@ -39,14 +39,13 @@ class OffloadPricer:
     """Measures the price on one deployment.
 
     Args:
-        deployment: with only veth ports, and frames going through; no generator may be open on it.
-        around: for the hosts at its ends.
+        deployment: a deployment that has only veth ports, and carries frames; no generator may be open on it.
 
     Raises:
         OnboardError: its ports are others.
     """
 
-    def __init__(self, deployment: Deployment, around: Surroundings) -> None:
+    def __init__(self, deployment: Deployment, around: HostResources) -> None:
         # As the VNFs have them: a mobile core moves each into the namespace of its gateway.
         inner = [port for handle in deployment.vnfs for port in handle.ports]
         kinds = [*(port.kind for port in deployment.ports), *(port.kind for port in inner)]

@@ -36,9 +36,8 @@ def wait_until_forwarding(
     """Send a few frames, repeatedly, until some come back in both directions, through every VNF.
 
     Args:
-        generator: open on the deployment's ports.
         frames: per attempt, in each direction.
-        timeout_s: for all attempts together.
+        timeout_s: limit of all attempts together.
         watch: reads the path's counters; raises when the switch or a VNF has died.
 
     Raises:

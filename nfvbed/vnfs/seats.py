@@ -25,7 +25,7 @@ def seats(
     """Return a seat for every VNF, in the order of the path.
 
     Args:
-        deployment: with the ports of the VNFs.
+        deployment: a deployment with the ports of the VNFs.
         choice: the VNF; all places run the same.
         host: the workspace in which it starts, the arrangement of cores, the root of the project.
 

@@ -35,7 +35,7 @@ class VnfSeat:
     shares_core: bool
     """One of its cores is also the generator's or another VNF's: what polls there must yield."""
     root: Path
-    """Of the project."""
+    """Folder of the project."""
     frame_size: int = 64
     """What a source sends, in bytes, FCS included."""
     beyond: tuple[str, str] = ("", "")
@@ -66,9 +66,6 @@ class VnfDriver(ABC):
     def require_files(self, choice: VnfChoice, root: Path) -> None:
         """Check that the VNF's files are there, without asking anything of the host; most VNFs have none.
 
-        Args:
-            root: of the project.
-
         Raises:
             PrerequisiteError: one is not there.
             OnboardError: one is not what it should be.
@@ -98,8 +95,8 @@ class VnfDriver(ABC):
         The generator is not open then.
 
         Args:
-            handle: of the VNF, which is ready.
-            deployment: with the outside ports for the frames.
+            handle: handle of a VNF that is ready.
+            deployment: a deployment with the outside ports for the frames.
 
         Raises:
             OnboardError: frames do not come through within its readiness time-out.

@@ -46,6 +46,21 @@ def test_every_key_has_a_document_that_begins_with_a_noun():
     assert len(list(_documents())) > 200
 
 
+def test_readme_names_every_variant():
+    """An ending as `-vxlan` stands for the full name before it with its own ending changed, or with one more."""
+    rows = re.findall(r"^\| (`[^|]+) \|", text(Path("README.md")), re.MULTILINE)
+    named = set()
+    for row in rows:
+        full = ""
+        for name in re.findall(r"`([a-z0-9-]+)`", row):
+            if name.startswith("-"):
+                named |= {full + name, full.rpartition("-")[0] + name}
+            else:
+                named.add(full := name)
+    variants = {path.stem for path in tracked() if path.parent == Path("deploy/variants")}
+    assert_none(variants - named - {"existing", "simulated"})
+
+
 def _settings_of_horizon():
     """Return what the panel reads of Horizon's settings: no variable of an environment."""
     paths = (path for path in tracked() if path.parts[0] == "horizon-plugin" and path.suffix == ".py")

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 from nfvbed.host.probes import memory
-from nfvbed.records import Renewed, Status
+from nfvbed.records import RenewedPart, Status
 from nfvbed.store import Store
 from tests.functional.lab_host import MARK, PAGES, ROOT, assert_back_to, snapshot
 
@@ -76,7 +76,7 @@ def test_kill_9_in_mid_run_then_resume_repeats_nothing_and_loses_nothing(before,
     assert all(trial.status is Status.OK for trial in trials)
     times = Counter((trial.round, trial.cell, trial.preset) for trial in trials)
     assert {preset.value: number for (_, _, preset), number in times.items()} == {"mrr": 3, "paced": 1}
-    assert {trial.renewed for trial in trials} == {Renewed.DEPLOYMENT}
+    assert {trial.renewed for trial in trials} == {RenewedPart.DEPLOYMENT}
     first_round = {(trial.cell, trial.preset.value) for trial in trials if trial.round == 1}
     assert first_round == {(cell, preset) for cell in cells for preset in ("mrr", "paced")}
     assert len(cells) == 2

@@ -16,7 +16,7 @@ from nfvbed.store import Store
 from nfvbed.traffic.sockets import iperf3, netperf, sockettools
 from nfvbed.vnfs.offload import REMEDY
 from nfvbed.vnfs.sockets.ends import socket_ends
-from nfvbed.vnfs.sockets.hosts import Surroundings
+from nfvbed.vnfs.sockets.hosts import HostResources
 from tests.functional.vm_guests import PROJECT
 from tests.functional.vm_guests import choice as guest
 
@@ -41,7 +41,7 @@ def choice(forwarding):
 
 def around(site, deployment):
     site.close_generators(deployment)
-    return Surroundings(site.host_view(deployment).workspace, site.host_view(deployment).arrangement)
+    return HostResources(site.host_view(deployment).workspace, site.host_view(deployment).arrangement)
 
 
 def run_of(site, path, name):

@@ -26,7 +26,7 @@ from nfvbed.vnfs.epc.driver import bearers_of
 from nfvbed.vnfs.epc.owngateway import gateway_of
 from nfvbed.vnfs.offload import REMEDY, ChecksumPath
 from nfvbed.vnfs.sockets.ends import socket_ends
-from nfvbed.vnfs.sockets.hosts import UE_MTU, Surroundings
+from nfvbed.vnfs.sockets.hosts import UE_MTU, HostResources
 from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
 from nfvbed.vnfs.sockets.ue import behind_enb, counts_of
 from tests.functional.declared import PROJECT
@@ -57,7 +57,7 @@ def vepc(offloads=True, forwarding="nextepc"):
 def around(site, deployment):
     site.close_generators(deployment)
     view = site.host_view(deployment)
-    return Surroundings(view.workspace, view.arrangement)
+    return HostResources(view.workspace, view.arrangement)
 
 
 def transfer(sender, receiver):

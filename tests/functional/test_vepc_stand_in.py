@@ -18,7 +18,7 @@ from nfvbed.vnfs.epc.core import FUNCTIONS, Subscribers
 from nfvbed.vnfs.epc.driver import attached, bearers_of
 from nfvbed.vnfs.epc.live import carry_each
 from nfvbed.vnfs.sockets.ends import socket_ends
-from nfvbed.vnfs.sockets.hosts import Surroundings
+from nfvbed.vnfs.sockets.hosts import HostResources
 from tests.functional.declared import PROJECT
 from tests.functional.disturbed import retried, wait_until
 from tests.functional.epc_core import running
@@ -92,7 +92,7 @@ def test_fifty_ues_attach_all_bearers_carry_and_the_last_one_pings(lab_with_vnfs
     )
     site.close_generators(deployment)
     view = site.host_view(deployment)
-    with socket_ends(turned, Surroundings(view.workspace, view.arrangement)) as ends:
+    with socket_ends(turned, HostResources(view.workspace, view.arrangement)) as ends:
         ue, server = ends.hosts
         assert ue.address == str(table.bearers[-1].ue)
         assert pinged(ue, server) == PINGS

@@ -7,6 +7,7 @@ OF_VARIANTS = {
     ("emulated-nic", "2026.1"): "Neutron dropped its Linux bridge agent in 2025.1",
     ("emulated-nic", "ocata"): "options that a cloud does not have: guest_nic: e1000",
     ("emulated-nic-rtl8139", "ocata"): "options that a cloud does not have: guest_nic: rtl8139",
+    ("linux-bridge-balancer", "ocata"): "options that a cloud does not have: queue_balancer: True",
     ("linux-bridge-no-offloads", "ocata"): "options that a cloud does not have: offloads: False",
     ("linux-bridge-vhost-net", "ocata"): "options that a cloud does not have: guest_nic: virtio, vhost: on",
     ("linux-bridge-virtio", "ocata"): "options that a cloud does not have: guest_nic: virtio, vhost: off",

@@ -148,7 +148,7 @@ class Rack:
     # What is deployed on it.
 
     @contextmanager
-    def begun(self, *words: str, stage: str, until: str, status: int) -> Iterator["Story"]:
+    def begun(self, *words: str, stage: str, until: str, status: int) -> Iterator["PlaybookRun"]:
         """Start a command and wait until a stage's log has a text; with the block's end wait for the command's.
 
         Args:
@@ -169,7 +169,7 @@ class Rack:
                 stderr=stream,
                 start_new_session=True,
             )
-        story = Story(process, output)
+        story = PlaybookRun(process, output)
         try:
             deadline = time.monotonic() + DEPLOYED_S
             while not (log.is_file() and until in log.read_text()):
@@ -221,7 +221,7 @@ class Rack:
             self.cloud.passwords.write_text(text)
 
 
-class Story:
+class PlaybookRun:
     """A command under way."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", output: Path) -> None:

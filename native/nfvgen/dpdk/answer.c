@@ -27,13 +27,13 @@ static struct rte_mbuf *copy_of(const uint8_t *frame, uint32_t length)
 	return m;
 }
 
-static void transmit(unsigned port, struct rte_mbuf *m)
+static void transmit(unsigned port, unsigned queue, struct rte_mbuf *m)
 {
-	if (rte_eth_tx_burst(dpdk.ports[port].id, 0, &m, 1) == 0)
+	if (rte_eth_tx_burst(dpdk.ports[port].id, (uint16_t)queue, &m, 1) == 0)
 		rte_pktmbuf_free(m); /* the asker asks again */
 }
 
-static void answer_arp(unsigned port, const uint8_t *frame, uint32_t at)
+static void answer_arp(unsigned port, unsigned queue, const uint8_t *frame, uint32_t at)
 {
 	const struct frame_endpoint *own = &dpdk.endpoint[port];
 	struct rte_mbuf *m;
@@ -51,7 +51,7 @@ static void answer_arp(unsigned port, const uint8_t *frame, uint32_t at)
 	memcpy(answer + at + 8, own->mac, 6);
 	memcpy(answer + at + 14, own->ipv4, 4);
 	memcpy(answer + at + 18, frame + at + 8, 10);
-	transmit(port, m);
+	transmit(port, queue, m);
 }
 
 static bool is_learning(const uint8_t *frame, uint32_t at)
@@ -63,7 +63,7 @@ static bool is_learning(const uint8_t *frame, uint32_t at)
 }
 
 /* RFC 4861, 7.2.4: solicited, with the target's link-layer address. */
-static void answer_solicitation(unsigned port, const uint8_t *frame, uint32_t at)
+static void answer_solicitation(unsigned port, unsigned queue, const uint8_t *frame, uint32_t at)
 {
 	static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1}, unspecified[16];
 	const struct frame_endpoint *own = &dpdk.endpoint[port];
@@ -93,10 +93,10 @@ static void answer_solicitation(unsigned port, const uint8_t *frame, uint32_t at
 	memcpy(icmp + 26, own->mac, 6);
 	checksum = (uint16_t)~frame_fold(frame_sum(answer + at + 8, 32 + 32) + frame_be16(32) + frame_be16(58));
 	memcpy(icmp + 2, &checksum, sizeof(checksum));
-	transmit(port, m);
+	transmit(port, queue, m);
 }
 
-void dpdk_answer(unsigned port, const uint8_t *frame, uint32_t length, bool *own_learning)
+void dpdk_answer(unsigned port, unsigned queue, const uint8_t *frame, uint32_t length, bool *own_learning)
 {
 	uint32_t at = 14;
 	uint16_t type;
@@ -110,12 +110,12 @@ void dpdk_answer(unsigned port, const uint8_t *frame, uint32_t length, bool *own
 	}
 	if (type == 0x0806 && length >= at + ARP_BYTES) {
 		*own_learning = is_learning(frame, at);
-		answer_arp(port, frame, at);
+		answer_arp(port, queue, frame, at);
 		return;
 	}
 	if (type == 0x86dd && length >= at + SOLICITATION_BYTES && frame[at + 6] == 58 && frame[at + 40] == 135 &&
 		memcmp(frame + at + 48, dpdk.endpoint[port].ipv6, 16) == 0)
-		answer_solicitation(port, frame, at);
+		answer_solicitation(port, queue, frame, at);
 }
 
 /* Between trials: empties the ports (so that nothing old is waiting when a trial starts) and answers. */
@@ -135,7 +135,7 @@ void dpdk_idle(void)
 				const uint8_t *frame = rte_pktmbuf_read(frames[i], 0, length, bytes);
 
 				if (frame)
-					dpdk_answer(port, frame, length, &own_learning);
+					dpdk_answer(port, 0, frame, length, &own_learning);
 			}
 			rte_pktmbuf_free_bulk(frames, count);
 		}

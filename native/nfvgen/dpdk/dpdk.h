@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the DPDK engine share. One thread (the EAL's main lcore) runs all of it but link states. */
+/*
+ * What the parts of the DPDK engine share. A queue pair is a queue that a port sends on and the one of the same number
+ * that it receives on; each is served by one lcore, which sends and checks. While a trial runs, an lcore writes its own
+ * `struct lcore` and the senders of its queues. What a direction's queue sent may be received on any queue of the other
+ * port: a receiver is shared where there are several lcores, and then has a lock. All else is the main lcore's, which
+ * alone works between trials; link states may be read by any thread.
+ */
 #ifndef NFVGEN_DPDK_H
 #define NFVGEN_DPDK_H
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <rte_spinlock.h>
 
 #include "../engine.h"
 #include "../mix.h"
@@ -14,6 +21,7 @@
 #include "expect.h"
 
 #define BURST_MAX 256
+#define DPDK_QUIET_NS 2000000ull /* nothing came for so long: nothing will */
 
 struct dpdk_port {
 	uint16_t id;
@@ -22,17 +30,30 @@ struct dpdk_port {
 	bool copies;  /* its driver writes received frames on this core: they are in its cache, and should be used then
 		       */
 	bool pci;
+	/* As many as frames are sent on, or more: */
 	uint16_t rx_queues; /* a peer with several threads may send each thread's frames on a queue of its own */
-	uint16_t tx_queues; /* frames go out on the first; a peer may take it that there are more (memif) */
+	uint16_t tx_queues; /* a peer may take it that there are more (memif) */
 	uint16_t max_frame_size_bytes;
 	uint8_t mac[6];
 	char device[64];
 	char socket[108]; /* a listening socket of the driver's, to be gone at the end; "" if there is none */
 };
 
-/* Sends one direction: `staged` are frames prepared and not taken by the port yet, oldest first. */
+/* Counts of what a queue of a direction sends; its lcore alone writes them. */
+struct sent_counts {
+	uint64_t sent;
+	uint64_t sent_bytes;
+	uint64_t unsent;
+	uint64_t late;
+	uint64_t refused;
+	uint64_t offered; /* numbers below it may come: read by whoever receives */
+} __rte_cache_aligned;
+
+/* Sends the share of one direction that goes out on one queue: `staged` are frames prepared and not taken by the port
+ * yet, oldest first. */
 struct sender {
 	uint16_t port;
+	uint16_t queue;
 	bool paced;
 	bool stamp;
 	bool trusted;
@@ -41,14 +62,17 @@ struct sender {
 	unsigned staged_count;
 	unsigned tried;      /* of the staged ones, already offered and so counted as refused */
 	uint64_t offered_at; /* when the port was offered frames last */
-	uint32_t flow;
-	uint32_t flows;
-	uint64_t frames; /* bound; UINT64_MAX: none */
+	uint32_t flow_at;    /* of its own flows, */
+	uint32_t flows;      /* which are so many: */
+	uint32_t first_flow; /* from this number on, */
+	uint32_t flow_step;  /* every so many, */
+	uint32_t flow_end;   /* below this one */
+	uint64_t frames;     /* bound; UINT64_MAX: none */
 	unsigned mix_at;
 	unsigned mix_count;
 	struct rte_mempool *pool;
-	struct direction_counts *counts;
 	const struct frame_template *templates;
+	const struct lcore *lcore;
 	struct pacing pacing;
 	struct timeline *timeline; /* NULL: none */
 	unsigned reserve_count;
@@ -56,27 +80,67 @@ struct sender {
 	struct rte_mbuf *staged[BURST_MAX];
 	uint8_t template_of[BURST_MAX];
 	uint8_t schedule[MIX_SCHEDULE];
+	struct sent_counts counts;
 };
 
-/* Checks one direction. */
+/* Counts of what came of them. */
+struct received_counts {
+	uint64_t received;
+	uint64_t received_in_time;
+	uint64_t received_bytes;
+	uint64_t reordered;
+	uint64_t duplicated;
+	uint64_t corrupted;
+};
+
+/* Checks what one queue of one direction sent. */
 struct receiver {
-	uint8_t rx;
+	rte_spinlock_t lock; /* taken only where there are several lcores */
+	uint8_t direction;
 	unsigned expected; /* how many of `expect` are in use */
-	unsigned last;     /* the one that matched last */
 	struct expectation expect[NFVGEN_MIX];
-	uint64_t latency_time; /* frames of one burst share their time: counted together */
-	uint64_t latency_count;
-	struct direction_counts *counts;
-	struct timeline *timeline; /* NULL: none */
+	const struct sent_counts *sent;
+	struct timeline *timeline;     /* NULL: none */
+	uint64_t after[NFVGEN_QUEUES]; /* one above the highest number seen on each queue that it was received on */
+	struct received_counts counts;
 	struct sequence sequence;
-};
+} __rte_cache_aligned;
 
-/* Frames of one port between their receipt and their check. */
+/* Frames of one queue of one port between their receipt and their check. */
 struct arrivals {
 	unsigned count;
 	uint64_t time;
 	struct rte_mbuf *frames[BURST_MAX];
 };
+
+/* What matched last on a port: mostly the next frame does too. */
+struct last_match {
+	struct receiver *receiver;
+	const struct expectation *expected;
+};
+
+/* Latencies of one direction, as one lcore saw them; frames of one burst share theirs, and are counted together. */
+struct latencies {
+	uint64_t ticks;
+	uint64_t count;
+	struct histogram histogram;
+};
+
+/* One core's part of a trial. */
+struct lcore {
+	unsigned index; /* it serves queues index, index + the number of lcores, ... of both ports */
+	bool after_gap; /* the round before this one took so long that not all that is due is sent on */
+	bool sending;   /* received buffers may be used for sending */
+	uint64_t ended; /* when it ended sending */
+	uint64_t busy;  /* ticks */
+	uint64_t gaps;
+	uint64_t gap_ticks;
+	uint64_t gap_longest;
+	uint64_t foreign[NFVGEN_PORTS];
+	struct last_match last[NFVGEN_PORTS];
+	struct latencies latencies[NFVGEN_DIRECTIONS];
+	struct arrivals arrivals[NFVGEN_PORTS][NFVGEN_QUEUES];
+} __rte_cache_aligned;
 
 struct dpdk_engine {
 	struct engine_options options;
@@ -90,15 +154,17 @@ struct dpdk_engine {
 	bool check;
 	bool stamp;
 	const struct frame_bearers *bearers; /* of the trial; NULL: none */
-	bool after_gap; /* the round before this one took so long that not all that is due is sent on */
-	bool sending;   /* received buffers may be used for sending */
 	unsigned directions;
+	unsigned queues; /* that frames are sent on */
+	unsigned lcore_count;
+	int direction_to[NFVGEN_PORTS];        /* the direction that ends at the port; -1: none */
+	unsigned direction_from[NFVGEN_PORTS]; /* whose sender takes the buffers that are received on the port */
 	struct frame_endpoint endpoint[NFVGEN_PORTS];
 	struct trial_counts *counts;
-	struct sender senders[NFVGEN_DIRECTIONS];
-	struct receiver receivers[NFVGEN_DIRECTIONS];
-	struct arrivals arrivals[NFVGEN_PORTS];
-	struct frame_template templates[NFVGEN_DIRECTIONS][NFVGEN_MIX];
+	struct sender senders[NFVGEN_DIRECTIONS][NFVGEN_QUEUES];
+	struct receiver receivers[NFVGEN_DIRECTIONS][NFVGEN_QUEUES];
+	struct lcore lcores[NFVGEN_CORES];
+	struct frame_template templates[NFVGEN_DIRECTIONS][NFVGEN_QUEUES][NFVGEN_MIX];
 	atomic_bool link[NFVGEN_PORTS];
 };
 
@@ -158,7 +224,7 @@ static inline void dpdk_renew(struct rte_mbuf *m)
  * no transfer between the cores.
  */
 unsigned dpdk_recycle(struct sender *s, struct rte_mbuf **received, unsigned count);
-int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *trial, struct failure *why);
+int dpdk_sender_start(unsigned number, unsigned queue, const struct trial *trial, struct failure *why);
 unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst);
 void dpdk_sender_turn(struct sender *s, uint64_t now);
 void dpdk_sender_stop(struct sender *s, uint64_t now);
@@ -166,14 +232,25 @@ bool dpdk_sender_finished(const struct sender *s);
 void dpdk_send_learning(const struct trial *trial);
 
 /* receive.c */
-void dpdk_receiver_start(struct receiver *r, unsigned number, const struct trial *trial);
-unsigned dpdk_fetch(unsigned port, unsigned burst);
-unsigned dpdk_check(unsigned port);
-unsigned dpdk_receive(unsigned port, unsigned burst);
-void dpdk_receiver_flush(struct receiver *r);
+void dpdk_receiver_start(unsigned number, unsigned queue, const struct trial *trial);
+unsigned dpdk_fetch(struct lcore *lc, unsigned port, unsigned queue, unsigned burst);
+unsigned dpdk_check(struct lcore *lc, unsigned port, unsigned queue);
+unsigned dpdk_receive(struct lcore *lc, unsigned port, unsigned queue, unsigned burst);
+void dpdk_latencies_flush(struct latencies *l);
+
+/* loop.c */
+/* One lcore's whole part: sends from `start` on, receives until all have ended and nothing comes any more. */
+struct lcore_trial {
+	const struct trial *trial;
+	const atomic_bool *stop;
+	uint64_t start;
+	atomic_uint sending; /* lcores that are not done with it */
+};
+void dpdk_lcore_run(struct lcore *lc, struct lcore_trial *run);
 
 /* answer.c */
-void dpdk_answer(unsigned port, const uint8_t *frame, uint32_t length, bool *own_learning);
+/* On an lcore, which answers on a queue of its own. */
+void dpdk_answer(unsigned port, unsigned queue, const uint8_t *frame, uint32_t length, bool *own_learning);
 void dpdk_idle(void);
 
 #endif

@@ -191,15 +191,23 @@ static void remove_files(const struct engine_options *options)
 	}
 }
 
+static void name_lcores(const struct engine_options *options, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (unsigned i = 0; i < options->core_count && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%u@%d", i ? "," : "", i, options->cores[i]);
+}
+
 int dpdk_eal_open(const struct engine_options *options, struct failure *why)
 {
-	static char core[16], prefix[64];
+	static char lcores[16 * NFVGEN_CORES], prefix[64];
 	char *argv[ARGUMENTS] = {(char *)"nfvgen"};
 	unsigned argc = 1;
 
-	snprintf(core, sizeof(core), "0@%d", options->core);
+	name_lcores(options, lcores, sizeof(lcores));
 	argv[argc++] = (char *)"--lcores";
-	argv[argc++] = core;
+	argv[argc++] = lcores;
 	argv[argc++] = (char *)"--no-telemetry";
 	argc = add_memory(options, argv, argc, prefix, sizeof(prefix));
 	argc = add_ports(options, argv, argc);
@@ -207,9 +215,9 @@ int dpdk_eal_open(const struct engine_options *options, struct failure *why)
 	set_runtime_directory(options);
 	if (rte_eal_init((int)argc, argv) < 0) {
 		failure_set(why,
-			"the EAL did not start on core %d with %u MiB: %s (%s). Check that core, and free_hugepages in "
-			"/sys/kernel/mm/hugepages/hugepages-2048kB",
-			options->core, options->memory_mib, rte_strerror(rte_errno), dpdk_last_log());
+			"the EAL did not start on %s (lcore@core) with %u MiB: %s (%s). Check these cores, and "
+			"free_hugepages in /sys/kernel/mm/hugepages/hugepages-2048kB",
+			lcores, options->memory_mib, rte_strerror(rte_errno), dpdk_last_log());
 		remove_files(options);
 		return -ENODEV;
 	}

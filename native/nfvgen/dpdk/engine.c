@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The DPDK engine: one thread sends and checks both directions on one core. */
+/* The DPDK engine: its lcores, each with its share of the queue pairs, are started for a trial, and their counts
+ * merged. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
 #include <rte_version.h>
 
 #include "dpdk.h"
+#include "scheduling.h"
 
 #define LINK_POLLS 20         /* idle calls between two looks at the links */
 #define SETTLE_NS 20000000ull /* at most this long are learning frames awaited */
-#define QUIET_NS 2000000ull   /* nothing came for so long: nothing will */
-#define STOP_DRAIN_NS 50000000ull
+#define LEAD_NS 200000ull     /* in which all lcores are woken up, where there are several */
 #define NS_PER_SECOND 1000000000ull
 #define CALIBRATION_NS 100000000ull
-/*
- * After so many frames, sent and received, a shared core is given away. With turns of a scheduler slice, the switch on
- * its own core fills the ring of whoever waits for this one, and throws the rest away.
- */
-#define TURN_FRAMES 64
-
 struct dpdk_engine dpdk;
 
 static void fill_info(struct engine_info *info)
@@ -36,6 +34,7 @@ static void fill_info(struct engine_info *info)
 	info->tsc_hz = dpdk.hz;
 	info->thread_id = (int)gettid();
 	info->clock = "tsc";
+	info->core_count = dpdk.lcore_count;
 	for (unsigned i = 0; i < NFVGEN_PORTS; i++) {
 		struct port_info *port = &info->ports[i];
 		struct rte_eth_link link = {0};
@@ -106,6 +105,16 @@ static void dpdk_close(void)
 	dpdk_eal_close(&dpdk.options);
 }
 
+/* As the main lcore's thread, which does it for itself. */
+static int prefer_lcore(void *argument)
+{
+	(void)argument;
+	scheduling_prefer_this_thread();
+	if (dpdk.options.yield)
+		scheduling_shorten_slice();
+	return 0;
+}
+
 static int dpdk_open(const struct engine_options *options, struct engine_info *info, struct failure *why)
 {
 	struct clocks begin = {0};
@@ -116,6 +125,8 @@ static int dpdk_open(const struct engine_options *options, struct engine_info *i
 	if (result < 0)
 		return result;
 	dpdk.options = *options;
+	dpdk.queues = options->queues;
+	dpdk.lcore_count = options->core_count;
 	dpdk.hz = measure_tsc(&begin);
 	dpdk.ns_per_tick_q32 = ((1000000000ull << 32) + dpdk.hz / 2) / dpdk.hz;
 	result = dpdk_pools_open(options, why);
@@ -127,6 +138,9 @@ static int dpdk_open(const struct engine_options *options, struct engine_info *i
 	}
 	for (unsigned i = 0; i < NFVGEN_PORTS; i++)
 		frame_endpoint_default(&dpdk.endpoint[i], i, dpdk.ports[i].mac);
+	for (unsigned i = 1; i < dpdk.lcore_count; i++)
+		rte_eal_remote_launch(prefer_lcore, NULL, i);
+	rte_eal_mp_wait_lcore();
 	look_at_links();
 	fill_info(info);
 	return 0;
@@ -135,6 +149,7 @@ static int dpdk_open(const struct engine_options *options, struct engine_info *i
 /* Sends the learning frames, then waits until they (and what is left of an earlier trial) have gone by. */
 static void settle(const struct trial *trial)
 {
+	struct lcore *main_lcore = &dpdk.lcores[0];
 	uint64_t start, quiet;
 
 	dpdk_send_learning(trial);
@@ -143,127 +158,42 @@ static void settle(const struct trial *trial)
 		unsigned moved = 0;
 
 		for (unsigned port = 0; port < NFVGEN_PORTS; port++)
-			moved += dpdk_receive(port, dpdk.options.burst);
+			for (unsigned queue = 0; queue < dpdk.ports[port].rx_queues; queue++)
+				moved += dpdk_receive(main_lcore, port, queue, dpdk.options.burst);
 		if (moved)
 			quiet = rte_rdtsc();
-		else if (rte_rdtsc() - quiet > pacing_ticks(QUIET_NS, dpdk.hz))
+		else if (rte_rdtsc() - quiet > pacing_ticks(DPDK_QUIET_NS, dpdk.hz))
 			break;
 		if (dpdk.options.yield)
 			sched_yield();
 	}
-	dpdk.counts->foreign[0] = dpdk.counts->foreign[1] = 0;
+	main_lcore->foreign[0] = main_lcore->foreign[1] = 0;
 }
 
-/* Of paced or bounded trials; at maximum rate only time ends a trial. */
-static bool all_sent(void)
+/* Which direction ends at each port, and which sends from it. */
+static void set_directions(const struct trial *trial)
 {
-	for (unsigned i = 0; i < dpdk.directions; i++)
-		if (!dpdk_sender_finished(&dpdk.senders[i]))
-			return false;
-	return true;
-}
-
-/* In ticks: see NFVGEN_GAP_NS. */
-struct gap_limits {
-	uint64_t gap;
-	uint64_t frame;
-};
-
-/* A part of a trial at one rate. Times are in ticks. */
-struct stretch {
-	uint64_t start;
-	uint64_t end;
-	uint64_t last; /* nothing is sent after it */
-	bool bounded;  /* ends when all frames are sent */
-};
-
-/* Takes down a round that took too long for what it did; returns how much longer: 0 where it did not. */
-static uint64_t note_gap(uint64_t ticks, unsigned moved, const struct gap_limits *limits)
-{
-	const uint64_t explained = moved * limits->frame;
-
-	if (likely(ticks <= limits->gap) || ticks <= limits->gap + explained)
-		return 0;
-	ticks -= explained;
-	dpdk.counts->gaps++;
-	dpdk.counts->gap_ns += ticks; /* ticks until the trial ends */
-	dpdk.counts->gap_longest_ns = RTE_MAX(dpdk.counts->gap_longest_ns, ticks);
-	return ticks;
-}
-
-/*
- * The loop that is measured. Returns when sending ended: at `end`, or up to 100 us later when paced frames are still in
- * time, or when the bounded number of frames is sent.
- */
-static uint64_t send_and_receive(const struct stretch *stretch, const atomic_bool *stop)
-{
-	const unsigned burst = dpdk.options.burst, directions = dpdk.directions;
-	const bool yield = dpdk.options.yield;
-	const uint64_t end = stretch->end, last = stretch->last;
-	const struct gap_limits limits = {
-		.gap = pacing_ticks(NFVGEN_GAP_NS, dpdk.hz), .frame = pacing_ticks(NFVGEN_FRAME_NS, dpdk.hz)};
-	uint64_t now = stretch->start, busy = dpdk.counts->busy_ns;
-	unsigned turn = 0;
-
-	dpdk.sending = true;
-	dpdk.after_gap = false;
-	while (now < last && !atomic_load_explicit(stop, memory_order_relaxed)) {
-		unsigned moved = 0;
-		uint64_t before = now, gap;
-
-		for (unsigned port = 0; port < NFVGEN_PORTS; port++)
-			moved += dpdk_fetch(port, burst);
-		for (unsigned i = 0; i < directions; i++)
-			moved += dpdk_send(&dpdk.senders[i], rte_rdtsc(), burst);
-		for (unsigned port = 0; port < NFVGEN_PORTS; port++)
-			dpdk_check(port);
-		now = rte_rdtsc();
-		gap = note_gap(now - before, moved, &limits);
-		dpdk.after_gap = gap != 0;
-		if (moved) {
-			busy += now - before - gap;
-			dpdk.counts->busy_ns = busy; /* ticks until the trial ends */
-		}
-		turn += moved;
-		if (yield && (!moved || turn >= TURN_FRAMES)) {
-			sched_yield();
-			turn = 0;
-			now = rte_rdtsc(); /* others' time is not ours */
-		}
-		if (all_sent() && (now >= end || stretch->bounded))
-			break;
+	for (unsigned port = 0; port < NFVGEN_PORTS; port++) {
+		dpdk.direction_to[port] = -1;
+		dpdk.direction_from[port] = port % trial->directions;
+		for (unsigned i = trial->directions; i-- > 0;)
+			if (trial->direction[i].rx == port)
+				dpdk.direction_to[port] = (int)i;
 	}
-	dpdk.sending = false;
-	return now;
 }
 
-static bool all_received(void)
+static struct last_match first_match(struct receiver *r)
 {
-	for (unsigned i = 0; i < dpdk.directions; i++)
-		if (dpdk.counts->direction[i].received < dpdk.counts->direction[i].sent)
-			return false;
-	return true;
+	return (struct last_match){.receiver = r, .expected = &r->expect[0]};
 }
 
-/* Waits for late frames; a moment of quiet after the last one is enough when none is missing. */
-static void drain(uint64_t drain_ns)
+static void reset_lcore(struct lcore *lc, unsigned index)
 {
-	uint64_t start = rte_rdtsc(), last = start, now = start;
-	const uint64_t limit = pacing_ticks(drain_ns, dpdk.hz), quiet = pacing_ticks(QUIET_NS, dpdk.hz);
-
-	while (now - start < limit) {
-		unsigned moved = 0;
-
-		for (unsigned port = 0; port < NFVGEN_PORTS; port++)
-			moved += dpdk_receive(port, dpdk.options.burst);
-		now = rte_rdtsc();
-		if (moved)
-			last = now;
-		else if (now - last > quiet && all_received())
-			break;
-		else if (dpdk.options.yield)
-			sched_yield();
-	}
+	memset(lc, 0, offsetof(struct lcore, arrivals));
+	lc->index = index;
+	for (unsigned port = 0; port < NFVGEN_PORTS; port++)
+		if (dpdk.direction_to[port] >= 0)
+			lc->last[port] = first_match(&dpdk.receivers[dpdk.direction_to[port]][0]);
 }
 
 static int prepare(const struct trial *trial, struct trial_counts *counts, struct failure *why)
@@ -272,76 +202,141 @@ static int prepare(const struct trial *trial, struct trial_counts *counts, struc
 
 	memset(counts, 0, sizeof(*counts));
 	dpdk.counts = counts;
-	dpdk.trial_number = (uint16_t)((dpdk.trial_number + 1) & 0x7fff);
+	dpdk.trial_number = (uint16_t)((dpdk.trial_number + 1) % FRAME_STREAM_TRIALS);
 	dpdk.directions = trial->directions;
 	dpdk.check = trial->check;
 	dpdk.stamp = trial->stamp;
 	dpdk.bearers = trial->stack.bearers;
 	memcpy(dpdk.endpoint, trial->endpoint, sizeof(dpdk.endpoint));
-	for (unsigned i = 0; i < trial->directions && result == 0; i++) {
-		result = dpdk_sender_start(&dpdk.senders[i], i, trial, why);
-		dpdk_receiver_start(&dpdk.receivers[i], i, trial);
+	set_directions(trial);
+	for (unsigned i = 0; i < dpdk.lcore_count; i++)
+		reset_lcore(&dpdk.lcores[i], i);
+	for (unsigned i = 0; i < trial->directions; i++) {
+		for (unsigned queue = 0; queue < dpdk.queues && result == 0; queue++) {
+			result = dpdk_sender_start(i, queue, trial, why);
+			dpdk_receiver_start(i, queue, trial);
+		}
 	}
 	return result;
 }
 
-static void pace(const struct trial *trial, uint64_t start, uint64_t rate_pps, uint64_t duration_ns)
+/* What the queues of a direction have counted so far, all but latency. */
+static void merge_queues(struct trial_counts *counts, unsigned number)
 {
-	for (unsigned i = 0; i < trial->directions; i++)
-		pacing_start(&dpdk.senders[i].pacing, start, dpdk.hz, rate_pps, duration_ns, trial->frames);
+	struct direction_counts *all = &counts->direction[number];
+
+	memset(all, 0, offsetof(struct direction_counts, latency));
+	for (unsigned queue = 0; queue < dpdk.queues; queue++) {
+		const struct sent_counts *sent = &dpdk.senders[number][queue].counts;
+		const struct received_counts *received = &dpdk.receivers[number][queue].counts;
+
+		counts->queue[number][queue] = (struct queue_counts){.sent = sent->sent,
+			.unsent = sent->unsent,
+			.late = sent->late,
+			.refused = sent->refused,
+			.received = received->received,
+			.reordered = received->reordered,
+			.duplicated = received->duplicated,
+			.corrupted = received->corrupted};
+		all->sent += sent->sent;
+		all->sent_bytes += sent->sent_bytes;
+		all->unsent += sent->unsent;
+		all->late += sent->late;
+		all->refused += sent->refused;
+		all->received += received->received;
+		all->received_in_time += received->received_in_time;
+		all->received_bytes += received->received_bytes;
+		all->reordered += received->reordered;
+		all->duplicated += received->duplicated;
+		all->corrupted += received->corrupted;
+	}
+	all->intended = all->sent + all->unsent;
 }
 
-/* Returns when sending ended. */
-static uint64_t send_stretches(const struct trial *trial, uint64_t start, const atomic_bool *stop)
+static void merge_lcores(struct trial_counts *counts)
 {
-	uint64_t late = trial->rate_pps ? pacing_ticks(2 * NFVGEN_LATE_NS, dpdk.hz) : 0, now;
-	struct stretch stretch = {.start = start, .bounded = trial->frames != 0};
+	uint64_t busy = 0, gap_ticks = 0, longest = 0;
 
-	stretch.end = start + pacing_ticks(trial->duration_ns, dpdk.hz);
-	/* A change of the rate does not wait for what is late. */
-	stretch.last = trial->then_rate_pps ? stretch.end : stretch.end + late;
-	if (trial->rate_pps)
-		pace(trial, start, trial->rate_pps, trial->duration_ns);
-	now = send_and_receive(&stretch, stop);
-	if (!trial->then_rate_pps || atomic_load(stop))
-		return now;
-	for (unsigned i = 0; i < trial->directions; i++)
-		dpdk_sender_turn(&dpdk.senders[i], stretch.end);
-	stretch.start = stretch.end;
-	stretch.end += pacing_ticks(trial->then_duration_ns, dpdk.hz);
-	stretch.last = stretch.end + late;
-	pace(trial, stretch.start, trial->then_rate_pps, trial->then_duration_ns);
-	return send_and_receive(&stretch, stop);
+	counts->gaps = 0;
+	memset(counts->foreign, 0, sizeof(counts->foreign));
+	for (unsigned i = 0; i < dpdk.lcore_count; i++) {
+		const struct lcore *lc = &dpdk.lcores[i];
+
+		busy = RTE_MAX(busy, lc->busy);
+		counts->gaps += lc->gaps;
+		gap_ticks += lc->gap_ticks;
+		longest = RTE_MAX(longest, lc->gap_longest);
+		for (unsigned port = 0; port < NFVGEN_PORTS; port++)
+			counts->foreign[port] += lc->foreign[port];
+	}
+	counts->busy_ns = pacing_ns(busy, dpdk.hz);
+	counts->gap_ns = pacing_ns(gap_ticks, dpdk.hz);
+	counts->gap_longest_ns = pacing_ns(longest, dpdk.hz);
+}
+
+static void merge(struct trial_counts *counts)
+{
+	for (unsigned i = 0; i < dpdk.directions; i++)
+		merge_queues(counts, i);
+	merge_lcores(counts);
+}
+
+static void merge_latencies(struct trial_counts *counts)
+{
+	for (unsigned i = 0; i < dpdk.directions; i++) {
+		for (unsigned index = 0; index < dpdk.lcore_count; index++) {
+			struct latencies *l = &dpdk.lcores[index].latencies[i];
+
+			dpdk_latencies_flush(l);
+			histogram_merge(&counts->direction[i].latency, &l->histogram);
+		}
+	}
+}
+
+static int run_on_lcore(void *argument)
+{
+	dpdk_lcore_run(&dpdk.lcores[rte_lcore_id()], argument);
+	return 0;
+}
+
+/* Runs all lcores' parts at once, this one's among them; returns when the last one ended sending. */
+static uint64_t run_lcores(struct lcore_trial *run)
+{
+	uint64_t ended = 0;
+
+	run->start = rte_rdtsc();
+	if (dpdk.lcore_count > 1)
+		run->start += pacing_ticks(LEAD_NS, dpdk.hz);
+	atomic_store(&run->sending, dpdk.lcore_count);
+	for (unsigned i = 0; i < run->trial->directions; i++)
+		if (timeline_of(i))
+			timeline_start(timeline_of(i), run->start, dpdk.hz);
+	for (unsigned i = 1; i < dpdk.lcore_count; i++)
+		rte_eal_remote_launch(run_on_lcore, run, i);
+	dpdk_lcore_run(&dpdk.lcores[0], run);
+	rte_eal_mp_wait_lcore();
+	for (unsigned i = 0; i < dpdk.lcore_count; i++)
+		ended = RTE_MAX(ended, dpdk.lcores[i].ended);
+	return ended;
 }
 
 static int dpdk_run(
 	const struct trial *trial, struct trial_counts *counts, const atomic_bool *stop, struct failure *why)
 {
-	uint64_t start, end;
+	struct lcore_trial run = {.trial = trial, .stop = stop};
+	uint64_t ended;
 	int result = prepare(trial, counts, why);
 
 	if (result < 0)
 		return result;
 	settle(trial);
-	start = rte_rdtsc();
+	ended = run_lcores(&run);
+	counts->duration_ns = pacing_ns(ended - run.start, dpdk.hz);
+	merge(counts);
+	merge_latencies(counts);
 	for (unsigned i = 0; i < trial->directions; i++)
 		if (timeline_of(i))
-			timeline_start(timeline_of(i), start, dpdk.hz);
-	end = send_stretches(trial, start, stop);
-	for (unsigned i = 0; i < trial->directions; i++)
-		dpdk_sender_stop(&dpdk.senders[i], end);
-	counts->duration_ns = pacing_ns(end - start, dpdk.hz);
-	counts->busy_ns = pacing_ns(counts->busy_ns, dpdk.hz);
-	counts->gap_ns = pacing_ns(counts->gap_ns, dpdk.hz);
-	counts->gap_longest_ns = pacing_ns(counts->gap_longest_ns, dpdk.hz);
-	for (unsigned i = 0; i < trial->directions; i++)
-		counts->direction[i].received_in_time = counts->direction[i].received;
-	drain(atomic_load(stop) ? RTE_MIN(trial->drain_ns, STOP_DRAIN_NS) : trial->drain_ns);
-	for (unsigned i = 0; i < trial->directions; i++) {
-		dpdk_receiver_flush(&dpdk.receivers[i]);
-		if (timeline_of(i))
-			timeline_end(timeline_of(i), end, counts->direction[i].sent - counts->direction[i].received);
-	}
+			timeline_end(timeline_of(i), ended, counts->direction[i].sent - counts->direction[i].received);
 	return 0;
 }
 
@@ -357,20 +352,8 @@ static void dpdk_idle_call(const struct trial *last)
 
 static void dpdk_snapshot(struct trial_counts *counts)
 {
-	const struct trial_counts *now = dpdk.counts;
-
-	if (!now)
-		return;
-	counts->duration_ns = now->duration_ns;
-	counts->busy_ns = pacing_ns(now->busy_ns, dpdk.hz);
-	counts->gaps = now->gaps;
-	counts->gap_ns = pacing_ns(now->gap_ns, dpdk.hz);
-	counts->gap_longest_ns = pacing_ns(now->gap_longest_ns, dpdk.hz);
-	for (unsigned i = 0; i < NFVGEN_DIRECTIONS; i++) {
-		memcpy(&counts->direction[i], &now->direction[i], offsetof(struct direction_counts, latency));
-		counts->direction[i].intended = counts->direction[i].sent + counts->direction[i].unsent;
-		counts->foreign[i] = now->foreign[i];
-	}
+	if (dpdk.counts)
+		merge(counts);
 }
 
 static void dpdk_links(bool up[NFVGEN_PORTS])

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../engine.h"
 #include "first_peer.h"
 
 enum request {
@@ -27,8 +28,10 @@ enum request {
 #define VERSION 0x1u
 #define REPLY 0x4u
 #define NEED_REPLY 0x8u
-/* MRG_RXBUF, ANY_LAYOUT, INDIRECT_DESC, EVENT_IDX, PROTOCOL_FEATURES, VERSION_1, IN_ORDER */
-#define FEATURES (1ull << 15 | 1ull << 27 | 1ull << 28 | 1ull << 29 | 1ull << 30 | 1ull << 32 | 1ull << 35)
+/* MRG_RXBUF, CTRL_VQ, MQ, ANY_LAYOUT, INDIRECT_DESC, EVENT_IDX, PROTOCOL_FEATURES, VERSION_1, IN_ORDER */
+#define FEATURES                                                                                                       \
+	(1ull << 15 | 1ull << 17 | 1ull << 22 | 1ull << 27 | 1ull << 28 | 1ull << 29 | 1ull << 30 | 1ull << 32 |       \
+		1ull << 35)
 #define PROTOCOL_FEATURES (1ull << 0 | 1ull << 3 | 1ull << 16) /* MQ, REPLY_ACK, STATUS */
 
 struct message {
@@ -55,7 +58,7 @@ static bool answer(int fd, struct message *m, uint64_t *status)
 		number = PROTOCOL_FEATURES;
 		break;
 	case GET_QUEUE_NUM:
-		number = 1;
+		number = NFVGEN_QUEUES;
 		break;
 	case GET_VRING_BASE:
 		number &= 0xffffffffu; /* the ring's index is repeated, its base is 0 */

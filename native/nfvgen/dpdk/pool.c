@@ -37,12 +37,14 @@ static struct rte_mempool *make(const char *name, unsigned count, uint16_t room,
 
 int dpdk_pools_open(const struct engine_options *options, struct failure *why)
 {
-	/* Large frames: what two full queues hold, what is staged and what the cache keeps. */
-	unsigned jumbo = 2 * options->queue_size + 4 * BURST_MAX + 2 * POOL_CACHE;
+	/* What the full queues to send on hold, what is staged and what the caches keep. */
+	unsigned sent =
+		options->queues * (2 * options->queue_size + 4 * BURST_MAX) + 2 * options->core_count * POOL_CACHE;
+	unsigned both = sent + 2 * options->queues * options->queue_size;
 
-	dpdk.pool = make("nfvgen", 2 * options->mbufs, 2048, why);
+	dpdk.pool = make("nfvgen", RTE_MAX(2 * options->mbufs, both), 2048, why);
 	if (dpdk.pool)
-		dpdk.jumbo_pool = make("nfvgen_jumbo", jumbo, NFVGEN_MAX_FRAME_SIZE, why);
+		dpdk.jumbo_pool = make("nfvgen_jumbo", sent, NFVGEN_MAX_FRAME_SIZE, why);
 	return dpdk.jumbo_pool ? 0 : -ENOMEM;
 }
 

@@ -15,8 +15,8 @@
 #include "first_peer.h"
 
 #define DEFAULT_MTU 1500
-#define MAX_QUEUES 16
-#define EARLY_BUFFERS 64 /* so many sent buffers may wait in virtio's ring to be given back */
+#define MORE_ARGUMENTS 64 /* room for those that are put in here */
+#define EARLY_BUFFERS 64  /* so many sent buffers may wait in virtio's ring to be given back */
 
 /* These copy a frame out of its buffer, or only read it. */
 static const char *const trusted_drivers[] = {"net_virtio_user", "net_virtio", "net_vhost", "net_af_packet", "mlx5_pci",
@@ -76,28 +76,42 @@ static void remove_dead_socket(const char *path)
 	close(fd);
 }
 
-/* How many queues, 1 where nothing is said: a key of our own among the driver's arguments, which is taken out. */
+/* How many queues, if more than those that frames are sent on: a key of ours among the driver's arguments, taken out.
+ */
 static int take_queues(
 	char *arguments, const char *key, const struct dpdk_port *port, uint16_t *to, struct failure *why)
 {
 	char *at = strstr(arguments, key), *rest;
 	unsigned long queues;
 
-	*to = 1;
 	if (!at)
 		return 0;
 	queues = strtoul(at + strlen(key), &rest, 10);
-	if (queues < 1 || queues > MAX_QUEUES || (*rest && *rest != ',')) {
-		failure_set(why, "port %s: %.9s must be 1 to %u", port->device, key, MAX_QUEUES);
+	if (queues < 1 || queues > NFVGEN_QUEUES || (*rest && *rest != ',')) {
+		failure_set(why, "port %s: %.9s must be 1 to %u", port->device, key, NFVGEN_QUEUES);
 		return -EINVAL;
 	}
-	*to = (uint16_t)queues;
+	*to = (uint16_t)RTE_MAX(queues, *to);
 	if (at > arguments && at[-1] == ',')
 		at--;
 	else if (*rest == ',')
 		rest++;
 	memmove(at, rest, strlen(rest) + 1);
 	return 0;
+}
+
+/* Drivers of vhost-user want to be told how many queue pairs there are; virtio agrees on several by a control queue. */
+static void add_queues(const struct dpdk_port *port, char *arguments, size_t size)
+{
+	bool is_virtio = strncmp(port->device, "net_virtio_user", 15) == 0;
+	size_t used = strlen(arguments);
+	char value[16];
+
+	if (dpdk.options.queues == 1 || key_value(arguments, "queues", value, sizeof(value)) ||
+		(!is_virtio && strncmp(port->device, "net_vhost", 9)))
+		return;
+	snprintf(arguments + used, size - used, "%squeues=%u%s", used ? "," : "", dpdk.options.queues,
+		is_virtio ? ",cq=1" : "");
 }
 
 static int probe_vdev(struct dpdk_port *port, const char *spec, struct failure *why)
@@ -108,9 +122,9 @@ static int probe_vdev(struct dpdk_port *port, const char *spec, struct failure *
 
 	snprintf(port->device, sizeof(port->device), "%.*s", (int)strcspn(spec, ","), spec);
 	used = snprintf(arguments, sizeof(arguments), "%s", comma ? comma + 1 : "");
-	if (used < 0 || (size_t)used + 32 > sizeof(arguments)) {
-		failure_set(
-			why, "port %s: its arguments are longer than %zu bytes", port->device, sizeof(arguments) - 32);
+	if (used < 0 || (size_t)used + MORE_ARGUMENTS > sizeof(arguments)) {
+		failure_set(why, "port %s: its arguments are longer than %zu bytes", port->device,
+			sizeof(arguments) - MORE_ARGUMENTS);
 		return -EINVAL;
 	}
 	result = take_queues(arguments, "rx_queues=", port, &port->rx_queues, why);
@@ -123,6 +137,7 @@ static int probe_vdev(struct dpdk_port *port, const char *spec, struct failure *
 		!key_value(arguments, "queue_size", value, sizeof(value)))
 		snprintf(arguments + used, sizeof(arguments) - (size_t)used, "%squeue_size=%u", used ? "," : "",
 			dpdk.options.queue_size);
+	add_queues(port, arguments, sizeof(arguments));
 	find_socket(port, arguments);
 	remove_dead_socket(port->socket);
 	result = rte_eal_hotplug_add("vdev", port->device, arguments);
@@ -159,7 +174,7 @@ static int probe(struct dpdk_port *port, const char *spec, struct failure *why)
 {
 	int result = 0;
 
-	port->rx_queues = port->tx_queues = 1;
+	port->rx_queues = port->tx_queues = (uint16_t)dpdk.options.queues;
 	port->pci = strncmp(spec, "pci:", 4) == 0;
 	if (port->pci)
 		snprintf(port->device, sizeof(port->device), "%s", spec + strlen("pci:"));
@@ -252,6 +267,14 @@ static int open_driver(struct dpdk_port *port, const char *spec, struct failure 
 		goto failed;
 	port->trusted = is_listed(trusted_drivers, RTE_DIM(trusted_drivers), info.driver_name, spec);
 	port->copies = is_listed(copying_drivers, RTE_DIM(copying_drivers), info.driver_name, spec);
+	if (info.max_rx_queues < port->rx_queues || info.max_tx_queues < port->tx_queues) {
+		failure_set(why,
+			"port %s: its driver %s has %u queues to receive on and %u to send on; wanted are %u and %u. "
+			"Lower --queues",
+			port->device, info.driver_name, info.max_rx_queues, info.max_tx_queues, port->rx_queues,
+			port->tx_queues);
+		return -EINVAL;
+	}
 	mtu = choose_mtu(port, &info);
 	result = configure(port, &info, mtu);
 	if (result < 0 && mtu > DEFAULT_MTU)

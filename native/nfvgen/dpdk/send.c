@@ -2,7 +2,8 @@
 /*
  * Sending. Frames are staged (buffer, headers, pattern), stamped (sequence, flow, time, checksums) at every attempt and
  * offered to the port; what the port does not take stays staged and is stamped again, so numbers have no holes and a
- * time is that of the attempt that succeeded.
+ * time is that of the attempt that succeeded. Each queue of a direction has numbers of its own, and its share of the
+ * flows: a flow's frames all go out on one queue, where there are as many flows as queues.
  */
 #include <errno.h>
 
@@ -83,21 +84,33 @@ static inline uint8_t next_in_mix(struct sender *s)
 /* Numbers of the frames that a burst is made of, in the order of the stage. */
 struct numbers {
 	uint32_t flow;
-	uint32_t flows;
+	uint32_t first_flow;
+	uint32_t flow_step;
+	uint32_t flow_end;
 	uint32_t sequence;
 };
+
+static inline struct numbers next_numbers(const struct sender *s)
+{
+	return (struct numbers){.flow = s->first_flow + s->flow_at * s->flow_step,
+		.first_flow = s->first_flow,
+		.flow_step = s->flow_step,
+		.flow_end = s->flow_end,
+		.sequence = (uint32_t)s->counts.sent};
+}
 
 static inline void next_number(struct numbers *n)
 {
 	n->sequence++;
-	if (++n->flow == n->flows)
-		n->flow = 0;
+	n->flow += n->flow_step;
+	if (n->flow >= n->flow_end)
+		n->flow = n->first_flow;
 }
 
 /* Puts in what else goes with the flows of so many staged frames. */
 static __rte_noinline void write_rest(struct sender *s, const struct frame_template *t, unsigned count)
 {
-	struct numbers n = {.flow = s->flow, .flows = s->flows};
+	struct numbers n = next_numbers(s);
 
 	for (unsigned i = 0; i < count; i++, next_number(&n))
 		frame_write_rest(rte_pktmbuf_mtod(s->staged[i], uint8_t *), t, n.flow);
@@ -111,7 +124,7 @@ static void stage_one_size(struct sender *s, unsigned want, uint64_t now)
 {
 	const struct frame_template *t = s->templates;
 	const struct frame_writer writer = frame_writer(t, now);
-	struct numbers n = {.flow = s->flow, .flows = s->flows, .sequence = (uint32_t)s->counts->sent};
+	struct numbers n = next_numbers(s);
 	unsigned staged = RTE_MIN(s->staged_count, want), left = s->reserve_count;
 
 	for (unsigned i = 0; i < staged; i++, next_number(&n))
@@ -128,7 +141,7 @@ static void stage_one_size(struct sender *s, unsigned want, uint64_t now)
 
 static void stage_mixed(struct sender *s, unsigned want, uint64_t now)
 {
-	struct numbers n = {.flow = s->flow, .flows = s->flows, .sequence = (uint32_t)s->counts->sent};
+	struct numbers n = next_numbers(s);
 
 	for (; s->staged_count < want && s->reserve_count; s->staged_count++) {
 		struct rte_mbuf *m = s->reserve[--s->reserve_count];
@@ -169,18 +182,21 @@ static inline void unstage(struct sender *s, unsigned count)
 
 static inline unsigned offer(struct sender *s, unsigned want)
 {
-	struct direction_counts *counts = s->counts;
-	unsigned sent = rte_eth_tx_burst(s->port, 0, s->staged, (uint16_t)want);
+	struct sent_counts *counts = &s->counts;
+	unsigned sent;
 
+	/* Before they can be seen: another core may receive them while this one is still in the call. */
+	__atomic_store_n(&counts->offered, counts->sent + want, __ATOMIC_RELEASE);
+	sent = rte_eth_tx_burst(s->port, s->queue, s->staged, (uint16_t)want);
 	if (want > s->tried) {
 		counts->refused += want - RTE_MAX(sent, s->tried);
 		s->tried = want;
 	}
 	counts->sent += sent;
 	counts->sent_bytes += bytes_of(s, sent);
-	s->flow += sent;
-	while (s->flow >= s->flows)
-		s->flow -= s->flows;
+	s->flow_at += sent;
+	while (s->flow_at >= s->flows)
+		s->flow_at -= s->flows;
 	unstage(s, sent);
 	return sent;
 }
@@ -199,13 +215,13 @@ static inline void give_up_refused(struct sender *s, uint64_t now)
 	uint64_t until = RTE_MIN(now, s->offered_at + s->pacing.late), frames;
 
 	if (likely(!s->timeline)) {
-		s->counts->unsent += pacing_give_up(&s->pacing, until);
+		s->counts.unsent += pacing_give_up(&s->pacing, until);
 		return;
 	}
 	const struct pacing before = s->pacing;
 
 	frames = pacing_give_up(&s->pacing, until);
-	s->counts->unsent += frames;
+	s->counts.unsent += frames;
 	note_refused(s, before, frames);
 }
 
@@ -220,8 +236,8 @@ static inline void give_up(struct sender *s, uint64_t now)
 	if (s->tried)
 		give_up_refused(s, now);
 	frames = pacing_give_up(&s->pacing, now);
-	s->counts->unsent += frames;
-	s->counts->late += frames;
+	s->counts.unsent += frames;
+	s->counts.late += frames;
 }
 
 /* Returns how many frames are due and to be sent. After a gap the newest are: more than a ring holds would be lost. */
@@ -234,8 +250,8 @@ static __rte_noinline unsigned give_up_after_gap(struct sender *s, uint64_t now,
 		uint64_t frames = due - NFVGEN_SENT_ON;
 
 		pacing_skip(&s->pacing, frames);
-		s->counts->unsent += frames;
-		s->counts->late += frames;
+		s->counts.unsent += frames;
+		s->counts.late += frames;
 	}
 	return pacing_due(&s->pacing, now, burst);
 }
@@ -246,9 +262,10 @@ unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
 
 	if (s->paced) {
 		give_up(s, now);
-		want = unlikely(dpdk.after_gap) ? give_up_after_gap(s, now, burst) : pacing_due(&s->pacing, now, burst);
-	} else if (s->frames - s->counts->sent < want) {
-		want = (unsigned)(s->frames - s->counts->sent);
+		want = unlikely(s->lcore->after_gap) ? give_up_after_gap(s, now, burst)
+						     : pacing_due(&s->pacing, now, burst);
+	} else if (s->frames - s->counts.sent < want) {
+		want = (unsigned)(s->frames - s->counts.sent);
 	}
 	if (want == 0)
 		return 0;
@@ -268,41 +285,56 @@ unsigned dpdk_send(struct sender *s, uint64_t now, unsigned burst)
 
 bool dpdk_sender_finished(const struct sender *s)
 {
-	return s->paced ? s->pacing.done >= s->pacing.total : s->counts->sent >= s->frames;
+	return s->paced ? s->pacing.done >= s->pacing.total : s->counts.sent >= s->frames;
 }
 
-int dpdk_sender_start(struct sender *s, unsigned number, const struct trial *trial, struct failure *why)
+/*
+ * The queue's share of the flows: every so many, from its own number on. With fewer flows than queues they are shared.
+ */
+static void share_flows(struct sender *s, uint32_t flows)
 {
+	s->flow_step = dpdk.queues;
+	s->first_flow = s->queue % flows;
+	s->flow_end = flows;
+	s->flows = s->queue < flows ? (flows - s->queue - 1) / dpdk.queues + 1 : 1;
+}
+
+int dpdk_sender_start(unsigned number, unsigned queue, const struct trial *trial, struct failure *why)
+{
+	const struct pacing_share share = {.index = queue, .count = dpdk.queues};
+	struct sender *s = &dpdk.senders[number][queue];
+	struct frame_template *templates = dpdk.templates[number][queue];
 	struct direction direction = trial->direction[number];
 	const struct frame_endpoint *source = &trial->endpoint[direction.tx];
 	const struct frame_endpoint *destination = &trial->endpoint[!direction.tx];
 	const struct frame_stack stack = trial_stack(trial, direction.tx);
-	uint16_t stream = (uint16_t)(dpdk.trial_number << 1 | number), largest = 0;
+	uint16_t stream = frame_stream(dpdk.trial_number, queue, number), largest = 0;
 
 	*s = (struct sender){
 		.port = dpdk.ports[direction.tx].id,
+		.queue = (uint16_t)queue,
 		.trusted = dpdk.ports[direction.tx].trusted,
 		.paced = trial->rate_pps != 0,
 		.stamp = trial->stamp,
-		.flows = trial->flows,
-		.frames = trial->frames ? trial->frames : UINT64_MAX,
-		.counts = &dpdk.counts->direction[number],
+		.frames = trial->frames ? pacing_shared(trial->frames, share) : UINT64_MAX,
+		.lcore = &dpdk.lcores[queue % dpdk.lcore_count],
 		.timeline = timeline_of(number),
-		.templates = dpdk.templates[number],
+		.templates = templates,
 	};
+	share_flows(s, trial->flows);
 	for (unsigned i = 0; i < trial->mix.count; i++) {
 		uint16_t size = trial->mix.size_bytes[i];
 
-		if (frame_template_build(&dpdk.templates[number][i], &stack, source, destination,
+		if (frame_template_build(&templates[i], &stack, source, destination,
 			    trial->destination_mac[direction.tx], size, stream) < 0) {
 			failure_set(why, "a frame of %u bytes does not fit its headers", size);
 			return -EINVAL;
 		}
-		dpdk.templates[number][i].destinations_mask = (uint8_t)(trial->destination_mac_count - 1);
-		dpdk.templates[number][i].flow_macs = trial_flow_macs(trial, direction.tx);
-		largest = RTE_MAX(largest, dpdk.templates[number][i].layout.length + NFVGEN_FCS_BYTES);
+		templates[i].destinations_mask = (uint8_t)(trial->destination_mac_count - 1);
+		templates[i].flow_macs = trial_flow_macs(trial, direction.tx);
+		largest = RTE_MAX(largest, templates[i].layout.length + NFVGEN_FCS_BYTES);
 	}
-	s->header_bytes = dpdk.templates[number][0].layout.payload + FRAME_PAYLOAD_BYTES;
+	s->header_bytes = templates[0].layout.payload + FRAME_PAYLOAD_BYTES;
 	s->pool = dpdk_pool_for(largest);
 	s->recycles = s->pool == dpdk.pool;
 	s->mix_count = mix_schedule(s->schedule, &trial->mix);
@@ -316,8 +348,8 @@ void dpdk_sender_turn(struct sender *s, uint64_t now)
 
 	if (s->tried)
 		refused = pacing_due(&s->pacing, RTE_MIN(now, s->offered_at), UINT32_MAX);
-	s->counts->unsent += due;
-	s->counts->late += due - refused;
+	s->counts.unsent += due;
+	s->counts.late += due - refused;
 	if (s->timeline)
 		note_refused(s, s->pacing, refused);
 }
@@ -325,12 +357,8 @@ void dpdk_sender_turn(struct sender *s, uint64_t now)
 /* As at a turn; and what is still staged was never sent. */
 void dpdk_sender_stop(struct sender *s, uint64_t now)
 {
-	if (s->paced) {
+	if (s->paced)
 		dpdk_sender_turn(s, now);
-		s->counts->intended = s->counts->sent + s->counts->unsent;
-	} else {
-		s->counts->intended = s->counts->sent;
-	}
 	rte_pktmbuf_free_bulk(s->staged, s->staged_count);
 	rte_pktmbuf_free_bulk(s->reserve, s->reserve_count);
 	s->staged_count = 0;

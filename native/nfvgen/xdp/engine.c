@@ -105,7 +105,7 @@ static int xdp_open(const struct engine_options *options, struct engine_info *in
 
 	xdp.options = *options;
 	libbpf_set_print(keep_log);
-	err = pin_to(options->core, why);
+	err = pin_to(options->cores[0], why);
 	if (err)
 		return err;
 	err = open_ports(options->ports, why);
@@ -240,7 +240,7 @@ static int xdp_run(const struct trial *trial, struct trial_counts *counts, const
 		for (unsigned i = 0; i < XDP_PORTS; i++)
 			xdp_port_learn(&xdp.ports[i], &trial->stack, &trial->endpoint[i]);
 	xdp.trial = trial;
-	err = xdp_run_sender(trial, xdp.ports, stop, xdp.options.core, why);
+	err = xdp_run_sender(trial, xdp.ports, stop, xdp.options.cores[0], why);
 	xdp_sender_times(&counts->duration_ns, &counts->busy_ns);
 	xdp_sender_gaps(counts);
 	xdp_sink_read(trial, counts, false);

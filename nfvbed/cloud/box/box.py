@@ -30,12 +30,7 @@ _POOL = Path(f"/sys/kernel/mm/hugepages/hugepages-{PAGE_KIB}kB/nr_hugepages")
 
 
 class Box:
-    """The machines of a site on this machine; they outlive the commands that work on them.
-
-    Args:
-        project_root: its private folder has them.
-        layout: what they are.
-    """
+    """The machines of a site on this machine; they outlive the commands that work on them."""
 
     def __init__(self, project_root: Path, layout: BoxLayout) -> None:
         self.places = BoxPlaces.of(project_root, layout.site)
@@ -99,7 +94,8 @@ class Box:
         """Set a machine's own address in the network of tunnels.
 
         Args:
-            address: with its prefix length; empty: the machine has none, as a bridge has it, or nothing.
+            address: with its prefix length; empty: the machine has no address of its own, as a bridge has it, or it has
+                none at all.
 
         Raises:
             DeployError: the machine does not run.

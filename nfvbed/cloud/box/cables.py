@@ -53,7 +53,7 @@ def lay(cable: Cable, place: int, machine: str, switch: str) -> None:
     """Lay a cable, both ends up, if the machine's is to be.
 
     Args:
-        place: of the cable among all, from 0 on.
+        place: number of the cable among all, from 0.
         machine: path of the machine's network namespace.
         switch: path of the switch's.
     """

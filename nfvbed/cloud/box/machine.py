@@ -31,7 +31,7 @@ class Boot:
     """One life of a machine, from a start to a restart."""
 
     pid: int
-    """Of its first process, on this machine."""
+    """The machine's first process, as this machine numbers it."""
     starts: int
     """How often it was started, this time included."""
 
@@ -53,7 +53,7 @@ class Machine:
         Args:
             lower: the root below its own layer.
             ledger: undoing it ends the machine.
-            binds: folders of this machine, each with its path there, without the first slash.
+            binds: folders of this machine, each with its path in the other, without the first slash.
 
         Raises:
             DeployError: it did not start; with its output.
@@ -174,7 +174,7 @@ class Machine:
 
         Args:
             units: those that must be active.
-            starts: the life that is waited for.
+            starts: number of the start that is waited for.
 
         Raises:
             DeployError: a unit does not run; with the end of its journal.

@@ -45,8 +45,7 @@ def problems(state: HostState, has_root: bool, hugepages: int = 0) -> list[Lack]
     """Return everything that is in the way at once.
 
     Args:
-        has_root: whether the machines' root is built.
-        hugepages: number that the machines ask for.
+        hugepages: 2 MiB pages that the machines ask for.
     """
     disk = DISK_MIB if has_root else DISK_MIB + DISK_MIB_OF_ROOT
     found = capacity.lacks(state, MEMORY_MIB, disk, _TOOLS)
@@ -78,8 +77,7 @@ def require(places: BoxPlaces, has_root: bool, hugepages: int = 0) -> None:
     """Refuse a machine that cannot carry a box.
 
     Args:
-        has_root: whether the machines' root is built.
-        hugepages: number that the machines ask for.
+        hugepages: 2 MiB pages that the machines ask for.
 
     Raises:
         PrerequisiteError: with everything that is in the way.

@@ -64,7 +64,7 @@ class PulledImages:
     """Kolla's own images, in the storage of a registry.
 
     Args:
-        project_root: its private folder has them.
+        project_root: its private folder has the images.
         source: registry and namespace; None: where Kolla's own variables say.
         tell: is given a line for each image.
     """

@@ -20,7 +20,7 @@ class ContainerState:
     name: str
     image: str
     status: str
-    """As the engine says it, with how long."""
+    """The engine's words, which say how long it has been so."""
     runs: bool
 
 
@@ -32,7 +32,7 @@ class MachineState:
     address: str
     """Empty: the switch."""
     pid: int | None
-    """Of its first process on this machine; None: it is off."""
+    """The machine's first process, as this machine numbers it; None: it is off."""
     starts: int
     """How often it was started since the box was."""
     systemd: str

@@ -26,7 +26,7 @@ DASHBOARD = "dashboard"
 DASHBOARD_SOCKET = "dashboard.socket"
 """In the folder that controller and machine share."""
 HORIZON_UID = 33
-"""Of www-data, which Horizon runs as: the same in every Debian. A node has no users of its own: it is the same here."""
+"""User www-data, which Horizon runs as: the same in every Debian. A node has no users of its own."""
 _CHECKOUT = Path(__file__).resolve().parents[3]
 _READY = "ready"
 
@@ -82,7 +82,7 @@ def _run(name: str, argv: list[str], log: Path, kept: tuple[Ledger, str]) -> Non
 
     Args:
         log: the file for its output.
-        kept: the ledger that undoes it, and the advice where it ends.
+        kept: ledger that undoes it, and advice where it ends.
     """
     ledger, fix = kept
     log.unlink(missing_ok=True)

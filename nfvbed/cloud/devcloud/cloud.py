@@ -35,16 +35,16 @@ _GUEST_PAGES = "guest-pages"
 """File beside the ledger: the pages that the controller has for guests."""
 SWITCH_MIB = SWITCH_PAGES * _PAGE_MIB
 GUESTS_MIB = HUGEPAGES_MIB - SWITCH_MIB
-"""Of a compute node, beside those: a guest of vloop, or CirrOS."""
+"""Memory of a compute node for guests (vloop, CirrOS), beside what its switch takes."""
 
 
 class DevCloud:
     """A project's cloud, which outlives the commands that work on it.
 
     Args:
-        kinds: those of the compute nodes that it can have.
-        flavors: those that it gets when it is started.
-        hugepages_mib: hugepage memory for a start.
+        kinds: kinds of the compute nodes that it can have.
+        flavors: flavors that it gets when it is started.
+        hugepages_mib: hugepage memory for a start, in MiB.
     """
 
     def __init__(

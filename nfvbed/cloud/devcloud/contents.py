@@ -49,9 +49,7 @@ def fill(api: CloudApi, root: Path, wanted: Sequence[Flavor], password: str) -> 
     """Make what is not there yet; return what there is now.
 
     Args:
-        api: the administrator's.
-        root: the private root.
-        password: the administrator's, for Tacker.
+        password: the administrator's password, which Tacker is given.
     """
     for network in NETWORKS:
         _network(api, network)

@@ -20,7 +20,7 @@ class ApiError(DeployError):
     def __init__(self, what: str, status: int, observed: str) -> None:
         super().__init__(what, observed=observed, fix="nfvbed devcloud logs shows the service's log")
         self.status = status
-        """Of HTTP; 0: no answer."""
+        """Status of HTTP; 0: no answer."""
 
 
 class CloudApi:

@@ -28,7 +28,7 @@ class CloudStatus:
     missing: tuple[str, ...] = ()
     """Processes that were never started, or have ended; those of compute nodes as `NODE/libvirtd`."""
     memory_mib: int = 0
-    """Of all its processes, memory that is shared by several counted once, without hugepages."""
+    """Memory of all its processes, without hugepages; what several share is counted once."""
     hugepages_mib: int = 0
     """Reserved for it, used or not."""
     stages_s: tuple[tuple[str, float], ...] = ()

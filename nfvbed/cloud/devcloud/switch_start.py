@@ -11,9 +11,6 @@ from nfvbed.cloud.devcloud.waiting import wait_until
 def start_switch(channel: Channel, processes: NodeProcesses, settings: Mapping[str, str]) -> None:
     """Start the switch, or what has ended of it.
 
-    Args:
-        settings: with which the daemon starts (`other_config`).
-
     Raises:
         DeployError: it did not come up.
     """

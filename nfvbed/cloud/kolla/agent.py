@@ -7,7 +7,7 @@ from nfvbed.cloud.kolla.uplinks import Uplink, bridge_mappings
 from nfvbed.spec.kollarelease import KollaReleaseSpec
 
 ServiceOptions = Mapping[str, Mapping[str, str | tuple[str, ...]]]
-"""Of an INI file: section -> option -> value; several values of an option that may be given several times."""
+"""Options of an INI file: section -> option -> value; a tuple for an option that may be given several times."""
 
 
 @dataclass(frozen=True)

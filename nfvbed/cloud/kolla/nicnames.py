@@ -31,8 +31,7 @@ def variables(host: RackHostSpec, facts: Facts, taken: tuple[RackNicSpec, ...] =
     """Return the variables of all NICs of a machine: each is a look-up, or a given name.
 
     Args:
-        facts: where NICs are looked up; `none`: a link file gives each its name.
-        taken: NICs without a kernel device once DPDK has them; their variables hold the names of their ports.
+        taken: NICs that have no kernel device once DPDK has them; their variables hold the names of their ports.
     """
     given = host.nics if facts == "none" else taken
     return {variable(nic): given_name(nic) if nic in given else look_up(nic, host) for nic in host.nics}
@@ -70,8 +69,7 @@ def look_up(nic: RackNicSpec, host: RackHostSpec, attribute: str = "device") -> 
     """Return the expression that finds a NIC in the machine's facts.
 
     Args:
-        nic: given by its PCI or MAC address.
-        attribute: of the device: its name, or `pciid`.
+        attribute: attribute of the device: its name, or `pciid`.
     """
     if nic.mac and host.has_devices_of_any_kind:
         return _look_up_any(nic, host, attribute)

@@ -38,15 +38,15 @@ class Placement:
     """The owner of each core of a machine; cores in rising order."""
 
     dedicated: tuple[int, ...]
-    """Of guests that have cores of their own."""
+    """Cores of guests that have cores of their own."""
     shared: tuple[int, ...]
-    """Of all other guests, and of the machine itself."""
+    """Cores of all other guests, and of the machine itself."""
     polling: tuple[int, ...] = ()
-    """Of the switch's polling threads."""
+    """Cores of the switch's polling threads."""
     main: tuple[int, ...] = ()
-    """Of the switch's other threads that DPDK knows (lcores)."""
+    """Cores of the switch's other threads that DPDK knows (lcores)."""
     pages: tuple[ReservedPages, ...] = ()
-    """Of the switch's memory, node by node."""
+    """Hugepages of the switch's memory, node by node."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,7 @@ def place_with_polling(name: str, host: RackHostSpec, wanted: Polling, mtus: Col
     """Place the switch's threads on the nodes that its NICs are attached to, and guests on what is left.
 
     Args:
-        name: of the machine, for messages.
-        mtus: of its ports.
+        mtus: MTUs of its ports.
 
     Raises:
         ConfigurationError: a node has too few isolated cores or hugepages, or no core is left for other threads.

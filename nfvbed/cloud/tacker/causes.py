@@ -21,7 +21,6 @@ def told(failure: NfvbedError, chain: tuple[str, ...], stays: bool = False) -> N
     """Return an error with its chain of causes.
 
     Args:
-        chain: its causes, from Tacker downwards.
         stays: whether the VNF is still there; otherwise what was made of it is removed.
     """
     observed = "; ".join(dict.fromkeys(text for text in (failure.observed, *chain) if text))

@@ -25,13 +25,13 @@ from nfvbed.spec.textfile import read_text
 from nfvbed.spec.validate import suggestion
 
 REQUEST_S = 60.0
-"""Of one request. Tacker answers `create` of the legacy API when Heat has taken the stack: 3 to 10 s."""
+"""Bound of one request. Tacker answers `create` of the legacy API when Heat has taken the stack: 3 to 10 s."""
 _FORBIDDEN = 403
 _BODIES = ("keystoneauth", "tackerclient")
 """Loggers that write bodies of requests when they are at DEBUG: that of a VIM has a password."""
 _ANSWER = 600
 _MISSHAPEN = (TypeError, AttributeError, KeyError)
-"""As openstacksdk ends where a value in `clouds.yaml` is of another kind than it expects."""
+"""What openstacksdk raises where a value in `clouds.yaml` is of another kind than it expects."""
 _TRACE = re.compile(r" (Traceback \(most recent|File /\S+, line \d+)")
 """Tacker sends its stack traces to whoever asks."""
 
@@ -52,7 +52,7 @@ def connect_as_named(cloud: str, region: str | None) -> openstack.connection.Con
 
     Args:
         cloud: its name in that file.
-        region: of the cloud; None: the one that `clouds.yaml` names.
+        region: region of the cloud; None: the one that `clouds.yaml` names.
 
     Raises:
         ConfigurationError: there is no `clouds.yaml`, no such cloud in it, or it is not complete.

@@ -24,7 +24,7 @@ class TackerApi(OnboardingApi, Generic[Descriptor]):
     """VNFs of one of Tacker's APIs; the tags in their descriptions identify them."""
 
     api: ClassVar[str]
-    """As tags name it."""
+    """Its name in tags."""
     kind: ClassVar[str]
     """What this API calls a VNF."""
     description: ClassVar[str]

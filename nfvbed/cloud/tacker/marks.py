@@ -39,7 +39,6 @@ class Consoles:
 
         Args:
             wanted: the lines, and the limit of the time for them.
-            name: of the VNF, for messages.
             tell: called with each line that has come.
 
         Raises:

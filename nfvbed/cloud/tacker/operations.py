@@ -32,7 +32,6 @@ class Operations:
 
         Args:
             name: the operation's name in time limits: `instantiate`, `scale`, `heal`, `terminate`.
-            request: makes the request.
 
         Raises:
             OnboardError: the operation failed, with Tacker's error; or it took too long, with its state.

@@ -43,9 +43,9 @@ def survey(
     """Return all that nfvbed did not make, in the order of projects; nothing is changed.
 
     Args:
-        connection: an administrator's.
-        journal: what was onboarded there.
-        owners: those of nfvbed's deployments and VNFs there.
+        connection: an administrator's connection.
+        journal: record of what was onboarded there.
+        owners: owners of nfvbed's deployments and VNFs there.
 
     Raises:
         OnboardError, UnsupportedError: the cloud cannot be asked.
@@ -79,10 +79,9 @@ def require_none(
     """Refuse to take down a cloud with things that nfvbed did not make, or that cannot be asked.
 
     Args:
-        site: the cloud's name, for messages.
         connect: returns an administrator's connection.
-        journal: what was onboarded there.
-        owners: those of nfvbed's deployments and VNFs there.
+        journal: record of what was onboarded there.
+        owners: owners of nfvbed's deployments and VNFs there.
 
     Raises:
         BusyError: there are such things, or the cloud cannot be asked.

@@ -32,8 +32,7 @@ class _Reason:
     """One cause.
 
     Args:
-        said: a service's words that identify it.
-        advice: what to look at or change.
+        said: words of a service that identify it.
         instances: whether Nova's words about an instance also identify it; these may be about the instance's
             credentials.
     """

@@ -21,7 +21,7 @@ class StackResource:
     name: str
     kind: str
     id: str
-    """Of what it stands for: a server's id; empty: none was made."""
+    """Id of what the resource stands for, such as a server's; empty: none was made."""
     status: str
     reason: str
     nested: bool

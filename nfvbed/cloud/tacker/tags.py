@@ -23,7 +23,7 @@ class Tag:
     owner: str
     name: str
     digest: str
-    """Of the descriptor."""
+    """SHA-256 of the descriptor."""
     networks: tuple[tuple[str, str], ...] = ()
     """Connection points and networks, in the order of the path."""
     project: str = ""

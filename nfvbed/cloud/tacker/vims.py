@@ -11,7 +11,7 @@ from nfvbed.cloud.tacker.journal import Journal, Note
 from nfvbed.errors import OnboardError, UnsupportedError
 
 NAME = "nfvbed-{}"
-"""With the project's name: Tacker wants names to be unique in a project."""
+"""Names have the project's name in them: Tacker wants names to be unique in a project."""
 _MARK = "made by nfvbed"
 _KIND = "ETSINFV.OPENSTACK_KEYSTONE.v_2"
 _OWN = re.compile(r"Default VIM already exists ([0-9a-f-]{36})")

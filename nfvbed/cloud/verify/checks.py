@@ -23,7 +23,7 @@ class ExpectedMachine(Record):
     services: tuple[str, ...] = ()
     """Programs of Nova's services there."""
     datapath_type: str | None = None
-    """Of all bridges; None: it has no Open vSwitch that is read."""
+    """Datapath type of all bridges; None: there is no Open vSwitch that is read."""
     polling: tuple[int, ...] = ()
     """Cores of polling threads."""
     functions: dict[str, int] = {}
@@ -107,9 +107,6 @@ def judged(topic: str, wrong: list[str], holds: str, probed: str, fix: str) -> F
 
     Args:
         wrong: all that is wrong; empty: nothing.
-        holds: the text where nothing is wrong.
-        probed: how it was found out.
-        fix: what to do about what is wrong.
     """
     return Finding(
         topic=topic,

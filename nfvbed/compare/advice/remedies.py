@@ -25,7 +25,7 @@ class MeasuredConditions(Record):
     row: CellSummary
     run_status: Status | None = None
     cores: int = 0
-    """That the host lets nfvbed use; 0: not known."""
+    """Cores that the host lets nfvbed use; 0: not known."""
     nodes: int = 0
     isolated: tuple[int, ...] = ()
     virtual: bool = False
@@ -33,7 +33,7 @@ class MeasuredConditions(Record):
     switch_cores: tuple[int, ...] = ()
     generator_core: int | None = None
     vnf_cores: tuple[tuple[int, ...], ...] = ()
-    """Of each VNF."""
+    """Cores of each VNF."""
     vnf_kind: str = ""
 
     @property
@@ -92,7 +92,6 @@ def advice_on(
     """Return the advice on every limit and warning that rows or tests carry, in the order of the enum.
 
     Args:
-        rows: the subjects.
         tests: those of their cells.
     """
     runs = {entry.run.id: entry for entry in data}

@@ -52,7 +52,6 @@ def judge_rows(
     Args:
         sides: candidate and baseline of each comparison.
         scopes: one of each comparison.
-        rules: looks, levels, margin and purpose.
     """
     number = sum(scope.scope is not Scope.NOT_COMPARABLE for scope in scopes)
     judged = [_judge(*side, scope, rules, number) for side, scope in zip(sides, scopes, strict=True)]

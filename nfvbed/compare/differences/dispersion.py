@@ -51,7 +51,7 @@ class SpreadJudgement(Record):
     ratio: float | None = None
     """Candidate's spread over the baseline's; None where a side did not spread at all."""
     interval: Interval | None = None
-    """Of the ratio; tables have none."""
+    """Interval of the ratio; tables have none."""
     p_value: float | None = None
     """Two-sided."""
     adjusted_p: float | None = None
@@ -74,7 +74,6 @@ def judge_spread(
 
     Args:
         baseline: visits of the same run as the candidate's.
-        rules: level and looks.
         comparisons: how many are judged at this traffic point; with many there is one look, each at a part of the
             level.
     """
@@ -121,8 +120,7 @@ def judge_spread_of_tables(
     """Return the judgement on the spread of two tables of results that are not paired.
 
     Args:
-        candidate: positive.
-        baseline: likewise.
+        candidate: results, all above zero, in one unit with the baseline's.
         alpha: two-sided error.
         adjusted_p: the p-value as corrected for other comparisons; where there is one, the verdict is by it.
     """
@@ -155,7 +153,7 @@ def fligner_killeen(samples: Sequence[float], baseline: Sequence[float]) -> floa
     """Return the two-sided p-value of Fligner and Killeen's test around medians.
 
     Args:
-        samples: at least two.
+        samples: at least two figures.
     """
     exact = _scores(samples, baseline)
     if max(len(samples), len(baseline)) > EXACT_SIDE:

@@ -20,18 +20,18 @@ from nfvbed.compare.verdict import Judgement, Rules, Verdict
 from nfvbed.records import Record
 
 FEWEST_ROUNDS: Final = 3
-"""Of each side, for ranges to be taken for an order where they do not overlap."""
+"""Rounds of each side that are needed for ranges to be taken for an order where they do not overlap."""
 
 
 class Standing(StrEnum):
     """How a rate stands to the highest one of its traffic point."""
 
     FIRST = "first"
-    """It is the highest median."""
+    """Its median is the highest."""
     OVERLAPS = "overlaps"
     """Both intervals, or ranges, have rates in common."""
     MAY_BE_HIGHER = "may-be-higher"
-    """It lies below, and is a lower bound."""
+    """Its median lies below, and is a lower bound."""
     FEW_ROUNDS = "few-rounds"
     """One side has too few for a range to tell anything."""
     BELOW = "below"
@@ -73,7 +73,7 @@ class Leader(Record):
     order: tuple[CellSummary, ...] = ()
     """All rows of the point that it can be compared with, the highest first, itself among them."""
     standings: tuple[Standing, ...] = ()
-    """Of the rows in `order`."""
+    """Standings of the rows in `order`."""
     surveyed: bool = False
     """Whether there are ranges and an order alone, and no verdicts."""
     verdicts: tuple[Judgement, ...] = ()

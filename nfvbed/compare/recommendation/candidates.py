@@ -37,7 +37,7 @@ class Candidate:
     rules: Rules
     rigs: dict[str, dict[str, Any]]
     figures: Figures
-    """Of a measure at the common load; empty of others."""
+    """Figures of a measure at the common load; empty for other measures."""
     value: float
     interval: Interval | None
     cost: HostCost

@@ -11,7 +11,7 @@ from nfvbed.records import PortKind, Readiness, Record, Role, TrialRecord
 POLLING: Final = 0.95
 """A core that is this busy at a load far below the maximum polls."""
 FAR_BELOW: Final = 0.75
-"""Of the maximum receive rate: a load up to here leaves whoever does not poll with nothing to do now and then."""
+"""Part of the maximum receive rate: a load up to here leaves whoever does not poll with nothing to do now and then."""
 ON_NICS: Final = (PortKind.VF, PortKind.PCI)
 
 
@@ -23,16 +23,16 @@ class HostCost(Record):
     cores_at_load: Share = None
     """The same at the given load that was measured beside it."""
     load_fraction: float | None = None
-    """Of that load, of the maximum receive rate."""
+    """That load, as a part of the maximum receive rate."""
     polls: bool | None = None
     """Whether its cores are busy whatever the load is; None: not known."""
     hugepages_mib: int | None = None
-    """Of its own, as its file says; None: its file is not stored."""
+    """Hugepages of the variant's own, as its file says; None: its file is not stored."""
     port_kind: PortKind
     nic: str = ""
     """What its NICs can do, as the doctor found; empty where it needs none, or was not asked."""
     readiness: Readiness | None = None
-    """As the doctor found; None: not asked."""
+    """What the doctor found; None: not asked."""
     lacks: str = ""
     """What the doctor found lacking where it is degraded."""
 

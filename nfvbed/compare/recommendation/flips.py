@@ -29,7 +29,7 @@ class Flip(Record):
     judged: bool = True
     """By verdicts, or ranges that do not overlap; else by medians of a test beside the maximum receive rate."""
     run: str = ""
-    """Of such a test."""
+    """The run of such a test."""
 
 
 def find_flips(answer: Ranking, others: Iterable[Ranking]) -> tuple[Flip, ...]:

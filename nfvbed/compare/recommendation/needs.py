@@ -11,7 +11,7 @@ from nfvbed.compare.samples.statistics import median
 from nfvbed.records import NOT_SEPARABLE, Record, Role, Status, TrialRecord
 
 MOST_STOLEN: Final = 0.1
-"""Of the trials' time: a switch that others kept from its cores for longer was as busy as they let it be."""
+"""Part of the trials' time: a switch that others kept from its cores for longer was as busy as they let it be."""
 
 
 class Need(StrEnum):

@@ -69,7 +69,7 @@ class Ranking(Record):
     pairs: tuple[PairFinding, ...]
     left_out: tuple[ExcludedVariant, ...] = ()
     spreads: tuple[PairSpread, ...] = ()
-    """Of each pair of one run, where rates are what is ranked."""
+    """Spreads of each pair of one run, where rates are what is ranked."""
 
     @property
     def first(self) -> tuple[str, ...]:

@@ -97,7 +97,7 @@ class Recommendation(Record):
     measure: Measure
     host_hash: str
     runs: tuple[UsedRun, ...]
-    """Of this host, the newest first."""
+    """Runs of this host, the newest first."""
     enough: bool
     """Whether there are two variants or more that can be compared."""
     reason: str = ""
@@ -108,7 +108,7 @@ class Recommendation(Record):
     flips: tuple[Flip, ...] = ()
     """Where the first place is another's."""
     carriers: tuple[Carrier, ...] = ()
-    """Of the need `raw-ethernet`."""
+    """Answers to the need `raw-ethernet`."""
     not_measured: tuple[str, ...] = ()
     """Variants that the doctor calls available, without any figure at the answer's traffic point."""
     unavailable: tuple[str, ...] = ()
@@ -123,7 +123,6 @@ def recommend(
 
     Args:
         runs: those of the host, the newest first; none where it has none.
-        wanted: the need, and the traffic that is asked for.
         measures: is asked of every command before it is proposed, and for every variant in it.
     """
     measure = MEASURES[wanted.need]
@@ -226,7 +225,7 @@ def _proposals(
 ) -> Iterable[Proposal]:
     """Yield the commands that would make, or change, the answer."""
     answer = found.answer
-    comparing = _Comparing(traffic, _site_of(found, runs), runs)
+    comparing = _VariantComparison(traffic, _site_of(found, runs), runs)
     if not found.enough:
         yield from _proposed("nothing-measured", comparing, tuple(_unranked(found, points)), measures)
     elif answer is not None and answer.lacks_rounds:
@@ -329,7 +328,7 @@ class _Writer(Protocol):
 
 
 @dataclass(frozen=True)
-class _Comparing:
+class _VariantComparison:
     """Compares variants at one traffic point."""
 
     traffic: Traffic
@@ -369,7 +368,7 @@ class _BetweenSockets:
     """Sends a stack's frames through a VNF that handles whole frames."""
 
     label: str
-    """Of the VNF; empty: one that every data plane can have."""
+    """Label of the VNF; empty: one that every data plane can have."""
     site: str
     runs: Sequence[ExaminedRun]
     least: int = 1

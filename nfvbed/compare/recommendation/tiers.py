@@ -70,12 +70,7 @@ def judge_pairs(by_variant: Mapping[str, Sequence[Candidate]], measure: Measure)
 
 
 def place(values: Mapping[str, float], pairs: Sequence[PairFinding], measure: Measure) -> tuple[tuple[str, ...], ...]:
-    """Return the variants by place, the best first; those of one place are not distinguished.
-
-    Args:
-        values: the figure of each variant.
-        pairs: judged, of these variants.
-    """
+    """Return the variants by place, the best first; those of one place are not distinguished."""
     ordered = sorted(values, key=lambda name: values[name] if measure.lower_is_better else -values[name])
     beaten = {(pair.ahead, pair.baseline if pair.ahead == pair.candidate else pair.candidate) for pair in pairs}
     places: list[tuple[str, ...]] = []

@@ -18,7 +18,9 @@ SHARES: Final = np.concatenate([[0.005, 0.01, 0.02, 0.03], np.linspace(0.05, 0.9
 """The parts of the time in a class that are tried."""
 
 LOG_LIKELIHOOD_BELOW: Final = 1.353
-"""Of the best fit: what is less likely is ruled out with 95 %, one-sided (half of chi-square, one degree)."""
+"""Part of the best fit's likelihood: what is less likely is ruled out with 95 %, one-sided (half of chi-square, one
+degree).
+"""
 
 Ends = tuple[str, str]
 """The classes before and after a trial."""
@@ -66,7 +68,7 @@ class HiddenPart(NamedTuple):
 
     estimated: float
     at_most: float
-    """With a confidence of 95 %."""
+    """Upper bound with a confidence of 95 %."""
 
 
 class ChangesOfHost:

@@ -21,9 +21,9 @@ class CpuSplit(Record):
     """Without that of guests."""
     guest: float
     system: float
-    """Of the kernel for it: calls, and threads of the kernel's own, as those that receive for a port are."""
+    """Time of the kernel for it: calls, and threads of the kernel's own, as those that receive for a port are."""
     softirq: float
-    """Of its core, where no other role has a thread there."""
+    """Softirq time of its core, where no other role has a thread there."""
 
 
 class CpuUse(Record):

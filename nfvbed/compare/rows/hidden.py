@@ -24,7 +24,7 @@ class HiddenShare(Record):
     test: str
     """`mrr` of the row itself; else the label of a test."""
     trials: int
-    """Whose two ends are in one class."""
+    """Trials whose two ends are in one class."""
     estimated: float
     """Part of them that left it in between."""
     at_most: float

@@ -6,7 +6,7 @@ from nfvbed.compare.rows.changes import find_changes
 from nfvbed.compare.rows.choice import ClassChoice
 from nfvbed.compare.rows.placement import Placement
 from nfvbed.compare.rows.rundata import RunData
-from nfvbed.records import Record, Renewed, Status, TrialRecord
+from nfvbed.records import Record, RenewedPart, Status, TrialRecord
 from nfvbed.units import NS_PER_S
 
 
@@ -27,14 +27,14 @@ class HostState(Record):
 
     host_hash: str
     trials: int
-    """That ended well."""
+    """Trials that ended well."""
     stolen_ratio: float | None
     """Part of the trials' time in which the thread that lost most was kept from its core; None: not known."""
     changes_per_s: float | None
     """Changes of class, estimated from the ends of trials whose distances were read; None: none were."""
     hidden_ratio: float | None = None
     """Estimated part of the trials that look as if they ran in one class and did not; None: not known."""
-    renewed: tuple[Renewed, ...] = ()
+    renewed: tuple[RenewedPart, ...] = ()
     """What visits set up again."""
 
 

@@ -86,7 +86,7 @@ class DueLatency(Record):
     """
 
     frames: int
-    """That were due."""
+    """Frames that were due."""
     came: int
     p50_ns: int | None
     """None: fewer than that came."""

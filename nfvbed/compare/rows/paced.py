@@ -35,7 +35,7 @@ class PacedSummary(Record):
     sent: int
     unsent: int
     late: int = 0
-    """Of the unsent: no port refused them."""
+    """Unsent frames that no port refused."""
     surplus: int = Field(default=0, exclude_if=lambda value: not value)
     """Counted back beyond what was sent: with any, what is missing is at least the ratio above."""
     latency: LatencySummary | None

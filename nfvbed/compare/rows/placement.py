@@ -91,7 +91,6 @@ def analyse(distances: Sequence[CoreDistance | None], rounds: Sequence[Hashable]
     """Return the states of one host's distances, with the class of every trial (see the module's text).
 
     Args:
-        distances: as for `classify`.
         rounds: what distinguishes the rounds of the trials, over all runs; None in it: not known, so a round of its
             own.
     """

@@ -29,7 +29,7 @@ class RateSummary(Record):
     median_pps: float
     """Over the visits."""
     interval: Interval | None
-    """Of that median; from fewer than six visits the range."""
+    """Interval of that median; from fewer than six visits the range."""
     iqr_pps: float
     samples_pps: tuple[float, ...]
     """One for each visit, in order of rounds."""

@@ -35,7 +35,6 @@ def row_warnings(
         rate: what its trials at maximum load say together.
         changed: two numbers of its cell's trials at maximum load: those not used as the class changed within them, and
             all.
-        rules: how many visits there should be, and how far they may scatter.
     """
     derived = {entry.kind: entry for entry in _derived(rate, changed, rules)}
     of = Counter(trial.preset for trial in used)

@@ -20,7 +20,7 @@ class RunData:
     host: dict[str, Any] = field(default_factory=dict)
     """The host's description; empty when it is not stored."""
     results: tuple[ResultRecord, ...] = ()
-    """Of tests beside the MRR."""
+    """Results of tests beside the MRR."""
     supports: tuple[Support, ...] = ()
     """What the doctor said of the variants before the run; none where it was not asked."""
     ports: dict[str, str] = field(default_factory=dict)

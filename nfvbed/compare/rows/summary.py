@@ -54,7 +54,7 @@ class Limit(Record):
     detail: str
     ceiling_pps: float | None = None
     interval: Interval | None = None
-    """Of the row's rate over the ceiling's; None where the limit was stored with the trials."""
+    """Interval of the row's rate over the ceiling's; None where the limit was stored with the trials."""
 
 
 class ExceededCeiling(Record):
@@ -99,14 +99,14 @@ class CellSummary(Record):
     bidirectional: bool
     port_kind: PortKind
     ports: str
-    """As its ceilings must have them too: their kind, and what few have set (`veth-no-offloads`)."""
+    """Kind of the ports, and what few have set (`veth-no-offloads`): ceilings must have it too."""
     io_path: str = ""
     """The way by which frames pass the ports outside: vhost, memif, af_xdp, netdev, ...; empty: not known."""
     host_hash: str
     config_hash: str
     rig_hash: str
     sessions: Sessions = Field(default=Sessions.UNREPLIED, exclude_if=lambda form: form is Sessions.UNREPLIED)
-    """Of its traffic; rows from before there was a choice have unreplied ones."""
+    """Sessions of its traffic; rows from before there was a choice have unreplied ones."""
     simulated: bool
     placement_class: str
     """`all`: every trial counts; else the class that was asked for."""
@@ -192,7 +192,7 @@ class View:
 
     rules: Rules
     classes: tuple[str, ...] = (ONLY,)
-    """Of the host, nearest first."""
+    """Classes of the host, nearest first."""
     placement_class: str = ALL_STATES
     common_loads: Mapping[Traffic, int] = field(default_factory=dict)
     """Frames/s, by traffic point of the run."""
@@ -204,9 +204,6 @@ def summarise(data: RunData, cell: CellRecord, trials: Sequence[LabelledTrial], 
     """Return the summary of one cell; with a class asked for, trials of others are counted and not used.
 
     A ceiling's trial without a core distance counts in every class: a loopback has no switch to be far from.
-
-    Args:
-        trials: all of the cell's.
     """
     shown = [entry for entry in trials if entry.trial.status is Status.OK and _is_shown(entry.label, cell, view)]
     # What a cell showed before it failed stays in the store, and is no figure of it.

@@ -38,11 +38,11 @@ class MeasuredLoad(Record):
     due: DueLatency | None = None
     """Percentiles over the frames that were due, in which one that never came is infinitely late."""
     warnings: tuple[QualityWarning, ...] = ()
-    """Of its trial."""
+    """Warnings of its trial."""
     at_least: bool = Field(default=False, exclude_if=lambda value: not value)
     """Whether its trial counted more frames back than were sent: the ratio above may be more."""
     from_s: float | None = None
-    """Of an interval of a soak: its start, in s since the first one began. Else None."""
+    """Start of an interval of a soak, in s since the first one began; else None."""
 
 
 class MeasuredTest(Record):
@@ -59,18 +59,18 @@ class MeasuredTest(Record):
     vnf: str
     frame_size: FrameSize
     placement_class: str
-    """As it is known now."""
+    """Placement class, as it is known now."""
     shown: bool
     """Whether it is of the class that is shown; others are kept, and never used. A soak outlasts classes."""
     result: ResultRecord
     headline: tuple[str, ...] = ()
     """What is read first of its kind, best first, by the names that its quantities, loads or goals are shown under."""
     reference: Reference | None = None
-    """Of a test at given loads: what fractions are of."""
+    """What fractions are of, in a test at given loads."""
     loads: tuple[MeasuredLoad, ...] = ()
-    """Of a test at given loads; a search's trials are many, and its bounds tell them."""
+    """Loads of a test at given loads; a search's trials are many, and its bounds tell them."""
     table: TablePayload | None = None
-    """Of a test that measures quantities under several conditions."""
+    """Table of a test that measures quantities under several conditions."""
     derived: tuple[QualityWarning, ...] = ()
     """Warnings that only show when results are read together: a class that changed, scatter, too few repetitions."""
 
@@ -120,7 +120,6 @@ def take_census_of_tests(tests: Iterable[MeasuredTest], cell: str) -> Census:
 
     Args:
         tests: those of the cell's run, placed.
-        cell: its id.
     """
     found: dict[str, Counter[str]] = {}
     for test in tests:

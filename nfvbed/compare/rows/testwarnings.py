@@ -22,7 +22,6 @@ def with_derived(
 
     Args:
         tests: those of all runs.
-        rules: how many repetitions there should be, and how far they may scatter.
         subjects: (run, cell) of those that need so many; a ceiling is measured less often.
     """
     groups: dict[tuple[str, str, str], list[MeasuredTest]] = {}

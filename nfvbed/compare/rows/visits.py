@@ -22,7 +22,7 @@ from nfvbed.compare.rows.placement import MIXED
 from nfvbed.compare.samples.ranks import LARGEST_LOG
 from nfvbed.compare.samples.statistics import median
 from nfvbed.compare.verdict import Pair
-from nfvbed.records import Preset, Record, Renewed, Status, TrialRecord
+from nfvbed.records import Preset, Record, RenewedPart, Status, TrialRecord
 from nfvbed.units import NS_PER_S
 
 ALL_STATES: Final = "all"
@@ -66,7 +66,7 @@ class Visit(Record):
     """Nearest class first; trials within which the class changed are in none."""
     trials: int
     short_trials: tuple[ShortTrial, ...] = ()
-    renewed: Renewed | None = None
+    renewed: RenewedPart | None = None
     """What was set up again before it; None: not known (older runs)."""
 
 

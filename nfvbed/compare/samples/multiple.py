@@ -10,7 +10,6 @@ def holm_adjusted(p_values: Sequence[float], family: int | None = None) -> tuple
     (Holm, Scandinavian Journal of Statistics 6, 1979).
 
     Args:
-        p_values: those of the tests that were made.
         family: number of comparisons, those without a test included; None: as many as there are p-values.
     """
     number = len(p_values) if family is None else family

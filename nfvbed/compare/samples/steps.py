@@ -45,7 +45,7 @@ PENALTY: Final = 6.0
 APART: Final = 5.0
 """A run so many times the scatter from its part's median lies apart."""
 LEAST_SCATTER: Final = 0.002
-"""Of the figure: runs that agree better by chance are not taken for that exact."""
+"""Part of the figure: runs that agree better by chance are not taken for that exact."""
 TREND_LEVEL: Final = 0.01
 MARGIN: Final = 0.05
 """Steps of less than this part are marked as such: they count as the same elsewhere."""
@@ -78,7 +78,7 @@ class Step(Record):
     """The first run after it."""
     at: str
     place: int
-    """Of that run in the series, from 0."""
+    """Place of that run in the series, from 0."""
     confirmed_by: str
     """The run after that."""
     before: float
@@ -88,8 +88,9 @@ class Step(Record):
     within_margin: bool
     """So small that it counts as the same elsewhere."""
     p_value: float
-    """Of the Mann-Whitney test between the parts beside it: how sure it is by ranks alone. Too few runs have no small
-    one, and it takes no part in finding the step."""
+    """P-value of the Mann-Whitney test between the parts beside it: how sure it is by ranks alone. Too few runs have no
+    small one, and it takes no part in finding the step.
+    """
 
 
 class OutlyingRun(Record):
@@ -124,7 +125,7 @@ class SeriesFinding(Record):
     """Single runs that lie apart from those before and after them; no steps."""
     drift: Drift | None = None
     scatter: float | None = None
-    """Of neighbouring runs, as a part of the figure; None: too few."""
+    """Scatter of neighbouring runs, as a part of the figure; None: too few."""
     reason: str = ""
     """Why nothing is said."""
 

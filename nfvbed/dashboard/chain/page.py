@@ -15,7 +15,6 @@ from nfvbed.dashboard.jobs.records import State
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dashboard.people.roles import Fields, Operator, Requester, current
 from nfvbed.dashboard.problems import NotThereError, Problem, problem_of
-from nfvbed.dashboard.rendering import script
 from nfvbed.dashboard.results.parameters import Name
 from nfvbed.errors import BusyError, NfvbedError, UsageError
 from nfvbed.records.chain import ChainReport
@@ -29,7 +28,7 @@ Length = Annotated[int | None, Query(ge=1, le=MAX_CHAIN, description="VNFs of a 
 
 
 def chain_page(operations: Operations, chains: Chains) -> APIRouter:
-    """Return the routes of the page, of its script, and of what it shows as JSON."""
+    """Return the routes of the page, and of what it shows as JSON."""
     router = APIRouter(responses={**PROBLEMS, 409: PROBLEMS[404], 502: PROBLEMS[404]})
     project = operations.project
 
@@ -63,10 +62,6 @@ def chain_page(operations: Operations, chains: Chains) -> APIRouter:
             foreseen=foreseen,
             refused=refused,
         )
-
-    @router.get("/static/chain.js", include_in_schema=False)
-    def send_script() -> Response:
-        return Response(script("chain"), media_type="text/javascript", headers={"cache-control": "no-cache"})
 
     @router.get("/api/chain")
     def get_chain(request: Request, site: SiteName = DEFAULT_SITE) -> ChainReport:

@@ -17,7 +17,7 @@ from nfvbed.report.newest import RUNS, examine_runs, newest_by_host, newest_of
 from nfvbed.report.page.head import machine
 from nfvbed.store.summaries import Extent
 
-KEPT: Final = 12
+KEPT: Final = 24
 """Recommendations that are kept."""
 WITH_LATENCY: Final = (Need.LATENCY, Need.JITTER)
 """Needs for which histograms are read."""
@@ -49,6 +49,14 @@ class Recommender:
         self._kept: OrderedDict[Key, Recommendation] = OrderedDict()
         self._one_at_a_time = threading.Lock()
 
+    def host(self, begin: str = "") -> str:
+        """Return the hash of the host that begins so; of the newest run's where nothing is asked for.
+
+        Raises:
+            NotThereError: no host's hash begins so, or several do.
+        """
+        return _host(list(newest_by_host(self._source.store.runs(MEASURED))), begin)
+
     def hosts(self) -> dict[str, str]:
         """Return the hosts of which there are runs, each with its machine in a line; that of the newest run first."""
         newest = newest_by_host(self._source.store.runs(MEASURED))
@@ -76,12 +84,39 @@ class Recommender:
         key = (wanted, digest, tuple(extents[: len(taken)]))
         with self._one_at_a_time:
             if key not in self._kept:
-                self._kept[key] = self._recommend(wanted, digest, taken)
-                while len(self._kept) > KEPT:
-                    self._kept.popitem(last=False)
+                self._keep(key, self._recommend(wanted, digest, taken))
             self._kept.move_to_end(key)
             found = self._kept[key]
         return ShownRecommendation(found, machine(self._source.described(digest)), len(newest) - len(taken))
+
+    def of_each_need(self, host: str, most_trials: int | None = None) -> dict[Need, Recommendation] | None:
+        """Return what a host's newest runs recommend for each need, whatever the traffic; they are read once for all.
+
+        Args:
+            host: its hash.
+            most_trials: with more of them only what is known already is given; None: however many there are.
+
+        Returns:
+            None where it is not known, and there are more trials than that.
+        """
+        newest = newest_of(self._source.store.runs(MEASURED), host, RUNS)
+        extents = [(run.id, self._source.store.extent(run.id)) for run in newest]
+        taken = _few(newest, extents)
+        used = tuple(extents[: len(taken)])
+        keys: dict[Need, Key] = {need: (RecommendationRequest(need=need), host, used) for need in Need}
+        with self._one_at_a_time:
+            if any(key not in self._kept for key in keys.values()):
+                if most_trials is not None and sum(extent.trials for _, extent in used) > most_trials:
+                    return None
+                read = examine_runs(self._source.store, taken, VariantModel, Rules().margin)
+                for wanted, _, _ in keys.values():
+                    self._keep((wanted, host, used), recommend(read, wanted, host, self._measures))
+            return {need: self._kept[key] for need, key in keys.items()}
+
+    def _keep(self, key: Key, found: Recommendation) -> None:
+        self._kept[key] = found
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
 
     def _recommend(self, wanted: RecommendationRequest, digest: str, runs: list[RunRecord]) -> Recommendation:
         latency_of = None if wanted.need in WITH_LATENCY else ()

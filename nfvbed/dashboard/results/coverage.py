@@ -58,7 +58,7 @@ def coverage_of(covered: Sequence[CoverageSummary], supports: Sequence[Support],
         supports: the newest answers on variants; they explain what has no row.
         now: with a time zone.
     """
-    topologies = tuple(sorted({entry.topology for entry in covered}, key=_by_length))
+    topologies = tuple(sorted({entry.topology for entry in covered}, key=by_length))
     answers = {support.variant: support for support in supports}
     found: dict[tuple[str, str], list[CoverageSummary]] = {}
     for entry in covered:
@@ -132,7 +132,7 @@ def _state(entry: CoverageSummary) -> State:
     return State.NOT_ENDED if status is None else STATES[status]
 
 
-def _by_length(topology: str) -> tuple[bool, int, str]:
+def by_length(topology: str) -> tuple[bool, int, str]:
     """Return a key that orders topologies by their VNFs: p2p, pvp, pvvp, pv3p; those that are no chain come last."""
     named = re.search(r"\d+(?=p$)", topology.removeprefix("p2"))
     is_chain = re.fullmatch(r"[pvc\d]+", topology) is not None

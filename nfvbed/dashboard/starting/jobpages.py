@@ -302,7 +302,7 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
             "site": [wanted.site], "variant": wanted.variants, "vnf": [wanted.vnf], "kind": [wanted.kind],
             "flavor": [wanted.flavor], "experiment": [wanted.experiment], "topology": [wanted.topology],
             "sizes": [" ".join(wanted.sizes)], "purpose": [wanted.purpose], "rounds": [wanted.rounds],
-            "budget": [wanted.budget], "ceilings": [wanted.ceilings],
+            "budget": [wanted.budget], "limit": [wanted.limit], "set": wanted.settings, "ceilings": [wanted.ceilings],
         }  # fmt: skip
         checked = RunChoices.of(fields, desk.operations.project)
         known = desk.source.run(run).id if action is Action.RESUME else ""

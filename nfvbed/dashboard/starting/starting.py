@@ -14,7 +14,9 @@ from nfvbed.spec.loader import Project
 TOPOLOGY: Final = re.compile(r"^[a-z0-9]{2,12}$")
 SIZE: Final = re.compile(r"^([0-9]{2,5}|imix)$")
 NUMBER: Final = re.compile(r"^[0-9]{1,6}$")
+SETTING: Final = re.compile(r"^[a-z][a-z0-9_.]*=[^\n\r]{1,200}$")
 MOST_VARIANTS: Final = 16
+MOST_SETTINGS: Final = 8
 CHOOSE_VNF: Final = "choose the VNF too; with none, it is what the experiment has"
 
 
@@ -48,7 +50,11 @@ class RunChoices(Record):
     rounds: str = ""
     """At most."""
     budget: str = ""
-    """Seconds."""
+    """Seconds, within which the run ends."""
+    limit: str = ""
+    """Seconds, after which no round begins."""
+    settings: tuple[str, ...] = ()
+    """Changed keys of the experiment, as `key=value`."""
     ceilings: str = ""
     """`no`: the generator's and the ports' limits are not measured, for which nothing may be deployed."""
 
@@ -75,6 +81,8 @@ class RunChoices(Record):
             purpose=one("purpose"),
             rounds=one("rounds"),
             budget=one("budget"),
+            limit=one("limit"),
+            settings=tuple(dict.fromkeys(text for value in fields.get("set", ()) if (text := value.strip()))),
             ceilings=one("ceilings"),
         )
         wanted._check(project)
@@ -94,12 +102,18 @@ class RunChoices(Record):
             (self.topology, TOPOLOGY, "topology"),
             (self.rounds, NUMBER, "rounds"),
             (self.budget, NUMBER, "budget"),
+            (self.limit, NUMBER, "limit"),
+            *((size, SIZE, "frame size") for size in self.sizes),
+            *((text, SETTING, "setting") for text in self.settings),
         )
-        for value, pattern, name in (*patterns, *((size, SIZE, "frame size") for size in self.sizes)):
+        for value, pattern, name in patterns:
             if value and not pattern.match(value):
                 raise UsageError(f"this is no {name}", where=name, observed=repr(value[:40]), fix="choose another")
-        if len(self.variants) > MOST_VARIANTS:
-            raise UsageError(f"at most {MOST_VARIANTS} variants are chosen at once", fix="choose fewer")
+        for chosen, most, what in (
+            (self.variants, MOST_VARIANTS, "variants"), (self.settings, MOST_SETTINGS, "settings")
+        ):  # fmt: skip
+            if len(chosen) > most:
+                raise UsageError(f"at most {most} {what} are chosen at once", fix="choose fewer")
 
     @property
     def of_run(self) -> tuple[str, ...]:
@@ -116,7 +130,7 @@ class RunChoices(Record):
         for option, value in (
             ("--topology", self.topology), ("--purpose", self.purpose), ("--max-rounds", self.rounds),
             ("--repetitions", self.rounds if self.purpose == "survey" else ""),
-            ("--budget", self.budget),
+            ("--budget", self.budget), ("--time-limit", self.limit),
         ):  # fmt: skip
             found += [option, value] if value else []
         own = [(key, value) for key, value in (("kind", self.kind), ("flavor", self.flavor)) if value]
@@ -126,8 +140,8 @@ class RunChoices(Record):
         if self.vnf:
             use = ", ".join(f"{key}: {value}" for key, value in (("vnf", self.vnf), *own))
             found += ["--set", f"vnfs=[{{{use}}}]"]
-        if self.ceilings:
-            found += ["--set", "ceilings=false"]
+        for setting in (*self.settings, *(("ceilings=false",) if self.ceilings else ())):
+            found += ["--set", setting]
         return tuple(found)
 
     def variant(self, what: str) -> str:

@@ -22,7 +22,7 @@ def refuse(variant: Variant, key: str, fits: object, why: str) -> None:
 
     Args:
         fits: the only value, or a tuple of those that fit.
-        why: the reason why it cannot have another value.
+        why: reason why it cannot have another value.
 
     Raises:
         UnsupportedError: with the key, its value and what it would have to be.

@@ -46,9 +46,6 @@ class Extract(SpecModel):
     def text(self, output: str, values: Values, where: str) -> str:
         """Return what the place holds.
 
-        Args:
-            where: the command, for messages.
-
         Raises:
             DeployError: the output has no such place, or takes too long to search.
         """

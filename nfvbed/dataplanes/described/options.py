@@ -38,7 +38,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 Seconds = Annotated[float, Field(gt=0, le=120)]
 
 
-class Repeated(SpecModel):
+class RepeatedArguments(SpecModel):
     """Arguments that a process is given once for each port, or once for each cable; one of its keys is given."""
 
     for_each_port: Annotated[tuple[Word, ...], Field(max_length=_MOST_WORDS)] = ()
@@ -87,7 +87,7 @@ class ThreadsSpec(SpecModel):
 class ProcessSpec(SpecModel):
     """The program that is the switch, which stays in the foreground."""
 
-    run: Annotated[tuple[Word | Repeated, ...], Field(min_length=1, max_length=_MOST_WORDS)]
+    run: Annotated[tuple[Word | RepeatedArguments, ...], Field(min_length=1, max_length=_MOST_WORDS)]
     """Program and arguments; an argument may be `for_each_port: [...]` or `for_each_cable: [...]`."""
     threads: ThreadsSpec = ThreadsSpec()
     """Threads of it that forward."""
@@ -311,7 +311,7 @@ class DescribedOptions(CoreUseOptions):
 
     @property
     def ring_size(self) -> int:
-        """That of `ports`."""
+        """Ring size of `ports`."""
         return self.ports.ring_size if isinstance(self.ports, VhostUserPorts) else super().ring_size
 
     def io_path(self, kind: PortKind) -> str:

@@ -15,7 +15,7 @@ from nfvbed.dataplanes.described.options import DescribedOptions, ProcessSpec, R
 from nfvbed.dataplanes.described.words import Scope, Values, fill, scope_of
 from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError, SwitchDiedError, UnsupportedError
 from nfvbed.host import boundedcommand
-from nfvbed.host.boundedcommand import Finished
+from nfvbed.host.boundedcommand import ProgramEnd
 from nfvbed.host.ledger.entries import CommandEntry
 from nfvbed.host.ledger.processes import ManagedProcess, check_alive
 from nfvbed.host.native import build_directory, native_binary
@@ -28,7 +28,7 @@ from nfvbed.records import Record, Role, WorkThread
 from nfvbed.records.state import NESTED
 
 NAME = "switch"
-"""Of the process in its workspace."""
+"""Name of the process in its workspace."""
 COMMAND_S = 10.0
 """Time of a command that is no process."""
 POLLING_LOOKS = 3
@@ -47,16 +47,16 @@ class PortPlace(Record):
     name: str
     index: int
     ifindex: int | None = None
-    """Of a link."""
+    """Interface number of a link."""
     socket: str | None = None
-    """Of vhost-user."""
+    """Socket of a vhost-user port."""
 
 
 class HugeMemory(Record):
     """Hugepages of the switch's own."""
 
     path: str = ""
-    """Of their mount; empty: it has none."""
+    """Where they are mounted; empty: they are not."""
     mib: int = 0
 
 
@@ -215,7 +215,7 @@ class DescribedSwitch:
         spec = self.options.counters
         if spec is None:
             return
-        shared: Finished | None = None
+        shared: ProgramEnd | None = None
         for port, values in zip(self.spec.ports, self._values_of(Scope.PORT), strict=True):
             if shared is None:
                 done = self._run(spec.run, values, _line(spec.input, values))
@@ -319,11 +319,11 @@ class DescribedSwitch:
             for values in self._values_of(scope_of(command)):
                 self._run(command, values)
 
-    def _run(self, command: Sequence[str], values: Values, text: str = "", *, judged: bool = True) -> Finished:
+    def _run(self, command: Sequence[str], values: Values, text: str = "", *, judged: bool = True) -> ProgramEnd:
         """Run a command in the switch's namespace, cgroup and beside its cores.
 
         Args:
-            judged: whether it must end with status 0.
+            judged: whether a status other than 0 is an error.
 
         Raises:
             DeployError: it does not.

@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import AfterValidator, StringConstraints
 
 MOST_BYTES = 4096
-"""Of a word."""
+"""The longest word."""
 
 
 class Scope(StrEnum):

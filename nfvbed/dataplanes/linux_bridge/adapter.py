@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from nfvbed.dataplanes.dataplane import DeployRequest
+from nfvbed.dataplanes.linux_bridge.balancer import TapBalancer
 from nfvbed.dataplanes.linux_bridge.fdb import BridgeLearning
 from nfvbed.dataplanes.linux_bridge.options import LinuxBridgeOptions
 from nfvbed.dataplanes.ports import kernel_links
@@ -18,6 +19,7 @@ from nfvbed.dataplanes.tables import ForwardingTable, LearningTable, TableNotApp
 from nfvbed.dataplanes.wiring import EMULATED_NICS, queues_of, require_vnf
 from nfvbed.errors import UnsupportedError
 from nfvbed.host import fixes
+from nfvbed.host.cores.topology import read_topology
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.network import links, veth
 from nfvbed.host.network.namespaces import inside
@@ -40,6 +42,7 @@ from nfvbed.spec.vnf import VnfChoice
 BRIDGE = "br0"
 RESET = "bridge deleted and recreated, its links stay"
 _AGEING_CENTISECONDS = 30_000
+_TRIED_QUEUES = 2
 _NETFILTER_SETTINGS = Path("/proc/sys/net/bridge")
 
 
@@ -73,6 +76,10 @@ class LinuxBridge(LinkSwitch):
             raise UnsupportedError("the kernel has no br_netfilter", fix=fixes.BRIDGE_NETFILTER)
         cannot = "a bridge between veth links cannot be made"
         try_out(Attempt(lambda workspace: _try(options, workspace), cannot, fixes.load("bridge", "veth")))
+        if options.queue_balancer:
+            cannot = "no program can choose a tap's queues"
+            fix = "Linux 4.16 or later with CONFIG_TUN and CONFIG_BPF_SYSCALL, and make build"
+            try_out(Attempt(lambda workspace: _try_balancer(options, workspace), cannot, fix))
         return _probe_guests(options)
 
     def plan(self, request: DeployRequest) -> BridgePlan:
@@ -103,6 +110,9 @@ class LinuxBridge(LinkSwitch):
     def connect(self, request: DeployRequest, plan: BridgePlan, spaces: BridgeSpaces) -> State:
         """Record what joins the ports already: `lay` has made the bridges."""
         options = options_of(request.variant, LinuxBridgeOptions)
+        for tap in plan.taps if options.queue_balancer and plan.queues > 1 else ():
+            balancer = TapBalancer(request.workspace, spaces.switch, tap)
+            balancer.start(plan.queues, options, request.arrangement.control_cores)
         return BridgeState(bridge=tuple(plan.bridges), options=options, switch_core=request.arrangement.switch_cores[0])
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
@@ -121,8 +131,12 @@ class LinuxBridge(LinkSwitch):
         return BridgeLearning(netns, BridgeState.of(deployment).bridge[0], options.fdb_max_learned)
 
     def check(self, deployment: Deployment) -> None:
-        """Check that the bridges are there."""
-        veth.read(LinkState.of(deployment).switch_netns, BridgeState.of(deployment).bridge)
+        """Check that the bridges are there, and that the balancers of their taps run."""
+        state, netns = BridgeState.of(deployment), LinkState.of(deployment).switch_netns
+        veth.read(netns, state.bridge)
+        ports = [port for ports in deployment.vnf_ports for port in ports if port.queues > 1]
+        for port in ports if state.options.queue_balancer else ():
+            TapBalancer(self.workspace(deployment), netns, port.name).check()
 
     def own_hops(self, deployment: Deployment, plan: BridgePlan) -> tuple[Hop, ...]:
         """Return s0, br0, s1; with VNFs the ports of every bridge, v1a, v1b, ... among them."""
@@ -166,6 +180,14 @@ def _probe_guests(options: LinuxBridgeOptions) -> Fitness:
 
 def _make_tap(workspace: Workspace) -> None:
     inside(workspace.network_namespace("probe"), lambda: links.add_tap("v0"))
+
+
+def _try_balancer(options: LinuxBridgeOptions, workspace: Workspace) -> None:
+    netns = workspace.network_namespace("queues")
+    inside(netns, lambda: links.add_tap("v0", _TRIED_QUEUES))
+    balancer = TapBalancer(workspace, netns, "v0")
+    balancer.start(_TRIED_QUEUES, options, read_topology().allowed)
+    balancer.stop()
 
 
 def _try(options: LinuxBridgeOptions, workspace: Workspace) -> None:

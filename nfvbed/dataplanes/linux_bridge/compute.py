@@ -26,6 +26,7 @@ _NETFILTER_SETTINGS = Path("/proc/sys/net/bridge")
 _OTHERS: dict[str, tuple[object, str]] = {
     "offloads": kernel_options.OFFLOADS,
     "vhost": kernel_options.VHOST,
+    "queue_balancer": (False, "Nova makes the taps of its guests, and nfvbed has no balancer on a node"),
     "guest_nic": (("any", "virtio"), "Nova gives a guest the NIC that its image asks for (hw_vif_model)"),
 }
 _ID = 11

@@ -16,7 +16,7 @@ class BridgeLearning(LearningTable):
 
     Args:
         netns: path of the bridge's namespace.
-        limit: its `fdb_max_learned`, as the variant has it.
+        limit: limit of the variant (`fdb_max_learned`).
     """
 
     def __init__(self, netns: str, bridge: str, limit: int | None) -> None:

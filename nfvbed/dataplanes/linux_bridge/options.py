@@ -14,6 +14,7 @@ class LinuxBridgeOptions(OffloadOptions):
 
     dataplane: Literal["linux-bridge"]
     colour = 0
+    takes_queued_taps = True
     netfilter: bool = False
     """Use of iptables for bridged frames (bridge-nf-call-iptables)."""
     learning: bool = True
@@ -25,6 +26,14 @@ class LinuxBridgeOptions(OffloadOptions):
     vhost: Vhost = "auto"
     """Use of vhost-net, by which the kernel moves a guest's frames between its virtio-net NIC and the tap; auto: where
     it can."""
+
+    queue_balancer: bool = False
+    """Balancer of multi-queue taps, in the place of the kernel's hash: it moves flows from loaded queues to idle
+    ones."""
+    queue_balancer_period_s: float = Field(0.2, ge=0.01, le=60)
+    """Length of a period: flows are moved at its end, by the packets that they had in it."""
+    queue_balancer_threshold_packets: int = Field(64, ge=0, le=1_000_000_000)
+    """Difference of two queues' packets a period up to which nothing is moved between them."""
 
     @property
     def gives_emulated_nics(self) -> bool:

@@ -26,7 +26,7 @@ from nfvbed.spec.layout import End, Layout
 from nfvbed.spec.variant import Variant, options_of
 
 MODE = "bridge"
-"""Of the devices: Neutron's mechanism driver asks for no other."""
+"""Mode of the devices: Neutron's mechanism driver asks for no other."""
 _OTHERS: dict[str, tuple[object, str]] = {
     "mode": (MODE, "Neutron's mechanism driver asks libvirt for devices of that mode"),
     "offloads": kernel_options.OFFLOADS,

@@ -52,7 +52,7 @@ class MacvtapPlan:
     taps: bool = False
     """The VNFs are virtual machines."""
     queues: int = 1
-    """Of each macvtap."""
+    """Queues of each macvtap."""
 
     @cached_property
     def segments(self) -> tuple[Segment, ...]:

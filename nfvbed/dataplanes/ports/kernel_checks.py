@@ -29,7 +29,7 @@ def require_threads(threads: Iterable[WorkThread], whose: str) -> None:
     """Check that NAPI threads live.
 
     Args:
-        whose: what they are the threads of, for the message.
+        whose: owner of the threads, for the message.
 
     Raises:
         SwitchDiedError: some are gone; with their names.

@@ -37,7 +37,7 @@ class BridgePlan:
     addressed: bool = False
     """The VNFs take only frames that are addressed to them, as a router does."""
     queues: int = 1
-    """Of each tap."""
+    """Queues of each tap."""
 
     @classmethod
     def of(cls, deployment: Deployment) -> Self:
@@ -233,7 +233,7 @@ def between_generators(plan: BridgePlan, found: Mapping[str, LinkCounters], path
     """Put the generator's links around a switch's hops: outside end 0 before the switch, end 1 after it.
 
     Args:
-        found: what the generator's links counted, by name.
+        found: counters of the generator's links, by name.
         path: the switch's own hops.
     """
     outer = {end.port: veth.generator_hop(plan.peer(end), end.port, found[plan.peer(end)]) for end in plan.outside}

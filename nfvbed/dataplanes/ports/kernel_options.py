@@ -51,9 +51,6 @@ class OffloadOptions(CoreUseOptions):
 def kernel_port_kind(choice: VnfChoice, switch: str) -> PortKind:
     """Return how a VNF attaches.
 
-    Args:
-        switch: the data plane's name, for messages.
-
     Raises:
         UnsupportedError: it cannot; with the reason.
     """
@@ -93,9 +90,8 @@ def require_nic(nic: GuestNic, choice: VnfChoice, fitting: tuple[str, ...], wher
     """Refuse VNFs without the NIC that a variant is about.
 
     Args:
-        nic: the variant's; any: it is about none.
+        nic: NIC of the variant; any: the variant is about none.
         fitting: kinds of `vnic` that become this NIC.
-        where: the variant's data plane.
 
     Raises:
         UnsupportedError: it is no virtual machine, or asks for another NIC.

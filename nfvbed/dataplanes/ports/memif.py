@@ -35,7 +35,7 @@ def devargs(device: str, path: Path | str, size: int, *, listens: bool) -> str:
 
     Args:
         device: the device's name, which begins with `net_memif`.
-        size: of each ring, a power of two; where the two sides differ, the client's counts.
+        size: size of each ring, a power of two; where the two sides differ, the client's counts.
         listens: whether this side makes the socket.
     """
     role = "server" if listens else "client"

@@ -31,7 +31,7 @@ def entries(plan: Layout, ends: Iterable[End]) -> Mapping[End, tuple[str, ...]]:
 
     Args:
         plan: a layout with shares.
-        ends: those that the bridge joins; one of them is outside.
+        ends: ends that the bridge joins; one of them is outside.
     """
     joined = tuple(ends)
     (outside,) = (end.port for end in joined if end.vnf is None)

@@ -51,7 +51,7 @@ class ReferencePorts:
     memory_mib: int
     descriptors: int
     threads: tuple[WorkThread, ...] = ()
-    """Of the kernel, that move frames to and from it."""
+    """Threads of the kernel that move frames to and from it."""
     state: PlaneState = field(default_factory=PlaneState)
     """What is written down beside testpmd's own."""
     versions: dict[str, str] = field(default_factory=dict)

@@ -76,7 +76,7 @@ def nics(ports: Sequence[PfPort], product: int) -> tuple[PhysicalNic, ...]:
     """Return the NICs of `data0` and `data1`, one each.
 
     Args:
-        ports: of physical functions, in the order of the path.
+        ports: ports of physical functions, in the order of the path.
         product: PCI id of their virtual functions.
 
     Raises:
@@ -103,7 +103,7 @@ def configuration(settings: CloudSettings, given: Sequence[PhysicalNic]) -> dict
     """Return the files that only a node with such NICs has, by path.
 
     Args:
-        given: the NICs whose functions instances get.
+        given: NICs whose functions instances get.
 
     Raises:
         ConfigurationError: there are none.

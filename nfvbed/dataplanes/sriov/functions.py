@@ -37,7 +37,7 @@ class FunctionRecord(Record):
     """Empty: it has none, or it is not used."""
     netns: str = ""
     laid_down: VfState
-    """As read back from the physical function."""
+    """Settings, as read back from the physical function."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def take_netdevs(
     """Move network devices into their users' namespaces: those of functions that the kernel drives.
 
     Args:
-        found: the PCI devices of the functions.
+        found: PCI devices of the functions.
         space_of: makes a namespace, given its name, and returns its path.
 
     Returns:

@@ -23,7 +23,7 @@ class FunctionPlan:
     end: End
     use: Use
     settings: VfSettings
-    """With an address always."""
+    """Settings, always with an address."""
 
     @property
     def name(self) -> str:

@@ -78,7 +78,7 @@ def apply(link: VfLink, index: int, wanted: VfSettings, ledger: Ledger | None, i
     """Apply settings and read them back.
 
     Args:
-        index: of the virtual function.
+        index: number of the virtual function.
         wanted: settings that are None are left alone.
         ledger: records the former settings; None for a function that was made just now, whose settings go with it.
         interface: the physical function's network device, for the ledger and messages.

@@ -32,7 +32,7 @@ class ValeState(State):
     """What is recorded beside the links."""
 
     vale_prefix: str
-    """Of its switches' names."""
+    """Begins its switches' names."""
 
 
 class Vale(LinkSwitch):

@@ -43,8 +43,8 @@ def require_plugin(program: Path, name: str, package: str) -> None:
     """Check that a plug-in is where this VPP looks for its plug-ins.
 
     Args:
-        program: as `locate` found it.
-        name: of the plug-in's file.
+        program: the program that `locate` found.
+        name: name of the plug-in's file.
         package: the package that has the plug-in, for the message.
 
     Raises:

@@ -10,7 +10,7 @@ from nfvbed.dataplanes.vpp.runtime import NodeRuntime, Runtime, between
 
 INPUT_NODES = frozenset({"vhost-user-input", "memif-input", "af-packet-input", "dpdk-input"})
 FIRST_NODE = "ethernet-input"
-"""It is called once for every batch that an input node has found."""
+"""The node that is called once for every batch that an input node has found."""
 NO_PACKETS = frozenset({"unix-epoll-input"})
 """Nodes of a worker that never see packets: the loop's look at file descriptors."""
 

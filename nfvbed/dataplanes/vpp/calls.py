@@ -35,8 +35,7 @@ def create_memif(api: Api, socket: str, number: int, ring_size: int) -> int:
 
     Args:
         socket: path of the socket.
-        number: VPP's number of the socket, from 1.
-        ring_size: in descriptors.
+        ring_size: size of each ring, in descriptors.
     """
     api.call("memif_socket_filename_add_del_v2", is_add=True, socket_id=number, socket_filename=socket)
     reply = api.call(

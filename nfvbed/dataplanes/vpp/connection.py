@@ -42,9 +42,6 @@ class Connection:
     def read(self, *, errors: bool = False) -> Entries:
         """Read the statistics of a VPP that lives: those of a dead one stay readable in shared memory.
 
-        Args:
-            errors: as for `Statistics.read`.
-
         Raises:
             SwitchDiedError: VPP has ended.
             DeployError: they cannot be read.

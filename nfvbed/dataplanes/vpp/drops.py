@@ -14,7 +14,7 @@ _COUNTERS: Final = {
     "rx_no_buf": rx(Cause.BUFFERS, "there was no free buffer for them"),
     "tx_error": tx(Cause.SEVERAL, f"the interface did not send them, and {SEVERAL}"),
 }
-"""Of interfaces (`/if/...` of the statistics segment), and of the node where the graph's drops end."""
+"""Counters of interfaces (`/if/...` of the statistics segment), and of the node where the graph's drops end."""
 
 ERRORS: Final = {
     "interface is down": tx(Cause.LINK, "the interface that they were to leave by was down"),

@@ -24,7 +24,7 @@ class VppLearning(LearningTable):
 
     Args:
         deployment: a vpp whose ports are joined by a bridge domain.
-        limit: of learnt addresses, as the variant has it (`mac_table_size`).
+        limit: limit of learnt addresses, of the variant (`mac_table_size`).
     """
 
     def __init__(self, deployment: Deployment, limit: int | None) -> None:

@@ -18,7 +18,7 @@ class VppInstance:
     """One VPP.
 
     Args:
-        program: as `binaries.locate` found it.
+        program: the program that `binaries.locate` found.
     """
 
     def __init__(self, workspace: Workspace, program: Path) -> None:
@@ -47,7 +47,7 @@ class VppInstance:
 
         Args:
             netns: path of the network namespace whose devices VPP can open.
-            cores: of its main thread, then of its workers; VPP itself pins its threads to them.
+            cores: cores of its main thread, then of its workers; VPP itself pins its threads to them.
         """
         for name in (API_SOCKET, CLI_SOCKET, STATISTICS_SOCKET):
             (self._directory / name).unlink(missing_ok=True)

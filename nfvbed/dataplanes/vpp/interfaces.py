@@ -28,10 +28,11 @@ class Interface(Record):
     """nfvbed's: `p0`, `v1a`."""
     kind: PortKind
     address: str
-    """Of vhost-user: the other side's socket; of memif: the socket that VPP serves; of a NIC: its PCI address;
-    else the network device."""
+    """For vhost-user the other side's socket, for memif the socket that VPP serves, for a NIC its PCI address, else the
+    network device.
+    """
     ring_size: int = 1024
-    """Of memif; a vhost-user ring is as long as the virtio side makes it."""
+    """Ring size of memif; a vhost-user ring is as long as the virtio side makes it."""
 
 
 class Graph(Record):

@@ -14,7 +14,7 @@ from nfvbed.dataplanes.vpp.startup import NicPort, StartupSettings, render
 from nfvbed.spec.variant import Variant, options_of
 
 FOLDER = Path("/run/nfvbed")
-"""Of sockets, where the agent and the guests' QEMU have it too; VPP's own are in `vpp` below it."""
+"""Folder of sockets, where the agent and the guests' QEMU have it too; VPP's own are in `vpp` below it."""
 _PREFIX = "nfvbed"
 _ROLE = "nfvbed_vpp"
 

@@ -28,9 +28,9 @@ from nfvbed.host.ledger.spawn import spawn
 from nfvbed.host.memory.hugepages import PAGE_KIB, HugepagePool
 
 NAME = "vpp"
-"""Of its log, and in what the cloud says of its processes."""
+"""Name of its log, and in what the cloud says of its processes."""
 UPLINK_SOCKETS = dict(zip(DATA, ("gen0.sock", "gen1.sock"), strict=True))
-"""Of the generator's ports, by physical network; in the folder that node and machine share."""
+"""Sockets of the generator's ports, by physical network, in the folder that node and machine share."""
 _ENTRY = "switch-vpp"
 _SETUP = "vpp-setup.json"
 
@@ -53,7 +53,7 @@ class VppSetup:
         """Return the setup of a variant.
 
         Args:
-            cores: of the main thread, and of the workers.
+            cores: cores of the main thread, and of the workers.
         """
         main_core, worker_cores = cores
         kind = "memif" if options.port_type == "memif" else "vhost-user"

@@ -35,7 +35,7 @@ class VppPorts:
     netns: str
     """The network namespace that VPP runs in."""
     threads: tuple[WorkThread, ...] = ()
-    """Of the kernel, that receive for the generator."""
+    """Threads of the kernel that receive for the generator."""
     state: PlaneState = field(default_factory=PlaneState)
     """What is written down of them."""
     nics: tuple[Nic, ...] = ()

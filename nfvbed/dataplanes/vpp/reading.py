@@ -21,8 +21,8 @@ def counters(entries: Entries, numbers: Mapping[str, int], busy_cycles: int) -> 
     """Return the frames that all interfaces received, and the cycles of the workers.
 
     Args:
-        numbers: of the measured interfaces, by name, in the order of the path.
-        busy_cycles: of the workers, as `BusyMeter` added them up.
+        numbers: numbers of the measured interfaces, by name, in the order of the path.
+        busy_cycles: cycles of the workers, added up by `BusyMeter`.
     """
     counted = {name: interface_counters(entries, number) for name, number in numbers.items()}
     nodes = runtime_of(entries).values()

@@ -16,8 +16,9 @@ from nfvbed.records import Deployment
 _PORT_TO_PORT = "p2p"
 _OUTSIDE = ("p0", "p1")
 HEAP_BYTES_A_ROUTE, HEAP_BYTES_A_FLOW = 640, 2560
-"""Of VPP's main heap, at most: VPP 26.06 took 332 bytes for each of a million routes (more while its tables grow), and
-2.2 KiB for the part of its trie that the routes of one flow lie in."""
+"""What a route and a flow take of VPP's main heap, at most: VPP 26.06 took 332 bytes for each of a million routes (more
+while its tables grow), and 2.2 KiB for the part of its trie that the routes of one flow lie in.
+"""
 HEAP_BYTES_BESIDE = 96 << 20
 """What else is in the main heap: 69 MiB there."""
 
@@ -26,7 +27,7 @@ class VppRoutes(ForwardingTable):
     """The main table of IPv4. While it is open the ports route; afterwards they are joined as before.
 
     Args:
-        deployment: a vpp, port to port.
+        deployment: a vpp whose ports are joined port to port.
 
     Raises:
         TableNotApplicable: the path has VNFs.

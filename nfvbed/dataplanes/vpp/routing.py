@@ -32,10 +32,9 @@ class Router:
     """Two ports of a running VPP, which `begin` takes out of layer 2 and `end` puts back.
 
     Args:
-        api: an open connection.
-        numbers: those of the two ports (`sw_if_index`).
+        numbers: numbers of the two ports (`sw_if_index`).
         forwarding: how the ports were joined.
-        directory: for a file of commands, which VPP reads.
+        directory: folder of the file of commands that VPP reads.
     """
 
     def __init__(self, api: VppApi, numbers: Sequence[int], forwarding: Forwarding, directory: Path) -> None:
@@ -76,7 +75,7 @@ class Router:
             action: `add` or `del`.
             way: 0 for frames that enter the first port, 1 for the other direction.
             networks: runs of adjacent networks: the first one's number, and how many.
-            prefix: the length of all of them.
+            prefix: length of all prefixes.
 
         Raises:
             DeployError: VPP refuses a route.

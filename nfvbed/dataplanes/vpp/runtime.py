@@ -37,9 +37,6 @@ Runtime = Mapping[tuple[int, str], NodeRuntime]
 def runtime_of(statistics: Mapping[str, Sequence[object]]) -> Runtime:
     """Parse the counters of all threads.
 
-    Args:
-        statistics: the entries of the statistics segment, by their names.
-
     Raises:
         InternalError: an entry is missing, or they are not of one length.
     """

@@ -30,7 +30,7 @@ class NicPort:
     queues: int
     """To receive on."""
     descriptors: int
-    """Of each ring."""
+    """Descriptors of each ring."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class StartupSettings:
 
     directory: Path
     prefix: str
-    """Of its shared memory, so that two of them do not meet."""
+    """Begins the names of its shared memory, so that two of them do not meet."""
     main_core: int
     worker_cores: tuple[int, ...]
     main_heap_mib: int

@@ -17,6 +17,6 @@ class VppState(State):
     interfaces: Annotated[dict[str, int], NESTED]
     """VPP's number (`sw_if_index`) of each interface by its name."""
     cores: Cores
-    """Of its main thread and of its workers."""
+    """Cores of its main thread and of its workers."""
     workers: int
     graph: Annotated[Graph, NESTED]

@@ -10,11 +10,7 @@ from nfvbed.records.results import MeasuredRow, Quantity
 
 
 class VppReader:
-    """Reads a VPP's nodes before and after a trial.
-
-    Args:
-        socket: of its statistics segment.
-    """
+    """Reads a VPP's nodes before and after a trial."""
 
     def __init__(self, socket: Path) -> None:
         self._statistics = Statistics(socket)

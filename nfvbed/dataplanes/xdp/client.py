@@ -26,18 +26,14 @@ class Floor(Record):
     verdict: int
     """The program's (enum xdp_action), of the last run."""
     duration_ns: int
-    """Of one run, as the kernel has it: a whole number."""
+    """Time of one run, as the kernel has it: a whole number."""
     cpu_ns: int
     """CPU time of the whole call."""
     repeat: int
 
 
 class XdpSwitchClient:
-    """Requests to one switch.
-
-    Args:
-        path: the switch's control socket.
-    """
+    """Requests to one switch."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -74,7 +70,6 @@ class XdpSwitchClient:
         """Run a program repeatedly on one frame, on the switch's core.
 
         Args:
-            repeat: how often.
             frame_size_bytes: with the FCS, which the frame in memory has not.
 
         Raises:

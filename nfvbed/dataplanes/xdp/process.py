@@ -15,7 +15,7 @@ from nfvbed.records import Record
 
 PROGRAM = "nfvbed-xdp-switch"
 NAME = "xdp-switch"
-"""Of the process in its workspace."""
+"""Name of the process in its workspace."""
 _PATIENCE_S = 5.0
 _LOOK_S = 0.005
 _LOG_LINES = 12
@@ -29,7 +29,7 @@ class XdpSwitchSpec(Record):
     netns: str
     """Path of the namespace that its ports are in."""
     core: int
-    """Of its process; the programs run where the ports receive."""
+    """Core of its process; the programs run where the ports receive."""
     ports: tuple[str, ...]
     cables: tuple[tuple[str, str], ...]
     """By the ports' names; of several at one port each takes a share of the flows."""

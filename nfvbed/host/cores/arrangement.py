@@ -33,9 +33,8 @@ def resolve(
     or the generator's core where nothing is left.
 
     Args:
-        spec: the arrangement in the site's file.
-        switch_cores: as many as the variant wants.
-        vnfs: as many as the topology has.
+        spec: arrangement of the site's file.
+        switch_cores: number that the variant wants.
         near: the NUMA node of its NICs, from which the switch's cores are taken where it has enough of them.
 
     Raises:

@@ -13,7 +13,9 @@ from nfvbed.records import Record, VnfHandle
 
 _TIMEOUT_S = patient(10.0)
 _RATES: dict[str, int] = {}
-"""Of the time-stamp counter in Hz, by program, as its first call reported it: it stays, and takes 20 ms to measure."""
+"""Rates of the time-stamp counter in Hz, by program, as its first call reported them: a rate stays, and takes 20 ms to
+measure.
+"""
 _ATTEMPTS = 3 if patient(1) > 1 else 1
 """Both cores must run at the same time; those of an emulated machine do when the host's scheduler says so."""
 

@@ -20,7 +20,7 @@ from nfvbed.patience import patient
 
 PROGRAM = "nfvbed-steal"
 _CORES = 1024
-"""As `native/steal/steal.h` has it."""
+"""The most cores, as `native/steal/steal.h` has it."""
 _COUNT = struct.Struct("=Q")
 _HANDED = 2
 """The map, and the link that keeps the program attached."""

@@ -193,10 +193,10 @@ class Owner(Record):
     made_ns: int = 0
     """The same on the clock that counts from the boot: what was made last is undone first."""
     persistent: bool = False
-    """It outlives its owner: `nfvbed deploy`."""
+    """Whether it outlives its owner: `nfvbed deploy`."""
 
 
-class Amended(Record):
+class EntryReplacement(Record):
     """An entry that replaces another one, because more is known now."""
 
     kind: Literal["amended"] = "amended"
@@ -204,7 +204,7 @@ class Amended(Record):
     entry: Entry
 
 
-class Undone(Record):
+class UndoMark(Record):
     """The mark that an entry is undone."""
 
     kind: Literal["undone"] = "undone"

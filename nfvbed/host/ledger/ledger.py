@@ -11,14 +11,14 @@ from pyroute2.netlink.exceptions import NetlinkError
 from nfvbed.errors import InternalError, NfvbedError
 from nfvbed.host.ledger import undo
 from nfvbed.host.ledger.entries import (
-    Amended,
     CgroupEntry,
     DirectoryEntry,
     Entry,
+    EntryReplacement,
     NetnsEntry,
     Owner,
     ProcessEntry,
-    Undone,
+    UndoMark,
 )
 from nfvbed.host.ledger.owner import boot_id
 from nfvbed.host.ledger.processes import is_alive
@@ -27,7 +27,7 @@ from nfvbed.wholefile import append_whole
 
 _OUTLIVES_BOOT = (DirectoryEntry, NetnsEntry)
 
-_Line = Entry | Owner | Undone | Amended
+_Line = Entry | Owner | UndoMark | EntryReplacement
 _LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
 
 
@@ -66,9 +66,9 @@ class Ledger:
             value = _LINE.validate_json(line)
             if isinstance(value, Owner):
                 owner = value
-            elif isinstance(value, Undone):
+            elif isinstance(value, UndoMark):
                 entries.pop(value.index, None)
-            elif isinstance(value, Amended):
+            elif isinstance(value, EntryReplacement):
                 entries[value.index] = value.entry
             else:
                 entries[index] = value
@@ -107,7 +107,7 @@ class Ledger:
     def amend(self, index: int, entry: Entry) -> None:
         """Replace a recorded entry, now that more is known of the thing."""
         with signals_held():
-            self._append(Amended(index=index, entry=entry))
+            self._append(EntryReplacement(index=index, entry=entry))
             self._entries[index] = entry
 
     def hand_over(self, entry: Entry, other: "Ledger") -> None:
@@ -115,7 +115,7 @@ class Ledger:
         with signals_held():
             index = next(place for place, mine in self._entries.items() if mine is entry)
             other.record(entry)
-            self._append(Undone(index=index))
+            self._append(UndoMark(index=index))
             del self._entries[index]
 
     def undo_all(self) -> list[str]:
@@ -143,7 +143,7 @@ class Ledger:
             del self._entries[index]
             # Where the disk is full the line is missing: then the next nfvbed finds that there is nothing to undo.
             with suppress(OSError):
-                self._append(Undone(index=index))
+                self._append(UndoMark(index=index))
 
     def _take_away(self, index: int, entry: Entry) -> None:
         settled = undo.settled(entry)

@@ -48,7 +48,7 @@ def persistent_pages(path: Path) -> int:
     """Return the persistent pages of a pool: those that stay when programs end.
 
     Args:
-        path: of the pool's file (`nr_hugepages`).
+        path: file of the pool (`nr_hugepages`).
 
     Raises:
         FileNotFoundError: there is no such pool.
@@ -63,7 +63,7 @@ def unused_pages(path: Path) -> int:
     """Return the pages of a pool that nobody uses and nobody is promised; 0 where there is no such pool.
 
     Args:
-        path: the pool's file (`nr_hugepages`).
+        path: file of the pool (`nr_hugepages`).
     """
     promised = _count(path.with_name("resv_hugepages"))
     return max(0, _count(path.with_name("free_hugepages")) - promised)
@@ -77,8 +77,7 @@ def lower_pool(path: Path, pages: int) -> bool:
     millisecond before. Such pages are made persistent, and so go with the next number that is written.
 
     Args:
-        path: the pool's file (`nr_hugepages`).
-        pages: the wanted number.
+        path: file of the pool (`nr_hugepages`).
 
     Returns:
         Whether all other pages are gone; those in use go with the programs that use them.

@@ -168,7 +168,6 @@ def check_alive(process: ManagedProcess, what: str = "") -> None:
     """Check that a process of the switch runs.
 
     Args:
-        process: the switch's, or one that replaces or steers it.
         what: what it means that the process has ended, for the message; empty: that it has ended.
 
     Raises:

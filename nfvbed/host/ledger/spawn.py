@@ -17,9 +17,8 @@ def spawn(
     """Start a process in a session of its own, in the folder of its log, and record it.
 
     Args:
-        name: in the ledger and in messages.
+        name: name in the ledger and in messages.
         argv: the program and its arguments; it must stay in the foreground.
-        log: the file for its output.
         ledger: undoing it ends the process.
         environment: variables on top of nfvbed's own.
 

@@ -46,7 +46,7 @@ class HugepagePool:
         """Enlarge the pool until this many pages are free.
 
         Args:
-            ledger: of whoever wants the pages; undoing it gives them back.
+            ledger: ledger of whoever wants the pages; undoing it gives them back.
             least: fewer pages that still will do; None: only all of them.
 
         Returns:

@@ -15,7 +15,7 @@ from nfvbed.host.ledger.poollock import persistent_pages, unused_pages
 from nfvbed.host.memory.meminfo import available_kib
 
 SIZE_KIB = 2048
-"""Of the pages that nfvbed takes."""
+"""Size of the pages that nfvbed takes."""
 LOWER = "lower hugepages_mib of the variant or generator_hugepages_mib of the site"
 """What a site and a variant can do."""
 _HELD_SHOWN = 4

@@ -38,12 +38,12 @@ _ERRORS_AT = _COUNTERS.size + 16
 _NLMSG_ERROR, _NLMSG_DONE, _RTM_NEWLINK, _RTM_GETLINK = 2, 3, 16, 18
 _REQUEST_DUMP = 0x301
 _DUMP_INTERRUPTED = 0x10
-"""Of an answer's flags: links came or went meanwhile, so that one may be missing."""
+"""A flag of an answer: links came or went meanwhile, so that one may be missing."""
 _TRIES = 5
 _IFLA_IFNAME, _IFLA_STATS64, _IFLA_CARRIER = 3, 23, 33
 _IFF_UP = 1
 _KIND_MASK = 0x3FFF
-"""Of an attribute's type; the other bits say how it is laid out."""
+"""Bits of an attribute's type; the other bits say how it is laid out."""
 _LONGEST_BYTES = 1 << 16
 _PATIENCE_S = 5.0
 
@@ -63,7 +63,7 @@ class LinkReading:
     rx_dropped: int
     tx_dropped: int
     reasons: dict[str, int] = field(default_factory=dict)
-    """Of `ERRORS` those that are not 0."""
+    """Counters in `ERRORS` that are not 0."""
 
 
 def read_links() -> dict[str, LinkReading]:

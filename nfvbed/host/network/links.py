@@ -50,7 +50,9 @@ _ATTRIBUTES_OF_67 = (
     ("IFLA_BR_FDB_N_LEARNED", "uint32"),
     ("IFLA_BR_FDB_MAX_LEARNED", "uint32"),
 )
-"""Of a bridge, after the 45 that pyroute2 0.9 knows, up to those of Linux 6.7 (if_link.h); the place is the number."""
+"""Attributes of a bridge, after the 45 that pyroute2 0.9 knows, up to those of Linux 6.7 (if_link.h); the place is the
+number.
+"""
 _BRIDGE_ATTRIBUTES = (*_INFO.bridge_data.nla_map[:45], *_ATTRIBUTES_OF_67)
 _INFO.register_link_kind(module={"bridge": type("bridge_data", (_INFO.bridge_data,), {"nla_map": _BRIDGE_ATTRIBUTES})})
 
@@ -177,6 +179,14 @@ def add_bridge(name: str, ports: Iterable[str], options: Mapping[str, int], lear
             route.link("set", index=index, master=bridge)
             route.brport("set", index=index, learning=int(learning))
         route.link("set", index=bridge, state="up")
+
+
+def add_bridge_port(bridge: str, name: str, address: str) -> None:
+    """Make a link a port of a bridge, and bring it up; the bridge forwards frames to an address by it from now on."""
+    with IPRoute() as route:
+        index = _index(route, name)
+        route.link("set", index=index, master=_index(route, bridge), state="up")
+        route.fdb("add", ifindex=index, lladdr=address, state=ndmsg.NUD_NOARP, flags=ndmsg.NTF_MASTER)
 
 
 def remove(names: Iterable[str]) -> None:

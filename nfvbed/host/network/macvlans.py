@@ -17,13 +17,13 @@ class MacvlanDevice:
     mac: str
     """In mode passthru it has the lower link's, whatever is asked for."""
     mode: str = "bridge"
-    """As the kernel names it: bridge, private, vepa, passthru."""
+    """Mode, as the kernel names it: bridge, private, vepa, passthru."""
     promiscuous: bool = True
     """Whether it makes the lower link so, in mode passthru."""
     tap: bool = True
     """macvtap, with the character device that a virtual machine opens; else macvlan."""
     queues: int = 1
-    """That can be opened."""
+    """Queues that can be opened."""
 
 
 def add(device: MacvlanDevice, netns: str | None = None) -> None:

@@ -189,7 +189,7 @@ def _set(netns: str, links: Iterable[str], attributes: Mapping[str, int], refuse
     """Write links' attributes in sysfs.
 
     Args:
-        refused: the message and the fix where the kernel does not have them.
+        refused: message and fix where the kernel does not have them.
     """
     names = list(links)
 

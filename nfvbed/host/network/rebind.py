@@ -19,9 +19,9 @@ def rebind(address: str, driver: str | None, override: str, sysfs: Path = _SYSFS
     """Take a device from its driver and offer it to the others; nothing to do when the device is gone.
 
     Args:
-        address: of the PCI device.
-        driver: the wanted one, which has the device afterwards if it accepts it; None: whichever does.
-        override: the content of `driver_override` afterwards; empty: none.
+        address: PCI address.
+        driver: wanted driver, which has the device afterwards if it accepts it; None: whichever does.
+        override: content of `driver_override` afterwards; empty: none.
 
     Raises:
         OSError: the kernel refuses.

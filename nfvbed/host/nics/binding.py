@@ -16,9 +16,9 @@ def bind(address: str, driver: str | None, ledger: Ledger, sysfs: Path = SYSFS) 
     """Bind a device to a driver, or to the kernel's choice; the ledger records the former driver.
 
     Args:
-        address: of the PCI device.
-        driver: its name; None: the kernel's choice. The device is left alone if it has this driver, or with None any
-            but vfio-pci.
+        address: PCI address.
+        driver: None: the kernel's choice. The device is left alone if it has this driver, or with None any but
+            vfio-pci.
 
     Returns:
         The driver's name.

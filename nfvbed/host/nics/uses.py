@@ -20,7 +20,7 @@ def uses_of(name: str, sysfs: Path = SYSFS) -> tuple[str, ...]:
     """Return what a network device is used for; nothing when it is only up.
 
     Args:
-        name: of a device in this network namespace.
+        name: a device in this network namespace.
     """
     above = sorted(path.name.removeprefix("upper_") for path in (sysfs / "class/net" / name).glob("upper_*"))
     found = [f"{other} is on top of it" for other in above]

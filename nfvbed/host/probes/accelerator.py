@@ -18,7 +18,6 @@ def probe_accelerator(host: Host, root: Path, *, boot: bool) -> Finding:
     """Find the accelerator under which guests boot.
 
     Args:
-        root: of the project.
         boot: boot a guest, if none was booted since this machine was; else report only what is remembered.
     """
     if not host.live:
@@ -39,8 +38,8 @@ def kvm_with_guests(device: Finding, accelerator: Finding) -> Finding:
     """Return the finding of KVM's device with what guests did on it, so that both lines agree.
 
     Args:
-        device: of `probe_kvm`; one that opens is `limited`.
-        accelerator: of `probe_accelerator`; `unknown` where no guest was booted.
+        device: the finding of `probe_kvm`; one that opens is `limited`.
+        accelerator: the finding of `probe_accelerator`; `unknown` where no guest was booted.
     """
     if device.state is not State.LIMITED or accelerator.state is State.UNKNOWN:
         return device

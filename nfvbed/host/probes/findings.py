@@ -76,7 +76,7 @@ class HugepagePool(Record):
     total: int
     free: int
     by_node: dict[int, NodePages] = {}
-    """Of each NUMA node with cores, where there are several."""
+    """Pages of each NUMA node with cores, where there are several nodes."""
 
 
 class HugepageFinding(Finding):
@@ -84,7 +84,7 @@ class HugepageFinding(Finding):
 
     pools: tuple[HugepagePool, ...]
     reservable_mib: int | None
-    """Of 2 MiB pages, on top of those there; None: not tried."""
+    """Memory in 2 MiB pages that can be reserved on top of those there; None: not tried."""
 
 
 class IommuFinding(Finding):
@@ -103,7 +103,7 @@ class Nic(Record):
     interfaces: tuple[str, ...]
     numa_node: int | None
     virtual_functions: int
-    """That it can have."""
+    """Virtual functions that it can have."""
 
 
 class NicFinding(Finding):

@@ -21,7 +21,7 @@ STALL_NS = 1_000_000
 TOLERATED = 0.001
 """Part of the time: a fifth of the loss ratio of PDR."""
 MOST_CORES = 8
-"""That are looked at together."""
+"""The most cores that are looked at together."""
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ class AcceleratorFound(Record):
         return "; ".join(f"{a.accelerator.value.upper()} booted nothing: {a.observed}" for a in failed)
 
 
-class _Cached(Record):
+class _StoredOutcome(Record):
     key: str
     found: AcceleratorFound
 
@@ -99,7 +99,7 @@ def find_accelerator(root: Path, binaries: QemuBinaries) -> AcceleratorFound:
     found = remembered(root, binaries)
     if found is None:
         found = _try_all(root, binaries)
-        _remember(root, _Cached(key=_key(binaries), found=found))
+        _remember(root, _StoredOutcome(key=_key(binaries), found=found))
     return found
 
 
@@ -111,13 +111,13 @@ def remembered(root: Path, binaries: QemuBinaries) -> AcceleratorFound | None:
     """
     key = _key(binaries)
     try:
-        cached = _Cached.model_validate_json((root / _CACHE).read_text())
+        cached = _StoredOutcome.model_validate_json((root / _CACHE).read_text())
     except (OSError, ValidationError):
         return None
     return cached.found if cached.key == key else None
 
 
-def _remember(root: Path, cached: _Cached) -> None:
+def _remember(root: Path, cached: _StoredOutcome) -> None:
     path = root / _CACHE
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, cached.model_dump_json())
@@ -163,8 +163,8 @@ def boot(accelerator: Accelerator, folder: Path, root: Path, binaries: QemuBinar
     """Boot the small guest, and end it.
 
     Args:
-        folder: an empty one, for the guest's files.
-        root: of the project, with `native/build`.
+        folder: an empty folder for the guest's files.
+        root: folder of the project, with `native/build`.
     """
     ramdisk, console = folder / "initrd", folder / "console.log"
     members = (Member("bin"), Member("dev"), Member("bin/busybox", binaries.busybox.read_bytes()))

@@ -68,7 +68,6 @@ def find(spec: ImageSpec, root: Path, declared: str = "") -> Image:
     """Find an image and check it.
 
     Args:
-        root: of the project.
         declared: the file and key, or the option, that names the image, for messages; empty: not known.
 
     Raises:

@@ -81,8 +81,7 @@ class SshHost:
     """A host over SSH. Commands may come from several threads; connecting may not.
 
     Args:
-        spec: the host, and how its identity is checked.
-        directory: on this machine, for the connection's socket and the client's words; nobody else may enter it.
+        directory: folder of this machine for the connection's socket and the client's words; nobody else may enter it.
     """
 
     def __init__(self, spec: RemoteHostSpec, directory: Path) -> None:

@@ -94,7 +94,7 @@ def refused(spec: RemoteHostSpec, said: str, doing: str = "connecting") -> Conne
     """Return the error for a missing connection.
 
     Args:
-        said: the client's standard error.
+        said: standard error of the client.
         doing: what was tried; a command, where one ran.
     """
     where = f"{spec.where}; {doing}"

@@ -34,7 +34,8 @@ def open_generator(
 
     Args:
         host: a connection of this generator's own; after a loss it is made again.
-        destination_macs: of frames from the first and the second port; None: the address of the port that they are for.
+        destination_macs: destinations of frames from the first and the second port; None: the address of the port that
+            they are for.
         mac_count: the number of addresses that flows use in turn.
 
     Raises:

@@ -40,7 +40,7 @@ class ProgramConnection:
     """A connection to a kept program; while it is open it gives signs of life.
 
     Args:
-        stream: the connection to the keeper.
+        stream: stream to the keeper.
         interval_s: between two signs of life.
     """
 
@@ -72,11 +72,7 @@ class ProgramConnection:
 
 
 class KeptProcess:
-    """A program on another host, in a directory of its own there.
-
-    Args:
-        host: the other host.
-    """
+    """A program on another host, in a directory of its own there."""
 
     def __init__(self, host: SshHost) -> None:
         self.host = host

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from nfvbed.errors import InternalError
 
 MAX_LINE_BYTES = 131_071
-"""Of one argument of Linux (MAX_ARG_STRLEN, execve(2)), as which the shell gets the line; less its final zero."""
+"""The longest argument of Linux (MAX_ARG_STRLEN, execve(2)), as which the shell gets the line, less its final zero."""
 TRY_OUT = "nfvbed: 'one' \"two\"  $(three) `four` \\five !six *\nseven"
 """What a shell of another kind, or one that writes something of its own, does not print as it is."""
 

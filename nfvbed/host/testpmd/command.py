@@ -32,7 +32,7 @@ class TestpmdOptions:
     more_cores: tuple[int, ...] = ()
     """Forwarding cores beyond the first."""
     queues: int = 1
-    """Of each port; forwarding cores take them in turn."""
+    """Queues of each port; forwarding cores take them in turn."""
     single_file_segments: bool = False
     """Memory in few files: virtio-user hands every one to its peer, and vhost takes eight."""
     peers: tuple[str, ...] = ()

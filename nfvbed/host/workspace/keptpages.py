@@ -11,7 +11,7 @@ MOST_PAGES = 1024
 """2 GiB: what a switch, its VNFs and the generator take; more is given back, as others may want it as plain memory."""
 
 
-class KeptPages:
+class RetainedPages:
     """The pages of ended deployments, in a workspace of their own that is undone with the others at the end."""
 
     def __init__(self) -> None:

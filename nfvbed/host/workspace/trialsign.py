@@ -22,7 +22,7 @@ _numbers = itertools.count()
 
 
 @dataclass(frozen=True)
-class GoingTrial:
+class OngoingTrial:
     """A trial that a process of this host is in now."""
 
     pid: int
@@ -41,11 +41,7 @@ class GoingTrial:
 
 @contextlib.contextmanager
 def trial_going(run: str = "") -> Iterator[None]:
-    """Show that a trial is going while the block runs; where that is impossible, as without root, just run it.
-
-    Args:
-        run: the run's id.
-    """
+    """Show that a trial is going while the block runs; where that is impossible, as without root, just run it."""
     path = _sign(run)
     try:
         yield
@@ -56,7 +52,7 @@ def trial_going(run: str = "") -> Iterator[None]:
                 path.parent.rmdir()
 
 
-def going_trial() -> GoingTrial | None:
+def going_trial() -> OngoingTrial | None:
     """Return the trial that a living process of this host is in; the first of several."""
     return next((trial for path in _signs() if (trial := _read(path)) is not None), None)
 
@@ -100,12 +96,12 @@ def _signs() -> list[Path]:
         return []
 
 
-def _read(path: Path) -> GoingTrial | None:
+def _read(path: Path) -> OngoingTrial | None:
     pid, started, *_ = (int(part) for part in path.name.removeprefix(TRIAL_PREFIX).split("-"))
     if not is_alive(pid, started):
         return None
     try:
         said = json.loads(path.read_text())
     except (OSError, ValueError):
-        return GoingTrial(pid)  # another user's, or half written
-    return GoingTrial(pid, said["command"], said["run"], said["since"])
+        return OngoingTrial(pid)  # another user's, or half written
+    return OngoingTrial(pid, said["command"], said["run"], said["since"])

@@ -35,8 +35,8 @@ def groups_of(deployment: Deployment, threads: Sequence[WorkThread], switch_core
 
     Args:
         deployment: a VNF without threads of its own has a group all the same.
-        threads: those that do the packet work.
-        switch_cores: the cores that the arrangement gives the switch.
+        threads: threads that do the packet work.
+        switch_cores: cores that the arrangement gives the switch.
     """
     by_role = {role: tuple(thread for thread in threads if thread.role is role) for role in Role}
     found = [Group(SWITCH, Role.SWITCH, by_role[Role.SWITCH], frozenset(switch_cores))]

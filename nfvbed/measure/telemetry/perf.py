@@ -98,8 +98,8 @@ class PerfCounters:
     """Counts events of threads between `start` and `stop`; closed at the end of its `with`.
 
     Args:
-        threads: their ids.
-        events: those that `probe` found.
+        threads: ids of the threads.
+        events: events that `probe` found.
 
     Raises:
         UnsupportedError: an event cannot be counted for a thread.

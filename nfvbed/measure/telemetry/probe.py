@@ -11,7 +11,7 @@ from typing import Self
 
 from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.measure.telemetry.perf import PerfCounters
-from nfvbed.measure.telemetry.threads import ThreadLook, ThreadUse, look, used
+from nfvbed.measure.telemetry.threads import ThreadReading, ThreadUse, look, used
 from nfvbed.measure.telemetry.tracedtimes import TracedTimes, traced_times
 from nfvbed.measure.telemetry.tracing import CoreTracer
 from nfvbed.records.readings import ThreadId
@@ -26,7 +26,7 @@ class Instruments:
     tracer: CoreTracer | None = None
     counters: PerfCounters | None = None
     own: tuple[CounterReader, ...] = ()
-    """Of the switch, and of VNFs that count by themselves."""
+    """Counters of the switch, and of VNFs that count by themselves."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Probe:
     def __init__(self, threads: Sequence[ThreadId], instruments: Instruments) -> None:
         self._threads = tuple(threads)
         self._instruments = instruments
-        self._looks: list[ThreadLook] = []
+        self._looks: list[ThreadReading] = []
         self._traced: list[int] = []
 
     def __enter__(self) -> Self:

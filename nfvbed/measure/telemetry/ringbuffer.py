@@ -18,7 +18,7 @@ _LENGTH_MASK = (1 << 20) - 1
 _PADDING, _TIME_EXTEND, _TIME_STAMP = 29, 30, 31
 _TIME_BITS = 27
 _STAMP_BITS = 59
-"""Of an absolute time stamp; the bits above are those of the time before."""
+"""Bits of an absolute time stamp; the bits above are those of the time before."""
 
 
 class Event(NamedTuple):

@@ -24,7 +24,7 @@ _OWN_CYCLES = frozenset(source for model in CATALOGUE.options for source in mode
 
 
 @dataclass(frozen=True)
-class Measured:
+class ObservedTrial:
     """One trial with the readings around it."""
 
     record: TrialRecord
@@ -35,9 +35,9 @@ class Measured:
 class Trials:
     """The trials of a test of cost."""
 
-    counted: Measured
+    counted: ObservedTrial
     """Nothing was traced in it."""
-    traced: Measured | None
+    traced: ObservedTrial | None
     """Softirqs were; None: they could not be, or were not to be."""
     times: Mapping[str, GroupTimes]
     """By group: of the traced trial, else of the other one."""
@@ -46,7 +46,7 @@ class Trials:
     """VNFs side by side, among which the packets are shared."""
 
     @property
-    def split(self) -> Measured:
+    def split(self) -> ObservedTrial:
         """The trial whose time is split."""
         return self.traced or self.counted
 
@@ -187,13 +187,13 @@ def _of_time(busy_ns: float, packets: int, tsc_hz: int) -> Quantity:
     return Quantity(name="cycles", value=value, unit=_CYCLES)
 
 
-def _ran(group: Group, measured: Measured, *, polling: bool) -> float:
+def _ran(group: Group, measured: ObservedTrial, *, polling: bool) -> float:
     duration_ns = measured.record.duration_ns
     mine = [thread for thread in group.threads if thread.polling is polling]
     return sum(worked_ns(thread, measured.readings, duration_ns) for thread in mine)
 
 
-def _switches(group: Group, measured: Measured, ways: int) -> tuple[Quantity, dict[str, str | int | float]]:
+def _switches(group: Group, measured: ObservedTrial, ways: int) -> tuple[Quantity, dict[str, str | int | float]]:
     """Return a group's context switches a packet, and how many there were."""
     packets, _ = packets_of(group, measured.record, ways)
     found = [measured.readings.threads.get((thread.pid, thread.tid)) for thread in group.threads]

@@ -18,13 +18,13 @@ class Switches:
     """How often a thread left its core (proc(5), /proc/pid/status)."""
 
     voluntary: int
-    """It had to wait for something."""
+    """Switches because the thread had to wait for something."""
     involuntary: int
     """Another thread was put in its place."""
 
 
 @dataclass(frozen=True)
-class ThreadLook:
+class ThreadReading:
     """One look at threads; one that is gone is missing."""
 
     sample: CpuSample
@@ -42,21 +42,21 @@ class ThreadUse:
     kernel: bool = False
 
 
-def look(threads: Iterable[ThreadId], proc: Path = Path("/proc")) -> ThreadLook:
+def look(threads: Iterable[ThreadId], proc: Path = Path("/proc")) -> ThreadReading:
     """Look at threads now."""
     wanted = tuple(threads)
     seen = {thread: found for thread in wanted if (found := _switches(thread, proc)) is not None}
     kernel = frozenset(thread for thread in seen if _is_kernel_thread(thread, proc))
-    return ThreadLook(read_sample(wanted, proc), seen, kernel)
+    return ThreadReading(read_sample(wanted, proc), seen, kernel)
 
 
-def used(before: ThreadLook, after: ThreadLook) -> dict[ThreadId, ThreadUse]:
+def used(before: ThreadReading, after: ThreadReading) -> dict[ThreadId, ThreadUse]:
     """Return what every thread used that was there both times."""
     both = [thread for thread in before.switches if thread in after.switches and thread in after.sample.threads]
     return {thread: _difference(thread, before, after) for thread in both if thread in before.sample.threads}
 
 
-def _difference(thread: ThreadId, before: ThreadLook, after: ThreadLook) -> ThreadUse:
+def _difference(thread: ThreadId, before: ThreadReading, after: ThreadReading) -> ThreadUse:
     first, last = before.sample.threads[thread], after.sample.threads[thread]
     left, then = after.switches[thread], before.switches[thread]
     return ThreadUse(

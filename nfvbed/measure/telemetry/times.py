@@ -18,7 +18,7 @@ _TICK_NS = NS_PER_S // os.sysconf("SC_CLK_TCK")
 LEAST_TICKS = 400
 """From so many on, the 95 % interval of a share is within 5 points; 10 s of a busy core have 1,000."""
 _Z = 1.96
-"""Of a 95 % interval."""
+"""Quantile of the normal distribution for a 95 % interval."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Traffic:
 
     duration_ns: int
     frames: int
-    """That came through."""
+    """Frames that came through."""
 
 
 def group_times(

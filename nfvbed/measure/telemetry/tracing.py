@@ -17,7 +17,9 @@ from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.measure.telemetry.ringbuffer import Event, events_of
 
 BUFFER_KIB = 128 * 1024
-"""Of each traced core: two million switches, or four million softirqs. It is not read before the trial has ended."""
+"""Buffer of each traced core: two million switches, or four million softirqs. It is not read before the trial has
+ended.
+"""
 MEMORY_SHARE = 16
 """One such part of the memory that is free, at most, for each core's buffer."""
 _U16, _I32 = struct.Struct("=H"), struct.Struct("=i")
@@ -63,7 +65,7 @@ class CoreTracer:
     """Traces softirqs and switches between `start` and `stop`; `close` takes the instance away.
 
     Args:
-        workspace: its ledger has the instance.
+        workspace: its ledger records the instance.
 
     Raises:
         UnsupportedError: this kernel has no tracing or no such tracepoints, or does not let us.

@@ -29,7 +29,7 @@ COLUMNS = (
 
 
 NOTHING_EXCLUDED = "nothing"
-"""Of a search by whose rule every frame and every trial counts; empty where there is no search."""
+"""What a search excludes by whose rule every frame and every trial counts; empty where there is no search."""
 
 Ratios = dict[tuple[str, str, str, int, str], float | None]
 

@@ -4,7 +4,7 @@ import csv
 import io
 
 from nfvbed.characters import guarded
-from nfvbed.compare.series import ExcludedRun, Measured, Series
+from nfvbed.compare.series import ExcludedRun, Series, SettingFigure
 from nfvbed.report.csv.export import Value
 from nfvbed.report.trend import Trend, run_state
 
@@ -29,7 +29,7 @@ def trend_to_csv(trend: Trend) -> str:
     return text.getvalue()
 
 
-def _named(series: Series, entry: Measured | ExcludedRun) -> dict[str, Value]:
+def _named(series: Series, entry: SettingFigure | ExcludedRun) -> dict[str, Value]:
     return {
         "run": entry.run,
         "started_at": entry.at,
@@ -45,7 +45,7 @@ def _left_out(entry: ExcludedRun) -> dict[str, Value]:
     return {"state": NO_SAMPLE, "reason": entry.reason}
 
 
-def _sample(series: Series, entry: Measured) -> dict[str, Value]:
+def _sample(series: Series, entry: SettingFigure) -> dict[str, Value]:
     return {
         "value": entry.value,
         "state": run_state(series.finding, series.measured.index(entry)),

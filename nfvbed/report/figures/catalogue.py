@@ -13,6 +13,7 @@ from nfvbed.report.figures.distance import distance_figure
 from nfvbed.report.figures.latency import latency_figure
 from nfvbed.report.figures.loads import latency_by_load_figure, loss_by_load_figure
 from nfvbed.report.figures.overhead import overhead_figure
+from nfvbed.report.figures.overtime import over_time_figure
 from nfvbed.report.figures.rate import rate_figure
 from nfvbed.report.figures.searches import relative_figure, throughput_figure
 from nfvbed.report.figures.soak import soak_figure
@@ -31,6 +32,7 @@ FIGURES: Final = {
     "latency-by-load": latency_by_load_figure,
     "soak": soak_figure,
     "by-condition": conditions_figure,
+    "over-time": over_time_figure,
     "cpu": cpu_figure,
     "cycles-per-packet": cycles_figure,
     "switching-overhead": overhead_figure,
@@ -46,7 +48,7 @@ OF_MANY: Final = {
     "soak": soak_figure,
     "core-distance": distance_figure,
 }
-"""Of many variants: lines and colours for each would be a thicket."""
+"""Figures of many variants: lines and colours for each would be a thicket."""
 
 
 def drawings(comparison: Comparison) -> dict[str, Drawing]:

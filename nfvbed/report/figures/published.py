@@ -18,7 +18,7 @@ def published_figure(title: str, unit: str, columns: Mapping[str, Sequence[float
 
     Args:
         title: that of the table, with its source.
-        columns: results by name, at least two each.
+        columns: results by name; at least two of each.
     """
     labels = list(columns)
     results = [{"label": name, "value": value} for name, found in columns.items() for value in found]

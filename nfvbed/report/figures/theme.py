@@ -15,10 +15,10 @@ from nfvbed.report.figures.palette import PALETTE, colors_of
 
 FONT: Final = "system-ui, 'DejaVu Sans', sans-serif"
 WIDTH: Final = 820
-"""Of a figure in a file; on the page the script fits it to the reader's window."""
+"""Width of a figure in a file; on the page the script fits it to the reader's window."""
 CLASS_COLORS: Final = {"near": PALETTE[0], "far": PALETTE[1], "only": PALETTE[0], "mixed": PALETTE[7]}
 FURTHER_CLASSES: Final = PALETTE[2:7]
-"""Of `far-2`, `far-3` and so on."""
+"""Colours of `far-2`, `far-3` and so on."""
 
 DASHED: Final = alt.condition("datum.range", alt.value([4, 3]), alt.value([1, 0]))
 """How a line from least to greatest of few samples is drawn: not as an interval that covers at a level."""

@@ -12,7 +12,9 @@ from nfvbed.report.trend import Trend, change_ratio, headline, letter, state_of,
 HEIGHT: Final = 300
 MARGIN: Final = 90
 ROOM: Final = (0.9, 1.08)
-"""Of the least and the greatest figure: the ends of the axis. Scatter of a per cent is not drawn as large as a step."""
+"""Parts of the least and the greatest figure: the ends of the axis. Scatter of a per cent is not drawn as large as a
+step.
+"""
 GREY: Final = "#7A7A7A"
 KINDS: Final = {"run": "circle", "lies apart": "square", "suspected": "diamond", "step": "triangle-up"}
 

@@ -35,7 +35,7 @@ class Header:
     """Title, machine and runs."""
 
     mark: str
-    """Of a simulation."""
+    """The mark of a simulation; empty: nothing is simulated."""
     title: str
     machines: tuple[str, ...]
     runs: tuple[RunLine, ...]
@@ -50,7 +50,7 @@ class Bar:
     """Why there is no rate; empty where there is one."""
     rate: str = ""
     percent: str = ""
-    """Of the highest rate of the traffic point."""
+    """Part of the highest rate of the traffic point."""
     color: str = ""
     limited: bool = False
     marks: str = ""

@@ -44,7 +44,7 @@ class Table:
     label: str = ""
     """For screen readers, where the caption is too long for it."""
     mark: str = ""
-    """Of a simulation, before the caption."""
+    """The mark of a simulation, before the caption; empty: nothing is simulated."""
 
 
 @dataclass(frozen=True)

@@ -48,8 +48,8 @@ def judge_claims(
     """Return the verdicts on a publication's claims.
 
     Args:
-        store: open; None: there is none, and nothing has run.
-        runs: ids of the runs that are looked at; None: all.
+        store: None: there is no store, and nothing has run.
+        runs: ids of the runs to look at; None: all.
     """
     known = _ended(store, runs)
     return tuple(_judged(store, known, claim) for claim in publication.claims)

@@ -32,13 +32,13 @@ class SeenColumn(Record):
 
     label: str
     results: tuple[float, ...]
-    """Of the repetitions; none where only `about` was published."""
+    """Results of the repetitions; none where only `about` was published."""
     about: tuple[float, float] | None = None
     """Least and greatest that the source states."""
     elsewhere: str = ""
     """Reason why nothing of the kind is measured here."""
     mean: MeanAndIntervals | None = None
-    """With Student's intervals at 95 and 99 %; None without repetitions, as what follows."""
+    """Mean with Student's intervals at 95 and 99 %; None without repetitions, as what follows."""
     deviation: float | None = None
     """Standard deviation of the results."""
     kisti: KistiInterval | None = None
@@ -49,7 +49,7 @@ class OwnFigure(Record):
     """What was measured here of the kind of a column; in the table's unit."""
 
     label: str
-    """Of the column."""
+    """Label of the column."""
     variant: str
     topology: str
     vnf: str = ""
@@ -121,8 +121,7 @@ def see_publications(
     """Return published tables recomputed, each with what was measured here of the same kind.
 
     Args:
-        store: open; None: there is none.
-        published: publications, which are told in this order.
+        store: None: there is no store.
         only: ids of the runs that are looked at; None: the newest ones.
     """
     runs = [run for run in store.runs(MEASURED) if run.status is not None] if store else []

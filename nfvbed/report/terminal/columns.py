@@ -12,7 +12,7 @@ from nfvbed.report.labels import NO_BREAK, unbroken
 GAP: Final = 2
 """Spaces between columns."""
 INDENT: Final = 2
-"""Of the rows below the line that names their traffic point."""
+"""Indent of the rows below the line that names their traffic point."""
 ALWAYS: Final = 0
 """The place of a column that is never dropped."""
 
@@ -58,7 +58,6 @@ def lay_out(columns: Sequence[Column], lines: Sequence[Line], width: int) -> lis
     """Return a heading and lines as text in columns.
 
     Args:
-        lines: rows, and lines between them.
         width: the terminal's, in columns.
     """
     rows = [line for line in lines if isinstance(line, Row)]
@@ -112,9 +111,8 @@ def paragraph(text: str, width: int, indent: str = "") -> list[str]:
     """Return a text as lines, broken between words; a word that is wider than the line stays whole.
 
     Args:
-        text: one paragraph.
         width: the terminal's, in columns.
-        indent: before all lines but the first.
+        indent: indent of all lines but the first.
     """
     lines = wrap(unbroken(text), width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return [line.replace(NO_BREAK, " ") for line in lines]

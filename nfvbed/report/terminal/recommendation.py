@@ -30,7 +30,7 @@ HEIGHT: Final = 40
 MOST_ROWS: Final = 10
 MOST_PROPOSALS: Final = 2
 MOST_LINES: Final = {"Why": 8, "Raw-Ethernet VNFs": 9, "It takes": 4, "What would change it": 6, "Not in it": 5}
-"""Of each section, its heading among them."""
+"""Length of each section, its heading among the lines."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,6 @@ def screen(found: Recommendation, machine: str, width: int) -> list[Text]:
     """Return the lines of the screen; none is wider than asked for, as far as single words allow.
 
     Args:
-        machine: the host in one line; empty: not known.
         width: the terminal's, in columns.
     """
     lines = [Text(line, "bold") for line in paragraph(headline(found), width)[:3]]

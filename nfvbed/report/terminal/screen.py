@@ -44,7 +44,6 @@ def screen(comparison: Comparison, about: ScreenContext, width: int = WIDTH) -> 
     """Return the lines of the screen; none is wider than asked for, as far as single words allow.
 
     Args:
-        about: title, machines and page.
         width: the terminal's, in columns.
     """
     marks = Marks(comparison)

@@ -20,7 +20,7 @@ RUN: Final = Column("run")
 RATE: Final = Column("Mpps", right=True)
 RATIO: Final = Column("ratio", right=True, dropped=6)
 LOAD: Final = Column("at Mpps", right=True, dropped=4)
-"""Of latency and missing frames, where it is not common; it goes when the last of them does."""
+"""The load of latency and missing frames, where it is not common; it goes when the last of them does."""
 P50: Final = Column("P50 µs", right=True, dropped=1)
 P99: Final = Column("P99 µs", right=True, dropped=3)
 MISSING: Final = Column("missing", right=True, dropped=4)

@@ -134,7 +134,7 @@ class _TableLine:
     names: dict[str, str]
     """By heading, without those that all lines share."""
     values: tuple[str, ...]
-    """Of the headline; a dash for one that the line lacks."""
+    """Values of the headline; a dash for one that the line lacks."""
     has: tuple[str, ...]
     """The quantities that it has, also those that are not available."""
     marks: str

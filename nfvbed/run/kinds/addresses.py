@@ -19,7 +19,7 @@ from nfvbed.traffic.generator import Addressing, TrafficRequest
 from nfvbed.units import NS_PER_S
 
 TEST_PORT_MAC, FIRST_LEARNT_MAC = "02:4e:46:70:00:00", "02:4e:46:80:00:00"
-"""Of the test port, and the first one that the learning port shows; the others follow it."""
+"""Addresses of the test port, and the first one that the learning port shows; the others follow it."""
 TEST_PORT_ADDRESSES = 1
 """The test port's own address takes a place in the table too."""
 SPARE = 1.25
@@ -28,7 +28,7 @@ addresses begin again from the first when all were shown."""
 ATTEMPTS = 6
 """Trials, at most, until the generator has sent as many frames in time as there are addresses."""
 _SHORTEST_NS = 1_000_000
-"""That a trial may be asked to be (nfvgen)."""
+"""The shortest trial that may be asked for (nfvgen)."""
 NOTES = (
     "addresses are learnt at the generator's port 1 and asked for from its port 0; a third port of the switch is the"
     " monitoring port of RFC 2889, and an address is held when no frame to it is flooded there",
@@ -73,7 +73,7 @@ class Step:
     learnt: int | None
     """Addresses that the switch says it holds, the test port's own among them."""
     sequence: int
-    """Of the trial in which they were shown."""
+    """Sequence of the trial in which they were shown."""
 
     @property
     def held(self) -> bool:

@@ -20,7 +20,9 @@ SAME_RATE = 0.95
 TRIES = 5
 """Bursts of one length, at most, until one was not torn."""
 BEGINNINGS = 2
-"""Of the whole test, at most: where the placement class of the first is gone, the next is in the one that is there."""
+"""The most beginnings of the whole test: where the placement class of the first is gone, the next is in the one that is
+there.
+"""
 STRAYS = 5
 """Bursts of one search that are sent again, at most, because they were in another placement class."""
 TORN = 1.25
@@ -212,7 +214,7 @@ def row_of_burst(record: TrialRecord, frames: int) -> MeasuredRow:
     """Return the figures of a burst, both directions together.
 
     Args:
-        frames: number that was to be sent in each direction.
+        frames: number of frames that were to be sent in each direction.
     """
     ways = record.directions
     sent, received, lost = (sum(getattr(way, name) for way in ways) for name in ("sent", "received", "lost"))

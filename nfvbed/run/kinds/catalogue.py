@@ -11,7 +11,7 @@ from typing import Any, TypeVar, get_args
 from nfvbed.records import Record
 from nfvbed.records.headlines import HEADLINES
 from nfvbed.records.results import LoadsPayload, ResultKind, TablePayload
-from nfvbed.run.kinds import addresses, attaches, bursts, cost, guests, loads, resets, scaling, sockets
+from nfvbed.run.kinds import addresses, attaches, bursts, cost, guests, loads, queues, resets, scaling, sockets
 from nfvbed.run.kinds.celltest import CellTest, Outcome, Payload
 from nfvbed.search.result import SearchResult
 from nfvbed.spec.testkinds.addresses import AddressCachingTest, AddressLearningTest
@@ -21,6 +21,7 @@ from nfvbed.spec.testkinds.bursts import BackToBackTest, BurstTest
 from nfvbed.spec.testkinds.cost import CostTest, XdpTasksTest
 from nfvbed.spec.testkinds.guests import GuestComputeTest, GuestMemoryTest, GuestMultiqueueTest, GuestTlbTest
 from nfvbed.spec.testkinds.loads import ContinuousTest, LatencyTest, LossCurveTest, SearchTest, SoakTest
+from nfvbed.spec.testkinds.queues import QueueBalanceTest
 from nfvbed.spec.testkinds.resets import ResetTest, SystemRecoveryTest
 from nfvbed.spec.testkinds.scaling import FlowScalingTest, TableScalingTest
 from nfvbed.spec.testkinds.sockets import RequestResponseTest, SocketLatencyTest, TcpThroughputTest, UdpThroughputTest
@@ -94,6 +95,7 @@ KINDS = {
         _kind(GuestMemoryTest, guests.guest_memory, TablePayload, needs_source=False),
         _kind(GuestTlbTest, guests.guest_tlb, TablePayload, needs_source=False),
         _kind(GuestMultiqueueTest, guests.guest_multiqueue, TablePayload, needs_source=False),
+        _kind(QueueBalanceTest, queues.queue_balance, TablePayload, needs_source=False),
         _kind(TcpThroughputTest, sockets.tcp_throughput, TablePayload, needs_source=False),
         _kind(RequestResponseTest, sockets.request_response, TablePayload, needs_source=False),
         _kind(UdpThroughputTest, sockets.udp_throughput, TablePayload, needs_source=False),

@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 Payload = TypeVar("Payload", bound=Record)
 
 
-class GivenLoad(Protocol):
+class LoadTest(Protocol):
     """A test whose load is given in frames/s over all directions, or as a part of another one."""
 
     @property
@@ -139,7 +139,7 @@ class CellTest:
         for load in loads:
             yield one_class.take(partial(meter.at, load))
 
-    def given_load(self, spec: GivenLoad) -> tuple[Reference | None, int | None]:
+    def given_load(self, spec: LoadTest) -> tuple[Reference | None, int | None]:
         """Return the load of a test, in frames/s over all directions, and what it is a part of.
 
         Returns:
@@ -160,11 +160,12 @@ class OneClass:
     What is of another class is measured again, a few times; then the last measurement counts, whatever its class is.
 
     Args:
-        tries: the most attempts until one is in the class.
+        tries: the most attempts until a measurement is in the class.
         again: how often things may be measured again in the whole test, however often each; None: no such bound, else
             it takes the place of `tries`.
-        restart: the test restarts where its class is gone. It waits in vain for at most what that loses: as often in a
-            row as it was in the class before. Not for the run's class, which stays the same.
+        restart: whether the test restarts where its class is gone. It waits in vain for at most what that loses: as
+            often in a row as it was in the class before. The run's class stays the same, so a test in it does not
+            restart.
     """
 
     def __init__(
@@ -180,7 +181,7 @@ class OneClass:
         self._first: int | None = None
         """Where the trials begin of what was taken first: its class may show only later."""
         self.label = ""
-        """Of all trials that were taken last."""
+        """Placement class of all trials that were taken last."""
 
     @property
     def fits(self) -> bool:
@@ -191,7 +192,6 @@ class OneClass:
         """Measure, one trial or several, until all of them are in the class.
 
         Args:
-            measure: measures and stores the trials.
             counted: returns the sequences of those that count, where some were measured again; None: all count.
         """
         tries = 0

@@ -14,7 +14,7 @@ from nfvbed.measure.task import TrialTask
 from nfvbed.measure.telemetry import perf, rows
 from nfvbed.measure.telemetry.groups import Group, groups_of
 from nfvbed.measure.telemetry.probe import Instruments, Probe, ticks_hold_softirqs
-from nfvbed.measure.telemetry.rows import Measured, Trials
+from nfvbed.measure.telemetry.rows import ObservedTrial, Trials
 from nfvbed.measure.telemetry.times import Traffic, group_times
 from nfvbed.measure.telemetry.tracing import CoreTracer
 from nfvbed.measure.trial import with_sender
@@ -93,7 +93,7 @@ class _CostTrials:
         found += [row for row in (rows.rate_row(trials),) if row is not None]
         return Outcome(TablePayload(reference=self.base, rows=tuple(found), notes=_COST_NOTES))
 
-    def _counted(self, groups: Sequence[Group], support: perf.PerfSupport) -> Measured:
+    def _counted(self, groups: Sequence[Group], support: perf.PerfSupport) -> ObservedTrial:
         """Measure the trial in which nothing is traced."""
         readers = self._site.own_readers(self._deployment, self.spec.duration_s)
         with ExitStack() as stack:
@@ -105,7 +105,7 @@ class _CostTrials:
         self.own = tuple(row for reader in readers for row in reader.rows())
         return measured
 
-    def _traced(self, groups: Sequence[Group]) -> Measured | None:
+    def _traced(self, groups: Sequence[Group]) -> ObservedTrial | None:
         """Measure the traced trial; None where this kernel does not let us trace."""
         cores = {core for group in groups for core in group.cores}
         workspace = self._host.workspace
@@ -117,11 +117,11 @@ class _CostTrials:
         with closing(tracer):
             return self._measure(groups, Instruments(tracer=tracer))
 
-    def _measure(self, groups: Sequence[Group], instruments: Instruments) -> Measured:
+    def _measure(self, groups: Sequence[Group], instruments: Instruments) -> ObservedTrial:
         threads = [(thread.pid, thread.tid) for group in groups for thread in group.threads]
         probe = Probe(threads, instruments)
         record = self.cell_test.measure(replace(self._task(), around=lambda: probe))
-        return Measured(record, probe.collect())
+        return ObservedTrial(record, probe.collect())
 
     def _task(self) -> TrialTask:
         task = self.cell_test.task()

@@ -96,7 +96,7 @@ class CountedMisses(Record):
     """By name of the event."""
     seconds: float
     mib_per_s: float
-    """That all guests went through."""
+    """Memory throughput of all guests together."""
 
 
 def guest_tlb(cell_test: CellTest, spec: GuestTlbTest) -> Outcome[TablePayload]:
@@ -164,8 +164,8 @@ def count_misses(
     """Let all guests work at the same time, and count while all of them do.
 
     Args:
-        guests: idle ones.
-        load: its time is that of counting, and the time to settle before and after.
+        guests: guests that do nothing.
+        load: its time is that of counting, and of the settling before and after.
 
     Raises:
         UnsupportedError: an event cannot be counted.
@@ -237,7 +237,7 @@ class CoreUse:
     pmd_cores: tuple[int, ...]
     """None where the switch has no polling threads."""
     vcpu_cores: tuple[tuple[int, ...], ...]
-    """Of all vCPUs of both guests."""
+    """Cores of all vCPUs of both guests."""
 
     def lacks(self, topology: CpuTopology) -> str:
         """Return what is missing for one PMD core per NUMA node and a core for each vCPU; empty where all is there."""

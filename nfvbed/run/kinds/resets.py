@@ -26,7 +26,7 @@ def watch(
 
     Args:
         shape: puts loads, durations and the width of the bins into the cell's traffic.
-        meanwhile: what is done while frames are sent.
+        meanwhile: runs while frames are sent.
 
     Raises:
         GeneratorError: the generator has no timelines, or as `Measurement.measure`.

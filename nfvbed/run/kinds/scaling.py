@@ -28,7 +28,7 @@ class Condition:
     request: TrafficRequest
     """Without load and duration."""
     quantities: tuple[Quantity, ...] = ()
-    """That are known before."""
+    """Quantities that are known before."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class RowMeter:
     """Measures the rows of one test.
 
     Args:
-        spec: gives the load, and how often it is measured.
+        spec: the load, and how often it is measured.
 
     Raises:
         MissingReference: the load is a part of one that was not measured.

@@ -27,7 +27,7 @@ from nfvbed.traffic.sockets.hosts import SocketPair
 from nfvbed.traffic.sockets.netperf import NetperfPrograms
 from nfvbed.vnfs.sockets import offloads
 from nfvbed.vnfs.sockets.ends import socket_ends, why_not
-from nfvbed.vnfs.sockets.hosts import SocketEnds, Surroundings
+from nfvbed.vnfs.sockets.hosts import HostResources, SocketEnds
 from nfvbed.vnfs.sockets.offloads import Offloads
 
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -93,9 +93,9 @@ def _directed(condition: Condition, spec: SocketTest) -> Condition:
     )
 
 
-def _place(cell_test: CellTest, spec: SocketTest) -> Surroundings:
+def _place(cell_test: CellTest, spec: SocketTest) -> HostResources:
     host = require_host(cell_test.setup.site, cell_test.setup.deployment, "traffic between sockets")
-    return Surroundings(host.workspace, host.arrangement, own_ends=host.own_ends if spec.ends == "own" else None)
+    return HostResources(host.workspace, host.arrangement, own_ends=host.own_ends if spec.ends == "own" else None)
 
 
 def check_congestion(name: str, available: Path = AVAILABLE) -> None:

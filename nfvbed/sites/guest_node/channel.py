@@ -32,7 +32,6 @@ class NodeChannel:
     """A connection to a guest node's agent; one thread uses it.
 
     Args:
-        path: of QEMU's socket.
         check: raises when the guest's process has ended.
     """
 

@@ -17,7 +17,7 @@ class NodeDevice:
     machine: tuple[str, ...] = ()
     """Options of QEMU's machine (`-M q35,...`)."""
     parameters: tuple[str, ...] = ()
-    """Of the guest's kernel."""
+    """Parameters of the guest's kernel."""
     modules: tuple[str, ...] = ()
     """Loaded in the guest before anything runs there."""
 

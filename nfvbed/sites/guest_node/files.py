@@ -16,7 +16,7 @@ class NodeFiles:
 
     root: Path
     release: str
-    """As `uname -r` says it in the guest."""
+    """Release of the guest's kernel, as `uname -r` says it there."""
 
     @property
     def kernel(self) -> Path:

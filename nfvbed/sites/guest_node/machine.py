@@ -24,7 +24,7 @@ class NodeMachine:
     """A guest node as it is started."""
 
     name: str
-    """Of its site."""
+    """Name of its site."""
     accelerator: Accelerator
     vcpus: int
     memory_mib: int

@@ -20,7 +20,7 @@ from nfvbed.sites.ownmachine import Output, OwnMachine, Program, ProgramResult
 
 PROCESS = "node"
 BOOT_S = 180.0
-"""It boots in about ten seconds where it is emulated; the rest is for a busy machine."""
+"""Bound of a start. An emulated one takes about ten seconds; the rest is for a busy machine."""
 END_S = 60.0
 """What an interrupted program is given to tidy up."""
 _LISTEN_S = 30.0

@@ -38,7 +38,7 @@ def ramdisk(files: NodeFiles, modules: tuple[str, ...]) -> bytes:
     """Make the ramdisk.
 
     Args:
-        modules: that the agent loads before it says that it is ready.
+        modules: modules that the agent loads before it says that it is ready.
 
     Raises:
         PrerequisiteError: the kernel lacks a module without which there is no root.

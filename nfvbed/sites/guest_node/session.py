@@ -26,9 +26,6 @@ from nfvbed.spec.site import GuestSiteSpec
 def guest_node(spec: GuestSiteSpec, root: Path) -> Iterator[GuestNode]:
     """Boot a site's guest node; at the end of the block it is gone with all that was made for it.
 
-    Args:
-        root: of the project.
-
     Raises:
         PrerequisiteError: not root, or `make node` was not run.
         UnsupportedError: no guest boots on this host.

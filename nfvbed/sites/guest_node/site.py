@@ -28,11 +28,7 @@ def find_node(spec: GuestSiteSpec, root: Path) -> Site:
 
 
 class NodeElsewhere(AbsentSite):
-    """A guest node that this machine is not.
-
-    Args:
-        root: of the project.
-    """
+    """A guest node that this machine is not."""
 
     def __init__(self, spec: GuestSiteSpec, root: Path) -> None:
         why = UnsupportedError(

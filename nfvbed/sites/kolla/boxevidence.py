@@ -24,7 +24,7 @@ class BoxDeployment(Record):
     kolla_ansible: str
     """Its version."""
     images: Literal["ours", "Kolla's"]
-    """Whose images it deployed."""
+    """Who built the images that it deployed."""
     passed: Annotated[tuple[Step, ...], Field(min_length=1)]
     """What was done and found right, in this order; the run of a step ends with what the next one needs."""
 

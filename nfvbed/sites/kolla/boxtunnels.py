@@ -22,9 +22,6 @@ def addresses(site: KollaSiteSpec, pinning: Pinning) -> dict[str, str]:
 def set_addresses(root: Path, site: KollaSiteSpec, pinning: Pinning) -> None:
     """Set the addresses on the computes of a box; nothing to do for other sites.
 
-    Args:
-        root: of the project.
-
     Raises:
         DeployError: a machine does not run.
     """

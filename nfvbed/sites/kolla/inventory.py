@@ -34,7 +34,7 @@ def groups_file(multinode: str) -> str:
     The groups that are for its user to fill are in it, empty: Ansible wants all groups of a file to be there.
 
     Args:
-        multinode: text of its `inventory/multinode`.
+        multinode: text of Kolla's `inventory/multinode`.
 
     Raises:
         PrerequisiteError: it has not the groups that it should have.

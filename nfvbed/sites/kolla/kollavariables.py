@@ -31,7 +31,7 @@ class KollaVariables:
         """Return those of a folder.
 
         Args:
-            option: of the command line, that named the folder.
+            option: option of the command line that named the folder.
 
         Raises:
             ConfigurationError: it is not the folder of a kolla-ansible.
@@ -98,9 +98,6 @@ def keys_in(paths: Iterable[Path]) -> dict[str, Path]:
 
 def keys_of(text: str, path: Path) -> tuple[str, ...]:
     """Return the keys of a YAML text; no value of it is shown, as some are passwords.
-
-    Args:
-        path: of the file, for messages.
 
     Raises:
         ConfigurationError: it is no mapping.

@@ -17,7 +17,7 @@ from nfvbed.spec.site import KollaSiteSpec
 from nfvbed.spec.variant import Variant
 
 NO_PLANE = KollaPlane(name="")
-"""Of a machine that is no compute."""
+"""The plane of a machine that is no compute."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Order:
     site: KollaSiteSpec
     release: KollaReleaseSpec
     placements: Mapping[str, Placement]
-    """Of all computes."""
+    """Placements of all computes."""
 
     @property
     def planes(self) -> tuple[KollaPlane, ...]:

@@ -15,10 +15,6 @@ RECORD = "nfvbed/rendered.json"
 def write(folder: Path, files: dict[str, str]) -> tuple[str, ...]:
     """Write files, remove those of the last rendering that are gone, and leave all others alone.
 
-    Args:
-        folder: made where it is missing.
-        files: contents by path.
-
     Returns:
         What was removed.
 

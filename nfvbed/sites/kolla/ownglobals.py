@@ -31,8 +31,7 @@ class KollaVariables:
     """Variables of a rack: the user's own, and where those are silent Kolla's defaults.
 
     Args:
-        own: of `globals.d`.
-        root: of the project, with the kolla-ansible that is installed.
+        own: variables of `globals.d`.
         not_read: files that are not plain YAML, each with the reason.
     """
 
@@ -45,7 +44,7 @@ class KollaVariables:
         """Read the files of a rack.
 
         Args:
-            rendered: by nfvbed, over which the user's own count.
+            rendered: variables that nfvbed renders; the user's own are stronger.
         """
         own, not_read = dict(rendered or {}), list[str]()
         for path in own_files(root / RACKS / site / CONFIGURATION):

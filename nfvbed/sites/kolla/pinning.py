@@ -17,7 +17,7 @@ class Pinning:
     """The variant of each compute.
 
     Args:
-        variants: of all computes, by the computes' names.
+        variants: variants by the names of their computes; all computes are there.
     """
 
     variants: Mapping[str, Variant]
@@ -44,7 +44,7 @@ class Pinning:
 
     @property
     def name(self) -> str:
-        """As messages and the journal name it: one variant, or all (`NAME on compute1, OTHER on compute2`)."""
+        """Name in messages and in the journal: one variant, or all (`NAME on compute1, OTHER on compute2`)."""
         if not self.is_mixed:
             return self.each[0].name
         return ", ".join(f"{one.name} on {host}" for host, one in self.variants.items())

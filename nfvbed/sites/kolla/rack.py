@@ -50,11 +50,7 @@ def find_rack(spec: KollaSiteSpec, root: Path) -> Site:
 
 
 class RackStages(StagedCloud):
-    """The cloud of a rack, which kolla-ansible deploys.
-
-    Args:
-        root: of the project.
-    """
+    """The cloud of a rack, which kolla-ansible deploys."""
 
     def __init__(self, spec: KollaSiteSpec, root: Path) -> None:
         self.name = spec.name

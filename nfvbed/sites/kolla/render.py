@@ -85,8 +85,8 @@ def render(order: Order, flavors: tuple[Flavor, ...], host: BoxHost = UNBOUNDED)
     """Render all files.
 
     Args:
-        flavors: that will be made in the cloud.
-        host: that is the box, where the site is one.
+        flavors: flavors that are made in the cloud.
+        host: machine that the box is on, where the site is one.
     """
     everywhere = variables.global_variables(order) | boxglobals.rendered(order.site, host)
     files = boxglobals.files(order.site) | {

@@ -8,7 +8,7 @@ from nfvbed.sites.kolla.model import Order
 PREPARES_HOST = "nfvbed_host"
 """Role that sets hugepages, isolated cores and the command line of a machine's kernel."""
 PYTHON_FOLDER = "/opt/nfvbed"
-"""Of a machine: modules that Kolla's containers are given."""
+"""A machine's folder of modules that Kolla's containers are given."""
 _LOCAL_SETTINGS = "/etc/openstack-dashboard/local_settings.d"
 _PANELS = ("_8510_nfv_panel_group.py", "_8520_nfvbed_panel.py")
 _OF_THE_CLOUD = ("nfvbed_tacker",)

@@ -40,9 +40,7 @@ class RackSite(OpenstackSite):
     """A rack whose cloud runs.
 
     Args:
-        root: of the project.
-        stages: by which its cloud was made.
-        exchanging: deploys it with other pinned variants.
+        exchanging: deploys the rack with other pinned variants.
     """
 
     def __init__(

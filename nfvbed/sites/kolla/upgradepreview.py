@@ -24,7 +24,7 @@ from nfvbed.spec.site import KollaSiteSpec
 RENDERED = "rendered"
 """In place of a user's file: nfvbed renders the variable."""
 _NOT_KOLLAS = ("ansible_", "nfvbed_")
-"""Of variables that Kolla takes no notice of."""
+"""Begin variables that Kolla takes no notice of."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def kolla_of(project: Project, release: str, share: Path | None, option: str) ->
 
     Args:
         share: folder `share/kolla-ansible`; None: the one that `setup/kolla` has installed.
-        option: of the command line, which names that folder.
+        option: option of the command line that named the folder.
 
     Raises:
         UnsupportedError: the installed one is of another release.
@@ -106,7 +106,7 @@ def differences(before: Mapping[str, str], after: Mapping[str, str], names: tupl
     """Return unified differences of files by path.
 
     Args:
-        names: of the two releases.
+        names: names of the two releases.
     """
     found = {}
     for path in sorted({*before, *after}):
@@ -136,7 +136,7 @@ def lost_variables(
 
     Args:
         own: a user's files of variables.
-        rendered: names of those that nfvbed renders.
+        rendered: names of the files that nfvbed renders.
 
     Raises:
         ConfigurationError: a file cannot be read.

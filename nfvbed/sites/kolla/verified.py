@@ -38,9 +38,8 @@ def verify(
     """Verify a rack: by its journal where nfvbed has deployed it, unless the user says what is on it.
 
     Args:
-        stages: by which its cloud was made, if any.
-        asked: variant and choice, as of `verify_deployed`.
-        named: as of `verify_unknown`.
+        asked: variant and choice; see `verify_deployed`.
+        named: release and cloud; see `verify_unknown`.
     """
     if any(named) or journal.read(RackPlaces.of(project.root, site.name)) is None:
         return verify_unknown(project, site, asked[0], named)
@@ -53,7 +52,6 @@ def verify_deployed(
     """Verify a rack by its journal, and write the findings there.
 
     Args:
-        stages: by which its cloud was made.
         variant: name of the variant that must be there, and whose instances frames go through; None: all.
         choose: returns the VNF that is booted where none runs; None: no frame is sent.
 

@@ -78,8 +78,7 @@ def left_on(deployment: Deployment, root: Path) -> LeftDeployment:
     """Return a deployment and its VNFs, left by an earlier command.
 
     Args:
-        deployment: as it was found.
-        root: of the project.
+        deployment: a deployment that was found.
 
     Raises:
         DeployError: it is gone, or has no VNFs.

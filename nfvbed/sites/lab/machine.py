@@ -16,7 +16,7 @@ from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.ledger.hostlock import HostLock
 from nfvbed.host.native import native_binary, version_of
 from nfvbed.host.nics import fit, take
-from nfvbed.host.workspace.keptpages import KeptPages
+from nfvbed.host.workspace.keptpages import RetainedPages
 from nfvbed.host.workspace.reap import ReapedLeftovers, close_own, reap
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import PortKind, Readiness, Support
@@ -32,10 +32,6 @@ class LabMachine:
 
     `begin` takes the host lock and removes what a dead nfvbed left; the lock is held until `close`, which runs by
     itself at the end of nfvbed.
-
-    Args:
-        root: of the project, with `native/build`.
-        catalogue: the data planes that it can run.
     """
 
     def __init__(self, spec: HostSiteSpec, root: Path, catalogue: Catalogue = CATALOGUE) -> None:
@@ -44,7 +40,7 @@ class LabMachine:
         self.catalogue = catalogue
         self.topology = read_topology()
         self._lock = HostLock()
-        self._kept: KeptPages | None = None
+        self._kept: RetainedPages | None = None
 
     def facts(self) -> dict[str, Any]:
         """Return the host's description."""
@@ -107,7 +103,7 @@ class LabMachine:
             PrerequisiteError: not root.
             BusyError: another nfvbed is at work.
         """
-        self._kept = KeptPages() if keeps_hugepages else self._kept
+        self._kept = RetainedPages() if keeps_hugepages else self._kept
         if self._lock.held:
             return []
         if os.geteuid() != 0:

@@ -57,7 +57,7 @@ class _LiveDeployment:
     starter: GeneratorStarter
     """In the workspace that `destroy` undoes: the deployment's own, or only the generator's beside an existing one."""
     port_kind: PortKind
-    """Of the generator's ports, as the variant has them; its rig is distinguished by it."""
+    """Kind of the generator's ports, as the variant has them; its rig is distinguished by it."""
 
     @property
     def workspace(self) -> Workspace:

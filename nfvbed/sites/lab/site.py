@@ -51,11 +51,7 @@ def open_site(spec: LabSiteSpec, root: Path) -> "LabSite":
 
 
 class LabSite(Site):
-    """A machine whose deployments include the topology's VNFs: `deploy` returns when frames come through.
-
-    Args:
-        root: of the project.
-    """
+    """A machine whose deployments include the topology's VNFs: `deploy` returns when frames come through."""
 
     def __init__(self, planes: LabPlanes, root: Path) -> None:
         self.name = planes.name

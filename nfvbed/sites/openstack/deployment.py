@@ -39,10 +39,10 @@ class CloudDeployment:
     compute: Compute
     arrangement: Arrangement
     workspace: Workspace
-    """Of this command: what it starts beside the cloud ends with it."""
+    """Workspace of this command: what it starts beside the cloud ends with it."""
     starter: GeneratorStarter
     stays: bool = False
-    """It was deployed before this command, or is meant to outlive it."""
+    """Whether it was deployed before this command, or is meant to outlive it."""
     waiting: Generator | None = None
     """A generator that has probed, for whoever opens one next."""
 

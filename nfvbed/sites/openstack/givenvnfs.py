@@ -53,8 +53,7 @@ class GivenVnfs:
     """The VNFs from descriptors on one cloud; their owners are in a file beside the cloud's state, and go with it.
 
     Args:
-        target: the running OpenStack.
-        journal: of what is made there.
+        journal: record of what is made there.
     """
 
     target: Target

@@ -30,7 +30,7 @@ def provide(connection: Connection, vnf: str, image: Image) -> tuple[str, bool]:
     """Make sure that an image is in Glance.
 
     Args:
-        vnf: name of the VNF that it is of.
+        vnf: name of the VNF that the image is of.
         image: the file, already checked.
 
     Returns:
@@ -48,7 +48,7 @@ def keep(connection: Connection, journal: Journal | None, vnf: str, image: Image
     """Make sure that an image is in Glance, and return its name there; in a foreign cloud its upload is recorded.
 
     Args:
-        journal: of what is made in a foreign cloud; None: the cloud is nfvbed's own.
+        journal: record of what is made in a foreign cloud; None: the cloud is nfvbed's own.
         image: the file, already checked.
 
     Raises:

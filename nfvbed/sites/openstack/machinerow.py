@@ -29,9 +29,9 @@ class RowPlace:
     """The networks and computes of a row of machines."""
 
     networks: PathNetworks
-    """Of the site's paths."""
+    """Networks of the site's paths."""
     computes: tuple[str, ...] = ()
-    """Of the variant; none: they are not known, and Nova alone places the machines."""
+    """Computes of the variant; none: they are not known, and Nova alone places the machines."""
     zones: Mapping[str, str] = field(default_factory=dict)
     """Availability zones, by compute; a compute without one is not asked for."""
     inherits_port_security: bool = False

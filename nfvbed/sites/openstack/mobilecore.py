@@ -57,7 +57,7 @@ class CorePlace:
     """The networks of a mobile core, and its secret."""
 
     networks: tuple[str, str]
-    """Of the cloud, that are S1-U and SGi."""
+    """The cloud's networks that are S1-U and SGi."""
     seed: str
     """Secret of the deployment."""
     inherits_port_security: bool = False
@@ -112,7 +112,7 @@ class MobileCore:
         """Return the bearers that the consoles printed.
 
         Args:
-            lines: of all consoles.
+            lines: lines of all consoles.
 
         Raises:
             OnboardError: they are not as they must be.

@@ -14,10 +14,12 @@ from nfvbed.cloud.devcloud.rest import CloudApi
 from nfvbed.cloud.devcloud.services.settings import Secrets
 from nfvbed.cloud.devcloud.status import look
 from nfvbed.cloud.novaflavor import PREFIX, extra_specs
+from nfvbed.cloud.tacker import ownflavors
 from nfvbed.cloud.tacker.connection import connect
 from nfvbed.dataplanes.devcloud import compute_of, computes
 from nfvbed.records.findings import Finding, State
 from nfvbed.sites.openstack.target import Target
+from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.variant import Variant
 from nfvbed.vnfs.descriptors.naming import CloudNames
 
@@ -35,7 +37,7 @@ class OwnCloud(Target):
 
     @cached_property
     def connection(self) -> Connection:
-        """As the administrator."""
+        """The connection as the administrator."""
         return connect(access.NAME, self._cloud.places.clouds)
 
     def runs(self) -> bool:
@@ -65,6 +67,10 @@ class OwnCloud(Target):
         """Start the cloud, where not every process of it runs."""
         if not look(self._cloud).complete:
             self._cloud.start(StageLines())
+
+    def provide_flavor(self, flavor: Flavor) -> None:
+        """Make a flavor of an experiment that is missing; it is gone with the cloud."""
+        ownflavors.provide(self.connection, flavor)
 
     def compute(self, variant: Variant) -> Compute:
         """Return the compute of the variant's data plane."""

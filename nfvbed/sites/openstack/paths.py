@@ -105,7 +105,8 @@ def check_vnf(choice: VnfChoice, site: str) -> None:
     """Make sure that Nova can run a VNF.
 
     Raises:
-        UnsupportedError: it is no virtual machine; or it wants a port that is no network's.
+        UnsupportedError: it is no virtual machine; or it wants a port that is no network's, or other queues than Nova
+            gives it.
         OnboardError: it has no image.
     """
     if choice.kind is not VnfKind.VM:
@@ -113,6 +114,15 @@ def check_vnf(choice: VnfChoice, site: str) -> None:
     if choice.image is None:
         raise OnboardError(
             f"{choice.vnf.name} has no image", where=f"vnfd/{choice.vnf.name}/vnf.yml", fix="declare image"
+        )
+    flavor = choice.flavor
+    if flavor.queues not in (1, flavor.vcpus):
+        # nova.virt.libvirt.vif, _get_virtio_mq_settings.
+        raise UnsupportedError(
+            f"Nova gives a port of flavor {flavor.name} as many queues as it has vCPUs, or one",
+            where=f"{choice.vnf.name} ({choice.label})",
+            observed=f"{flavor.queues} queues, {flavor.vcpus} vCPUs",
+            fix=f"queues: {flavor.vcpus} (GUEST_NIC_QUEUES of VSPERF), or 1; or site lab",
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from nfvbed.cloud.compute import Compute
 from nfvbed.host.timing import Steps
-from nfvbed.records import Renewed, VnfHandle
+from nfvbed.records import RenewedPart, VnfHandle
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.layout import Layout
@@ -23,7 +23,7 @@ class VnfProvider(ABC):
 
     form: str = "legacy"
     """What it describes VNFs in: `legacy` or `sol`."""
-    renews: Renewed = Renewed.VNF
+    renews: RenewedPart = RenewedPart.VNF
     """What is set up again for each visit to a cell."""
 
     @abstractmethod
@@ -72,7 +72,7 @@ class VnfProvider(ABC):
 
         Args:
             wanted: the deployment as it was asked for.
-            place: of the VNF in its path, from 0.
+            place: number of the VNF on its path, from 0.
 
         Raises:
             UnsupportedError, OnboardError: it stays dead.

@@ -49,8 +49,8 @@ class RememberedDeployment:
         """Return the record that all sites share.
 
         Args:
-            folder: with the deployment's file.
-            placed: its VNFs, as `vnfs.placed` returns them.
+            folder: folder of the deployment's file.
+            placed: its VNFs, found by `vnfs.placed`.
         """
         computes = tuple(dict.fromkeys(filter(None, (self.compute, *(host for one in placed for host in one.hosts)))))
         where = str(_path(folder))

@@ -14,7 +14,7 @@ def seed_of(folder: Path, owner: str) -> str:
     """Return the secret of a deployment, the same as long as its file is there; the owner's name does not reveal it.
 
     Args:
-        folder: of the deployment's file; the secret's file is made there, readable by root alone.
+        folder: folder of the deployment's file; the secret's file is made there, readable by root alone.
     """
     path = folder / _NAME
     if not path.exists():

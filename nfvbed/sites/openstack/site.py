@@ -69,8 +69,6 @@ class OpenstackSite(Site):
     """An OpenStack on which one data plane at a time is deployed, that is: takes instances.
 
     Args:
-        machine: this one, which has the generator, and shares its cores with a cloud of ours.
-        target: the OpenStack; started when something is deployed, where it is ours.
         provider: makes its VNFs.
     """
 

@@ -50,7 +50,6 @@ class TackerVnfs(VnfProvider):
 
     Args:
         form: `legacy` or `sol`.
-        root: of the project, with the images.
     """
 
     def __init__(self, site: str, form: str, target: Target, root: Path) -> None:
@@ -143,6 +142,8 @@ class TackerVnfs(VnfProvider):
     def provide(self, live: CloudDeployment, choice: VnfChoice, steps: Steps) -> tuple[VnfHandle, ...]:
         """Upload the image to Glance, and onboard one VNF after the other."""
         file, owner, target = self._image_file(choice), live.deployment.id, self._target
+        if choice.own_flavor:
+            target.provide_flavor(choice.flavor)
         if choice.row is None:
             target.require_room(choice, live.wanted.plan.vnfs)
         else:

@@ -11,6 +11,7 @@ from nfvbed.cloud.compute import Compute
 from nfvbed.records import Accelerator, GeneratorPlace, PortKind, VnfHandle
 from nfvbed.records.findings import Finding
 from nfvbed.sites.openstack.paths import OWN, PathNetworks
+from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.variant import Variant
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.descriptors.naming import CloudNames
@@ -49,6 +50,14 @@ class Target(ABC):
         """Make tunnels of a variant's paths that are missing; idempotent."""
         return
 
+    def provide_flavor(self, flavor: Flavor) -> None:
+        """Make a flavor of an experiment that is missing, where the OpenStack is nfvbed's; idempotent.
+
+        Raises:
+            OnboardError: there is another of that name, or the cloud refuses it.
+        """
+        return
+
     @property
     def accelerator(self) -> Accelerator:
         """The accelerator of its instances; None where it is not known."""
@@ -63,7 +72,7 @@ class Target(ABC):
         """Return name and version of the generator's engine, as a rig has them: of our own cloud this machine's nfvgen.
 
         Args:
-            kind: of the generator's ports.
+            kind: kind of the generator's ports.
             built_here: returns the version of this machine's nfvgen.
         """
         return {"engine": f"nfvgen-{'xdp' if kind.is_kernel else 'dpdk'}", "version": built_here()}

@@ -75,7 +75,7 @@ class CloudVnfState(VnfState):
         """Return its instances, in the order of the path.
 
         Args:
-            name: of the VNF; instances of several machines have the machine's beside it.
+            name: name of the VNF; instances of several machines have the machine's beside it.
         """
         first = MachineState(
             machine=self.machine or "", instance=self.instance, host=self.host, instance_ports=self.instance_ports
@@ -102,10 +102,10 @@ def handle(
     """Return the handle of a VNF that was onboarded, or is there already.
 
     Args:
-        place: in the path, from 0.
-        vnf: from Tacker, with one instance, unless machines are given.
-        kind: of its ports.
-        accelerator: of its instances; none: not known.
+        place: number on the path, from 0.
+        vnf: its VNF in Tacker, with one instance unless machines are given.
+        kind: kind of its ports.
+        accelerator: accelerator of its instances; None: not known.
         machines: its instances in the order of the path, by the machines' names; None: it has one.
     """
     if machines:
@@ -172,8 +172,8 @@ def described(choice: VnfChoice, image: str | None, accelerator: str | None = Ac
     """Return the VNFs' part of the rig.
 
     Args:
-        image: name in Glance, which has the digest; None: not known.
-        accelerator: of their instances; None: not known.
+        image: name in Glance, which holds the digest; None: not known.
+        accelerator: accelerator of their instances; None: not known.
     """
     vnf = {
         "name": choice.vnf.name,

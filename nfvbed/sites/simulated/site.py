@@ -55,7 +55,7 @@ class SimulatedSite(Site):
         self._count = 0
         self._vnfs: dict[str, dict[str, str]] = {}
         self._port_kinds: dict[str, str] = {}
-        """Of the variants: one that is simulated can stand for any."""
+        """Port kinds of the variants: one that is simulated can stand for any."""
 
     def require_possible(
         self, variant: Variant, topology: str, choice: VnfChoice | None = None, role: CellRole = CellRole.SUBJECT

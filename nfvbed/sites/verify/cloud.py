@@ -19,9 +19,8 @@ def verify(
     """Read a cloud, and check it; what cannot be read is a finding, and the rest is read all the same.
 
     Args:
-        connection: to the cloud's APIs.
         expected: what a variant says of its machines.
-        commands: to the machines that are read, by name.
+        commands: commands to the machines that are read, by name.
     """
     found = [*_read("cloud", lambda: check_cloud(read_cloud(connection), expected))]
     for machine in expected:

@@ -13,7 +13,7 @@ from nfvbed.units import MIN_FRAME_SIZE_BYTES, NS_PER_S
 
 TOPIC = "probe frame"
 PATH = "pvp"
-"""Of an instance that is booted."""
+"""Path of an instance that is booted."""
 _PROBED = "sent frames both ways"
 
 

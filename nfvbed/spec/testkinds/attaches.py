@@ -14,9 +14,9 @@ USUAL_UES = MOST_ATTACHED[NEXTEPC]
 AT_ONCE = 20
 """Attaches that the serving gateway has transactions for at once."""
 ATTACHES_PER_S = 2.1
-"""As an estimate: 20 in 9.5 s."""
+"""Estimate: 20 attaches take 9.5 s."""
 START_S = 5.0
-"""Of all functions, as an estimate."""
+"""Estimate of the start of all functions."""
 FRAMES_PER_S = 2_000
 """Over the bearers, one way after the other."""
 

@@ -9,7 +9,7 @@ from nfvbed.spec.testkinds.base import NamedTest
 
 MAX_FRAMES = 10_000_000
 EXPECTED_TRIAL_S = 0.1
-"""Of a burst with what is around it, as an estimate: most bursts take less than the wait for late frames."""
+"""Estimate of a burst with what is around it: most bursts take less than the wait for late frames."""
 
 
 class BackToBackTest(NamedTest):

@@ -51,7 +51,7 @@ class GuestMemoryTest(NamedTest):
 
 
 BOOT_S = 20.0
-"""Of guests side by side, as an estimate."""
+"""Estimate of the boot of guests side by side."""
 SETTLE_S = 2
 """From the start of the load until it is counted, and as long behind it."""
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from nfvbed.spec.testkinds.base import LOAD_REFERENCE, MRR, Fraction, NamedTest, check_one_load
 
 MOST_BINS = 130_000
-"""Of a generator's timeline."""
+"""The most bins of a generator's timeline."""
 
 
 class SystemRecoveryTest(NamedTest):

@@ -20,7 +20,7 @@ class KnownCourse:
     """The known events of one trial, in ns from its start."""
 
     capacity_pps: float
-    """Of one direction."""
+    """Capacity of one direction."""
     congestion_ns: int = 0
     """How long after an overload frames are still lost."""
     outage: tuple[int, int] | None = None
@@ -38,8 +38,7 @@ class SimulatedCourse:
     """One direction of one paced trial.
 
     Args:
-        request: with a rate, and an optional second stretch.
-        known: the fate of its frames.
+        request: a request with a rate, and an optional second stretch.
     """
 
     def __init__(self, request: TrafficRequest, known: KnownCourse) -> None:
@@ -107,8 +106,8 @@ def burst_losses(frames: int, rates_pps: tuple[float, float], buffer_frames: int
     """Return the frames of a burst that exceed a buffer: the known answer of back-to-back tests.
 
     Args:
-        rates_pps: of its arrival, and of forwarding meanwhile.
-        buffer_frames: capacity of the buffer.
+        rates_pps: rates of its arrival, and of forwarding meanwhile.
+        buffer_frames: capacity in frames.
     """
     burst, forwarded = rates_pps
     excess = frames * max(0.0, 1 - forwarded / burst)

@@ -61,9 +61,7 @@ class SimulatedSystem:
 
     Args:
         options: the known answer.
-        state: the host's hidden state.
-        seed: of this deployment; equal seeds give equal trials.
-        path: of its frames.
+        seed: equal seeds give equal trials.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ class SimulatedTables:
     def __init__(self, options: SimulatedOptions) -> None:
         self._options = options
         self.entries = 1
-        """That every frame is looked up in."""
+        """Entries that every frame is looked up in."""
         self.learnt = 0
         self.flooded = 0
         """Frames that the monitoring port was sent, cumulative."""

@@ -43,9 +43,7 @@ class HiddenState:
     """Two states with Poisson changes between them; equal seeds give equal changes.
 
     Args:
-        clock: the time of the simulated host.
         changes_per_s: mean number of changes a second; 0: it stays near.
-        seed: of this host.
     """
 
     def __init__(self, clock: VirtualClock, changes_per_s: float, seed: str) -> None:

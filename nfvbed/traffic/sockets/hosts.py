@@ -92,7 +92,6 @@ def run_client(pair: SocketPair, name: str, argv: Sequence[str], duration_s: flo
     """Run a client to its end, and return its output.
 
     Args:
-        name: of the tool.
         duration_s: the run's expected length, s.
 
     Raises:

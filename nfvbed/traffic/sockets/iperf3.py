@@ -32,7 +32,7 @@ class Streams:
     streams: int
     duration_s: int
     message_bytes: int | None = None
-    """Of one write; None: iperf3's own, 128 KiB."""
+    """Size of one write; None: iperf3's own, 128 KiB."""
     congestion: str | None = None
     """Congestion control of the sender; None: the host's."""
 

@@ -49,7 +49,7 @@ class Messages:
     """A request for messages."""
 
     message_bytes: int
-    """Of one write, one datagram, or one request and one response."""
+    """Size of one write, one datagram, or one request and one response."""
     duration_s: int
     congestion: str | None = None
     """Congestion control of both ends; None: the host's."""

@@ -36,7 +36,7 @@ class Exchange:
     message_bytes: int
     duration_s: int
     load_messages_per_s: int | None = None
-    """Of `under-load` alone."""
+    """Load of `under-load` alone."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class RoundTrips:
     last_ns: int
     """When the first message was sent, and the last one came back."""
     times_ns: tuple[int, ...]
-    """Of each message that came back."""
+    """Round trip of each message that came back."""
 
 
 def run(program: Sequence[str], version: str, pair: SocketPair, wanted: Exchange) -> SocketFigures:

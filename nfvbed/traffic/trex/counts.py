@@ -24,11 +24,7 @@ BACKGROUND_LEAST: Final = 20
 
 
 class NotCounted(Exception):
-    """An error: TRex did not count the frames of streams, so nobody knows what was sent or lost.
-
-    Args:
-        message: with the values that were read.
-    """
+    """An error: TRex did not count the frames of streams, so nobody knows what was sent or lost."""
 
     def __init__(self, message: str, fix: str) -> None:
         super().__init__(message)
@@ -72,7 +68,7 @@ def trial(
     Args:
         by_id: the client's `flow_stats`.
         at_ports: the client's statistics of ports.
-        sent: how long they were sent.
+        sent: for how long they were sent.
         software: whether TRex counts streams by itself, and not its NIC.
 
     Raises:

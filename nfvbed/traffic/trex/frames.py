@@ -24,7 +24,7 @@ HOPS = 64
 IPV4 = ("198.18.0.1", "198.19.0.1")
 IPV6 = ("2001:2::1", "2001:2:0:1::1")
 BURST_PPS = 100_000
-"""Of trials with a number of frames and no load."""
+"""Rate of trials with a number of frames and no load."""
 LEARNING_PPS = 1_000
 UNREPLIED, MIRRORED = "unreplied", "mirrored"
 """Sessions: mirrored frames of port 1 have the addresses and ports of port 0's the other way round, flow by flow."""
@@ -88,7 +88,7 @@ def parts(keys: dict[str, Any], line_bits_per_s: Sequence[int]) -> list[Part]:
     """Return the streams of a trial, direction by direction.
 
     Args:
-        keys: of the `start` message.
+        keys: keys of the `start` message.
 
     Raises:
         Refused: maximum load, and the speed of a port is not known.
@@ -124,8 +124,8 @@ def stream(stl: Any, part: Part, keys: dict[str, Any], own_macs: tuple[str, str]
 
     Args:
         stl: TRex's module `trex.stl.api`.
-        keys: of the `start` message.
-        own_macs: of the generator's ports.
+        keys: keys of the `start` message.
+        own_macs: addresses of the generator's ports.
     """
     frame = _headers(stl, part, keys, own_macs)
     room = part.size_bytes - FCS_BYTES - len(frame)

@@ -31,7 +31,7 @@ def start(argv: Sequence[str], folder: Path) -> "subprocess.Popen[bytes]":
     """Start a program under a guard, and return the guard: its exit status is the program's.
 
     Args:
-        argv: of the program. Its output goes where this program's errors go.
+        argv: program and arguments. Its output goes where this program's errors go.
     """
     command = [sys.executable, "-c", _MAIN, _ROOT, *argv]
     return subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=sys.stderr)

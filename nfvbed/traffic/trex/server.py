@@ -18,7 +18,7 @@ CLIENT = Path("automation/trex_control_plane/interactive")
 """TRex's Python client, in its folder."""
 _AGAIN_S = 0.5
 MOST_BYTES = 65_536
-"""Of TRex's file."""
+"""The largest file of TRex that is read."""
 
 
 class StartFailed(Exception):

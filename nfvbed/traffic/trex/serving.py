@@ -17,8 +17,8 @@ class RequestRefused(Exception):
     """A refused request.
 
     Args:
-        code: an error code of the protocol.
-        field: the key that is refused.
+        code: error code of the protocol.
+        field: refused key of the message.
         limit: what would fit.
     """
 
@@ -31,7 +31,7 @@ class Server:
     """Listens, and answers until asked to quit.
 
     Args:
-        path: of the socket; made with mode 0600.
+        path: path of the socket, which is made with mode 0600.
         commands: by their names; `quit` is the server's own.
     """
 

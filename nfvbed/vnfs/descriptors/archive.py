@@ -7,6 +7,7 @@ are read, and only what Python can unpack in pieces of a bounded size (deflate) 
 import hashlib
 import io
 import stat
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -18,17 +19,17 @@ from nfvbed.spec.textfile import require_file
 
 MOST_MEMBERS = 2000
 MOST_BYTES = 16 * 2**30
-"""Of all members, unpacked: images are among them."""
+"""The most bytes of all members, unpacked: images are among them."""
 MOST_TEXT_BYTES = 4 * 2**20
-"""Of a member that is read as a text."""
+"""The largest member that is read as a text."""
 MOST_DIRECTORY_BYTES = 2 * 2**20
-"""Of the directory at the archive's end: a kilobyte for each member."""
+"""The largest directory at the archive's end: a kilobyte for each member."""
 MOST_RATIO = 200
-"""Of a member's size to what it is packed into: texts have 3 to 10, an empty disk image has 1000."""
+"""The largest ratio of a member's size to what it is packed into: texts have 3 to 10, an empty disk image has 1000."""
 MOST_NAME = 1024
 """Characters of a member's path."""
 _FREE_BYTES = 2**20
-"""Of a member that may be packed more tightly."""
+"""Size up to which a member may be packed more tightly."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _METHOD_NAMES = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "LZMA", 9: "deflate64", 93: "zstd", 95: "xz"}
 _CHUNK = 2**20
@@ -78,8 +79,17 @@ class Archive:
         ConfigurationError: it is no zip archive, a member would be written outside, or it would unfold without measure.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self, path: Path, *, shown: str = "", folder: "tempfile.TemporaryDirectory[str] | None" = None
+    ) -> None:
+        """Read the directory of an archive.
+
+        Args:
+            shown: its place for messages; empty: its path.
+            folder: holds the file, and goes with this object; None: the file is a user's.
+        """
         self.path = path
+        self._shown, self._folder = shown or str(path), folder
         require_file(path, "give a zip archive (CSAR)")
         try:
             with _opened(path) as archive:
@@ -87,7 +97,7 @@ class Archive:
         except _NO_ARCHIVE as failure:
             raise ConfigurationError(
                 f"{path.name} cannot be read as a VNF package",
-                where=str(path),
+                where=self._shown,
                 observed=str(failure) or type(failure).__name__,
                 fix="give a zip archive (CSAR)",
             ) from failure
@@ -105,7 +115,7 @@ class Archive:
 
     def where(self, member: str, line: int | None = None) -> str:
         """Return the place of a member, or of a line in it, for messages."""
-        return f"{self.path}!{member}" + (f":{line}" if line else "")
+        return f"{self._shown}!{member}" + (f":{line}" if line else "")
 
     def text(self, member: str) -> str:
         """Return a member as text.
@@ -140,6 +150,16 @@ class Archive:
                 "what is this large is no descriptor: take it out, or name it as an artifact",
             )
         return b"".join(self._pieces(member))
+
+    def copy(self, member: str, to: Path) -> None:
+        """Write a member's content into a file, in pieces.
+
+        Raises:
+            ConfigurationError: it is damaged.
+        """
+        with to.open("wb") as file:
+            for piece in self._pieces(member):
+                file.write(piece)
 
     def digest(self, member: str, algorithm: str) -> str:
         """Return a member's digest; it is read in pieces, and only once, however often it is named.
@@ -186,7 +206,7 @@ class Archive:
             if applies:
                 raise ConfigurationError(
                     f"{self.path.name} would unfold without measure",
-                    where=str(self.path),
+                    where=self._shown,
                     observed=observed,
                     fix="get the package from who made it; this one is not what it seems",
                 )

@@ -1,4 +1,4 @@
-"""The artifacts with digests in `TOSCA.meta` or the manifest of a package, each checked."""
+"""The artifacts with digests or signatures in `TOSCA.meta` or the manifest of a package; each digest is checked."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -7,13 +7,19 @@ from pathlib import PurePosixPath
 import yaml
 
 from nfvbed.spec import boundedyaml
-from nfvbed.vnfs.descriptors.archive import MOST_MEMBERS, Archive
+from nfvbed.vnfs.descriptors.archive import MOST_MEMBERS, MOST_TEXT_BYTES, Archive
 from nfvbed.vnfs.descriptors.manifest import META
 
 ALGORITHMS = {"sha-224": "sha224", "sha-256": "sha256", "sha-384": "sha384", "sha-512": "sha512"}
-"""As packages name them, and as Python does."""
+"""Digests by the names that packages have for them, with Python's."""
 MOST_BLOCKS = 2 * MOST_MEMBERS
-"""Of TOSCA.meta, or of a manifest: one for each artifact, and some that say something else."""
+"""The most blocks of TOSCA.meta, or of a manifest: one for each artifact, and some that say something else."""
+_SOURCE = "Source:"
+_BEGINS = (_SOURCE, "non_mano_artifact_sets:")
+"""Lines that begin a block also without an empty line before them."""
+MOST_MANIFEST_BYTES = MOST_TEXT_BYTES
+BEGIN_CMS = b"-----BEGIN CMS-----"
+"""The marker before the signature at a manifest's end."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +30,7 @@ class Artifact:
     algorithm: str
     digest: str
     member: str
-    """That names it."""
+    """The member that names it."""
     line: int
 
     @property
@@ -33,8 +39,24 @@ class Artifact:
         return "://" in self.source
 
 
-def listed(archive: Archive, meta: Mapping[str, tuple[str, int]], entry: str) -> list[Artifact]:
-    """Return the artifacts to which TOSCA.meta and the manifest give digests."""
+@dataclass(frozen=True)
+class SignedArtifact:
+    """A member with a signature of its own."""
+
+    source: str
+    signature: str
+    """Member with it."""
+    certificate: str
+    """Member with the signer's certificate; empty: it is in the signature, or the package's own."""
+    line: int
+
+
+def manifest_of(archive: Archive, meta: Mapping[str, tuple[str, int]], entry: str) -> str:
+    """Return the member that is the manifest; empty: there is none.
+
+    Raises:
+        ConfigurationError: it is not there, or there is one of another name.
+    """
     stem = PurePosixPath(entry).stem
     manifest, line = meta.get("ETSI-Entry-Manifest", (f"{stem}.mf" if META not in archive.sizes else "", 1))
     if manifest and manifest not in archive.sizes and META in archive.sizes:
@@ -53,8 +75,23 @@ def listed(archive: Archive, meta: Mapping[str, tuple[str, int]], entry: str) ->
             f"the entry definitions are {entry}",
             f"name it {manifest}, so that its hashes are looked at",
         )
-    members = [name for name in (META, manifest) if name in archive.sizes]
-    return [found for name in members for found in _of(archive, name)]
+    return manifest if manifest in archive.sizes else ""
+
+
+def listed(archive: Archive, *members: str) -> list[Artifact]:
+    """Return the artifacts to which TOSCA.meta, or the manifest, gives digests."""
+    return [found for name in members if name in archive.sizes for found in _of(archive, name)]
+
+
+def signed(archive: Archive, manifest: str) -> list[SignedArtifact]:
+    """Return the artifacts that have signatures of their own."""
+    found = []
+    for start, text in blocks(archive, manifest) if manifest in archive.sizes else ():
+        if not text.startswith(_SOURCE) or "Signature:" not in text:
+            continue
+        keys = {key: value for key, (value, _) in block(archive, manifest, (start, text)).items()}
+        found.append(SignedArtifact(keys["Source"], keys["Signature"], keys.get("Certificate", ""), start))
+    return found
 
 
 def _of(archive: Archive, name: str) -> Iterator[Artifact]:
@@ -115,23 +152,26 @@ def is_right(archive: Archive, artifact: Artifact) -> bool:
 
 
 def blocks(archive: Archive, name: str) -> Iterator[tuple[int, str]]:
-    """Yield the blocks between empty lines, each with the number of its first line.
+    """Yield the blocks between empty lines, each with the number of its first line; some begin without one.
+
+    A signature at the end is none.
 
     Raises:
         ConfigurationError: there are too many, or it is no text.
     """
+    text = archive.text(name).partition(BEGIN_CMS.decode())[0]
     start, lines, count = 1, list[str](), 0
-    for number, line in enumerate([*archive.text(name).splitlines(), ""], 1):
-        if line.strip():
-            start = start if lines else number
-            lines.append(line)
-        elif lines:
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        if lines and (not line.strip() or line.startswith(_BEGINS)):
             count += 1
             if count > MOST_BLOCKS:
                 observed = f"more than {MOST_BLOCKS} blocks; an archive has at most {MOST_MEMBERS} members"
                 raise archive.fault(f"{name} is too long to be read", name, observed, "list each artifact once", start)
             yield start, "\n".join(lines)
             lines = []
+        if line.strip():
+            start = start if lines else number
+            lines.append(line)
 
 
 def block(archive: Archive, name: str, part: tuple[int, str]) -> dict[str, tuple[str, int]]:

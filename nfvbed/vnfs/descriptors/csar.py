@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfvbed.vnfs.descriptors import artifacts, imports
+from nfvbed.vnfs.descriptors import artifacts, imports, signature
 from nfvbed.vnfs.descriptors.archive import Archive
+from nfvbed.vnfs.descriptors.cms import Signer
 from nfvbed.vnfs.descriptors.imports import Definitions
 from nfvbed.vnfs.descriptors.manifest import META
+from nfvbed.vnfs.descriptors.signature import Trust
 from nfvbed.vnfs.descriptors.swimages import require_images
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -41,23 +43,36 @@ class Package(Definitions):
     """Members whose digests were given, and are right."""
     external: tuple[str, ...]
     """Artifacts that the package names by a URL: they were not fetched, nor are their digests known to be right."""
+    signer: Signer | None = None
+    """Who signed its manifest, or the whole of it; None: nobody did."""
 
 
-def read(path: Path) -> Package:
-    """Read a package from any source; nothing is unpacked.
+_ANYONE = Trust()
+
+
+def read(path: Path, trust: Trust = _ANYONE) -> Package:
+    """Read a package from any source; its signatures are verified first. One that is signed whole is copied out of it.
 
     Raises:
         ConfigurationError: what is wrong, with member and line.
+        PrerequisiteError: it is signed, and there is no `openssl`.
     """
-    archive = Archive(path)
+    archive, signer = Archive(path), None
+    if signature.is_signed_whole(archive):
+        archive, signer = signature.opened_whole(archive, trust)
     meta = _metadata(archive)
     entry = _entry(archive, meta)
-    named = artifacts.listed(archive, meta, entry)
+    manifest = artifacts.manifest_of(archive, meta, entry)
+    # The archive around it has its signature; a second one may be missing then.
+    of_manifest = signature.of_manifest(archive, meta, manifest, trust if signer is None else _ANYONE)
+    named = artifacts.listed(archive, META, manifest)
     checked = [artifact.source for artifact in named if artifacts.is_right(archive, artifact)]
     found = imports.read(archive, entry)
     require_images(archive, found.definitions)
     external = tuple(artifact.source for artifact in named if artifact.is_external)
-    return Package(**vars(found), archive=archive, hashed=tuple(checked), external=external)
+    return Package(
+        **vars(found), archive=archive, hashed=tuple(checked), external=external, signer=signer or of_manifest
+    )
 
 
 def _metadata(archive: Archive) -> dict[str, tuple[str, int]]:

@@ -108,8 +108,7 @@ def compare(asked: RequestedResources, flavor: Flavor, variant: Variant, choice:
     """Return the mismatches between a descriptor's demands, the flavor and the variant.
 
     Args:
-        asked: by any descriptor; see `asked.of_document` and `asked.of_machine`.
-        flavor: as Nova has it.
+        flavor: the flavor as Nova has it.
         choice: the VNF as it will run.
     """
     return [*of_flavor(asked, flavor), *of_variant(asked, flavor, variant, choice)]
@@ -165,8 +164,8 @@ def of_memory(
 
     Args:
         specs: extra specs of the instance.
-        kind: of the ports.
-        advice: what to do, and where.
+        kind: kind of the ports.
+        advice: advice, and its place.
     """
     pages = specs.get(PAGES, _DEFAULTS[PAGES])
     if kind is not PortKind.VHOST_USER or pages in _LARGE:

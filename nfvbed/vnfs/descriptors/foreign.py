@@ -12,7 +12,7 @@ from nfvbed.spec.validate import require_plain
 VERSION = "tosca_definitions_version"
 """The key that every TOSCA file begins with."""
 MOST_BYTES = 512 * 2**10
-"""Of a descriptor that is one file: a template with its user data has a hundredth of it."""
+"""The largest descriptor that is one file: a template with its user data has a hundredth of it."""
 TAKEN = (
     "nfvbed takes templates of Tacker's (tosca_simple_profile_for_nfv_1_0_0), SOL001 descriptors, packages of them"
     " (CSAR) and its own vnf.yml"

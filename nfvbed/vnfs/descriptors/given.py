@@ -22,6 +22,7 @@ from nfvbed.vnfs.descriptors.model import Flavour
 from nfvbed.vnfs.descriptors.naming import CloudNames, NamedThing
 from nfvbed.vnfs.descriptors.onboardable import Form, Onboardable
 from nfvbed.vnfs.descriptors.seedword import with_seed
+from nfvbed.vnfs.descriptors.signature import Trust
 
 _INPUTS = ("topology_template", "inputs")
 _BY_SCRIPT = "lcm-operation-user-data"
@@ -65,6 +66,8 @@ class GivenDescriptor:
     """Package: the deployment flavour; empty: its only one."""
     level: str = ""
     """Package: the instantiation level; empty: the descriptor's default."""
+    trust: Trust = field(default_factory=Trust)
+    """Package: the certificates of whom its signer may be."""
 
     @property
     def form(self) -> Form:
@@ -73,7 +76,7 @@ class GivenDescriptor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadDescriptor(Onboardable):
+class ParsedDescriptor(Onboardable):
     """A valid descriptor, with the values that were given for it."""
 
     given: GivenDescriptor
@@ -110,7 +113,7 @@ class ReadDescriptor(Onboardable):
         return OnboardRequest(self.name, owner, content, networks, self.flavour, given.level, given.parameters)
 
 
-def read(given: GivenDescriptor) -> ReadDescriptor:
+def read(given: GivenDescriptor) -> ParsedDescriptor:
     """Read a descriptor with all checks that need no cloud.
 
     Raises:
@@ -120,7 +123,9 @@ def read(given: GivenDescriptor) -> ReadDescriptor:
     """
     form = given.form
     if form is Form.TEMPLATE:
-        return ReadDescriptor(name=given.name, form=form, source=str(given.path), given=given, document=template(given))
+        return ParsedDescriptor(
+            name=given.name, form=form, source=str(given.path), given=given, document=template(given)
+        )
     if form is Form.OWN:
         raise ConfigurationError(
             f"{given.path.name} is nfvbed's own file of a VNF",
@@ -128,20 +133,39 @@ def read(given: GivenDescriptor) -> ReadDescriptor:
             observed="Tacker takes what nfvbed makes of it",
             fix="put it into vnfd/NAME/vnf.yml, and name it: nfvbed onboard NAME",
         )
-    found = csar.read(given.path) if form is Form.PACKAGE else imports.read(Folder(given.path), given.path.name)
+    found = (
+        csar.read(given.path, given.trust)
+        if form is Form.PACKAGE
+        else imports.read(Folder(given.path), given.path.name)
+    )
     flavour = _flavour(given, found)
     document = found.definitions[imports.flavours(found).get(flavour, found.entry)]
     require_machines(document, *found.definitions.values())
-    return ReadDescriptor(
+    return ParsedDescriptor(
         name=given.name,
         form=form,
         source=str(given.path),
-        notes=found.notes,
+        notes=(*found.notes, *_signed_notes(given, found)),
         given=given,
         document=document,
         flavour=flavour,
         package=found if isinstance(found, Package) else None,
     )
+
+
+def signed_line(package_: Package) -> str:
+    """Return a clause that says who signed a package, and whether that was asked."""
+    signer = package_.signer
+    if signer is None:
+        return "not signed"
+    known = "who is trusted" if signer.is_trusted else "whoever that is: --trusted FILE says who may sign"
+    return f"signed by {signer.subject} (SHA-256 {signer.fingerprint[:16]}), {known}"
+
+
+def _signed_notes(given: GivenDescriptor, found: Definitions) -> tuple[str, ...]:
+    if not isinstance(found, Package) or found.signer is None:
+        return ()
+    return (f"{given.path}: {signed_line(found)}",)
 
 
 @dataclass(frozen=True)
@@ -239,9 +263,6 @@ def package(found: Package, owner: str) -> bytes:
 
     Tacker 8.0.0 takes a descriptor's id once, even if it was deleted, so each owner gets a new id. A package that has
     digests of its definitions is uploaded as it is.
-
-    Args:
-        owner: of the VNF to come.
     """
     ids = {old: str(uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_OID, owner), old)) for old in _ids(found)}
     archive = found.archive

@@ -37,8 +37,8 @@ def fit(found: Onboardable, variant: Variant, flavors: Flavors) -> Fit:
     """Compare a descriptor with a variant.
 
     Args:
-        variant: the data plane that its ports would be on.
-        flavors: those that are known; the cloud may have others.
+        variant: variant whose ports the VNF would have.
+        flavors: known flavors; the cloud may have others.
 
     Raises:
         ConfigurationError: a part cannot be read; see `Onboardable.deployed`.

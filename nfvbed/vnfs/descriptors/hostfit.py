@@ -20,7 +20,7 @@ def check(flavor: Flavor, host: Host, *, vnfs: int = 1, realtime_us: int | None 
 
     Args:
         host: its cores, those that are taken, and free hugepages where they are known.
-        vnfs: number of such guests, placed one after another.
+        vnfs: number of such guests, which are placed one after another.
         realtime_us: `realtime_share()`; None: it is not known.
     """
     cores = flavor.model_copy(update={"hugepages": False})
@@ -81,7 +81,7 @@ def reservable_mib(nodes: int, sysfs: Path = Path("/sys"), meminfo: Path = MEMIN
     """Return the memory that could become hugepages, MiB, by NUMA node: the free memory there now.
 
     Args:
-        meminfo: of the whole host, for one that has a single node.
+        meminfo: /proc/meminfo, of the whole host: for a host that has a single node.
     """
     if nodes < 2:
         return {0: available_kib(meminfo) // 1024}

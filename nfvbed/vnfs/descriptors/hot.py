@@ -24,7 +24,7 @@ from nfvbed.vnfs.descriptors.model import (
 )
 
 VERSION = "2018-08-31"
-"""Of HOT: Queens, older than all that has Tacker's SOL API."""
+"""Version of HOT: Queens, older than all that has Tacker's SOL API."""
 _OF_MACHINE = ("flavor", "image")
 
 

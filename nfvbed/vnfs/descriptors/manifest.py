@@ -22,7 +22,7 @@ def complete(members: Mapping[str, bytes], stem: str, changes: str) -> dict[str,
 
     Args:
         members: all other files, by path.
-        stem: name of the VNF, from which names of files are made.
+        stem: name of the VNF, which names of files begin with.
         changes: path of the member with the changes.
     """
     meta = {

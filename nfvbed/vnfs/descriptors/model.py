@@ -79,7 +79,7 @@ class Machine:
     extra_specs: Mapping[str, str]
     """Nova's, that are asked for: of the flavor."""
     image: CloudImage
-    """With an empty name: none is named, or it is in a package of someone's."""
+    """The image; with an empty name none is named, or it is in a package of someone's."""
     ports: tuple[ConnectionPoint, ...]
     user_data: str = ""
     """What the image reads at its boot; empty: nothing.
@@ -181,7 +181,7 @@ class VnfDescriptor:
     said: Mapping[str, Any]
     """What was asked for, in JSON's words: the id is made of it."""
     version: str = "1"
-    """Of the VNF's software: the image's."""
+    """Version of the VNF's software: the image's."""
     inherits_port_security: bool = False
     """Whether ports of the path say nothing of port security, as their networks have none: to turn it off takes the
     role of an administrator, or the networks to be one's own."""

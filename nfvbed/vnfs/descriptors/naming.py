@@ -94,7 +94,7 @@ def lacking(names: Iterable[NamedThing], known: CloudNames, fix: str = "") -> li
     """Return the names that the cloud does not have, each with its place.
 
     Args:
-        known: names of the cloud. An image in the package itself is not looked for.
+        known: names in the cloud. An image in the package itself is not looked for.
         fix: other advice than the nearest name.
     """
     found = []

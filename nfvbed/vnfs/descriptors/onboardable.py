@@ -81,6 +81,6 @@ class Onboardable(ABC):
         """Return the request to Tacker.
 
         Args:
-            owner: of the VNF: Tacker takes a descriptor's id once.
+            owner: owner of the VNF; Tacker takes a descriptor's id once, so each owner gets another one.
             seed: secret of the deployment, for user data that has a placeholder for it.
         """

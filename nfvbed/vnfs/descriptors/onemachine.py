@@ -35,10 +35,9 @@ def descriptor_of(
     """Return the descriptor of a VNF of one machine.
 
     Args:
-        choice: the VNF as it will run.
-        networks: names in the cloud, by the names of the VNF's ports.
-        image: as in Glance, or as packed.
-        extra_specs: of the flavor; see `novaflavor.extra_specs`.
+        networks: names of networks in the cloud, by the names of the VNF's ports.
+        image: the image as it is in Glance, or as it is packed.
+        extra_specs: extra specs of the flavor; see `novaflavor.extra_specs`.
         direct: whether data ports are virtual functions.
         zone: Nova's availability zone; empty: any.
         most_instances: number of instances to which the VNF can be scaled; 1: it cannot.

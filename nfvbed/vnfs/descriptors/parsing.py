@@ -98,7 +98,7 @@ def explained(documents: Mapping[str, Document], raised: tuple[type[Exception], 
     """Turn errors of tosca-parser or heat-translator into one that names file and line.
 
     Args:
-        raised: their classes of errors.
+        raised: classes of their errors.
     """
     try:
         yield

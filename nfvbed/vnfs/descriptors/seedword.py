@@ -3,7 +3,7 @@
 from typing import Any
 
 PREFIX = "vnf."
-"""Of all words; what else is in user data is for others."""
+"""Begins all words; what else is in user data is for others."""
 NO_SEED = "seed=none"
 """In descriptors: the secret is made for each deployment, when it is onboarded, and is in no file."""
 

@@ -49,7 +49,7 @@ def as_file(descriptor: VnfDescriptor, form: str, flavour: Flavour | None = None
 
     Args:
         form: `legacy`, `sol` or `hot`.
-        flavour: of a template; None: the descriptor's only one. A package has all.
+        flavour: flavour of a template; None: the descriptor's only one. A package has all flavours.
 
     Raises:
         ConfigurationError, PrerequisiteError: as `for_api`.

@@ -70,8 +70,8 @@ def kasme(ck: bytes, ik: bytes, plmn: bytes, concealed_sqn: bytes) -> bytes:
     """Return the key of the access network's management entity (TS 33.401, A.2).
 
     Args:
-        ck: of f3.
-        ik: of f4.
+        ck: result of f3.
+        ik: result of f4.
         plmn: the serving network, 3 bytes.
         concealed_sqn: SQN xor AK, the first 6 bytes of AUTN.
     """

@@ -32,9 +32,9 @@ class Direction(Record):
 
     sent: int
     received: int
-    """As they must be, each once."""
+    """Frames that came as they must be, each once."""
     wrong: int
-    """With the mark of these frames, but not as they must be, or twice."""
+    """Frames with the mark of these that were not as they must be, or came twice."""
 
     @property
     def complete(self) -> bool:
@@ -53,8 +53,8 @@ class Ends:
     """The two ends: the eNB's of S1-U and the server's.
 
     Args:
-        ports: the generator's, network devices of one namespace.
-        macs: sources of frames from port 0 and 1, and their destinations.
+        ports: ports of the generator: network devices of one namespace.
+        macs: source addresses of frames from port 0 and port 1, and their destinations.
     """
 
     def __init__(self, ports: tuple[GeneratorPort, ...], macs: tuple[tuple[str, str], tuple[str, str]]) -> None:
@@ -72,7 +72,7 @@ class Ends:
         """Send so many frames each way, over the bearers in turn.
 
         Args:
-            frames: in each direction.
+            frames: number of frames in each direction.
         """
         paths = [Path(table, bearer) for bearer in table.bearers]
         with self._opened() as (enb, server):

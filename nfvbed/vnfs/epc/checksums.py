@@ -22,8 +22,8 @@ def probe_downlink(deployment: Deployment, table: BearerTable) -> OffloadReport:
     The kernel sends them: the generator must not be open on the ports.
 
     Args:
-        deployment: with kernel ports (veth) on both ends.
-        table: of the core's bearers; the first one is taken.
+        deployment: a deployment with kernel ports (veth) on both ends.
+        table: bearers of the core, of which the first one is taken.
 
     Raises:
         OnboardError: the ports are others, or the core does not say where its port on SGi is.

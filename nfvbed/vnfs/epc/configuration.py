@@ -30,13 +30,13 @@ class Addresses:
 
     store: str
     diameter: dict[str, str]
-    """Of HSS, PCRF, MME and PGW, on S6a and Gx."""
+    """Addresses of HSS, PCRF, MME and PGW, on S6a and Gx."""
     gtpc: dict[str, str]
-    """Of MME, SGW and PGW, on S11 and S5-C."""
+    """Addresses of MME, SGW and PGW, on S11 and S5-C."""
     gtpu: dict[str, str]
-    """Of SGW and PGW, on S1-U and S5-U."""
+    """Addresses of SGW and PGW, on S1-U and S5-U."""
     s1ap: str
-    """Of the MME on S1-MME."""
+    """Address of the MME on S1-MME."""
     ues: str
     """The UEs' network, as the PDN gateway's address in it with the prefix length."""
     tun: str
@@ -46,7 +46,7 @@ class Addresses:
 
 
 @dataclass(frozen=True)
-class Installed:
+class NextepcPaths:
     """The places that nextepc is read from, and writes to."""
 
     libraries: Path
@@ -55,13 +55,12 @@ class Installed:
     """File that the function writes into."""
 
 
-def rendered(function: str, installed: Installed, addresses: Addresses, network: CoreNetwork = USUAL) -> str:
+def rendered(function: str, installed: NextepcPaths, addresses: Addresses, network: CoreNetwork = USUAL) -> str:
     """Return a function's configuration.
 
     Args:
         function: one of `ORDER`.
         installed: the places of its libraries and log.
-        addresses: of it and the other functions.
     """
     document: dict[str, object] = {"logger": {"file": str(installed.log)}, "parameter": {"no_ipv6": True}}
     if function in ("hss", "pcrf"):

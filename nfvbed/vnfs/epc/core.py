@@ -27,7 +27,7 @@ from nfvbed.vnfs.epc.configuration import (
     ORDER,
     SAYS_WHEN_UP,
     STORE_PORT,
-    Installed,
+    NextepcPaths,
     rendered,
 )
 from nfvbed.vnfs.epc.emulator import Emulator
@@ -60,7 +60,7 @@ class Subscribers:
     known: tuple[Subscriber, ...]
     sims: tuple[Subscriber, ...]
     network: CoreNetwork = USUAL
-    """That they are of."""
+    """The network that they are subscribers of."""
 
     @classmethod
     def all_known(cls, number: int, network: CoreNetwork = USUAL) -> "Subscribers":
@@ -70,11 +70,7 @@ class Subscribers:
 
 
 class Core:
-    """The functions of one VNF.
-
-    Args:
-        workspace: in which they are started.
-    """
+    """The functions of one VNF."""
 
     def __init__(self, workspace: Workspace, name: str, pcrf: PcrfKind = NEXTEPC) -> None:
         self._workspace = workspace
@@ -131,7 +127,9 @@ class Core:
     def _start_function(self, function: str, spaces: Spaces, seats: Seats, root: Path) -> None:
         log, file = self._log(function), self._file(f"{function}.yml")
         log.unlink(missing_ok=True)  # of one before, whose words would be taken for this one's
-        file.write_text(rendered(function, Installed(nextepc.libraries(root), log), network.ADDRESSES, self.network()))
+        file.write_text(
+            rendered(function, NextepcPaths(nextepc.libraries(root), log), network.ADDRESSES, self.network())
+        )
         argv = [str(nextepc.program(function, root)), "-f", str(file), "-p", str(self._file(f"{function}.pid"))]
         variables = nextepc.environment(root) | (shim.environment(root) if function == "mme" else {})
         cores = seats.gateways if function in GATEWAYS else seats.others

@@ -58,11 +58,11 @@ class EpcState(ProcessState):
     spaces: str
     """What the names of its own namespaces begin with."""
     others: Cores
-    """Of the functions that frames do not pass."""
+    """Cores of the functions that frames do not pass."""
     beyond: Words
     """The MAC addresses behind port 0 and port 1."""
     root: str
-    """Of the project."""
+    """Folder of the project."""
 
 
 class EpcVnf(VnfDriver):

@@ -30,7 +30,7 @@ class Service:
     """Answers requests to an eNB, one at a time.
 
     Args:
-        sims: of the UEs.
+        sims: SIMs of the UEs.
     """
 
     def __init__(self, enb: Enb, sims: dict[str, Subscriber]) -> None:

@@ -13,11 +13,7 @@ _PATIENCE_S = 5.0
 
 
 class Emulator:
-    """A client of the emulated eNB.
-
-    Args:
-        path: of its socket.
-    """
+    """A client of the emulated eNB."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

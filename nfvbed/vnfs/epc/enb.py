@@ -49,8 +49,8 @@ class Enb:
     """One eNB with one association, which does one thing at a time.
 
     Args:
-        link: to the MME.
-        address: of its end of S1-U, for the serving gateway.
+        link: association with the MME.
+        address: address of its end of S1-U, which the serving gateway is told.
     """
 
     def __init__(self, link: Link, address: IPv4Address, network: CoreNetwork = USUAL) -> None:

@@ -23,7 +23,7 @@ class Path:
     """The form of frames over one bearer.
 
     Args:
-        table: of the ends.
+        table: bearers of the ends.
         payload: bytes that each frame carries, number and mark among them.
     """
 

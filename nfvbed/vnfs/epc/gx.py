@@ -20,13 +20,13 @@ from nfvbed.vnfs.epc.subscribers import AMBR_KBITS, PRIORITY, QCI, Subscriber
 
 HEADER_BYTES: Final = 20
 LONGEST: Final = 1 << 16
-"""Of a message, in bytes; those of a PDN gateway have some hundred."""
+"""The longest message, in bytes; those of a PDN gateway have some hundred."""
 _BITS_PER_KBIT, _MOST_BITS = 1024, (1 << 32) - 1
 """nextepc's kilobit, and what a rate is cut to: the answers are pcrfd's, which keeps 32 bits."""
 _VENDOR = words.VENDOR_TGPP
 _PRODUCT = "nfvbed"
 _FEATURES = 0x0B
-"""Of TS 29.212: those of releases 8 and 9, and provisioning of AF signalling flows."""
+"""Features of TS 29.212: those of releases 8 and 9, and provisioning of AF signalling flows."""
 _UNREADABLE = (AvpDecodeError, ConversionError, struct.error, ValueError, TypeError, OverflowError, IndexError)
 """What python-diameter raises depends on where in a broken message it is."""
 _NAMES: Final = {
@@ -43,7 +43,7 @@ class MalformedMessage(UnreadableError):
     """A message that cannot be read; its connection is closed."""
 
 
-class _Failed(Exception):
+class _RequestFailure(Exception):
     """A request whose result is not success."""
 
     def __init__(self, code: int) -> None:
@@ -65,9 +65,9 @@ class Pcrf:
     """Answers one peer's requests in order.
 
     Args:
-        identity: of the PCRF, `HOST.REALM`.
-        address: that it announces.
-        subscribers: known ones.
+        identity: Diameter identity, `HOST.REALM`.
+        address: address that it announces.
+        subscribers: subscribers that it knows.
     """
 
     def __init__(self, identity: str, address: IPv4Address, subscribers: Iterable[Subscriber]) -> None:
@@ -117,7 +117,7 @@ class Pcrf:
             found += [Avp.new(code, value=avp.value)] if avp is not None else []
         try:
             granted, code = self._granted(request), words.E_RESULT_CODE_DIAMETER_SUCCESS
-        except _Failed as failure:
+        except _RequestFailure as failure:
             return _packed(header, [*found, *self._origin(), _result(failure.code), _told(failure.code)])
         return _packed(header, [*found, *granted, *self._origin(), _result(code)])
 
@@ -126,13 +126,13 @@ class Pcrf:
         for code in (words.AVP_SESSION_ID, words.AVP_ORIGIN_HOST, words.AVP_CC_REQUEST_NUMBER):
             _required(request, code)
         if (_imsi(request), _required(request, words.AVP_CALLED_STATION_ID).value) not in self._networks:
-            raise _Failed(words.E_RESULT_CODE_DIAMETER_UNKNOWN_SESSION_ID)
+            raise _RequestFailure(words.E_RESULT_CODE_DIAMETER_UNKNOWN_SESSION_ID)
         match _required(request, words.AVP_CC_REQUEST_TYPE).value:
             case words.E_CC_REQUEST_TYPE_INITIAL_REQUEST | words.E_CC_REQUEST_TYPE_UPDATE_REQUEST:
                 return _quality()
             case words.E_CC_REQUEST_TYPE_TERMINATION_REQUEST:
                 return []
-        raise _Failed(words.E_RESULT_CODE_DIAMETER_INVALID_AVP_VALUE)
+        raise _RequestFailure(words.E_RESULT_CODE_DIAMETER_INVALID_AVP_VALUE)
 
     def _origin(self) -> list[Avp]:
         return [
@@ -230,7 +230,7 @@ def _one(request: Message, code: int) -> Avp | None:
 def _required(request: Message, code: int) -> Avp:
     found = _one(request, code)
     if found is None:
-        raise _Failed(words.E_RESULT_CODE_DIAMETER_MISSING_AVP)
+        raise _RequestFailure(words.E_RESULT_CODE_DIAMETER_MISSING_AVP)
     return found
 
 
@@ -238,7 +238,7 @@ def _imsi(request: Message) -> str:
     """Return the number of a session's subscriber; pcrfd takes no other identity either."""
     parts = {avp.code: avp for avp in _required(request, words.AVP_SUBSCRIPTION_ID).value}
     if not {words.AVP_SUBSCRIPTION_ID_TYPE, words.AVP_SUBSCRIPTION_ID_DATA} <= parts.keys():
-        raise _Failed(words.E_RESULT_CODE_DIAMETER_MISSING_AVP)
+        raise _RequestFailure(words.E_RESULT_CODE_DIAMETER_MISSING_AVP)
     if parts[words.AVP_SUBSCRIPTION_ID_TYPE].value != words.E_SUBSCRIPTION_ID_TYPE_END_USER_IMSI:
-        raise _Failed(words.E_RESULT_CODE_DIAMETER_AVP_UNSUPPORTED)
+        raise _RequestFailure(words.E_RESULT_CODE_DIAMETER_AVP_UNSUPPORTED)
     return str(parts[words.AVP_SUBSCRIPTION_ID_DATA].value)

@@ -24,11 +24,7 @@ NEXTEPC = "nextepc"
 
 
 class LiveCore:
-    """A mobile core whose functions are restarted, again and again.
-
-    Args:
-        workspace: in which its functions run.
-    """
+    """A mobile core whose functions are restarted, again and again."""
 
     def __init__(self, handle: VnfHandle, workspace: Workspace) -> None:
         self._handle = handle
@@ -148,8 +144,9 @@ def at_work(deployment: Deployment, workspace: Workspace) -> Iterator[LiveCore]:
     Where the block or the restoring fails, the functions are ended.
 
     Args:
-        deployment: of topology vepc.
-        workspace: that processes beside the deployment are started in: the deployment's own, but for one that stays.
+        deployment: a deployment of topology vepc.
+        workspace: workspace of processes that are started beside the deployment: the deployment's own, but for one that
+            stays.
 
     Raises:
         OnboardError, VnfDiedError: it could not be put back.

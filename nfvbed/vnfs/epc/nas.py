@@ -163,7 +163,7 @@ class Downlink:
             raise MalformedMessage("NAS", f"error {error} (TS 24.301, annex A)")
         self._message = message
         self.name = str(message._name)
-        """As pycrate names it: `EMMAttachAccept`, ..."""
+        """Name of the message in pycrate: `EMMAttachAccept`, ..."""
 
     @property
     def starts_context(self) -> bool:

@@ -30,7 +30,7 @@ ENB_S1U, SERVER = (IPv4Address(address) for address in GENERATOR_ADDRESSES)
 """The ends of the path are the generator's ports: the eNB's of S1-U and the server behind SGi."""
 SGW_S1U = IPv4Address("198.18.255.1")
 GATEWAY_SGI = IPv4Address("198.19.255.1")
-"""Of nfvbed's own gateway on SGi; nextepc's has none there."""
+"""Address of nfvbed's own gateway on SGi; nextepc's has none there."""
 UES = IPv4Network("10.231.0.0/24")
 UE_GATEWAY = UES[1]
 TUN = "pgwtun"
@@ -44,7 +44,7 @@ ADDRESSES = Addresses(
     tun=TUN,
     dns=str(SERVER),
 )
-"""Of the functions, for their configuration."""
+"""Addresses of the functions, for their configuration."""
 _BRIDGE = "control"
 _LINK = "ctl"
 _S5_LINK = "s5"
@@ -96,10 +96,6 @@ class DataPort:
 
 def make(workspace: Workspace, prefix: str) -> Spaces:
     """Make the namespaces and the networks between them.
-
-    Args:
-        workspace: to which they belong.
-        prefix: of their names.
 
     Raises:
         OSError, NetlinkError: the kernel refuses.

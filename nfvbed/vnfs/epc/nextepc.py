@@ -16,7 +16,6 @@ def program(function: str, root: Path) -> Path:
 
     Args:
         function: `mme`, `hss`, ...
-        root: of the project.
 
     Raises:
         PrerequisiteError: it is not unpacked.

@@ -32,7 +32,7 @@ from nfvbed.vnfs.process.life import kernel_ports, port_title
 from nfvbed.vnfs.vnf import VnfSeat
 
 DESCRIPTORS = 1024
-"""Of each ring of the DPDK gateway's ports: what its program sets up (`native/gateway/polling.c`)."""
+"""Descriptors of each ring of the DPDK gateway's ports: what its program sets up (`native/gateway/polling.c`)."""
 _CAUSES = tuple(name for name in PortCounts.model_fields if name not in ("name", "neighbour", "received", "forwarded"))
 
 
@@ -212,7 +212,7 @@ def vdev(index: int, port: VnfPort) -> str:
 
     Args:
         index: 0 on S1-U, 1 on SGi.
-        port: with the queues of the switch's end.
+        port: port with the queues of the switch's end.
     """
     if port.kind is PortKind.MEMIF:
         arguments = memif.devargs(f"net_memif{index}", port.address, DESCRIPTORS, listens=port.listens)

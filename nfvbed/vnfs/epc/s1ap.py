@@ -46,7 +46,7 @@ class FromMme:
     """A message of the MME's, with the parts that an eNB uses."""
 
     name: str
-    """As TS 36.413 names its value: `S1SetupResponse`, `DownlinkNASTransport`, ..."""
+    """Name of its value in TS 36.413: `S1SetupResponse`, `DownlinkNASTransport`, ..."""
     mme_ue: int | None = None
     enb_ue: int | None = None
     nas: tuple[bytes, ...] = ()

@@ -9,9 +9,9 @@ from nfvbed.errors import PrerequisiteError, VnfDiedError
 from nfvbed.host import fixes
 
 S1AP_PORT, PPID = 36412, 18
-"""Of S1AP (TS 36.412)."""
+"""Port and payload protocol identifier of S1AP (TS 36.412)."""
 LONGEST = 65536
-"""Of a message, in bytes."""
+"""The longest message, in bytes."""
 IPPROTO_SCTP = 132
 _NODELAY = 3
 _NOTIFICATION = 0x8000
@@ -30,10 +30,6 @@ def kernel_has_sctp() -> bool:
 
 class Association:
     """A one-to-one association, from the side that connects.
-
-    Args:
-        address: of the MME.
-        port: of S1AP there.
 
     Raises:
         VnfDiedError: nobody answers.

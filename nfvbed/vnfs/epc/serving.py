@@ -17,7 +17,7 @@ class PeerServer(ABC):
     Args:
         program: its name in the log.
         peer: the word for clients in the log.
-        most: connections at once; one more is closed.
+        most: the most connections at once; further ones are closed.
     """
 
     def __init__(self, program: str, peer: str, most: int) -> None:

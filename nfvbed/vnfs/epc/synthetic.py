@@ -8,7 +8,7 @@ from ipaddress import IPv4Address
 from nfvbed.spec.bearers import Bearer, BearerTable
 
 _PLMN = "99999"
-"""Of no network (ITU-T E.212: 999 is for use inside one); attached UEs have the test network's."""
+"""PLMN of no network (ITU-T E.212: 999 is for use inside one); attached UEs have the test network's."""
 _FIRST_UE = IPv4Address("10.232.0.1")
 _UPLINK, _DOWNLINK = 0x53000000, 0x64000000
 

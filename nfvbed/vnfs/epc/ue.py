@@ -25,7 +25,7 @@ class Ue:
     """One UE with its SIM.
 
     Args:
-        network: to which it attaches.
+        network: network to which it attaches.
     """
 
     def __init__(self, subscriber: Subscriber, network: CoreNetwork = USUAL) -> None:

@@ -13,7 +13,7 @@ from nfvbed.vnfs.epc.serving import UnreadableError
 HEADER = struct.Struct("<iiii")
 """Length, request, the request that is answered, operation."""
 LONGEST = 1 << 20
-"""Of a message, in bytes; nextepc's have a few hundred."""
+"""The longest message, in bytes; nextepc's have a few hundred."""
 _REPLY, _QUERY, _MSG = 1, 2004, 2013
 _CHECKSUM, _MORE_TO_COME = 1, 2
 _BODY, _SEQUENCE = 0, 1

@@ -81,11 +81,7 @@ class GatewayCounts(Record):
 
 
 class GatewayClient:
-    """A client of one gateway.
-
-    Args:
-        path: of its socket.
-    """
+    """A client of one gateway."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -22,7 +22,7 @@ from nfvbed.vnfs.gateway.table import text_of
 PROGRAMS = {"xdp": "nfvbed-xdp-gateway", "dpdk": "nfvbed-dpdk-gateway"}
 """By kind."""
 NAME = "gateway"
-"""Of the process in its workspace."""
+"""Name of the process in its workspace."""
 _PATIENCE_S = patient(10.0)
 _LOOK_S = 0.005
 _LOG_LINES = 12
@@ -50,7 +50,7 @@ class GatewaySpec(Record):
     netns: str | None = None
     """Path of the namespace that its ports are in; None: the host's."""
     core: int
-    """Of its process, which polls where it is DPDK's; XDP programs run where the ports receive."""
+    """Core of its process, which polls where it is DPDK's; XDP programs run where the ports receive."""
     macs: tuple[str, str] | None = None
     """dpdk only: its own at both ports; None: those that the drivers have."""
     memory_mib: int = 128

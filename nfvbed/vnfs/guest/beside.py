@@ -28,7 +28,6 @@ def beside(choice: VnfChoice, count: int, arrangement: Arrangement, root: Path) 
 
     Args:
         choice: the VNF; vCPUs run where its flavor says, the guests in turn on the VNFs' cores.
-        root: of the project.
 
     Yields:
         The guests, idle; their handles name the threads of their vCPUs.

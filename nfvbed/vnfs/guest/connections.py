@@ -22,7 +22,7 @@ class ConnectionsRun(Record):
     """10^6 bit/s of TCP_STREAM, transactions/s of TCP_RR; the sum over all connections."""
     least: float
     most: float
-    """Of a connection."""
+    """Throughput of the fastest connection."""
     retransmissions: int
     overlap: float
     """The part of the time, from the first start to the last end, in which all connections ran."""

@@ -57,8 +57,7 @@ def judge(
     """Return the pinning that cores and nodes amount to.
 
     Args:
-        vcpu_cores: allowed cores of every vCPU.
-        memory_nodes: to which the memory is bound; None: none.
+        memory_nodes: nodes to which the memory is bound; None: none.
     """
     free = {core for core in topology.allowed if core not in topology.isolated} or set(topology.allowed)
     state: PinningState = "partly"

@@ -27,7 +27,7 @@ class SysbenchRun(Record):
     events_per_thread_stddev: float = Field(ge=0)
     """How unevenly the threads got on, in events."""
     mib_per_s: float | None = None
-    """Of the memory test."""
+    """Throughput of the memory test."""
 
 
 @dataclass(frozen=True)

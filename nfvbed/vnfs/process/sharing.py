@@ -35,7 +35,7 @@ class YieldReport:
     """The plug-in's counts in all threads of a program."""
 
     ports: int
-    """That were started."""
+    """Ports that were started."""
     queues: int
     """Receive queues that are watched."""
     polls: int
@@ -46,15 +46,14 @@ class YieldReport:
     refused: int
     """Yields in place of a wait for room to send."""
     threads: frozenset[int]
-    """That have polled."""
+    """Threads that have polled."""
 
 
 def environment(report: Path, root: Path, waits: bool) -> dict[str, str]:
     """Return the variables that load the plug-in into a program.
 
     Args:
-        report: the file of its counts.
-        root: of the project.
+        report: file of its counts.
         waits: whether it waits for frames at its AF_XDP sockets; otherwise it yields.
 
     Raises:

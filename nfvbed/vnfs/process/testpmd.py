@@ -34,9 +34,10 @@ MIN_MBUFS, MAX_MBUFS = 4096, 20480
 SPARE_MBUFS = 2048
 """Beyond what the rings hold: bursts under way, and the caches of the lcores."""
 XDP_RINGS = 2 * 2048
-"""Of each queue over AF_XDP, whatever the descriptors: the ring of buffers that the kernel fills, of which DPDK fills
-all at the start, and the ring by which it gives sent ones back (XSK_RING_CONS__DEFAULT_NUM_DESCS each). Without buffers
-beyond the first of them testpmd never receives a frame: it takes one out of the ring only when it can put another in.
+"""Buffers of each queue over AF_XDP, whatever the descriptors: the ring of buffers that the kernel fills, of which DPDK
+fills all at the start, and the ring by which it gives sent ones back (XSK_RING_CONS__DEFAULT_NUM_DESCS each). Without
+buffers beyond the first of them testpmd never receives a frame: it takes one out of the ring only when it can put
+another in.
 """
 IDLE, WAITS, YIELDS, POLLS = "idle", "waits", "yields", "polls"
 """In a handle's facts: what it does with its core when there is nothing to do."""

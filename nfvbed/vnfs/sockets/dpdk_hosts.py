@@ -23,8 +23,8 @@ from nfvbed.vnfs.sockets.hosts import (
     DEVICES,
     Cores,
     Host,
+    HostResources,
     SocketEnds,
-    Surroundings,
     make_spaces,
     move,
     pair_of,
@@ -43,7 +43,7 @@ _PATH = re.compile(r"(?:path|socket)=([^,]+)")
 
 
 @contextmanager
-def dpdk_hosts(deployment: Deployment, around: Surroundings) -> Iterator[SocketEnds]:
+def dpdk_hosts(deployment: Deployment, around: HostResources) -> Iterator[SocketEnds]:
     """Make two hosts on a deployment's vhost-user or memif ports; the generator must not be open on them.
 
     Raises:
@@ -88,7 +88,7 @@ def refuse_several_queues(deployment: Deployment) -> None:
         )
 
 
-def _start(deployment: Deployment, around: Surroundings, netns: str, cores: Cores, hugepages: Path) -> ManagedProcess:
+def _start(deployment: Deployment, around: HostResources, netns: str, cores: Cores, hugepages: Path) -> ManagedProcess:
     workspace, arrangement = around.workspace, around.arrangement
     options = command.TestpmdOptions(
         vdevs=_vdevs(deployment),
@@ -129,7 +129,7 @@ def _taps(spaces: tuple[str, str]) -> tuple[Host, Host]:
     return first, second
 
 
-def _wait_for_ports(process: ManagedProcess, around: Surroundings) -> None:
+def _wait_for_ports(process: ManagedProcess, around: HostResources) -> None:
     """Wait until testpmd forwards and all its ports have a link: both of the path, and the taps that it has started.
 
     Asking a port before it is configured crashes testpmd 22.11: that it forwards is seen from outside, by its thread.
@@ -176,11 +176,11 @@ def _check(process: ManagedProcess, deadline: float) -> None:
     )
 
 
-def _prefix(around: Surroundings) -> str:
+def _prefix(around: HostResources) -> str:
     return f"nfvbed-{around.workspace.id}-{NAME}"
 
 
-def _hugepages(around: Surroundings) -> Path:
+def _hugepages(around: HostResources) -> Path:
     """Mount testpmd's memory; a restarted testpmd finds its old one."""
     link = around.workspace.directory / f"{NAME}.hugepages"
     if not link.is_symlink():

@@ -13,7 +13,7 @@ from nfvbed.vnfs.epc.checksums import probe_downlink
 from nfvbed.vnfs.epc.driver import bearers_of
 from nfvbed.vnfs.offload import REMEDY, ChecksumPath, probe_checksums
 from nfvbed.vnfs.sockets.dpdk_hosts import dpdk_hosts
-from nfvbed.vnfs.sockets.hosts import SocketEnds, Surroundings
+from nfvbed.vnfs.sockets.hosts import HostResources, SocketEnds
 from nfvbed.vnfs.sockets.kernel_hosts import kernel_hosts
 from nfvbed.vnfs.sockets.own_hosts import own_hosts
 from nfvbed.vnfs.sockets.ue import behind_enb
@@ -41,11 +41,11 @@ def why_not(deployment: Deployment) -> str:
 
 
 @contextmanager
-def socket_ends(deployment: Deployment, around: Surroundings) -> Iterator[SocketEnds]:
+def socket_ends(deployment: Deployment, around: HostResources) -> Iterator[SocketEnds]:
     """Put a host on each end of a path for the length of a block. The generator must not be open.
 
     Args:
-        deployment: it runs, and frames get through it (see `why_not`).
+        deployment: a deployment that runs, and that frames get through (see `why_not`).
 
     Raises:
         UnsupportedError: the kernel lacks something, or a VNF breaks the checksums of ordinary traffic.

@@ -34,9 +34,9 @@ from nfvbed.vnfs.epc.driver import bearers_of
 from nfvbed.vnfs.process import sharing
 
 MTU = 1500
-"""Of both hosts, whatever the ports take: variants differ in that, and TCP cuts its segments by it."""
+"""MTU of both hosts, whatever the ports take: variants differ in that, and TCP cuts its segments by it."""
 UE_MTU = MTU - GTPU_BYTES
-"""Of a UE, and of packets to it: with its tunnel's headers they are no longer than S1-U takes."""
+"""MTU of a UE, and of packets to it: with its tunnel's headers they are no longer than S1-U takes."""
 DEVICES = ("end0", "end1")
 PRECEDENCE = ("nice", "-n", str(sharing.NICE))
 """The generator's, whose place the tools take: whatever else the machine does comes after them."""
@@ -45,13 +45,13 @@ numbers = itertools.count(1)
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class HostResources:
     """The workspace and cores of the hosts."""
 
     workspace: Workspace
     arrangement: Arrangement
     root: Path = PROJECT_ROOT
-    """Of the project, where `native/build` is."""
+    """Folder of the project, where `native/build` is."""
     own_ends: Callable[[], AbstractContextManager[OwnEnds]] | None = None
     """Puts the switch's own ports in the place of the generator's; None: sockets are on the generator's ports."""
 
@@ -61,7 +61,7 @@ class Cores:
     """The cores of the hosts: the generator's, and others that are free."""
 
     poller: int | None
-    """Of the process that polls for both hosts' ports; None: the kernel receives by itself."""
+    """Core of the process that polls for both hosts' ports; None: the kernel receives by itself."""
     client: int
     server: int
 
@@ -96,7 +96,7 @@ class SocketEnds:
     pair: SocketPair
     cores: Cores
     threads: tuple[WorkThread, ...]
-    """That move frames between the hosts and the path's ports."""
+    """Threads that move frames between the hosts and the path's ports."""
     what: str
     """How the hosts are joined to the path, in words."""
     mtu: int = MTU
@@ -182,7 +182,7 @@ def _lead(host: Host, address: str, mac: str, mtu: int) -> None:
         route.neigh("add", dst=address, lladdr=mac, ifindex=index, state=ndmsg.NUD_PERMANENT)
 
 
-def pair_of(around: Surroundings, hosts: tuple[Host, Host], cores: Cores) -> SocketPair:
+def pair_of(around: HostResources, hosts: tuple[Host, Host], cores: Cores) -> SocketPair:
     """Return the way to start tools on both hosts."""
     started = itertools.count(1)
 

@@ -22,8 +22,8 @@ from nfvbed.records import Deployment, GeneratorPort
 from nfvbed.vnfs.sockets.hosts import (
     DEVICES,
     Host,
+    HostResources,
     SocketEnds,
-    Surroundings,
     make_spaces,
     pair_of,
     place,
@@ -35,7 +35,7 @@ WHAT = "macvlan devices on the generator's kernel ports"
 
 
 @contextmanager
-def kernel_hosts(deployment: Deployment, around: Surroundings) -> Iterator[SocketEnds]:
+def kernel_hosts(deployment: Deployment, around: HostResources) -> Iterator[SocketEnds]:
     """Make two hosts on a deployment's kernel ports; the generator must not be open on them.
 
     Raises:

@@ -78,7 +78,7 @@ def check_frames(offloads: Offloads, mean_bytes: float | None) -> str:
     """Return what is wrong with the frames that left the first end; empty where they are as asked.
 
     Args:
-        mean_bytes: of the frames that the device counted; None: it counted none.
+        mean_bytes: mean of the frames that the device counted; None: it counted none.
     """
     if offloads == "tso" or mean_bytes is None or mean_bytes <= _LARGEST:
         return ""

@@ -13,8 +13,8 @@ from nfvbed.host.network.namespaces import inside
 from nfvbed.records import Deployment
 from nfvbed.vnfs.sockets.hosts import (
     Host,
+    HostResources,
     SocketEnds,
-    Surroundings,
     make_spaces,
     move,
     pair_of,
@@ -28,7 +28,7 @@ KIND = "own ports"
 
 @contextmanager
 def own_hosts(
-    deployment: Deployment, around: Surroundings, own_ends: Callable[[], AbstractContextManager[OwnEnds]]
+    deployment: Deployment, around: HostResources, own_ends: Callable[[], AbstractContextManager[OwnEnds]]
 ) -> Iterator[SocketEnds]:
     """Make two hosts on ports that the switch adds for them.
 

@@ -26,7 +26,7 @@ from nfvbed.records import Deployment, Record, Role, WorkThread
 from nfvbed.spec.bearers import GTPU_PORT, Bearer
 from nfvbed.traffic.sockets.hosts import LISTEN_S, LOG_LINES, Listener, listens
 from nfvbed.vnfs.epc.driver import bearers_of
-from nfvbed.vnfs.sockets.hosts import PRECEDENCE, UE_MTU, Host, SocketEnds, Surroundings, numbers, pair_of
+from nfvbed.vnfs.sockets.hosts import PRECEDENCE, UE_MTU, Host, HostResources, SocketEnds, numbers, pair_of
 
 PROGRAM = "nfvbed-enb"
 DEVICE = "ue0"
@@ -82,12 +82,12 @@ class EnbCounts(Record):
 
 
 @contextmanager
-def behind_enb(deployment: Deployment, around: Surroundings, ends: SocketEnds) -> Iterator[SocketEnds]:
+def behind_enb(deployment: Deployment, around: HostResources, ends: SocketEnds) -> Iterator[SocketEnds]:
     """Put a UE behind the host at end 0 for the length of a block.
 
     Args:
-        deployment: with a mobile core whose UEs are attached.
-        ends: the eNB's end of S1-U, and the server.
+        deployment: a deployment with a mobile core whose UEs are attached.
+        ends: ends of a path: the eNB's end of S1-U, and the server's.
 
     Raises:
         UnsupportedError: the kernel has no tun devices.

@@ -62,8 +62,7 @@ class Agent:
         """Send a request and return its result.
 
         Args:
-            do: the name of the request.
-            timeout_s: for connecting, sending and the answer together.
+            timeout_s: limit of connecting, sending and the answer together.
 
         Raises:
             AgentRefused: the agent answered that it cannot, and why.

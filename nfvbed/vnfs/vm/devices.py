@@ -50,8 +50,8 @@ def macvtap_file(name: str, netns: str, folder: Path) -> Path:
     """Find the device file of a macvtap link, or make one.
 
     Args:
-        netns: path of the network namespace that it is in.
-        folder: for a new file, where the system has made none.
+        netns: path of the network namespace of the link.
+        folder: folder of a new file, where the system has made none.
 
     Raises:
         OnboardError: there is no such macvtap link.

@@ -19,7 +19,7 @@ def disk(image: Image, overlay: Path, binaries: QemuBinaries) -> Disk:
     guest writes and ends with the run directory.
 
     Args:
-        overlay: the overlay's file, which may be made.
+        overlay: file of the overlay, which may be made.
 
     Raises:
         OnboardError: the overlay cannot be made.

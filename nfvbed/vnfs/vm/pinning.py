@@ -21,7 +21,6 @@ def pin(pid: int, vcpus: Sequence[int], guest: GuestSeats, *, realtime: bool) ->
     """Pin vCPUs to their cores and every other thread of QEMU to the emulator's.
 
     Args:
-        pid: QEMU's process id.
         vcpus: thread ids, in the order of the vCPUs.
         realtime: vCPUs on SCHED_FIFO, but for vCPU 0, which does the guest's housekeeping.
 

@@ -65,7 +65,6 @@ def nics(choice: VnfChoice, ports: tuple[VnfPort, ...], *, vhost: bool) -> tuple
     """Return the guest's NICs, in the order of the ports.
 
     Args:
-        ports: where they attach.
         vhost: whether the kernel can move the frames of taps, for ports that do not say so themselves.
 
     Raises:

@@ -20,6 +20,8 @@ class Draft:
     """Key of the experiment: the setting that it comes from, and its place."""
     variant_options: dict[str, Any] = field(default_factory=dict)
     """Options of the variant that are to differ from its file."""
+    nics: tuple[str, ...] = ()
+    """PCI addresses of the switch's outer ports; none: they are virtual."""
     notes: list[Note] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     """What nfvbed cannot do yet and the test needs."""

@@ -19,6 +19,7 @@ from nfvbed.vsperf.conf.accounting import account
 from nfvbed.vsperf.conf.draft import Draft
 from nfvbed.vsperf.conf.guest import map_guests
 from nfvbed.vsperf.conf.jumbo import map_jumbo
+from nfvbed.vsperf.conf.nics import ON_NICS, require_cables
 from nfvbed.vsperf.conf.placed import Note, Place
 from nfvbed.vsperf.conf.settings import SettingValue, TestSettings, VsperfSettings
 from nfvbed.vsperf.conf.switch import OVS, VPP, WITH_PMD, map_switch
@@ -55,6 +56,8 @@ class Selection:
     """As an experiment's file would hold it; whole only where nothing is missing."""
     variant_options: Mapping[str, Any] = field(default_factory=dict)
     """Options of the variants that differ from their files: `{"pmd_cores": 2}`."""
+    nics: tuple[str, ...] = ()
+    """PCI addresses of the switch's outer ports, which the site's cables must lead to; none: they are virtual."""
     search: SearchSpec | None = None
     """Of a throughput test."""
     notes: tuple[Note, ...] = ()
@@ -117,6 +120,7 @@ def select(
         topology=topology,
         experiment=draft.experiment,
         variant_options=draft.variant_options,
+        nics=draft.nics,
         search=search,
         notes=tuple(draft.notes),
         missing=tuple(dict.fromkeys(draft.missing)),
@@ -254,6 +258,8 @@ def study_of(selection: Selection, project: Project, overrides: Mapping[str, Any
         test=selection.test,
     )
     study = project.study_of(document, overrides)
+    if any(variant.name in ON_NICS.values() for variant in study.variants) and selection.nics:
+        require_cables(selection.nics, study.site, f"test {selection.test}")
     if not selection.variant_options:
         return study
     return Study(

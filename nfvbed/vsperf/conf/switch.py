@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from nfvbed.spec.loader import Project
 from nfvbed.vsperf.conf.draft import Draft, one_of, whole
+from nfvbed.vsperf.conf.nics import ON_NICS, map_nics
 from nfvbed.vsperf.conf.settings import SettingValue, TestSettings
 from nfvbed.vsperf.conf.testids import VARIANT_OF
 
@@ -35,6 +36,8 @@ _VPP_CPU: Final = re.compile(r"(main-core|skip-cores|workers|corelist-workers)\s
 _VPP_DPDK: Final = ("socket-mem", "uio-driver", "no-pci", "no-multi-seg")
 """Parts of the section `dpdk` about memory, drivers and NICs; there are none of the latter."""
 _OWN_BUILD: Final = "leave PATHS out; environment variables name a build of your own (docs/reference/environment.md)"
+_RX_QUEUES: Final = {WITH_PMD: "n_rxq", VPP: "rx_queues"}
+"""Switch: the option of its variant on NICs that says on how many queues these receive."""
 _FORWARDING: Final = {"xconnect": "l2-cross-connect", "bridge": "bridge-domain"}
 
 
@@ -42,16 +45,20 @@ def map_switch(draft: Draft, settings: TestSettings, project: Project) -> str | 
     """Map the data plane; one without a variant is missing, and no other replaces it.
 
     Returns:
-        The name of the variant; None where the test has no switch.
+        The name of the variant whose switch it is, on virtual ports; None where the test has no switch.
     """
     found = settings.require("VSWITCH")
     if str(found.value).lower() == NONE:
         draft.lacks("a path without a switch (SR-IOV, testpmd alone) is no variant", found)
         return None
     name = VARIANT_OF[one_of(draft, found, (*VARIANT_OF, NONE))]
-    if name not in project.variant_names:
-        draft.lacks(f"there is no variant {name} (deploy/variants/{name}.yml)", found)
-    draft.put("variants", [name], found)
+    draft.nics = map_nics(draft, settings, name)
+    variant = ON_NICS[name] if draft.nics else name
+    if variant not in project.variant_names:
+        draft.lacks(f"there is no variant {variant} (deploy/variants/{variant}.yml)", found)
+    draft.put("variants", [variant], found)
+    if name in _RX_QUEUES:
+        _queues(draft, settings, _RX_QUEUES[name])
     if name == WITH_PMD:
         _threads(draft, settings)
         _dpdk_config(draft, settings)
@@ -68,11 +75,24 @@ def _threads(draft: Draft, settings: TestSettings) -> None:
     if mask is not None:
         draft.variant_options["pmd_cores"] = _cores(draft, mask)
         draft.differs(mask, "as many PMD threads as the mask has cores; nfvbed decides which cores they are")
+
+
+def _queues(draft: Draft, settings: TestSettings, option: str) -> None:
+    """Map the queues of the outer ports: those of a NIC are an option of the variant, those of virtual ports are one.
+
+    Args:
+        option: of the variant on NICs.
+    """
     for name in ("VSWITCH_DPDK_MULTI_QUEUES", "VSWITCH_MULTI_QUEUES"):
         queues = settings.get(name)
-        if queues is not None and whole(draft, queues, 0, MAX_QUEUES) > 1:
+        count = 0 if queues is None else whole(draft, queues, 0, MAX_QUEUES)
+        if queues is None or count <= 1:
+            continue
+        if draft.nics:
+            draft.variant_options[option] = count
+        else:
             text = "a vhost-user port receives on as many queues as its other side sends on: nfvgen, on 1"
-            draft.lacks(text, queues, f"give {name} = 0")
+            draft.lacks(text, queues, f"give {name} = 0, or NICs: WHITELIST_NICS")
 
 
 def _cores(draft: Draft, found: SettingValue) -> int:

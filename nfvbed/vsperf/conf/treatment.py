@@ -85,15 +85,17 @@ _USED: Final = (
     _used("the MTU of the ports", "VSWITCH_JUMBO_FRAMES_ENABLED VSWITCH_JUMBO_FRAMES_SIZE"),
     _used(
         "options of the variant",
-        "VSWITCH_PMD_CPU_MASK VSWITCH_DPDK_MULTI_QUEUES VSWITCH_MULTI_QUEUES VSWITCHD_DPDK_CONFIG",
+        "VSWITCH_PMD_CPU_MASK VSWITCH_MULTI_QUEUES VSWITCHD_DPDK_CONFIG",
         Relevance.OVS_DPDK,
     ),
+    _used("which NICs are the switch's outer ports, and their queues", "WHITELIST_NICS VSWITCH_DPDK_MULTI_QUEUES"),
     _used("options of the variant", "VSWITCH_FLOW_TIMEOUT", Relevance.OVS),
     _used("options of the variant", "VSWITCH_VPP_ARGS VSWITCH_VPP_L2_CONNECT_MODE", Relevance.VPP),
     _used("which build of the switch is measured", "PATHS"),
     _used("the VNFs", "VNF GUEST_LOOPBACK", Relevance.VNFS),
     _used("the image of the VNFs", "GUEST_IMAGE", Relevance.GUESTS),
     _used("the flavor of the VNFs", "GUEST_MEMORY GUEST_SMP", Relevance.GUESTS),
+    _used("the flavor of the VNFs", "GUEST_CORE_BINDING GUEST_THREAD_BINDING", Relevance.GUESTS),
     _used("the flavor of the VNFs", "GUEST_NIC_QUEUES", Relevance.VNFS),
     _used(
         "how testpmd forwards in the VNFs",
@@ -107,7 +109,7 @@ _NICS: Final = "the switch's outer ports are virtual here, no NICs"
 _BUILD: Final = "the Open vSwitch that is measured is nfvbed's own"
 
 _MISSING: Final = (
-    _missing(_NICS, "WHITELIST_NICS NICS", accepts=([],), differs=True),
+    _missing(_NICS, "NICS", accepts=([],), differs=True),
     _missing(_NICS, "VSWITCH_VANILLA_PHY_PORT_NAMES", Relevance.OVS_KERNEL, accepts=([],), differs=True),
     _missing("there are no virtual functions among the switch's outer ports", "SRIOV_ENABLED", accepts=(False,)),
     _missing("tests run on Kubernetes where they are in K8SPERFORMANCE_TESTS alone", "K8S", accepts=(False,)),
@@ -122,8 +124,6 @@ _MISSING: Final = (
     _missing("vhost-user ports have the features that VPP gives them", "VSWITCH_VPP_VHOSTUSER_ARGS", Relevance.VPP),
     _missing("a VNF has two ports", "GUEST_NICS_NR", Relevance.VNFS),
     _missing("the guest's processor is that of the host, or emulated", "GUEST_CPU_OPTIONS", Relevance.GUESTS),
-    _missing(_PLACEMENT, "GUEST_CORE_BINDING", Relevance.GUESTS, differs=True),
-    _missing(_PLACEMENT, "GUEST_THREAD_BINDING", Relevance.GUESTS),
     _missing("QEMU's threads are always pinned", "VNF_AFFINITIZATION_ON", Relevance.GUESTS),
     _missing(
         "receive buffers of the guest's NICs can be merged, as QEMU has it",

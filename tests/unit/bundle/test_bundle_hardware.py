@@ -5,7 +5,7 @@ from nfvbed.bundle.recomputing import compared
 from nfvbed.records import FactRecord, PortKind
 from nfvbed.records.trial import PORTS
 from nfvbed.store import content_hash
-from nfvbed.store.transfer import KeptBlob
+from nfvbed.store.transfer import StoredBlob
 from tests.bundle_runs import named_document
 
 CABLES = [{"switch": "0000:3b:00.0 8086:1572", "generator": "0000:5e:00.0 15b3:1017"}]
@@ -27,7 +27,7 @@ def test_a_cell_on_nics_has_a_row_with_models_speed_and_digest():
     )
     told = {"variant": "ovs-dpdk", "speeds_mbps": [25_000, 25_000]}
     fact = FactRecord(run=document.run.id, cell=None, round=1, step=PORTS, duration_ns=0, detail=told)
-    blobs = {**document.blobs, content_hash(rig): KeptBlob(kind="rig", value=rig)}
+    blobs = {**document.blobs, content_hash(rig): StoredBlob(kind="rig", value=rig)}
     measured = document.model_copy(update={"cells": cells, "facts": (fact,), "blobs": blobs})
     [row] = rows_of(measured, compared(measured)[1], b"x")
     columns = [column.strip() for column in row.strip("|").split("|")]

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from nfvbed.bundle.disclosing import disclosure
-from nfvbed.bundle.redaction import Sort, find, redact
+from nfvbed.bundle.redaction import IdentifierKind, find, redact
 from nfvbed.store.transfer import RunDocument, read_run
 from tests.bundle_runs import SERVER, named_document
 
@@ -30,14 +30,14 @@ def _document() -> RunDocument:
 def test_every_sort_is_found(document: RunDocument):
     found = find(document)
     assert {sort: sorted(values) for sort, values in found.values.items()} == {
-        Sort.HOST: ["identity", "identity.acme.test", "rack7-node3", "rack7-node3.example.net"],
-        Sort.PROJECT: ["acme-5g"],
-        Sort.USER: ["alice"],
-        Sort.SERIAL: ["J1K2L3"],
-        Sort.ADDRESS: ["10.20.30.40", "2a00:1450::5", "fe80::1"],
-        Sort.MAC: ["3c:fd:fe:9e:00:01"],
-        Sort.UUID: [SERVER],
-        Sort.WORD: [],
+        IdentifierKind.HOST: ["identity", "identity.acme.test", "rack7-node3", "rack7-node3.example.net"],
+        IdentifierKind.PROJECT: ["acme-5g"],
+        IdentifierKind.USER: ["alice"],
+        IdentifierKind.SERIAL: ["J1K2L3"],
+        IdentifierKind.ADDRESS: ["10.20.30.40", "2a00:1450::5", "fe80::1"],
+        IdentifierKind.MAC: ["3c:fd:fe:9e:00:01"],
+        IdentifierKind.UUID: [SERVER],
+        IdentifierKind.WORD: [],
     }
 
 

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from nfvbed.cli import main as command_line
 from nfvbed.cli.console import Console
 from nfvbed.cli.output import ShownStream, guard_output
 from nfvbed.cloud.devcloud import lines
+from nfvbed.cloud.devcloud.stages import Stage
 from nfvbed.errors import DeployError
 
 HOSTILE = "ovs\x1b]0;owned\x07\x1b[2J\u202e\x9b[link=https://example.org]x[/link] :smile: [/]"
@@ -114,6 +116,19 @@ def test_a_line_that_is_written_again_begins_at_its_beginning(guarded):
     said._line = "[ 1/2] root \x1b ... "
     said._write_again("3 s")
     assert printed() == "\r[ 1/2] root \\u001b ... 3 s"
+
+
+def test_a_long_stage_is_no_silence_where_there_is_no_terminal(capsys):
+    said, stage = lines.StageLines(silence_s=0.01), Stage("root", "unpacks packages", str)
+    said.begin(1, 2, stage)
+    shown = capsys.readouterr().err
+    deadline = time.monotonic() + 20
+    while shown.count("0 s ... ") < 2 and time.monotonic() < deadline:
+        shown += capsys.readouterr().err
+    said.end(stage, 305.2, "548 packages")
+    shown += capsys.readouterr().err
+    assert shown.startswith("[ 1/2] root            unpacks packages ... 0 s ... 0 s ... ")
+    assert shown.endswith("305 s (548 packages)\n")
 
 
 def test_half_a_character_ends_nothing(guarded):

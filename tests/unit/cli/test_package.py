@@ -30,7 +30,7 @@ def test_package_is_written_and_checked(tmp_path, capsys):
     assert main(["package", "vloop"]) == 0
     assert csar.read(tmp_path / "vloop.csar").entry == "Definitions/vloop.yaml"
     assert main(["package", "vloop.csar"]) == 0
-    assert "10 hashes are right, entry Definitions/vloop.yaml, flavours: default" in capsys.readouterr().out
+    assert "10 hashes are right, not signed; entry Definitions/vloop.yaml, flavours: default" in capsys.readouterr().out
 
 
 def test_legacy_form_takes_names_from_the_options(tmp_path):

@@ -105,13 +105,33 @@ def test_notes_of_files_are_printed_and_defaults_are_counted(tmp_path: Path, cap
 
 def test_a_refusal_names_all_that_is_missing_beside_the_notes(tmp_path: Path, capsys: Captured):
     file = tmp_path / "10_custom.conf"
-    file.write_text(LAB + "WHITELIST_NICS = ['0000:03:00.0']\nGUEST_NIC_QUEUES = [2]\nGUEST_SMP = ['3']\n")
+    file.write_text(LAB + "LLC_ALLOCATION = True\nGUEST_NIC_QUEUES = [4]\nGUEST_SMP = ['3']\n")
     said = refused_command(capsys, 11, "run", "--vsperf", "pvp_cont", "--conf", str(file), "--dry-run")
     assert f"not used: TRAFFICGEN ({file}:1)" in said
-    for text in (f"WHITELIST_NICS = ['0000:03:00.0'], {file}:5", f"GUEST_SMP = '3', {file}:7"):
+    for text in (f"LLC_ALLOCATION = True, {file}:5", f"GUEST_NIC_QUEUES = 4, {file}:6"):
         assert text in said
-    assert "add a flavor with vcpus: 3" in said
-    assert '--test-params "WHITELIST_NICS=[]"' in said
+    assert "GUEST_SMP as many vCPUs" in said
+    assert '--test-params "LLC_ALLOCATION=False"' in said
+
+
+def test_a_flavor_that_is_made_for_the_run_is_in_its_plan(capsys: Captured):
+    words = ["run", "--vsperf", "pvp_cont", "--dry-run", "--test-params", "GUEST_SMP=['4']; GUEST_NIC_QUEUES=[2]"]
+    assert main(words) == 0
+    assert "flavor vsperf-4c-2q-1024m, of this experiment: 4 vCPUs, 1024 MiB in hugepages" in capsys.readouterr().out
+    assert main([*words, "--json"]) == 0
+    (flavor,) = json.loads(capsys.readouterr().out)["experiment"]["flavors"]
+    assert (flavor["vcpus"], flavor["queues"], flavor["cpu_policy"]) == (4, 2, "shared")
+
+
+def test_a_test_is_fitted_to_a_cloud_and_its_flavor_goes_there(capsys: Captured):
+    words = ["run", "--vsperf", "pvp_cont", "--dry-run", "--site", "devcloud", "--test-params"]
+    assert main([*words, "GUEST_SMP=['4']; GUEST_NIC_QUEUES=[4]; GUEST_MEMORY=['1536']"]) == 0
+    said = capsys.readouterr().out
+    assert "flavor vsperf-4c-4q-1536m, of this experiment" in said
+    assert "on site devcloud: no ceilings" in said
+    assert "as many queues as it has vCPUs" not in said
+    assert main([*words, "GUEST_SMP=['4']; GUEST_NIC_QUEUES=[2]"]) == 0
+    assert "Nova gives a port of flavor vsperf-4c-2q-1024m as many queues as it has vCPUs" in capsys.readouterr().out
 
 
 def test_a_vsperf_of_the_users_own_has_its_own_settings(

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nfvbed.compare.comparison import compare
-from nfvbed.compare.diff import ChangeVerdict, Diff, Ground, PointChange, Side, find_changes
+from nfvbed.compare.diff import ChangeVerdict, Diff, PointChange, Side, VerdictBasis, find_changes
 from nfvbed.compare.rows.rundata import RunData
 from nfvbed.errors import UsageError
 from tests.sample_records import BRIDGE as VETH
@@ -60,7 +60,7 @@ def test_two_variants_of_one_run_are_judged_by_rounds():
     )
     assert found.interleaved and [entry.frame_size for entry in found.points] == [64, 1518]
     for entry in found.points:
-        assert (entry.verdict, entry.ground) == (ChangeVerdict.LOWER, Ground.ROUNDS)
+        assert (entry.verdict, entry.ground) == (ChangeVerdict.LOWER, VerdictBasis.ROUNDS)
         assert entry.judgement.look and entry.seen == pytest.approx(0.9, abs=0.02)
     assert "version" in found.changed["ovs-new"][0]
     assert not any(text.startswith("variant.name") for text in found.changed["ovs-new"])
@@ -68,13 +68,13 @@ def test_two_variants_of_one_run_are_judged_by_rounds():
 
 def test_runs_without_a_reference_blame_nothing():
     found = between(run_of(BRIDGE), run_of(scaled(BRIDGE, 0.8, config="2"), run=LATER), "linux-bridge")
-    assert (found.verdict, found.ground) == (ChangeVerdict.UNDECIDED, Ground.NOTHING)
+    assert (found.verdict, found.ground) == (ChangeVerdict.UNDECIDED, VerdictBasis.NOTHING)
     assert "not interleaved" in found.reason and found.seen == pytest.approx(0.8, abs=0.03)
 
 
 def test_a_change_is_the_variants_where_the_reference_stood_still():
     found = between(run_of(OVS, REFERENCE), run_of(scaled(OVS, 0.9, config="2"), REFERENCE, run=LATER, seed=2))
-    assert (found.verdict, found.ground) == (ChangeVerdict.LOWER, Ground.REFERENCE)
+    assert (found.verdict, found.ground) == (ChangeVerdict.LOWER, VerdictBasis.REFERENCE)
     assert found.reference is not None and not found.reference.same_plane
     assert found.judgement.ratio == pytest.approx(0.9, abs=0.02) and "stood still" in found.reason
 
@@ -114,7 +114,7 @@ def test_a_host_that_moved_and_a_variant_that_did_not_are_no_verdict():
 
 def test_states_that_no_trial_shares_are_the_hosts_doing():
     found = between(run_of(OVS), run_of(OVS, run=LATER, far=ALL, seed=2))
-    assert (found.verdict, found.ground) == (ChangeVerdict.HOST_MOVED, Ground.PLACEMENT)
+    assert (found.verdict, found.ground) == (ChangeVerdict.HOST_MOVED, VerdictBasis.PLACEMENT)
     assert found.before.classes == {"near": ROUNDS} and found.after.classes == {"far": ROUNDS}
 
 

@@ -7,7 +7,7 @@ import pytest
 from nfvbed.compare.comparison import Comparison, Options, compare
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.compare.verdict import Rules, Verdict
-from nfvbed.records import Preset, Renewed
+from nfvbed.records import Preset, RenewedPart
 from tests.sample_records import BRIDGE, OVS, Scenario, build
 
 
@@ -64,12 +64,12 @@ def test_a_class_that_is_asked_for_restricts_rows_and_pairs():
 def test_visits_of_several_short_trials_make_one_sample_a_round():
     data = build(Scenario(one_state=True, far_rounds=(), changing=()))
     short = [t for t in data.trials if t.preset is Preset.MRR]
-    more = [t.model_copy(update={"sequence": 10_000 + t.sequence, "renewed": Renewed.DEPLOYMENT}) for t in short]
+    more = [t.model_copy(update={"sequence": 10_000 + t.sequence, "renewed": RenewedPart.DEPLOYMENT}) for t in short]
     found = compare([dataclasses.replace(data, trials=(*data.trials, *more))])
     ovs = row(found, "ovs-dpdk/p2p/64")
     assert ovs.mrr is not None
     assert (ovs.mrr.rounds, ovs.mrr.trials, ovs.mrr.visits[0].trials) == (9, 18, 2)
-    assert found.hosts[0].renewed == (Renewed.DEPLOYMENT,)
+    assert found.hosts[0].renewed == (RenewedPart.DEPLOYMENT,)
 
 
 def test_latency_and_missing_frames_are_compared_at_the_common_load():

@@ -3,7 +3,7 @@
 import numpy as np
 
 from nfvbed.compare.samples.steps import NEWEST
-from nfvbed.compare.series import Measured, Setting, by_setting, changes_in, machine_of, series_of
+from nfvbed.compare.series import Setting, SettingFigure, by_setting, changes_in, machine_of, series_of
 from nfvbed.records import Sessions
 
 SETTING = Setting(
@@ -17,8 +17,8 @@ HOST = {
 }
 
 
-def measured(place: int, value: float = 1e6, **changed: object) -> Measured:
-    entry = Measured(
+def measured(place: int, value: float = 1e6, **changed: object) -> SettingFigure:
+    entry = SettingFigure(
         setting=SETTING, run=f"run-{place:03d}", at=f"2026-01-01T00:{place // 60:02d}:{place % 60:02d}Z", cell="c",
         value=value, unit="frames/s", host_hash="h1", config_hash="c1", rig_hash="r1",
     )  # fmt: skip

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nfvbed.compare.rows.placement import MIXED
 from nfvbed.compare.rows.visits import LabelledTrial, pair, visits_of
-from nfvbed.records import DirectionCounts, Engine, Preset, Renewed, Status, TrialRecord
+from nfvbed.records import DirectionCounts, Engine, Preset, RenewedPart, Status, TrialRecord
 from tests.sample_records import RUN
 
 NS = 1_000_000_000
@@ -25,7 +25,7 @@ def trial(number: int, label: str, rate: int, status: Status = Status.OK, durati
         sequence=number,
         round=number,
         preset=Preset.MRR,
-        renewed=Renewed.DEPLOYMENT,
+        renewed=RenewedPart.DEPLOYMENT,
         started_at="",
         intended_load_pps=None,
         offered_load_pps=rate,
@@ -40,7 +40,7 @@ def trial(number: int, label: str, rate: int, status: Status = Status.OK, durati
 
 def test_the_rate_of_a_visit_is_that_of_all_its_trials_together():
     (visit,) = visits_of([trial(1, "near", 4000, duration_s=1), trial(1, "far", 1000, duration_s=0.5)], CLASSES)
-    assert (visit.round, visit.trials, visit.renewed) == (1, 2, Renewed.DEPLOYMENT)
+    assert (visit.round, visit.trials, visit.renewed) == (1, 2, RenewedPart.DEPLOYMENT)
     assert visit.rate_pps == pytest.approx(4500 / 1.5)
     assert {name: (seen.trials, seen.rate_pps) for name, seen in visit.by_class.items()} == {
         "near": (1, 4000),

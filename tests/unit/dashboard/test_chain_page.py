@@ -20,7 +20,7 @@ from nfvbed.dashboard.jobs.records import ALIVE, Job, JobEnd, JobSpec, State
 from nfvbed.dashboard.operations import Operations
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import BusyError, DeployError, InternalError, UnsupportedError, UsageError
-from nfvbed.host.workspace.trialsign import GoingTrial
+from nfvbed.host.workspace.trialsign import OngoingTrial
 from nfvbed.records import Hop, HopKind
 from nfvbed.records.chain import ChainCable, ChainReport, ChainVnf
 
@@ -57,7 +57,7 @@ class Verbs:
         self.answer = report()
         self.state, self.status, self.said = State.DONE, 0, ""
         self.running = ()
-        self.trial: GoingTrial | None = None
+        self.trial: OngoingTrial | None = None
 
     def __call__(self, root, arguments):
         assert root == self.root
@@ -193,7 +193,7 @@ def test_no_path_is_read_while_a_job_or_a_trial_is_going(asked, verbs):
     verbs.running = (verbs.make(("run", "pvp"), "lab", State.RUNNING),)
     assert "nfvbed run pvp" in asked().get("/chain").text
     verbs.running = ()
-    verbs.trial = GoingTrial(7)
+    verbs.trial = OngoingTrial(7)
     assert "while a trial is going" in asked().get("/chain").text
     verbs.trial = None
     assert verbs.calls == []

@@ -62,7 +62,8 @@ OTHER_VERBS = {
 
 _RUN = {"name": RUN, "cell": CELL}
 ROUTES_THAT_READ: dict[str, tuple[str, ...]] = {
-    "/": ("",),
+    "/": ("", "?baseline=linux-bridge", "?needs=1"),
+    "/needs": ("",),
     "/runs": ("",),
     "/runs/{name}": ("", "latest"),
     "/runs/{name}/why": (f"?cell={CELL}",),
@@ -102,7 +103,7 @@ ROUTES_THAT_READ: dict[str, tuple[str, ...]] = {
 OTHER_ROUTES = {
     "/healthz",
     *("/api/openapi.json", "/method", "/api/method", "/api/deployments", "/audit", "/api/audit"),
-    *("/static/dashboard.css", "/static/live.js", "/static/chain.js"),
+    *("/static/dashboard.css", "/static/{name}.js"),
     *("/jobs", "/jobs/{name}", "/jobs/{name}/events", "/api/jobs", "/api/jobs/{name}", "/chain", "/api/chain"),
     "/runs/{name}/events",  # Of one run that goes on, which is named.
 }

@@ -7,7 +7,7 @@ from nfvbed.host.ledger.entries import HugepagesEntry, NetnsEntry
 from nfvbed.host.ledger.ledger import Ledger
 from nfvbed.host.ledger.owner import this_process
 from nfvbed.host.workspace import keptpages
-from nfvbed.host.workspace.keptpages import MOST_PAGES, KeptPages
+from nfvbed.host.workspace.keptpages import MOST_PAGES, RetainedPages
 
 
 class Place:
@@ -35,7 +35,7 @@ def pages(granted, node=None, path="/pool"):
 
 def test_pages_of_an_ending_deployment_are_answered_for_by_another_ledger(places, monkeypatch):
     create, made = places
-    ending, taker = create(), KeptPages()
+    ending, taker = create(), RetainedPages()
     ending.ledger.record(NetnsEntry(path="/nowhere"))
     ending.ledger.record(pages(300))
     taker.take_over(ending)
@@ -49,7 +49,7 @@ def test_pages_of_an_ending_deployment_are_answered_for_by_another_ledger(places
 
 def test_no_more_is_kept_than_a_deployment_needs(places):
     create, made = places
-    taker = KeptPages()
+    taker = RetainedPages()
     for granted in (MOST_PAGES - 100, 200, 100):
         ending = create()
         ending.ledger.record(pages(granted))
@@ -63,6 +63,6 @@ def test_pages_of_a_node_or_of_unknown_number_go_with_their_deployment(places, e
     create, made = places
     ending = create()
     ending.ledger.record(entry)
-    KeptPages().take_over(ending)
+    RetainedPages().take_over(ending)
     assert ending.ledger.entries == (entry,)
     assert len(made) == 1

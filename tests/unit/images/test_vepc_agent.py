@@ -7,7 +7,7 @@ from vepcagent.given import read
 from vepcagent.sims import subscribers
 
 from nfvbed.vnfs.descriptors.seedword import with_seed
-from nfvbed.vnfs.epc.configuration import ORDER, Installed, rendered
+from nfvbed.vnfs.epc.configuration import ORDER, NextepcPaths, rendered
 from tests.unit.vnfs.descriptors import several
 
 SEED = "0123456789abcdef" * 2
@@ -63,7 +63,7 @@ def test_both_guests_make_the_same_keys_and_another_deployment_makes_others():
 
 def test_functions_are_configured_with_their_addresses(tmp_path):
     addresses = core.addresses_of(given("core"))
-    texts = {one: rendered(one, Installed(tmp_path, tmp_path / f"{one}.log"), addresses) for one in ORDER}
+    texts = {one: rendered(one, NextepcPaths(tmp_path, tmp_path / f"{one}.log"), addresses) for one in ORDER}
     assert "mongodb://10.77.6.10:27017/nextepc" in texts["hss"]
     assert "10.77.1.11" in texts["mme"]
     assert "10.77.2.11" in texts["sgw"]
@@ -73,7 +73,7 @@ def test_functions_are_configured_with_their_addresses(tmp_path):
 
 @pytest.mark.parametrize("function", ORDER)
 def test_a_function_in_a_guest_of_its_own_has_the_configuration_that_it_has_beside_others(function, tmp_path):
-    installed = Installed(tmp_path, tmp_path / "log")
+    installed = NextepcPaths(tmp_path, tmp_path / "log")
     alone, beside = core.addresses_of(given(function)), core.addresses_of(given("core"))
     assert rendered(function, installed, alone) == rendered(function, installed, beside)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nfvbed.errors import GeneratorError
-from nfvbed.measure.trace import ATTEMPTS, Break, DirectionTrace, follow, run_trace
+from nfvbed.measure.trace import ATTEMPTS, DirectionTrace, LossKind, follow, run_trace
 from nfvbed.records import CounterSource, DirectionCounts, Hop, HopKind
 from nfvbed.records.drops import Cause
 from nfvbed.records.readings import Unavailable
@@ -50,18 +50,18 @@ def test_frames_that_came_twice_are_named() -> None:
 @pytest.mark.parametrize(
     ("forward", "after", "place", "kind"),
     [
-        (counts(sent=0, received=0, unsent=1000), p2p(0, 0), "sent on port 0", Break.GENERATOR_TX),
-        (NONE, p2p(0, 0), "p0 rx", Break.SWITCH_RX),
-        (NONE, p2p(1000, 0), "p1 tx", Break.NO_FLOW),
-        (NONE, p2p(1000, 0, tx0=2000), "p1 tx", Break.WRONG_PORT),
-        (counts(received=600, lost=400), p2p(1000, 600, drops={"tx_dropped": 400}), "p1 tx", Break.DROPPED),
-        (counts(received=600, lost=400), p2p(1000, 600), "p1 tx", Break.INSIDE),
-        (counts(received=600, lost=400), p2p(), "received on port 1", Break.GENERATOR_RX),
-        (counts(received=0, lost=1000, corrupted=1000), p2p(), "received on port 1", Break.GENERATOR_RX),
+        (counts(sent=0, received=0, unsent=1000), p2p(0, 0), "sent on port 0", LossKind.GENERATOR_TX),
+        (NONE, p2p(0, 0), "p0 rx", LossKind.SWITCH_RX),
+        (NONE, p2p(1000, 0), "p1 tx", LossKind.NO_FLOW),
+        (NONE, p2p(1000, 0, tx0=2000), "p1 tx", LossKind.WRONG_PORT),
+        (counts(received=600, lost=400), p2p(1000, 600, drops={"tx_dropped": 400}), "p1 tx", LossKind.DROPPED),
+        (counts(received=600, lost=400), p2p(1000, 600), "p1 tx", LossKind.INSIDE),
+        (counts(received=600, lost=400), p2p(), "received on port 1", LossKind.GENERATOR_RX),
+        (counts(received=0, lost=1000, corrupted=1000), p2p(), "received on port 1", LossKind.GENERATOR_RX),
     ],
 )
 def test_the_first_hop_that_lacks_frames_is_named(
-    forward: DirectionCounts, after: tuple[Hop, ...], place: str, kind: Break
+    forward: DirectionCounts, after: tuple[Hop, ...], place: str, kind: LossKind
 ) -> None:
     first, second = traced(forward, counts(), after)
     assert (first.lost_at, first.kind) == (place, kind)
@@ -72,9 +72,9 @@ def test_the_first_hop_that_lacks_frames_is_named(
 def test_the_return_path_is_followed_on_its_own() -> None:
     forward, back = traced(counts(), NONE, p2p(tx0=0))
     assert forward.complete
-    assert (back.lost_at, back.kind) == ("p0 tx", Break.NO_FLOW)
+    assert (back.lost_at, back.kind) == ("p0 tx", LossKind.NO_FLOW)
     forward, back = traced(counts(), NONE, p2p(rx1=0, tx0=0))
-    assert (back.lost_at, back.kind) == ("p1 rx", Break.SWITCH_RX)
+    assert (back.lost_at, back.kind) == ("p1 rx", LossKind.SWITCH_RX)
 
 
 def test_drop_counters_and_the_wrong_port_are_in_the_hint() -> None:
@@ -101,7 +101,7 @@ def test_the_counter_that_rose_says_why_and_lost_is_counted_among_sent(counter: 
         for hop in p2p(415, 0)
     )
     first, _ = traced(late, counts(), after)
-    assert (first.lost_at, first.kind) == ("p1 tx", Break.DROPPED)
+    assert (first.lost_at, first.kind) == ("p1 tx", LossKind.DROPPED)
     assert [(drop.counter, drop.place, drop.frames, drop.cause) for drop in first.dropped] == [
         (counter, "p1 tx", 415, cause),
         ("ovs_rx_qos_drops", "p0 rx", 9, Cause.QOS),
@@ -117,7 +117,7 @@ def test_what_the_datapath_dropped_between_two_ports_is_told() -> None:
     inside = Hop(name="datapath", drops=drops, counted_by=CounterSource.OVS)
     after = (Hop(name="p0", rx_packets=1000), inside, Hop(name="p1", tx_packets=993))
     (trace,) = follow(1000, result(counts(received=993, lost=7)), before, after)
-    assert (trace.lost_at, trace.kind) == ("p1 tx", Break.DROPPED)
+    assert (trace.lost_at, trace.kind) == ("p1 tx", LossKind.DROPPED)
     assert "a meter's rate was exceeded (datapath_drop_meter 7 at datapath)" in trace.hint
     assert "tx_dropped" not in trace.hint, "a counter of several causes adds nothing to one that names its own"
 
@@ -138,7 +138,7 @@ def test_a_hop_in_between_counts_on_its_own_side_and_one_without_counters_is_pas
     only = counts(received=0, lost=1000)
     (trace,) = follow(1000, result(only), before, after)
     assert [p.packets for p in trace.points] == [1000, 1000, None, 400, 0, 0]
-    assert (trace.lost_at, trace.kind) == ("vnf rx", Break.INSIDE)
+    assert (trace.lost_at, trace.kind) == ("vnf rx", LossKind.INSIDE)
 
 
 def test_hops_that_show_nothing_leave_the_generators_own_count() -> None:
@@ -185,14 +185,14 @@ def bridge(**rises: int) -> tuple[Hop, ...]:
 @pytest.mark.parametrize(
     ("rises", "place", "kind"),
     [
-        ({"g0": 0, "s0": 0, "s1": 0, "g1": 0}, "generator port 0 (g0) tx", Break.GENERATOR_TX),
-        ({"s0": 0, "s1": 0, "g1": 0}, "br0 port s0 rx", Break.SWITCH_RX),
-        ({"s1": 0, "g1": 0}, "br0 port s1 tx", Break.NO_FLOW),
-        ({"g1": 0}, "generator port 1 (g1) rx", Break.GENERATOR_RX),
-        ({}, "received on port 1", Break.GENERATOR_RX),
+        ({"g0": 0, "s0": 0, "s1": 0, "g1": 0}, "generator port 0 (g0) tx", LossKind.GENERATOR_TX),
+        ({"s0": 0, "s1": 0, "g1": 0}, "br0 port s0 rx", LossKind.SWITCH_RX),
+        ({"s1": 0, "g1": 0}, "br0 port s1 tx", LossKind.NO_FLOW),
+        ({"g1": 0}, "generator port 1 (g1) rx", LossKind.GENERATOR_RX),
+        ({}, "received on port 1", LossKind.GENERATOR_RX),
     ],
 )
-def test_a_bridge_with_the_generators_own_links_as_hops(rises: dict[str, int], place: str, kind: Break) -> None:
+def test_a_bridge_with_the_generators_own_links_as_hops(rises: dict[str, int], place: str, kind: LossKind) -> None:
     before = bridge(g0=0, s0=0, s1=0, g1=0)
     zero = tuple(h.model_copy(update={"rx_packets": 0, "tx_packets": 0}) if h.name != "br0" else h for h in before)
     forward, back = follow(1000, result(NONE, counts()), zero, bridge(**rises))
@@ -207,7 +207,7 @@ def test_frames_that_were_late_are_not_lost_and_the_trace_is_tried_again() -> No
     assert "477 frames were not sent" in forward.note
     refused = counts(sent=523, received=523, unsent=477, refused=477)
     forward, _ = traced(refused, counts(), p2p(523, 523))
-    assert (forward.kind, forward.lost_at) == (Break.GENERATOR_TX, "sent on port 0")
+    assert (forward.kind, forward.lost_at) == (LossKind.GENERATOR_TX, "sent on port 0")
     site, generator = FakeSite(), FakeGenerator(result(late, counts()))
     site.hop_readings = [BEFORE, p2p(523, 523)] * 5
     assert run_trace(site, site.deployment, generator, 64, 1000).complete
@@ -219,7 +219,7 @@ def test_refused_frames_are_tried_again_and_stay_a_break_when_they_are_always_re
     site, generator = FakeSite(), FakeGenerator(result(refused, counts()))
     site.hop_readings = [BEFORE, p2p(523, 523)] * 5
     report = run_trace(site, site.deployment, generator, 64, 1000)
-    assert report.directions[0].kind is Break.GENERATOR_TX
+    assert report.directions[0].kind is LossKind.GENERATOR_TX
     assert not site.hop_readings
 
 
@@ -258,21 +258,21 @@ def test_vnfs_side_by_side_each_get_their_share() -> None:
 @pytest.mark.parametrize(
     ("forward", "after", "place", "kind"),
     [
-        (counts(), parallel((1000, 0)), "v2a tx", Break.WRONG_SHARE),
-        (counts(), parallel((0, 1000)), "v1a tx", Break.WRONG_SHARE),
-        (counts(received=500, lost=500), parallel((500, 0)), "v2a tx", Break.NO_FLOW),
-        (counts(received=500, lost=500), parallel((1000, 0), out=500), "v2a tx", Break.WRONG_PORT),
+        (counts(), parallel((1000, 0)), "v2a tx", LossKind.WRONG_SHARE),
+        (counts(), parallel((0, 1000)), "v1a tx", LossKind.WRONG_SHARE),
+        (counts(received=500, lost=500), parallel((500, 0)), "v2a tx", LossKind.NO_FLOW),
+        (counts(received=500, lost=500), parallel((1000, 0), out=500), "v2a tx", LossKind.WRONG_PORT),
         (
             counts(received=750, lost=250),
             parallel((500, 500), out=750, vnf2_port_1=250, v2b=250),
             "vnf2 port 1 tx",
-            Break.INSIDE,
+            LossKind.INSIDE,
         ),
-        (counts(received=999, lost=1), parallel(out=999), "s1 tx", Break.INSIDE),
+        (counts(received=999, lost=1), parallel(out=999), "s1 tx", LossKind.INSIDE),
     ],
 )
 def test_share_that_a_vnf_lacks_is_found(
-    forward: DirectionCounts, after: tuple[Hop, ...], place: str, kind: Break
+    forward: DirectionCounts, after: tuple[Hop, ...], place: str, kind: LossKind
 ) -> None:
     trace, back = parallel_trace(forward, after)
     assert not trace.complete

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from nfvbed.plan.completeness import Completeness, DoneTest, DoneTrial, completeness
+from nfvbed.plan.completeness import CompletedTest, CompletedTrial, Completeness, completeness
 from nfvbed.plan.estimate import Overheads, length_s, shortest
 from nfvbed.plan.plan import Plan, expand
 from nfvbed.records import CoreDistance, Preset
@@ -25,9 +25,9 @@ def classify(distances: Sequence[CoreDistance | None]) -> list[str]:
     ]
 
 
-def done(plan: Plan, rounds: Sequence[tuple[int, CoreDistance | None]], only: str = "") -> list[DoneTrial]:
+def done(plan: Plan, rounds: Sequence[tuple[int, CoreDistance | None]], only: str = "") -> list[CompletedTrial]:
     return [
-        DoneTrial(number, trial.cell, trial.preset, distance)
+        CompletedTrial(number, trial.cell, trial.preset, distance)
         for number, distance in rounds
         for trial in plan.round(number)
         if only in trial.cell
@@ -35,16 +35,16 @@ def done(plan: Plan, rounds: Sequence[tuple[int, CoreDistance | None]], only: st
     ]
 
 
-def curves(cells: Sequence[str], rounds: Sequence[tuple[int, CoreDistance | None]]) -> list[DoneTest]:
+def curves(cells: Sequence[str], rounds: Sequence[tuple[int, CoreDistance | None]]) -> list[CompletedTest]:
     return [
-        DoneTest(number, cell, "loss-curve", ResultKind.LOSS_CURVE, "", (distance,))
+        CompletedTest(number, cell, "loss-curve", ResultKind.LOSS_CURVE, "", (distance,))
         for number, distance in rounds
         for cell in cells
     ]
 
 
 def stand(
-    plan: Plan, trials: Sequence[DoneTrial], without: Sequence[str] = (), tests: Sequence[DoneTest] = ()
+    plan: Plan, trials: Sequence[CompletedTrial], without: Sequence[str] = (), tests: Sequence[CompletedTest] = ()
 ) -> Completeness:
     return completeness(plan, trials, classify, without, tests)
 

@@ -3,7 +3,7 @@
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from nfvbed.compare.series import Measured, Setting
+from nfvbed.compare.series import Setting, SettingFigure
 from nfvbed.report.openmetrics import LABELS, history_text, labels_of, metric_unit, newest_figures, timestamp
 
 SETTING = Setting(
@@ -15,7 +15,7 @@ SETTING = Setting(
 def measured(value, at, unit="frames/s", run="r", **changed):
     setting = SETTING.model_copy(update=changed)
     hashes = dict.fromkeys(("host_hash", "config_hash", "rig_hash"), "0" * 64)
-    return Measured(setting=setting, run=run, at=at, cell="c", value=value, unit=unit, **hashes)
+    return SettingFigure(setting=setting, run=run, at=at, cell="c", value=value, unit=unit, **hashes)
 
 
 OLD, NEW = "2026-01-02T03:04:05+00:00", "2026-02-02T03:04:05+00:00"

@@ -11,7 +11,7 @@ from nfvbed.dataplanes.catalogue import VariantModel
 from nfvbed.plan.cells import Point
 from nfvbed.plan.plan import expand
 from nfvbed.plan.stored import stored_study
-from nfvbed.records import Preset, Renewed, Status
+from nfvbed.records import Preset, RenewedPart, Status
 from nfvbed.run.ledger import PLAN_FORMAT
 from nfvbed.run.looks import Look, decided
 from nfvbed.run.observer import Observer, RoundEnd
@@ -127,7 +127,7 @@ def test_a_visit_has_its_trials_in_order_and_says_what_it_renewed(store: Store) 
         visits.setdefault((trial.round, trial.cell), []).append(trial.preset)
     assert list(visits) == [(1, "sim-a/p2p/64"), (1, "sim-b/p2p/64"), (2, "sim-b/p2p/64"), (2, "sim-a/p2p/64")]
     assert set(map(tuple, visits.values())) == {(Preset.MRR,) * 3 + (Preset.PACED, Preset.COMMON)}
-    assert {trial.renewed for trial in store.trials(run.id)} == {Renewed.DEPLOYMENT}
+    assert {trial.renewed for trial in store.trials(run.id)} == {RenewedPart.DEPLOYMENT}
 
 
 def test_the_common_load_is_a_part_of_the_lowest_rate_so_far(store: Store) -> None:

@@ -79,6 +79,18 @@ def test_timelines_are_asked_for_and_read(fake: FakeNfvgen) -> None:
     assert (start["timeline_ns"], start["then"]) == (1000, {"rate_pps": 2, "duration_ns": 1_000_000})
 
 
+def test_counts_of_queues_are_read(fake: FakeNfvgen) -> None:
+    names = ("sent", "unsent", "late", "refused", "received", "lost", "reordered", "duplicated", "corrupted")
+    queues = [dict.fromkeys(names, 0) | {"sent": sent, "received": sent} for sent in (501, 499)]
+    fake.replies["hello"] = lambda _: HELLO | {"cores": [1, 2], "queues": 2}
+    fake.replies["stats"] = lambda _: {
+        "state": "done", "elapsed_ns": 1, "error": None, "trial": trial(direction(0, 1, queues=queues))
+    }  # fmt: skip
+    generator = client(fake)
+    assert generator.hello().raw["queues"] == 2
+    assert generator.run(replace(REQUEST, bidirectional=False)).directions[0].sent == 1000
+
+
 def test_destinations_are_named_only_where_the_deployment_asks_for_some(fake: FakeNfvgen) -> None:
     client(fake).run(REQUEST)
     client(fake, destination_macs=("02:00:00:00:00:08", "02:00:00:00:01:08"), destination_mac_count=2).run(REQUEST)

@@ -22,7 +22,7 @@ def listen(path: Path, uid: int) -> socket.socket:
     """Listen on a socket for one user (and root); a socket that a killed relay left is replaced.
 
     Args:
-        path: of the socket; its folder's name may be longer than a socket's may be.
+        path: its folder's name may be longer than a socket's may be.
     """
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

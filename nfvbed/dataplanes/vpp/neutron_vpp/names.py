@@ -8,7 +8,7 @@ from pathlib import Path
 AGENT_TYPE = "VPP agent"
 BINARY = "nfvbed-vpp-agent"
 FOLDER = Path("/run/nfvbed")
-"""Of a node: sockets of guests and of VPP."""
+"""Folder of a node, for sockets of guests and of VPP."""
 SETTINGS = FOLDER / "vpp-agent.json"
 API = FOLDER / "vpp" / "api.sock"
 NETWORK_TYPES = ("flat", "vlan", "local")

@@ -31,7 +31,7 @@ class Port:
 
 
 @dataclass(frozen=True)
-class _Joined:
+class _JoinedInterfaces:
     """How interfaces are joined now."""
 
     pairs: frozenset[frozenset[int]]
@@ -50,7 +50,7 @@ class Plumbing:
         """Make and remove interfaces until VPP has what is wanted; return the ids of removed ports.
 
         Args:
-            ports: all that are bound to this host.
+            ports: all ports that are bound to this host.
 
         Raises:
             NfvbedError: VPP refuses something, or does not answer; the next call goes on from there.
@@ -151,14 +151,14 @@ class Plumbing:
     def _remove_domain(self, number: int) -> None:
         self._api.call("bridge_domain_add_del_v2", bd_id=number, is_add=False)
 
-    def _joined(self) -> _Joined:
+    def _joined(self) -> _JoinedInterfaces:
         connects = {(int(one.rx_sw_if_index), int(one.tx_sw_if_index)) for one in self._dump("l2_xconnect_dump")}
         domains = {
             str(one.bd_tag): (int(one.bd_id), frozenset(int(member.sw_if_index) for member in one.sw_if_details))
             for one in self._dump("bridge_domain_dump", bd_id=_ALL)
             if str(one.bd_tag)
         }
-        return _Joined(frozenset(frozenset(pair) for pair in connects), domains)
+        return _JoinedInterfaces(frozenset(frozenset(pair) for pair in connects), domains)
 
     def _dump(self, message: str, **arguments: Any) -> list[Any]:
         return list(self._api.call(message, **arguments))
@@ -168,7 +168,7 @@ def interfaces(api: Api, *, linked: bool = False) -> dict[str, int]:
     """Return VPP's interfaces by tag: `port:ID` for a port of Neutron's, `uplink:NAME` for a physical network.
 
     Args:
-        linked: only those whose other side is there.
+        linked: whether those without another side are left out.
     """
     wanted = calls.LINK_UP if linked else 0
     shown = [one for one in api.call("sw_interface_dump") if int(one.flags) & wanted == wanted]

@@ -17,7 +17,7 @@ def access_file(order: Order, python: Path) -> str:
     """Return an inventory with the variables of Ansible's connections.
 
     Args:
-        python: of the environment, for tasks on this machine: by default Ansible takes the first one on a path.
+        python: Python of the environment, for tasks on this machine: by default Ansible takes the first one on a path.
 
     Raises:
         ConfigurationError: the site's file does not say how a machine is reached.

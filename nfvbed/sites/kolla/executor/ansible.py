@@ -17,11 +17,11 @@ from ansible_runner.exceptions import AnsibleRunnerException
 from nfvbed.errors import DeployError
 from nfvbed.patience import patient
 from nfvbed.sites.kolla.executor import leftovers
-from nfvbed.sites.kolla.executor.events import Story
+from nfvbed.sites.kolla.executor.events import PlaybookRun
 from nfvbed.sites.kolla.executor.toolset import Toolset
 
 INHERITED = ("HOME", "LANG", "LOGNAME", "PATH", "SSH_AUTH_SOCK", "TERM", "TMPDIR", "USER")
-"""Of the environment of this process; a program that prints a vault's password sees no more."""
+"""Variables of this process's environment; a program that prints a vault's password sees no more."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Ansible looks for interpreters on it: a user's own (pyenv's, ...) are not for tasks."""
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
@@ -63,23 +63,21 @@ class Ansible:
     """The programs of an environment, run for one rack.
 
     Args:
-        roles: nfvbed's own roles.
-        mark: in the environment of every process that is started, by which it is found.
+        mark: variable of every process's environment, by which it is found.
     """
 
     tools: Toolset
     roles: Path
     mark: str
 
-    def run(self, argv: Sequence[str], story: Story, log: Path) -> int:
+    def run(self, argv: Sequence[str], story: PlaybookRun, log: Path) -> int:
         """Run a program of the environment to its end, and return its exit status.
 
         What it and its children leave running is ended, also when this is interrupted.
 
         Args:
             argv: the program's name, and its arguments. No secret may be among them.
-            story: takes all events.
-            log: gets what they print, without secrets.
+            log: file of what they print, without secrets.
 
         Raises:
             DeployError: ansible-runner could not run it.
@@ -109,7 +107,7 @@ class Ansible:
             finally:
                 leftovers.end(self.mark, gently=True)
 
-    def _run(self, config: RunnerConfig, arguments: list[str], story: Story, log: Path) -> int:
+    def _run(self, config: RunnerConfig, arguments: list[str], story: PlaybookRun, log: Path) -> int:
         config.prepare()
         # It takes these from files alone, and forgets what it was given.
         config.suppress_output_file, config.pexpect_timeout = True, _POLL_S

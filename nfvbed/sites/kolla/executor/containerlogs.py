@@ -19,7 +19,7 @@ from typing import Any
 ENGINES = ("docker", "podman")
 """Kolla's `kolla_container_engine`."""
 LABEL = "kolla_version"
-"""Of all images of Kolla's, and so of their containers: its own `cleanup-containers` goes by it."""
+"""Label of all images of Kolla's, and so of their containers: its own `cleanup-containers` goes by it."""
 FORMAT = "{{.Names}}\t{{.State}}\t{{.Status}}"
 LOGS = Path("/var/log/kolla")
 """Volume in which services of Kolla's write files of their own."""

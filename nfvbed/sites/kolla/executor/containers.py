@@ -34,7 +34,7 @@ class FailingContainer(Record):
 
     name: str
     state: str
-    """As the engine says: `restarting`, `exited`, ..."""
+    """State in the engine's words: `restarting`, `exited`, ..."""
     status: str
     """The same with its exit status or its health, and since when."""
     said: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class FailingContainer(Record):
         return tuple(f"{source}{line}" for source, lines in sources for line in lines)
 
 
-class _Told(Record):
+class _MachineAnswer(Record):
     """The answer of one machine."""
 
     engine: str | None
@@ -83,7 +83,7 @@ class FailingContainers:
     """What the machines answered about their containers."""
 
     of_machines: tuple[tuple[str, FailingContainer], ...] = ()
-    """With the machine's name; the likeliest cause first."""
+    """Each container with its machine's name; the likeliest cause first."""
     not_asked: tuple[str, ...] = ()
     """Machines that could not be asked, each with the reason, and lines of their engines after it."""
 
@@ -105,8 +105,8 @@ def ask_all(site: KollaSiteSpec, failures: Sequence[TaskFailure], scrub: Scrubbe
     """Ask all machines of Kolla's at the same time; nothing is changed there.
 
     Args:
-        failures: of tasks: their machines and the containers that they name come first, and machines that could not be
-            reached are not asked.
+        failures: the machines and containers that they name come first; machines that could not be reached are not
+            asked.
     """
     dead = {one.host for one in failures if one.unreachable}
     ways = {name: site.reached(name) for name, host in site.hosts.items() if "generator" not in host.roles}
@@ -140,10 +140,10 @@ def _roles_on(machine: str, failures: Sequence[TaskFailure]) -> list[str]:
     return sorted({name for name in named if _ROLE.fullmatch(name)})
 
 
-def _ask(way: RemoteHostSpec, folder: Path, roles: Sequence[str]) -> _Told:
+def _ask(way: RemoteHostSpec, folder: Path, roles: Sequence[str]) -> _MachineAnswer:
     with SshHost(way, folder) as host:
         answer = host.run(["python3", "-", *roles], data=_SCRIPT.read_bytes(), timeout_s=_TIME_LIMIT_S)
-    return _Told.model_validate(json.loads(answer.text))
+    return _MachineAnswer.model_validate(json.loads(answer.text))
 
 
 def _order(

@@ -35,9 +35,8 @@ class RackRequest:
     """A deployment that is asked for.
 
     Args:
-        pinning: which compute is to have which variant.
-        inventory: a user's own, in place of the rendered one; None: it is rendered.
-        tags: Kolla's, of the services that are deployed; empty: all.
+        inventory: a user's own, in place of the rendered one; None: there is none.
+        tags: tags of Kolla's services that are deployed; empty: all services.
     """
 
     pinning: Pinning
@@ -52,7 +51,7 @@ class PreparedDeployment:
     """The parts of a deployment, read and found to fit together.
 
     Args:
-        files: that Kolla is given, by path.
+        files: files that Kolla is given, by path.
     """
 
     plan: tuple[Stage, ...]
@@ -87,7 +86,6 @@ def deploy(
     """Deploy, or go on where an earlier command stopped.
 
     Args:
-        examine: the preflight.
         how: stages in place of nfvbed's, for tests.
 
     Returns:

@@ -33,7 +33,6 @@ def destroy(
     The user has confirmed it: see `nfvbed.spec.confirming`.
 
     Args:
-        project: whose playbooks are run.
         how: stages in place of nfvbed's, for tests.
 
     Raises:

@@ -8,9 +8,9 @@ from nfvbed.sites.kolla.executor.scrub import Scrubber
 from nfvbed.sites.stages import Observer, Position
 
 _TEXTS = ("msg", "stderr", "module_stderr", "stdout", "module_stdout", "reason", "censored")
-"""Of a result, what says best why it failed comes first."""
+"""Keys of a result; what says best why it failed comes first."""
 _LINES = 8
-"""Of what a failed task said."""
+"""The most lines of what a failed task said."""
 _TRACEBACK = "Traceback (most recent call last)"
 
 
@@ -32,13 +32,8 @@ class TaskFailure:
 
 
 @dataclass
-class Story:
-    """The course of one playbook's run, event by event.
-
-    Args:
-        scrub: takes secrets out of every text.
-        observer: is shown the current task.
-    """
+class PlaybookRun:
+    """The course of one playbook's run, event by event."""
 
     scrub: Scrubber
     observer: Observer

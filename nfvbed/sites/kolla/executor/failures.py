@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from nfvbed.errors import DeployError
 from nfvbed.host.remote.failures import refused
 from nfvbed.sites.kolla.executor.containers import FailingContainers
-from nfvbed.sites.kolla.executor.events import Story, TaskFailure
+from nfvbed.sites.kolla.executor.events import PlaybookRun, TaskFailure
 from nfvbed.spec.site import KollaSiteSpec
 
 _OTHERS_SHOWN = 4
@@ -125,15 +125,14 @@ _CASES = (
 
 
 def stage_failed(
-    doing: str, story: Story, site: KollaSiteSpec, log: str, containers: FailingContainers = NOT_ASKED
+    doing: str, story: PlaybookRun, site: KollaSiteSpec, log: str, containers: FailingContainers = NOT_ASKED
 ) -> StageFailed:
     """Return the error for a stage that stopped.
 
     Args:
         doing: stage and variant, in the words of the message.
-        story: of its playbook, which failed.
-        log: the file with all of the output.
-        containers: that were not healthy then.
+        log: file with all of the output.
+        containers: containers that were not healthy then.
     """
     failures = story.final_failures()
     if not failures:

@@ -38,13 +38,13 @@ class Journal(Record):
     """Variants' names by compute, where computes have different ones."""
     release: str
     digest: str
-    """Of all rendered files that Kolla is given: another one makes another deployment."""
+    """Digest of all rendered files that Kolla is given: another one makes another deployment."""
     inputs: Mapping[str, str] | None = None
     """The same of each of a user's own files beside them; None: an older nfvbed wrote it and did not look."""
     destroying: bool = False
     """Whether it is being taken down, or that stopped half-way."""
     mark: str = ""
-    """Of processes that were started for it, in their environment; empty: none can be left."""
+    """Mark of processes that were started for it, in their environment; empty: none can be left."""
     stages: Mapping[str, StageRecord] = Field(default_factory=dict)
     ever_begun: tuple[str, ...] = ()
     """Stages that were begun at any time since nothing was on the machines."""

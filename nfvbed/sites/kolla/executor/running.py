@@ -10,7 +10,7 @@ from nfvbed.sites.kolla.executor import containers, leftovers
 from nfvbed.sites.kolla.executor import journal as journals
 from nfvbed.sites.kolla.executor.ansible import Ansible, new_mark
 from nfvbed.sites.kolla.executor.containers import FailingContainers
-from nfvbed.sites.kolla.executor.events import Story
+from nfvbed.sites.kolla.executor.events import PlaybookRun
 from nfvbed.sites.kolla.executor.failures import StageFailed, stage_failed
 from nfvbed.sites.kolla.executor.journal import Journal, Outcome
 from nfvbed.sites.kolla.executor.places import RackPlaces
@@ -24,12 +24,7 @@ from nfvbed.spec.site import KollaSiteSpec
 
 @dataclass(frozen=True)
 class Rack:
-    """The surroundings of the stages of one rack.
-
-    Args:
-        root: of the project.
-        observer: is shown what goes on.
-    """
+    """The surroundings of the stages of one rack."""
 
     root: Path
     site: KollaSiteSpec
@@ -56,10 +51,6 @@ def require_playbooks(stages: Sequence[Stage]) -> None:
 
 def run_stages(rack: Rack, stages: Sequence[Stage], found: Journal, scrub: Scrubber) -> Journal:
     """Run all stages that are not done yet, and return the changed journal.
-
-    Args:
-        stages: in order.
-        found: the journal before.
 
     Raises:
         StageFailed: one stopped; with the machine, the task and the next step.
@@ -88,7 +79,7 @@ def _run(rack: Rack, stage: Stage, found: Journal, scrub: Scrubber) -> Journal:
     used = found.passwords_used or stage.gives_passwords
     found = found.model_copy(update={"mark": mark, "passwords_used": used}).noted(stage.name, "begun")
     journals.write(rack.places, found)
-    story = Story(scrub, rack.observer)
+    story = PlaybookRun(scrub, rack.observer)
     log = rack.places.logs / f"{stage.name}.log"
     log.unlink(missing_ok=True)
     argv = (*stage.argv(rack.places), *Vault.of(rack.site, rack.tools).options)
@@ -121,7 +112,7 @@ def _run(rack: Rack, stage: Stage, found: Journal, scrub: Scrubber) -> Journal:
     return found
 
 
-def _failed(rack: Rack, stage: Stage, found: Journal, story: Story, log: Path) -> StageFailed:
+def _failed(rack: Rack, stage: Stage, found: Journal, story: PlaybookRun, log: Path) -> StageFailed:
     """Return the error of a stage, with what containers say where the machines have some."""
     asked = FailingContainers()
     if (found.passwords_used or stage.uses_engine) and story.final_failures():

@@ -38,8 +38,7 @@ def secrets_in(text: str, passwords: Path) -> tuple[str, ...]:
     """Return all values of Kolla's passwords.
 
     Args:
-        text: of the file, decrypted.
-        passwords: path of the file, for messages.
+        text: decrypted text of the file.
 
     Raises:
         ConfigurationError: it is not such a text.

@@ -94,7 +94,7 @@ def deploying(root: Path, site: KollaSiteSpec, tags: tuple[str, ...] = ()) -> tu
     """Return the stages that deploy.
 
     Args:
-        tags: Kolla's, of the services that are deployed; nothing comes after them. Empty: all of the cloud.
+        tags: tags of Kolla's services that are deployed, with nothing after them; empty: all of the cloud.
     """
     folder = root / PLAYBOOKS
     services = (

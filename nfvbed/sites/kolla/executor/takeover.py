@@ -10,7 +10,7 @@ from nfvbed.spec.textfile import read_text
 from nfvbed.vnfs.descriptors.yamltext import dump
 
 KOLLAS_NAME = "kolla-admin"
-"""Of the administrator's entry in Kolla's `clouds.yaml`."""
+"""Name of the administrator's entry in Kolla's `clouds.yaml`."""
 
 
 def take_over(places: RackPlaces, site: str) -> None:

@@ -14,7 +14,7 @@ from nfvbed.sites.kolla.executor.toolset import Toolset
 from nfvbed.spec.site import KollaSiteSpec
 
 HEADER = "$ANSIBLE_VAULT;"
-"""With which an encrypted file begins."""
+"""Begins an encrypted file."""
 _TIMEOUT_S = patient(60.0)
 _FOR_OTHERS = 0o077
 

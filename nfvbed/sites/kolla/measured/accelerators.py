@@ -17,7 +17,7 @@ NOVA, LIBVIRT = "nova_compute", "nova_libvirt"
 """Kolla's containers (its role nova-cell)."""
 _FILE = "/etc/nova/nova.conf"
 _OF_TYPES = {"kvm": Accelerator.KVM, "qemu": Accelerator.TCG}
-"""Of Nova's `[libvirt] virt_type`, and of libvirt's domains, which have the same names."""
+"""Accelerators by Nova's `[libvirt] virt_type`, and by libvirt's domain types, which have the same names."""
 _NOVAS_OWN = "kvm"
 """Nova's value where its file has none."""
 _DOMAIN = re.compile(r"<domain\s[^>]*\btype=['\"](\w+)['\"]")
@@ -39,7 +39,7 @@ def of_guest(site: KollaSiteSpec, compute: str, instance: str) -> Accelerator:
     """Return the accelerator with which libvirt runs an instance; none: it is another kind.
 
     Args:
-        instance: its id, which Nova gives the domain too.
+        instance: id of the instance, which Nova gives the domain too.
 
     Raises:
         as `of_nova`.

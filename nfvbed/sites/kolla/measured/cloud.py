@@ -10,6 +10,7 @@ from openstack.connection import Connection
 
 from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.instances import PlacedInstance
+from nfvbed.cloud.tacker import ownflavors
 from nfvbed.cloud.tacker.connection import asking, connect
 from nfvbed.dataplanes.computes.refusals import require_chain
 from nfvbed.errors import DeployError, UnsupportedError
@@ -39,9 +40,8 @@ class DeployedRack:
     """A deployed rack, and what is on its machines.
 
     Args:
-        places: its files.
-        flavors: from which VNFs are made.
-        release: with which it was deployed.
+        flavors: flavors that VNFs are made from.
+        release: release that it was deployed with.
     """
 
     site: KollaSiteSpec
@@ -118,7 +118,6 @@ class RackCloud(ExistingCloud):
     """The cloud that kolla-ansible deployed for a rack; nfvbed is its administrator.
 
     Args:
-        spec: the rack's cloud, as a site of kind cloud describes one.
         root: of the project.
         rack: what is on the machines.
     """
@@ -134,7 +133,7 @@ class RackCloud(ExistingCloud):
 
     @cached_property
     def connection(self) -> Connection:
-        """With the access that Kolla wrote."""
+        """The connection with the access that Kolla wrote."""
         return connect(self.rack.site.name, self.rack.places.clouds)
 
     @cached_property
@@ -144,11 +143,19 @@ class RackCloud(ExistingCloud):
 
     def bring_up(self) -> None:
         """Make the networks and flavors that are missing, and check what a path needs."""
-        placing = aggregates.ASKED_FOR if self.rack.pinning.is_mixed else None
-        contents.provide(self.connection, self.rack.site, self.rack.pinning, self.rack.flavors, placing)
+        contents.provide(self.connection, self.rack.site, self.rack.pinning, self.rack.flavors, self._placing)
         if self.rack.pinning.is_mixed:
             aggregates.provide(self.connection, self.rack.pinning)
         super().bring_up()
+
+    def provide_flavor(self, flavor: Flavor) -> None:
+        """Make a flavor of an experiment that is missing, for the same computes as those of files."""
+        ownflavors.provide(self.connection, flavor, self._placing)
+
+    @property
+    def _placing(self) -> Mapping[str, str] | None:
+        """Extra specs of all flavors, which say on which computes their instances are; None: on any."""
+        return aggregates.ASKED_FOR if self.rack.pinning.is_mixed else None
 
     def networks_for(self, variant: Variant) -> PathNetworks:
         """Return the networks on the physical network of the variant's ports, and tunnels where all computes have any.

@@ -31,9 +31,8 @@ def provide(
     """Make the networks and flavors that are missing; idempotent.
 
     Args:
-        connection: the administrator's.
         site: the rack, whose file has the VLANs of the generator's ports.
-        flavors: from which VNFs are made.
+        flavors: flavors that VNFs are made from.
         placing: extra specs of all flavors, which say on which computes their instances are; None: on any.
 
     Raises:
@@ -58,9 +57,6 @@ def provide_tunnels(connection: Connection, names: Collection[str]) -> None:
     """Make networks that are tunnels (VXLAN) between computes, where they are missing; idempotent.
 
     What a tenant makes is a VLAN first (`neutron_tenant_network_types`), so the type is asked for.
-
-    Args:
-        connection: the administrator's.
 
     Raises:
         OnboardError, UnsupportedError: the cloud refuses it.

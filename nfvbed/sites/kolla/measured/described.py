@@ -9,9 +9,9 @@ from nfvbed.spec.remote import GeneratorHostSpec
 from nfvbed.spec.site import CloudSiteSpec, KollaSiteSpec
 
 OF_NICS = PathNetworks(("nfvbed-left", "nfvbed-right"), ("nfvbed-link1", "nfvbed-link2"), ("nfvbed-tunnel1",))
-"""Of switches that have NICs of role dpdk, and of devices on such a NIC."""
+"""Networks of switches that have NICs of role dpdk, and of devices on such a NIC."""
 OF_FUNCTIONS = PathNetworks(("nfvbed-vf-left", "nfvbed-vf-right"), ("nfvbed-vf-link1", "nfvbed-vf-link2"))
-"""Of virtual functions: their NICs are on another physical network."""
+"""Networks of virtual functions: their NICs are on another physical network."""
 
 
 def path_networks(plane: KollaPlane) -> PathNetworks:
@@ -23,7 +23,7 @@ def described(site: KollaSiteSpec, release: str) -> CloudSiteSpec:
     """Return a rack's cloud as a site of kind cloud describes one.
 
     Args:
-        release: with which it was deployed.
+        release: release that it was deployed with.
 
     Raises:
         ConfigurationError: the file does not say what the generator is.

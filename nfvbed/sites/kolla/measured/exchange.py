@@ -31,7 +31,7 @@ def require_twins(site: KollaSiteSpec, described: Mapping[str, Mapping[str, Any]
     """Make sure that two computes are alike: otherwise their variants cannot be exchanged within one run.
 
     Args:
-        described: its two pinned computes, as `twins.describe` does.
+        described: its two pinned computes, described by `twins.describe`.
 
     Raises:
         UnsupportedError: their host hashes differ; with what differs.

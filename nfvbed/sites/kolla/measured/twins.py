@@ -26,9 +26,6 @@ _MIB_PER_GIB = 1024
 def describe(site: KollaSiteSpec, computes: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Ask computes, at the same time, and return the description of each.
 
-    Args:
-        computes: names of its machines.
-
     Raises:
         ConfigurationError: the site's file does not say how one is reached.
         ConnectionLost, HostRefused, PrerequisiteError, DeployError: one cannot be asked.

@@ -32,9 +32,8 @@ def examine(project: Project, site: KollaSiteSpec, pinning: Pinning, release: Ko
     """Ask all machines over SSH, and return all faults; nothing is changed.
 
     Args:
-        project: its flavors are checked too, as they will be made in the cloud.
-        pinning: which compute is to have which variant.
-        release: with which the rack is to be deployed.
+        project: its flavors are checked too, as they are made in the cloud.
+        release: release that is to be deployed.
     """
     return examine_gathered(project, site, pinning, release, gather(site))
 
@@ -68,9 +67,9 @@ def preflight(
     """Return all faults, from facts alone.
 
     Args:
-        release: with which the rack is to be deployed.
-        facts: of the machines that could be asked, by name; of the others only the file is checked.
-        flavors: that will be made in the cloud.
+        release: release that is to be deployed.
+        facts: facts of the machines that could be asked, by name; of the others only the file is checked.
+        flavors: flavors that are made in the cloud.
     """
     findings = [finding for variant in pinning.each for finding in _check_variant(variant, release)]
     findings += _check_together(pinning, site)

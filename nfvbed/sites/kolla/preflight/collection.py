@@ -14,11 +14,7 @@ _FIX = (
 
 
 def check_collection(root: Path, site: KollaSiteSpec) -> Iterator[Finding]:
-    """Find out before anything is prepared whether `bootstrap-servers` could run; a box has nfvbed's role for it.
-
-    Args:
-        root: of the project.
-    """
+    """Find out before anything is prepared whether `bootstrap-servers` could run; a box has nfvbed's role for it."""
     if site.machines == "box" or not collectionfolders.is_needed(root) or collectionfolders.found(root):
         return
     yield Finding(

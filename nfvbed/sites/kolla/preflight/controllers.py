@@ -12,7 +12,7 @@ def check_controllers(site: KollaSiteSpec, facts: Mapping[str, MachineFacts]) ->
     """Compare the controllers' number with what a majority needs, and their networks with the virtual address.
 
     Args:
-        facts: of the machines that could be asked.
+        facts: facts of the machines that could be asked.
     """
     controllers = site.hosts_with("controller")
     if len(controllers) % 2 == 0:

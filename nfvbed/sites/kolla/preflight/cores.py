@@ -10,7 +10,7 @@ from nfvbed.spec.rack import MIB_PER_GIB, NumaSpec
 
 KIB_PER_MIB = 1024
 MOST_PAGES_SHARE = 0.95
-"""Of a node's memory: the kernel and the services need the rest."""
+"""The most of a node's memory: the kernel and the services need the rest."""
 SIZES = {MIB_PER_GIB: "hugepages_1g", 2: "hugepages_2m"}
 """Keys of the file, by the size of a page in MiB."""
 

@@ -80,7 +80,7 @@ class NicFacts(Record):
 
     @property
     def named(self) -> str:
-        """As messages name it."""
+        """Name in messages."""
         kind = "no hardware" if self.is_virtual else self.driver and f"driver {self.driver}"
         parts = (self.interface, self.pci, self.mac, kind)
         return ", ".join(part for part in parts if part)
@@ -104,7 +104,7 @@ class MachineFacts(Record):
     system: str
     kernel: str
     boot_id: str
-    """Of this boot of its kernel: no two machines have the same."""
+    """Id of this boot of its kernel: no two machines have the same."""
     isolated: tuple[int, ...]
     """Cores that its scheduler leaves alone."""
     siblings: tuple[tuple[int, ...], ...]

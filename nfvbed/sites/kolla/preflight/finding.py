@@ -30,6 +30,6 @@ def blocking(findings: Iterable[Finding], roles: Collection[str] = ()) -> list[F
     """Return the findings that keep a variant from being deployed.
 
     Args:
-        roles: names of roles that will run before, and repair what they are named for.
+        roles: names of roles that run before, and repair what findings name them for.
     """
     return [finding for finding in findings if finding.stops and finding.prepared_by not in roles]

@@ -35,8 +35,8 @@ def try_functions(site: KollaSiteSpec, facts: Mapping[str, MachineFacts], folder
     """Make the virtual functions of all computes that can be asked, and remove them again.
 
     Args:
-        facts: of the machines that could be asked.
-        folder: of this machine, closed to other users.
+        facts: facts of the machines that could be asked.
+        folder: a folder of this machine that is closed to other users.
     """
     for name, host in site.hosts_with("compute").items():
         there = facts[name].nics if name in facts else ()

@@ -17,7 +17,7 @@ class Functions:
     """Virtual functions of a NIC, as the kernel shows them.
 
     Args:
-        folder: the device's folder in sysfs.
+        folder: folder of the device in sysfs.
     """
 
     def __init__(self, folder: Path) -> None:

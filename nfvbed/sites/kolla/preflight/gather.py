@@ -67,9 +67,9 @@ def ask(way: RemoteHostSpec, folder: Path, named: Collection[str] = (), virtual_
     """Return the facts of one machine, which is asked over SSH.
 
     Args:
-        folder: of this machine, closed to other users.
+        folder: a folder of this machine that is closed to other users.
         named: MAC addresses of its NICs in the site's file.
-        virtual_address: of the rack, for which the machine asks its network; empty: it does not.
+        virtual_address: address of the rack, for which the machine asks its network; empty: it does not.
 
     Raises:
         ConnectionLost, HostRefused: it cannot be reached.

@@ -12,7 +12,8 @@ from nfvbed.spec.rack import AF_PACKET, RackNicSpec
 OF_DPDK = (VFIO, "uio_pci_generic", "igb_uio")
 """Drivers that take a NIC from the kernel."""
 _PACKET_SOCKET_MTU = 1500
-"""Of DPDK's driver on packet sockets with its frames of 2048 B (its `framesz`), which have a header of their own."""
+"""MTU of DPDK's driver on packet sockets with its frames of 2048 B (its `framesz`), which have a header of their own.
+"""
 
 
 def check_nics(subject: Subject) -> Iterator[Finding]:

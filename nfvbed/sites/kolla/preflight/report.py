@@ -27,7 +27,7 @@ class RackReport(SiteReport):
     machines: dict[str, MachineFacts]
     """Those that could be asked."""
     faults: tuple[Finding, ...]
-    """Of all variants that the release can have, each once."""
+    """Faults of all variants that the release can have, each once."""
 
     @property
     def title(self) -> str:
@@ -55,8 +55,8 @@ def examine_rack(
     """Ask all machines once, and check each variant against the answers; pinned ones are checked together.
 
     Args:
-        project: its flavors are checked too, as they will be made in the cloud.
-        release: with which the rack is to be deployed.
+        project: its flavors are checked too, as they are made in the cloud.
+        release: release that is to be deployed.
         try_functions: make virtual functions for a moment.
     """
     gathered = gather(site, try_functions=try_functions)

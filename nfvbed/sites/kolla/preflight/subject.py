@@ -35,8 +35,7 @@ class Subject:
         """Return a finding about this machine.
 
         Args:
-            key: in the machine's part of the site's file; empty: the whole part.
-            observed: on the machine.
+            key: key in the machine's part of the site's file; empty: the whole part.
             prepared_by: name of the role that repairs it.
         """
         where = f"deploy/sites/{self.site.name}.yml hosts.{self.name}" + (f".{key}" if key else "")

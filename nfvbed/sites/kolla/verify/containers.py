@@ -21,9 +21,8 @@ class KollaCommands(MachineCommands):
     """Commands on one machine.
 
     Args:
-        host: its name, in Nova and Neutron.
-        reached: over SSH; connected at the first command.
-        container: with its switch's daemon.
+        reached: connection over SSH, which is made at the first command.
+        container: container of the switch's daemon.
     """
 
     def __init__(self, host: str, reached: SshHost, container: str) -> None:

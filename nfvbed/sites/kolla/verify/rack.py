@@ -23,9 +23,6 @@ _OF_CONTROLLER = ("neutron-dhcp-agent", "neutron-l3-agent", "neutron-metadata-ag
 def verify_rack(order: Order, connection: Connection) -> tuple[Finding, ...]:
     """Read the cloud and all of its machines, and check them; nothing is changed.
 
-    Args:
-        connection: to the cloud's APIs, as an administrator.
-
     Raises:
         ConfigurationError: the site's file does not say how its machines are reached.
     """

@@ -31,11 +31,7 @@ _NOT_SHOWN = f"not shown to these credentials: it takes the role {ADMIN}"
 
 
 class ExistingCloud(Target):
-    """The cloud that a site's file names.
-
-    Args:
-        root: of the project.
-    """
+    """The cloud that a site's file names."""
 
     ours = False
 
@@ -50,7 +46,7 @@ class ExistingCloud(Target):
 
     @cached_property
     def connection(self) -> Connection:
-        """With the credentials of the user's `clouds.yaml`."""
+        """The connection with the credentials of the user's `clouds.yaml`."""
         return connect_as_named(self._spec.os_cloud, self._spec.region)
 
     @property
@@ -79,12 +75,12 @@ class ExistingCloud(Target):
 
     @property
     def networks(self) -> PathNetworks:
-        """As the file names them."""
+        """The networks that the file names."""
         return PathNetworks(self._spec.networks, self._spec.links)
 
     @property
     def accelerator(self) -> Accelerator:
-        """As the file states it."""
+        """The accelerator that the file states."""
         return self._spec.accelerator or Accelerator.NONE
 
     @property
@@ -140,7 +136,7 @@ class ExistingCloud(Target):
             properties = " ".join(f"--property {key}={value}" for key, value in extra_specs(flavor).items())
             raise OnboardError(
                 f"cloud {self._spec.os_cloud} has no flavor {name} that this project sees",
-                where=f"flavors/{flavor.name}.yml",
+                where="flavors of the experiment" if choice.own_flavor else f"flavors/{flavor.name}.yml",
                 observed="Tacker makes instances of a flavor that is there",
                 fix=f"openstack flavor create {name} --vcpus {flavor.vcpus} --ram {flavor.memory_mib} --disk"
                 f" {flavor.disk_gib} {properties} (takes the role {ADMIN}), or another --flavor",

@@ -22,7 +22,6 @@ class ExistingCompute(Compute):
     """The generator's devices on nfvbed's side of a compute; the compute itself is not changed.
 
     Args:
-        variant: as asked for.
         end_macs: returns the addresses of the ports at both ends of a path whose instances are not known.
 
     Raises:

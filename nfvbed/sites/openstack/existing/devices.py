@@ -17,7 +17,7 @@ from nfvbed.records import GeneratorPort, Hop, PortKind
 from nfvbed.spec.existing import CloudPortSpec
 
 _KEY = "ports"
-"""Of the site's file."""
+"""Key of the site's file."""
 _Result = TypeVar("_Result")
 
 

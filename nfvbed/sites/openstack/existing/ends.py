@@ -28,7 +28,7 @@ class GeneratorEnds(ABC):
     """The generator's place, with its ports.
 
     Args:
-        ports: as the site's file names them.
+        ports: ports that the site's file names.
     """
 
     def __init__(self, ports: tuple[CloudPortSpec, CloudPortSpec]) -> None:
@@ -72,7 +72,7 @@ class GeneratorEnds(ABC):
         """Start the generator, and wait until it is ready.
 
         Args:
-            starter: of generators on this machine.
+            starter: starts generators on this machine.
         """
 
 
@@ -105,7 +105,7 @@ class LocalEnds(GeneratorEnds):
 
 
 @dataclass(frozen=True)
-class _There:
+class _GeneratorDevices:
     """A generator's host as it is: names of devices, and the version of nfvgen (empty: none is there)."""
 
     spec: GeneratorHostSpec
@@ -147,11 +147,11 @@ class RemoteEnds(GeneratorEnds):
         return {"engine": f"nfvgen-{self._spec.engine}", "version": version}
 
     @cached_property
-    def _there(self) -> "_There":
+    def _there(self) -> "_GeneratorDevices":
         """What the host answered, asked once."""
         with TemporaryDirectory(prefix="nfvbed-") as directory, SshHost(self._spec, Path(directory)) as host:
             spec = nfvgenthere.with_devices(host, self._spec)
-            return _There(spec, nfvgenthere.version_on(host, spec) if spec.nfvgen is not None else "")
+            return _GeneratorDevices(spec, nfvgenthere.version_on(host, spec) if spec.nfvgen is not None else "")
 
     def verify(self) -> None:
         """Check nothing: a generator that lost its ports reports that itself."""

@@ -10,11 +10,7 @@ from nfvbed.spec.site import CloudSiteSpec
 
 
 class ExistingPath:
-    """The path that the key `existing` of a site's file describes.
-
-    Args:
-        survey: of the site's cloud.
-    """
+    """The path that the key `existing` of a site's file describes."""
 
     def __init__(self, spec: CloudSiteSpec, survey: Survey) -> None:
         self._spec = spec

@@ -42,7 +42,7 @@ class Survey:
     """One survey of a site's cloud; what was read once is kept.
 
     Args:
-        connection: with the credentials of `clouds.yaml`.
+        connection: connection with the credentials of `clouds.yaml`.
     """
 
     def __init__(self, spec: CloudSiteSpec, connection: openstack.connection.Connection) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from nfvbed.cloud.tacker.api import TackerVnf
 from nfvbed.host.timing import Steps
-from nfvbed.records import Renewed, VnfHandle, VnfKind
+from nfvbed.records import RenewedPart, VnfHandle, VnfKind
 from nfvbed.sites.openstack import paths, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud, refuse_onboarded
@@ -18,13 +18,9 @@ API = "none"
 
 
 class ExistingVnfs(VnfProvider):
-    """The instances that the site's file names.
+    """The instances that the site's file names."""
 
-    Args:
-        path: the path in the site's file.
-    """
-
-    renews = Renewed.NOTHING
+    renews = RenewedPart.NOTHING
 
     def __init__(self, site: str, path: ExistingPathSpec, target: ExistingCloud) -> None:
         self._site = site

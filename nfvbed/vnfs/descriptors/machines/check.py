@@ -27,15 +27,11 @@ class CheckContext:
     variant: Variant
     """The data plane."""
     flavors: Mapping[str, Flavor]
-    """Of the machines, by name."""
+    """Flavors of the machines, by name."""
 
 
 def check(vnf: MachinesVnfSpec, flavour: Flavour, against: CheckContext) -> list[Mismatch]:
-    """Return the mismatches of each machine with its flavor, and of its data ports with the variant's.
-
-    Args:
-        against: variant, and the file for its lines.
-    """
+    """Return the mismatches of each machine with its flavor, and of its data ports with the variant's."""
     found = []
     guests = guests_of(vnf, flavour.name)
     for number, (machine, guest) in enumerate(zip(flavour.machines, guests, strict=True)):

@@ -33,9 +33,9 @@ class DeploymentInputs:
     flavors: Mapping[str, Flavor]
     """By name; all that its machines name."""
     image: CloudImage
-    """Of machines that have none of their own."""
+    """Image of machines that have none of their own."""
     own_images: Mapping[str, CloudImage] = field(default_factory=dict)
-    """Of machines that have one, by machine or guest."""
+    """Images of machines that have one, by machine or guest."""
     networks: Mapping[str, str] = field(default_factory=dict)
     """The cloud's, by link; a link that is named here is not made."""
     zones: Mapping[str, str] = field(default_factory=dict)
@@ -72,7 +72,6 @@ def descriptor_of(vnf: MachinesVnfSpec, given: DeploymentInputs, flavours: Seque
     """Return the descriptor of a VNF of several machines.
 
     Args:
-        given: values from the cloud or the command.
         flavours: deployment flavours to include; empty: all.
 
     Raises:

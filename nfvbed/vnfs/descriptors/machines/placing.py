@@ -13,8 +13,7 @@ def spread(groups: Sequence[PlacementSpec], computes: Sequence[str], vnf: str) -
     groups leave it.
 
     Args:
-        computes: those that there are, in the site's order.
-        vnf: for messages.
+        computes: computes, in the site's order.
 
     Raises:
         UnsupportedError: there are fewer than the groups need.
@@ -49,7 +48,7 @@ def require_placed(
 
     Args:
         wanted: computes that were asked for, by machine; a machine that is not in it may be anywhere.
-        hosts: Nova's names of their computes, by machine; one that is not known (empty) is not compared.
+        hosts: Nova's names of their computes, by machine; an empty name is not compared.
 
     Raises:
         OnboardError: one is not.

@@ -47,7 +47,12 @@ def test_the_bridges_variants_reach_it(cloud, variant, name, topology):
 
 @pytest.mark.parametrize(
     ("name", "key"),
-    [("linux-bridge-no-offloads", "offloads"), ("linux-bridge-vhost-net", "vhost"), ("emulated-nic", "guest_nic")],
+    [
+        ("linux-bridge-no-offloads", "offloads"),
+        ("linux-bridge-vhost-net", "vhost"),
+        ("linux-bridge-balancer", "queue_balancer"),
+        ("emulated-nic", "guest_nic"),
+    ],
 )
 def test_what_nova_decides_is_refused_by_name(cloud, variant, name, key):
     with pytest.raises(UnsupportedError, match=f"^{key} of {name} does not reach") as raised:

@@ -3,7 +3,7 @@
 import pytest
 
 from nfvbed.measure.telemetry import perf, rows
-from nfvbed.measure.telemetry.rows import Measured, Trials
+from nfvbed.measure.telemetry.rows import ObservedTrial, Trials
 from nfvbed.measure.telemetry.times import Traffic, group_times
 from nfvbed.records import Cost, Status
 from tests.unit.measure.telemetry.telemetry_samples import (
@@ -27,8 +27,8 @@ HZ = 2_000_000_000
 def trials(found, uses, seen, **changes) -> Trials:
     traced_readings = readings(uses, seen)
     times = group_times(found, traced_readings, Traffic(SECOND, FRAMES), True)
-    counted = Measured(record(**changes), readings(uses))
-    return Trials(counted, Measured(record(sequence=2, rate=900_000), traced_readings), times, HZ)
+    counted = ObservedTrial(record(**changes), readings(uses))
+    return Trials(counted, ObservedTrial(record(sequence=2, rate=900_000), traced_readings), times, HZ)
 
 
 def values(row):

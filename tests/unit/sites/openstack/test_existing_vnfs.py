@@ -11,7 +11,7 @@ from nfvbed.cloud.tacker.journal import Journal, Note
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import DeployError, UnsupportedError
 from nfvbed.host.cores.arrangement import Arrangement
-from nfvbed.records import Accelerator, Deployment, PortKind, Renewed
+from nfvbed.records import Accelerator, Deployment, PortKind, RenewedPart
 from nfvbed.sites.openstack import remembered, vnfs
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
 from nfvbed.sites.openstack.setting_up import CloudSetup
@@ -46,7 +46,7 @@ def test_there_is_the_one_path_that_the_file_describes(tmp_path):
 
 
 def test_they_are_nobodys_to_heal_or_offboard(tmp_path):
-    assert provider(tmp_path).renews is Renewed.NOTHING
+    assert provider(tmp_path).renews is RenewedPart.NOTHING
     with pytest.raises(UnsupportedError, match="not nfvbed's to heal"):
         provider(tmp_path).heal("abcd", THERE, 0, None)
     with pytest.raises(UnsupportedError, match="not nfvbed's to offboard"):
@@ -114,8 +114,8 @@ def test_what_cannot_be_read_is_forgotten_on_demand(tmp_path):
 
 
 def test_the_site_of_a_file_has_the_provider_that_it_asks_for(tmp_path):
-    assert open_existing(spec(), tmp_path).renews is Renewed.NOTHING
-    assert open_existing(spec(onboarding="sol", existing=None), tmp_path).renews is Renewed.VNF
+    assert open_existing(spec(), tmp_path).renews is RenewedPart.NOTHING
+    assert open_existing(spec(onboarding="sol", existing=None), tmp_path).renews is RenewedPart.VNF
 
 
 def test_images_that_nfvbed_has_uploaded_go_with_it_and_no_others(tmp_path):

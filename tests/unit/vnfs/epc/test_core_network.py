@@ -8,7 +8,7 @@ import yaml
 from nfvbed.spec.corenetwork import USUAL, CoreNetwork, apn_bytes
 from nfvbed.vnfs.epc import network as places
 from nfvbed.vnfs.epc import s1ap
-from nfvbed.vnfs.epc.configuration import Installed, rendered
+from nfvbed.vnfs.epc.configuration import NextepcPaths, rendered
 from nfvbed.vnfs.epc.subscribers import new_subscribers
 
 OTHER = CoreNetwork(plmn="310014", tac=7, apn="ims.example")
@@ -29,7 +29,7 @@ def test_labels_of_an_access_point_name_have_their_lengths():
 
 
 def test_the_mme_is_configured_for_it():
-    installed = Installed(Path("lib"), Path("log"))
+    installed = NextepcPaths(Path("lib"), Path("log"))
     for network in (USUAL, OTHER):
         mme = yaml.safe_load(rendered("mme", installed, places.ADDRESSES, network))["mme"]
         plmn = {"mcc": network.plmn[:3], "mnc": network.plmn[3:]}

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from nfvbed.errors import UnsupportedError
-from nfvbed.records import VnfKind
 from nfvbed.vsperf.conf import Selection, read_settings, require_native, select, with_parameters
 from nfvbed.vsperf.conf.placed import Note, NoteKind, Place, lines_of_notes
 from nfvbed.vsperf.conf.released import NEWEST, default_of, releases, same
@@ -130,6 +129,7 @@ USED = {
         3000,
     ),
     "VSWITCH_PMD_CPU_MASK": ("phy2phy_cont", {}, "f0"),
+    "WHITELIST_NICS": ("phy2phy_cont", {}, ["05:00.0", "05:00.1"]),
     "VSWITCH_DPDK_MULTI_QUEUES": ("phy2phy_cont", {}, 2),
     "VSWITCH_MULTI_QUEUES": ("phy2phy_cont", {}, 2),
     "VSWITCHD_DPDK_CONFIG": ("phy2phy_cont", {}, {"dpdk-init": "true", "emc-insert-inv-prob": "0"}),
@@ -142,7 +142,9 @@ USED = {
     "GUEST_LOOPBACK": ("pvp_cont", {}, ["linux_bridge"]),
     "GUEST_MEMORY": ("pvp_cont", {}, ["4096"]),
     "GUEST_SMP": ("pvp_cont", {}, ["3"]),
-    "GUEST_NIC_QUEUES": ("pvp_cont", {}, [4]),
+    "GUEST_NIC_QUEUES": ("pvp_cont", {}, [2]),
+    "GUEST_CORE_BINDING": ("pvp_cont", {}, [("4", "5")]),
+    "GUEST_THREAD_BINDING": ("pvp_cont", {}, [("4", "5")]),
     "GUEST_TESTPMD_FWD_MODE": ("pvp_cont", {}, ["io"]),
     "GUEST_TESTPMD_PARAMS": ("pvp_cont", {}, ["-l 0,1 -- -i --burst=8"]),
     "GUEST_TESTPMD_NB_CORES": ("pvp_cont", {}, 3),
@@ -169,19 +171,17 @@ def test_what_is_used_changes_the_experiment_or_is_missing(tmp_path: Path, name:
 
 
 def test_parameters_are_accounted_for_as_files_are():
-    selection = select(
-        with_parameters(NOTHING, "COLLECTOR=Collectd; WHITELIST_NICS=['05:00.0']"), "phy2phy_cont", PROJECT
-    )
+    selection = select(with_parameters(NOTHING, "COLLECTOR=Collectd; LLC_ALLOCATION=True"), "phy2phy_cont", PROJECT)
     assert [note.name for note in selection.notes] == ["COLLECTOR"]
     (text,) = selection.missing
-    assert "WHITELIST_NICS = ['05:00.0'], --test-params:1" in text
-    assert selection.advice == ('take VSPERF\'s defaults: --test-params "WHITELIST_NICS=[]"',)
+    assert "LLC_ALLOCATION = True, --test-params:1" in text
+    assert selection.advice == ('take VSPERF\'s defaults: --test-params "LLC_ALLOCATION=False"',)
 
 
 def test_a_file_is_overruled_by_what_the_advice_says(tmp_path: Path):
-    settings = settings_of(tmp_path, n09_own="WHITELIST_NICS = ['05:00.0']\n")
+    settings = settings_of(tmp_path, n09_own="LLC_ALLOCATION = True\n")
     assert select(settings, "phy2phy_cont", PROJECT).missing
-    assert select(with_parameters(settings, "WHITELIST_NICS=[]"), "phy2phy_cont", PROJECT).missing == ()
+    assert select(with_parameters(settings, "LLC_ALLOCATION=False"), "phy2phy_cont", PROJECT).missing == ()
 
 
 def test_a_parameter_that_no_release_reads_is_noted():
@@ -233,21 +233,6 @@ def test_jumbo_frames_are_planned_where_vsperf_would_let_them_pass(tmp_path: Pat
 def test_testpmd_in_the_guest_has_what_is_asked_of_it(tmp_path: Path, text: str, missing: list[str]):
     selection = chosen(tmp_path, "pvp_cont", GUEST_TESTPMD_PARAMS=[text])
     assert [part in text for part, text in zip(missing, selection.missing, strict=True)] == [True] * len(missing)
-
-
-def test_a_flavor_has_the_queues_and_the_vcpus_that_are_asked_for(tmp_path: Path):
-    selection = chosen(tmp_path, "pvp_cont", GUEST_NIC_QUEUES=[4], GUEST_SMP=["4"])
-    assert (selection.missing, selection.experiment["vnfs"][0]["flavor"]) == ((), "multiqueue")
-    selection = chosen(tmp_path, "pvp_cont", GUEST_NIC_QUEUES=["2"], GUEST_SMP=["2"])
-    assert "2 queues a port with 2 shared vCPUs" in selection.missing[0]
-    assert "add a flavor with vcpus: 2, queues: 2" in selection.advice[0]
-    selection = chosen(tmp_path, "pvp_cont", GUEST_SMP=["3"])
-    assert "add a flavor with vcpus: 3" in selection.advice[0]
-    selection = chosen(tmp_path, "pvp_cont", GUEST_MEMORY=["4096"])
-    assert "memory_mib: 4096" in selection.advice[0]
-    settings = settings_of(tmp_path, n09_own="GUEST_NIC_QUEUES = [2]\n")
-    process = select(settings, "pvp_cont", PROJECT, vnf_kind=VnfKind.PROCESS)
-    assert "a process has one queue a port" in process.missing[0]
 
 
 def test_workers_and_connections_of_vpp_are_the_variants(tmp_path: Path):

@@ -249,8 +249,10 @@ MISSING = [
     ("GUEST_LOOPBACK = ['clean']", "nothing forwards"),
     ("GUEST_LOOPBACK = ['testpmd', 'l2fwd']", "differ from each other"),
     ("GUEST_TESTPMD_FWD_MODE = ['rxonly']", "rxonly"),
-    ("GUEST_SMP = ['64']", "64 shared vCPUs"),
-    ("GUEST_MEMORY = ['100']", "memory_mib 100"),
+    ("GUEST_SMP = ['65']", "at most 64 vCPUs"),
+    ("GUEST_NIC_QUEUES = [4]", "as many queues as its guest has vCPUs"),
+    ("GUEST_CORE_BINDING = [('4', '5'), ('5', '6')]", "has its core alone"),
+    ("GUEST_MEMORY = ['100']", "memory_mib from 128"),
 ]
 
 
@@ -310,6 +312,8 @@ BAD = [
     ("GUEST_LOOPBACK = ['buildin']", ":1", "GUEST_IMAGE"),
     ("GUEST_SMP = ['two']", ":1", "'two'", "vCPUs"),
     ("GUEST_MEMORY = ['2G']", ":1", "'2G'", "whole number"),
+    ("GUEST_CORE_BINDING = [('4',)]", ":1", "('4',)", "each of the 2 vCPUs"),
+    ("GUEST_THREAD_BINDING = [('4', 'x')]", ":1", "'x'", "whole number"),
 ]
 
 

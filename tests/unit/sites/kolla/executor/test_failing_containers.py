@@ -16,7 +16,7 @@ from nfvbed.host.remote.connection import CommandResult
 from nfvbed.host.remote.failures import ConnectionLost
 from nfvbed.sites.kolla.executor import containerlogs, containers
 from nfvbed.sites.kolla.executor.containers import FailingContainer, FailingContainers, ask_all
-from nfvbed.sites.kolla.executor.events import Story, TaskFailure
+from nfvbed.sites.kolla.executor.events import PlaybookRun, TaskFailure
 from nfvbed.sites.kolla.executor.failures import stage_failed
 from nfvbed.sites.kolla.executor.scrub import HIDDEN, Scrubber
 from tests.unit.sites.kolla.executor.test_story import SECRET, Silent, failed, stats
@@ -170,7 +170,7 @@ def test_a_machine_that_could_not_be_reached_is_not_asked(monkeypatch):
 
 
 def test_an_error_has_machine_container_task_and_the_container_s_own_last_lines():
-    story = Story(Scrubber(), Silent())
+    story = PlaybookRun(Scrubber(), Silent())
     story.take(failed("controller", "Timeout when waiting for 10.10.0.10:61313"))
     story.take(stats(failures=["controller"]))
     one = FailingContainer.model_validate(
@@ -191,7 +191,7 @@ def test_an_error_has_machine_container_task_and_the_container_s_own_last_lines(
 
 def error_with(one, said="Container exited with non-zero return code 1"):
     """Return the error of a task that says nothing of its reason, where one container is there."""
-    story = Story(Scrubber(), Silent())
+    story = PlaybookRun(Scrubber(), Silent())
     story.take(failed("controller", said))
     story.take(stats(failures=["controller"]))
     found = FailingContainers((("compute1", FailingContainer.model_validate(one)),))

@@ -3,7 +3,7 @@
 import pytest
 
 from nfvbed.dataplanes.catalogue import open_project
-from nfvbed.sites.kolla.executor.events import Story, said_in
+from nfvbed.sites.kolla.executor.events import PlaybookRun, said_in
 from nfvbed.sites.kolla.executor.failures import stage_failed
 from nfvbed.sites.kolla.executor.scrub import HIDDEN, Scrubber
 from nfvbed.sites.stages import Observer
@@ -33,7 +33,7 @@ class Silent(Observer):
 
 @pytest.fixture(name="story")
 def _story():
-    return Story(Scrubber([SECRET]), Silent())
+    return PlaybookRun(Scrubber([SECRET]), Silent())
 
 
 def failed(host, said, kind="runner_on_failed", **more):

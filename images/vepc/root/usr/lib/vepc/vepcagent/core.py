@@ -15,7 +15,7 @@ from pathlib import Path
 from agent.program import run
 from agent.refusal import Refusal
 
-from nfvbed.vnfs.epc.configuration import ORDER, SAYS_WHEN_UP, STORE_PORT, Addresses, Installed, rendered
+from nfvbed.vnfs.epc.configuration import ORDER, SAYS_WHEN_UP, STORE_PORT, Addresses, NextepcPaths, rendered
 from nfvbed.vnfs.epc.subscribers import PLMN
 from vepcagent import network, peers
 from vepcagent.console import last_of, say
@@ -125,7 +125,7 @@ class Core:
 
     def _start(self, function: str, addresses: Addresses) -> None:
         file = _RUN / f"{function}.yml"
-        file.write_text(rendered(function, Installed(_LIBRARIES, _log(function)), addresses))
+        file.write_text(rendered(function, NextepcPaths(_LIBRARIES, _log(function)), addresses))
         self._spawn(function, [f"/usr/bin/nextepc-{function}d", "-f", str(file), "-p", str(_RUN / f"{function}.pid")])
         self._wait(function, SAYS_WHEN_UP[function])
 

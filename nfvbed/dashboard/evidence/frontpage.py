@@ -1,0 +1,197 @@
+"""The first page: what a host's newest runs say, for what, what is open, and what differs since the last answer."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Final
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Query
+from starlette.responses import HTMLResponse, Response
+
+from nfvbed.compare.recommendation.needs import Need
+from nfvbed.compare.recommendation.recommendation import Measures, Recommendation
+from nfvbed.dashboard.answers import page
+from nfvbed.dashboard.evidence.openquestions import OpenQuestion, open_questions
+from nfvbed.dashboard.evidence.recommendation import Recommender
+from nfvbed.dashboard.rendering import render
+from nfvbed.dashboard.results.coverage import Coverage, CoverageRow, Place, State
+from nfvbed.dashboard.results.hostgrid import HostGrid, RatedRun
+from nfvbed.dashboard.results.hostrates import HostRates
+from nfvbed.dashboard.results.overview import overview
+from nfvbed.dashboard.results.parameters import Export, Name
+from nfvbed.dashboard.results.shared import SharedReadings
+from nfvbed.dashboard.results.source import Source
+from nfvbed.records import Record
+from nfvbed.report.recommendation import headline, why_to_run
+from nfvbed.units import FrameSize
+
+AT_ONCE: Final = 4_000
+"""Trials out of which recommendations are made before a page is shown; with more the page comes first."""
+OPEN_FRESH_S: Final = 3600.0
+"""How long what is open is known: it changes with the grid, which is part of its key, and with the project's files."""
+
+
+class FrontQuery(Record):
+    """What of the first page is asked for, as the URL says it."""
+
+    host: str = ""
+    baseline: str = ""
+    size: str = ""
+    needs: bool = False
+    """Whether recommendations are waited for, however many trials they are made from."""
+
+    @property
+    def frame_size(self) -> FrameSize | None:
+        """The frame size; None: that of most rates."""
+        return "imix" if self.size == "imix" else int(self.size or 0) or None
+
+    def address(self, path: str = "/", **changed: str) -> str:
+        """Return the address of the same with other values."""
+        pairs = {"host": self.host, "baseline": self.baseline, "size": self.size, **changed}
+        query = urlencode({name: text for name, text in pairs.items() if text})
+        return f"{path}?{query}" if query else path
+
+
+@dataclass(frozen=True)
+class NeedLine:
+    """What is recommended for a need."""
+
+    need: str
+    says: str
+    href: str
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What is recommended for each need, and which runs would make it surer."""
+
+    lines: tuple[NeedLine, ...]
+    proposals: tuple[tuple[str, str], ...]
+    """What for, and the command; each command once."""
+
+
+@dataclass(frozen=True)
+class Unmeasured:
+    """Variants without any measurement in one state."""
+
+    state: str
+    reason: str
+    variants: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """Return the number of variants."""
+        return len(self.variants)
+
+
+def _asked(
+    host: Annotated[
+        str, Query(max_length=64, pattern="^[0-9a-f]*$", description="beginning of a hash; empty: of the newest run")
+    ] = "",
+    baseline: Name | None = None,
+    size: Annotated[str, Query(max_length=5, pattern="^([1-9][0-9]*|imix)?$", description="bytes, or `imix`")] = "",
+    needs: bool = False,
+) -> FrontQuery:
+    return FrontQuery(host=host, baseline=baseline or "", size=size, needs=needs)
+
+
+AskedFor = Annotated[FrontQuery, Depends(_asked)]
+
+
+class FrontDesk:
+    """Reads what the first page shows; may be called from several threads."""
+
+    def __init__(self, source: Source, recommender: Recommender, measures: Measures) -> None:
+        self.rates = HostRates(source)
+        self._source = source
+        self._recommender = recommender
+        self._measures = measures
+        self._open: SharedReadings[tuple[OpenQuestion, ...]] = SharedReadings("what is open", OPEN_FRESH_S, most=8)
+
+    def needs(self, host: str, asked: FrontQuery) -> Needs | None:
+        """Return what is recommended for each need; None: it takes long, and nobody has asked for it."""
+        found = self._recommender.of_each_need(host, None if asked.needs else AT_ONCE)
+        return None if found is None else _needs(found, asked.host)
+
+    def questions(self, grid: HostGrid, rated: tuple[RatedRun, ...]) -> tuple[OpenQuestion, ...]:
+        """Return what is open, with the commands that would decide it."""
+        key = (grid.baseline, grid.frame_size, *((entry.run.id, entry.extent) for entry in rated))
+        return self._open.read(key, lambda: open_questions(grid, rated, self._measures))
+
+
+def pages_of_front(
+    source: Source, recommender: Recommender, now: Callable[[], datetime], measures: Measures
+) -> APIRouter:
+    """Return the routes of the first page, and of its part that may take long."""
+    router = APIRouter(include_in_schema=False)
+    desk = FrontDesk(source, recommender, measures)
+
+    @router.get("/")
+    def show(asked: AskedFor, export: Export = False) -> Response:
+        hosts = recommender.hosts()
+        host = recommender.host(asked.host)
+        rated = desk.rates.rated(host)
+        grid = desk.rates.grid(rated, asked.baseline, asked.frame_size)
+        found = overview(source, now())
+        last = found.answer
+        is_decided = last is not None and last.decided
+        since = desk.rates.since(last.run.run, rated, found.newest[0].run) if last and is_decided else None
+        return page(
+            "overview",
+            "overview",
+            export=export,
+            title="Overview",
+            here="/",
+            overview=found,
+            asked=asked,
+            grid=grid if grid.rows else None,
+            machine=hosts.get(host, ""),
+            hosts=[(asked.address(host=digest[:12]), about, digest == host) for digest, about in hosts.items()],
+            questions=desk.questions(grid, rated),
+            needs=desk.needs(host, asked),
+            since=since,
+            unmeasured=_unmeasured(found.coverage),
+            measured=_measured(found.coverage),
+        )
+
+    @router.get("/needs")
+    def send_needs(asked: AskedFor) -> HTMLResponse:
+        """Send the part of the page with recommendations, for its script."""
+        host = recommender.host(asked.host)
+        found = desk.needs(host, asked.model_copy(update={"needs": True}))
+        return HTMLResponse(render("needs", needs=found, asked=asked))
+
+    return router
+
+
+def _needs(found: Mapping[Need, Recommendation], host: str) -> Needs:
+    lines = []
+    commands: dict[str, str] = {}
+    for need, answer in found.items():
+        query = {"need": need.value, **({"host": host} if host else {})}
+        says = headline(answer).removeprefix(f"For {need.value}: ")
+        lines.append(NeedLine(need.value, f"{says[:1].upper()}{says[1:]}", f"/recommend?{urlencode(query)}"))
+        for proposal in answer.proposals:
+            commands.setdefault(proposal.command, why_to_run(proposal))
+    return Needs(tuple(lines), tuple((why, command) for command, why in commands.items()))
+
+
+def _unmeasured(coverage: Coverage) -> tuple[Unmeasured, ...]:
+    """Return the variants of which nothing was measured, those of one state and reason together."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in coverage.rows:
+        if row.places and all(place.state is not State.MEASURED for place in row.places):
+            state = _worst(row.places)
+            found.setdefault((state.state.value, state.reason), []).append(row.variant)
+    return tuple(Unmeasured(state, reason, tuple(names)) for (state, reason), names in found.items())
+
+
+def _worst(places: tuple[Place, ...]) -> Place:
+    """Return the place that says most of why a variant was not measured: one that was tried, where there is one."""
+    tried = [place for place in places if place.state is not State.NEVER]
+    return (tried or list(places))[0]
+
+
+def _measured(coverage: Coverage) -> list[CoverageRow]:
+    return [row for row in coverage.rows if any(place.state is State.MEASURED for place in row.places)]
