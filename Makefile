@@ -107,6 +107,10 @@ requirements: ## pin the Python packages: pyproject.toml -> requirements.txt, re
 reference: setup ## write what is generated from the code: the reference, the manual page, what shells complete
 	@$(PYTHON) docs/generate.py
 
+.PHONY: releases
+releases: setup ## unpack Open vSwitch 2.15, 3.1, 3.5 and 4.0, each with all of its suite (560 MB); cached
+	@setup/releases
+
 .PHONY: wheel
 wheel: setup reference ## make the wheel, dist/nfvbed-VERSION-py3-none-any.whl: a viewer of stores for other machines
 	@rm -rf dist
@@ -195,6 +199,8 @@ $(ONBOARDS): onboard-%: build $(FOR_SITE) ## start the VNF NAME on the deployed 
 ifneq ($(filter-out lab,$(SITE)),)
 onboard-vepc: image-vepc
 endif
+
+run-releases: releases
 
 run-openstack-vepc: devcloud-packages image-vepc
 
@@ -294,6 +300,7 @@ test-vepc: setup-test ## a mobile core's faults, gateways, sockets and kinds of 
 test-slow: setup-test ## what takes long and seldom breaks: images built twice, a mobile core in two guests and in eight, old NICs, own images, tests inside guests, a kernel in a guest node, bearers on DPDK; up to 18 minutes, no part of test
 	@setup/native
 	@setup/images vloop vepc
+	@setup/releases 4.0
 	@setup/node
 	@$(PYTHON) tests/tiers.py slow
 

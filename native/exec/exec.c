@@ -31,6 +31,7 @@
 struct place {
 	const char *netns;
 	const char *mountns;
+	const char *root;
 	const char *stdout_file;
 	const char *cgroup[CGROUPS];
 	unsigned cgroups;
@@ -49,12 +50,14 @@ struct handles {
 };
 
 static const char usage[] =
-	"usage: nfvbed-exec [--netns PATH] [--mountns PATH] [--new-mount-ns] [--cgroup DIR]... [--cores LIST]\n"
-	"                   [--die-with-parent] [--stdout FILE] [--] PROGRAM [ARGUMENT]...\n"
+	"usage: nfvbed-exec [--netns PATH] [--mountns PATH] [--new-mount-ns] [--root DIR] [--cgroup DIR]...\n"
+	"                   [--cores LIST] [--die-with-parent] [--stdout FILE] [--] PROGRAM [ARGUMENT]...\n"
 	"\n"
 	"  --netns PATH       enter this network namespace (/run/netns/NAME, /proc/PID/ns/net)\n"
 	"  --mountns PATH     enter this mount namespace\n"
 	"  --new-mount-ns     a mount namespace of its own; mounts made in it stay in it\n"
+	"  --root DIR         see the programs and libraries in DIR alone, with this machine's /dev, /proc, /run and\n"
+	"                     /sys, and a /tmp and a /var/run that end with the program; DIR has these folders\n"
 	"  --cgroup DIR       enter this control group; may be given once a hierarchy\n"
 	"  --cores LIST       run on these CPUs only, such as 1 or 0,2-3\n"
 	"  --die-with-parent  be killed when the process that started this one ends\n"
@@ -62,7 +65,8 @@ static const char usage[] =
 	"\n"
 	"Exit status: the program's own; 127 when it is not found, 126 when it cannot be run, 125 when a place cannot "
 	"be\n"
-	"entered. Paths are those of the caller, whatever namespace is entered.\n";
+	"entered. Paths are those of the caller, whatever namespace is entered; with --root, PROGRAM's is one in "
+	"DIR.\n";
 
 __attribute__((format(printf, 1, 2))) static int own_failure(const char *format, ...)
 {
@@ -98,7 +102,7 @@ static int set_cores(struct place *place, const char *list)
 /* Returns 0, an exit status, or -1 after --help. */
 static int parse(int argc, char **argv, struct place *place)
 {
-	enum { NETNS = 1, MOUNTNS, CGROUP, CORES, DIE, NEW_MOUNT, STDOUT, HELP };
+	enum { NETNS = 1, MOUNTNS, CGROUP, CORES, DIE, NEW_MOUNT, ROOT, STDOUT, HELP };
 	static const struct option options[] = {
 		{"netns", required_argument, NULL, NETNS},
 		{"mountns", required_argument, NULL, MOUNTNS},
@@ -106,6 +110,7 @@ static int parse(int argc, char **argv, struct place *place)
 		{"cores", required_argument, NULL, CORES},
 		{"die-with-parent", no_argument, NULL, DIE},
 		{"new-mount-ns", no_argument, NULL, NEW_MOUNT},
+		{"root", required_argument, NULL, ROOT},
 		{"stdout", required_argument, NULL, STDOUT},
 		{"help", no_argument, NULL, HELP},
 		{NULL, 0, NULL, 0},
@@ -131,6 +136,10 @@ static int parse(int argc, char **argv, struct place *place)
 			place->die_with_parent = true;
 			break;
 		case NEW_MOUNT:
+			place->new_mount_ns = true;
+			break;
+		case ROOT:
+			place->root = optarg;
 			place->new_mount_ns = true;
 			break;
 		case STDOUT:
@@ -208,6 +217,26 @@ static int enter_namespaces(const struct place *place, const struct handles *han
 	return 0;
 }
 
+/* The mounts end with the namespace, which is the program's own. */
+static int enter_root(const char *root)
+{
+	static const char *const shared[] = {"/dev", "/proc", "/run", "/sys"};
+	static const char *const own[] = {"tmp", "var/run"};
+
+	/* Relative to it from here on: its path is the caller's, and may lie below one of those. */
+	if (chdir(root))
+		return own_failure("--root %s: cannot enter: %s", root, strerror(errno));
+	for (unsigned i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+		if (mount(shared[i], shared[i] + 1, NULL, MS_BIND | MS_REC, NULL))
+			return own_failure("--root %s: cannot have %s in it: %s", root, shared[i], strerror(errno));
+	for (unsigned i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (mount("tmpfs", own[i], "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755"))
+			return own_failure("--root %s: cannot have its own /%s: %s", root, own[i], strerror(errno));
+	if (chroot(".") || chdir("/"))
+		return own_failure("--root %s: cannot enter: %s", root, strerror(errno));
+	return 0;
+}
+
 static int tie_to_parent(pid_t parent)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
@@ -232,6 +261,8 @@ int main(int argc, char **argv)
 		status = enter_groups_and_cores(&place, &handles);
 	if (!status)
 		status = enter_namespaces(&place, &handles);
+	if (!status && place.root)
+		status = enter_root(place.root);
 	if (!status && place.die_with_parent)
 		status = tie_to_parent(parent);
 	if (!status && place.stdout_file && dup2(handles.stdout_file, STDOUT_FILENO) < 0)

@@ -146,18 +146,21 @@ json_t *result_hello(const struct options *options)
 {
 	const struct engine_info *info = worker_info();
 	bool up[NFVGEN_PORTS];
-	json_t *cores = json_array(), *capabilities = json_pack("[sssssssssss]", "pacing", "imix", "latency", "ipv6",
-					      "vlan", "vxlan", "gtpu", "checksum", "arp", "nd", "sessions");
+	json_t *cores = json_array(), *threads = json_array(),
+	       *capabilities = json_pack("[sssssssssss]", "pacing", "imix", "latency", "ipv6", "vlan", "vxlan", "gtpu",
+		       "checksum", "arp", "nd", "sessions");
 
-	for (unsigned i = 0; i < options->engine_options.core_count; i++)
+	for (unsigned i = 0; i < options->engine_options.core_count; i++) {
 		json_array_append_new(cores, json_integer(options->engine_options.cores[i]));
+		json_array_append_new(threads, json_integer(info->thread_ids[i]));
+	}
 	worker_links(up);
-	return json_pack("{ss ss ss ss si si si so si so si si si so s[oo]}", "name", "nfvgen", "version",
+	return json_pack("{ss ss ss ss si si si so so si so si si si so s[oo]}", "name", "nfvgen", "version",
 		NFVGEN_VERSION, "engine", options->engine->name, "engine_version", info->version, "pid", (int)getpid(),
-		"thread_id", info->thread_id, "core", options->engine_options.cores[0], "cores", cores, "queues",
-		(int)options->engine_options.queues, "tsc_hz", number(info->tsc_hz), "min_frame_size_bytes",
-		info->min_frame_size_bytes, "max_frame_size_bytes", info->max_frame_size_bytes, "max_flows",
-		NFVGEN_MAX_FLOWS, "capabilities", capabilities, "ports", port(&info->ports[0], up[0]),
+		"thread_id", info->thread_ids[0], "core", options->engine_options.cores[0], "cores", cores,
+		"thread_ids", threads, "queues", (int)options->engine_options.queues, "tsc_hz", number(info->tsc_hz),
+		"min_frame_size_bytes", info->min_frame_size_bytes, "max_frame_size_bytes", info->max_frame_size_bytes,
+		"max_flows", NFVGEN_MAX_FLOWS, "capabilities", capabilities, "ports", port(&info->ports[0], up[0]),
 		port(&info->ports[1], up[1]));
 }
 

@@ -10,7 +10,6 @@ import os
 import re
 import stat
 import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from nfvbed.errors import ConfigurationError
+from nfvbed.spec.boundedzip import DAMAGES, NO_ARCHIVE, BoundedReads
 
 MOST_BYTES: Final = 256 * 2**20
 """The largest file that is read as a bundle."""
@@ -52,38 +52,7 @@ _END_BYTES: Final = 22
 """Length of the record that ends an archive, without its comment."""
 _SEAL: Final = b"nfvbed-bundle/1 sha256:"
 _SEAL_BYTES: Final = len(_SEAL) + 64
-_NO_ARCHIVE: Final = (
-    zipfile.BadZipFile,
-    NotImplementedError,  # a later version of the format
-    OSError,
-    EOFError,
-    ValueError,  # a name that is marked as UTF-8, and is not; an offset below zero
-)
-"""What reading the directory of bytes raises that are no zip archive, or a damaged one."""
-_DAMAGES: Final = (
-    zipfile.BadZipFile,  # a header or a checksum is wrong
-    zlib.error,
-    NotImplementedError,  # a later version of the format
-    RuntimeError,  # the member's own header says that it is encrypted
-    OSError,
-    EOFError,  # the archive ends within the member
-)
-"""What reading a member raises that is damaged."""
 _FIX: Final = "give a file that `nfvbed bundle` wrote"
-
-
-class _Bounded(io.BytesIO):
-    """Bytes of which no directory of more than an archive's largest is read, whatever the archive says."""
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Return bytes.
-
-        Raises:
-            zipfile.BadZipFile: they are too many.
-        """
-        if size is not None and size > MOST_DIRECTORY:
-            raise zipfile.BadZipFile(f"its directory has {size} bytes; {MOST_DIRECTORY} are read")
-        return super().read(size)
 
 
 @dataclass(frozen=True)
@@ -139,11 +108,11 @@ def open_archive(content: bytes, where: str) -> OpenedArchive:
         ConfigurationError: it is no archive, or has what no bundle has: other names, links, encryption, too much.
     """
     try:
-        with zipfile.ZipFile(_Bounded(content)) as archive:
+        with zipfile.ZipFile(BoundedReads(io.BytesIO(content), MOST_DIRECTORY)) as archive:
             entries = archive.infolist()
             _require_bounds(entries, where)
             files, damaged = _unpacked(archive, entries)
-    except _NO_ARCHIVE as error:
+    except NO_ARCHIVE as error:
         raise ConfigurationError(
             "this is no bundle, or the directory at the end of its archive is damaged",
             where=where,
@@ -198,7 +167,7 @@ def _unpacked(archive: zipfile.ZipFile, entries: list[zipfile.ZipInfo]) -> tuple
             with archive.open(entry) as file:
                 # No more than the directory says comes of it, whatever the packed data would become.
                 files[entry.filename] = b"".join(iter(partial(file.read, _CHUNK), b""))
-        except _DAMAGES as error:
+        except DAMAGES as error:
             damaged[entry.filename] = str(error) or type(error).__name__
     return files, damaged
 

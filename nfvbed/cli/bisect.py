@@ -92,7 +92,7 @@ def command(variant: str, as_json: bool, root: Path | None, store: str | None, *
     """
     project = open_project(root)
     project.load_variant(variant)
-    listed = _Revisions(variant, _steps(options), options["build"], project.variant_names)
+    listed = _Revisions(variant, _steps(options), options["build"], project)
     noise = options["noise"] if options["noise"] is not None else 0.02 if options["build"] else 0.0
     rules = BisectionRules(noise=noise, gate=GateRules(margin=options["margin"]))
     size = int(options["frame_size"]) if options["frame_size"].isdigit() else options["frame_size"]
@@ -145,7 +145,7 @@ class _Revisions:
     variant: str
     steps: tuple[str, ...]
     build: str | None
-    names: Sequence[str]
+    project: Project
     _known: dict[int, OptionSet] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -154,7 +154,7 @@ class _Revisions:
     def __getitem__(self, place: int) -> OptionSet:
         if place not in self._known:
             text = self._built(self.steps[place]) if self.build else self.steps[place]
-            found = read_option_set(text, self.variant, self.names)
+            found = read_option_set(text, self.variant, self.project)
             self._known[place] = found.model_copy(update={"text": self.steps[place]})
         return self._known[place]
 

@@ -148,7 +148,7 @@ def _spec(project: Project, variant: str, options: dict[str, Any]) -> GateSpec:
     if options["candidate"] is None:
         raise UsageError("a gate needs a candidate", observed="no --candidate", fix=f"--candidate: {FORM}")
     project.load_variant(variant)
-    sides = [read_option_set(options[side], variant, project.variant_names) for side in ("baseline", "candidate")]
+    sides = [read_option_set(options[side], variant, project) for side in ("baseline", "candidate")]
     estimand = options["estimand"]
     sizes = (int(size) if str(size).isdigit() else size for size in options["frame_size"])
     return GateSpec(

@@ -7,7 +7,12 @@ from nfvbed.compare.advice.advice import Advice, advice_for
 from nfvbed.compare.advice.remedies import advice_on
 from nfvbed.compare.agreement import disagreements, outcomes_of
 from nfvbed.compare.chains import Chain, ShareRequirement, find_chains
-from nfvbed.compare.differences.differences import Difference, choose_baseline, find_differences
+from nfvbed.compare.differences.differences import (
+    Difference,
+    choose_baseline,
+    find_differences,
+    find_successive,
+)
 from nfvbed.compare.differences.limits import with_limits
 from nfvbed.compare.differences.ranking import RankedRow, Standing, order_of
 from nfvbed.compare.differences.scope import Scope
@@ -56,6 +61,8 @@ class Options(Record):
     """Only these are judged and shown; empty: all. Placement classes and limits rest on all trials of the runs."""
     hold: ShareRequirement = ShareRequirement()
     """Share that chains are asked to hold."""
+    order: tuple[str, ...] = ()
+    """Variants in the order in which they came, where that is known: each is judged against the one before it, too."""
 
 
 class DistancePoint(Record):
@@ -86,6 +93,8 @@ class Comparison(Record):
     rows: tuple[CellSummary, ...]
     ceilings: tuple[CellSummary, ...]
     differences: tuple[Difference, ...]
+    successive: tuple[Difference, ...] = ()
+    """Each variant against the one before it, where they are in an order."""
     order: tuple[RankedRow, ...] = ()
     """How each measured row stands to the highest rate of its traffic point; that first, those of emulated guests
     last."""
@@ -202,6 +211,7 @@ def compare(data: Sequence[RunData], options: Options | None = None) -> Comparis
         rows=rows,
         ceilings=ceilings,
         differences=differences,
+        successive=find_successive(rows, options.order, rigs, options.rules),
         order=order_of(rows, rigs),
         chains=find_chains(rows, options.hold),
         tests=tests,

@@ -20,6 +20,8 @@ GENERATOR_ADDRESSES = ("198.18.0.1", "198.19.0.1")
 """The generator's ports' own, as whoever routes sees them (RFC 2544's range); frames from port 0 go to the second."""
 _MEMORY_MIB = 256
 """Enough for the generator's own buffers; the site's figure is what is reserved, this is what is taken at once."""
+_QUEUE_MIB = 48
+"""More of them for each further queue pair: two rings full of the largest frames, and room for received ones."""
 
 
 class GeneratorStarter:
@@ -35,7 +37,7 @@ class GeneratorStarter:
         self._hugepages_mib = hugepages_mib
         self._root = root
         self._started = 0
-        self._has_hugepages = False
+        self._reserved_mib = 0
 
     def start(self, deployment: Deployment) -> Generator:
         """Start one and wait until it is ready.
@@ -57,9 +59,11 @@ class GeneratorStarter:
         ports = both_ports(deployment)
         engine = _engine(deployment, ports)
         binary = native_binary("nfvgen", self._root)
-        if engine == "dpdk" and not self._has_hugepages:
-            self.workspace.hugepages(self._hugepages_mib, least_mib=min(_MEMORY_MIB, self._hugepages_mib))
-            self._has_hugepages = True
+        queues = _queues(deployment, ports)
+        memory_mib = min(_MEMORY_MIB, self._hugepages_mib) + (queues - 1) * _QUEUE_MIB
+        if engine == "dpdk":
+            self._reserve(self._hugepages_mib + (queues - 1) * _QUEUE_MIB, memory_mib)
+        more_cores = self.arrangement.more_generator_cores[: queues - 1]
         self._started += 1
         name = f"nfvgen-{self._started}"
         options = NfvgenOptions(
@@ -67,8 +71,10 @@ class GeneratorStarter:
             engine=engine,
             ports=ports,
             core=self.arrangement.generator_core,
+            queues=queues,
+            more_cores=more_cores,
             socket_path=self.workspace.directory / f"{name}.sock",
-            memory_mib=min(_MEMORY_MIB, self._hugepages_mib),
+            memory_mib=memory_mib,
             file_prefix=f"nfvbed-{self.workspace.id}-{name}",
             drain_ns=round(patient(NfvgenOptions.drain_ns)),
             start_timeout_s=patient(NfvgenOptions.start_timeout_s),
@@ -77,13 +83,20 @@ class GeneratorStarter:
             destination_mac_count=PlaneState.of(deployment).destination_mac_count or 1,
         )
         # Its helper threads (DPDK's control threads) go where nfvbed itself is, not onto the switch's core.
-        cores = sorted({self.arrangement.generator_core, *self.arrangement.control_cores})
+        cores = sorted({self.arrangement.generator_core, *more_cores, *self.arrangement.control_cores})
         netns = ports[0].netns
 
         def spawn(argv: Sequence[str]) -> ManagedProcess:
             return self.workspace.spawn(name, argv, cores=cores, netns=netns)
 
         return NfvgenClient(options, spawn, wait=False)
+
+    def _reserve(self, wanted_mib: int, least_mib: int) -> None:
+        """Reserve what is wanted beyond what earlier generators left here; one runs at a time."""
+        missing_mib = wanted_mib - self._reserved_mib
+        if missing_mib > 0:
+            self.workspace.hugepages(missing_mib, least_mib=min(missing_mib, least_mib))
+            self._reserved_mib = wanted_mib
 
     def _shares_core(self, deployment: Deployment) -> bool:
         """Return whether a VNF polls on the generator's core: then both must yield."""
@@ -125,6 +138,13 @@ def both_ports(deployment: Deployment) -> tuple[GeneratorPort, GeneratorPort]:
         raise InternalError("nothing is named for the generator's other port", where=deployment.variant)
     idle = real.model_copy(update={"spec": nowhere})
     return (real, idle) if ends == (0,) else (idle, real)
+
+
+def _queues(deployment: Deployment, ports: Sequence[GeneratorPort]) -> int:
+    if ports[0].queues != ports[1].queues:
+        queues = [port.queues for port in ports]
+        raise InternalError("nfvgen's ports have different queues", where=deployment.variant, observed=str(queues))
+    return ports[0].queues
 
 
 def _engine(deployment: Deployment, ports: Sequence[GeneratorPort]) -> Literal["dpdk", "xdp"]:

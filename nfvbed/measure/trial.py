@@ -221,10 +221,11 @@ def with_sender(threads: tuple[WorkThread, ...] | Unavailable, info: GeneratorIn
     shown = () if isinstance(threads, Unavailable) else threads
     if not info.pid:
         return shown  # A VNF sends: its threads are among those.
-    sender = WorkThread(
-        role=Role.GENERATOR, pid=info.pid, tid=info.thread_id, core=info.core, name="generator", polling=True
+    senders = (
+        WorkThread(role=Role.GENERATOR, pid=info.pid, tid=tid, core=core, name="generator", polling=True)
+        for tid, core in ((info.thread_id, info.core), *info.more_threads)
     )
-    return (*shown, sender)
+    return (*shown, *senders)
 
 
 def _unreported(role: Role, why: str) -> CpuTime:

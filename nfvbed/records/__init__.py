@@ -25,6 +25,7 @@ from nfvbed.records.trial import GuestNic as GuestNic
 from nfvbed.records.trial import Hop as Hop
 from nfvbed.records.trial import LoopGaps as LoopGaps
 from nfvbed.records.trial import PortKind as PortKind
+from nfvbed.records.trial import QueueCounts as QueueCounts
 from nfvbed.records.trial import Readiness as Readiness
 from nfvbed.records.trial import Reason as Reason
 from nfvbed.records.trial import Record as Record

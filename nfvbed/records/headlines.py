@@ -24,6 +24,7 @@ HEADLINES: Final[Mapping[ResultKind, tuple[str, ...]]] = {
     ResultKind.BURST: ("received", "loss", "not sent"),
     ResultKind.SYSTEM_RECOVERY: ("recovery time", "first 10 ms without loss"),
     ResultKind.RESET: ("outage by frame loss", "outage by time stamps", "missing frames"),
+    ResultKind.LIFE_CYCLE: ("longest gap", "lost frames", "detected", "booted"),
     ResultKind.ADDRESS_CACHING: ("addresses held", "too many"),
     ResultKind.ADDRESS_LEARNING: ("learning rate", "too fast"),
     ResultKind.FLOW_SCALING: ("rate", "missing frames", "latency P99"),

@@ -7,7 +7,7 @@ several such parts. Nothing else reads it by key.
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 
 from pydantic import BeforeValidator, JsonValue, PlainSerializer, ValidationError
 
@@ -36,6 +36,7 @@ Cores = Annotated[tuple[int, ...], BeforeValidator(_split), PlainSerializer(_joi
 """Written with commas."""
 NESTED = BeforeValidator(_parse)
 """Parses a field that is a model: deployments of nfvbed before this one, which may still run, have it as text."""
+_EMPTY: Final[tuple[JsonValue, ...]] = ("", [], {}, None)
 
 
 class State(Record):
@@ -103,8 +104,24 @@ class VnfState(State):
 
 
 def shown(control: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
-    """Yield what is written down as lines for a terminal: names and values; nothing of what is empty."""
+    """Yield what is written down as lines for a terminal: names and values; nothing of what is empty.
+
+    Of a list of mappings each is a line.
+    """
     for name, value in control.items():
-        if value in ("", [], {}, None):
+        if value in _EMPTY:
             continue
-        yield name, value if isinstance(value, str) else json.dumps(value)
+        lines = value if isinstance(value, list) and any(isinstance(one, dict) for one in value) else [value]
+        for line in lines:
+            yield name, _in_words(line)
+
+
+def _in_words(value: JsonValue) -> str:
+    """Return a value as text: of a mapping `name value, name value`; lists in it have their entries in brackets."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_in_words(one)}" for name, one in value.items() if one not in _EMPTY)
+    if isinstance(value, list):
+        if any(isinstance(one, dict) for one in value):
+            return " ".join(f"({_in_words(one)})" for one in value)
+        return " ".join(map(_in_words, value))
+    return value if isinstance(value, str) else json.dumps(value)

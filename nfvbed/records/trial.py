@@ -75,6 +75,29 @@ TrialPreset = Annotated[Preset | ResultKind, Field(union_mode="left_to_right")]
 """What a trial is of: those of a test with a result of its own have that one's kind."""
 
 
+class QueueCounts(Record):
+    """Counts of the frames that one queue of a direction's port sent, with the meaning of the direction's."""
+
+    sent: int
+    received: int
+    lost: int
+    unsent: int
+    late: int
+    refused: int
+    reordered: int
+    duplicated: int
+    corrupted: int
+
+    @model_validator(mode="after")
+    def frames_are_conserved(self) -> Self:
+        """Refuse counts that cannot be."""
+        beside = {"intended": self.sent + self.unsent, "surplus": 0, "sent_bytes": 0, "received_bytes": 0}
+        fault = fault_of(beside | self.__dict__)
+        if fault:
+            raise ValueError(f"counts of a queue that cannot be: {fault}")
+        return self
+
+
 class DirectionCounts(Record):
     """Frames of one direction in one trial. Counts that break a law of conservation are no such value.
 
@@ -103,19 +126,38 @@ class DirectionCounts(Record):
     corrupted: int = 0
     sent_bytes: int = 0
     received_bytes: int = 0
+    queues: tuple[QueueCounts, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """Of each queue of the sending port, where the generator sends on several; their sums are the direction's."""
 
     @model_validator(mode="after")
     def frames_are_conserved(self) -> Self:
         """Refuse counts that cannot be."""
-        fault = fault_of(self.__dict__)
+        fault = fault_of(self.__dict__) or self._fault_of_queues()
         if not fault and self.received_in_time is not None and not 0 <= self.received_in_time <= self.received:
             fault = f"received in time {self.received_in_time} of {self.received}"
         if fault:
             raise ValueError(f"counts that cannot be: {fault}")
         return self
 
+    def _fault_of_queues(self) -> str:
+        """Return the first count that is not the sum of the queues'; empty: all are, or there are no queues."""
+        for name in QueueCounts.model_fields if self.queues else ():
+            of_queues = sum(getattr(queue, name) for queue in self.queues)
+            if of_queues != getattr(self, name):
+                return f"{name} {getattr(self, name)}, of the queues {of_queues}"
+        return ""
+
     @classmethod
-    def counted(cls, sent: int, back: int, *, unsent: int = 0, in_time: int | None = None, **others: int) -> Self:
+    def counted(
+        cls,
+        sent: int,
+        back: int,
+        *,
+        unsent: int = 0,
+        in_time: int | None = None,
+        queues: tuple[QueueCounts, ...] = (),
+        **others: int,
+    ) -> Self:
         """Return the counts of both ends; frames beyond those that were sent are a surplus.
 
         Args:
@@ -137,6 +179,7 @@ class DirectionCounts(Record):
             received_in_time=None if in_time is None else min(in_time, found.received),
             lost=found.lost,
             unsent=unsent,
+            queues=queues,
             **others,
         )
 
@@ -358,6 +401,8 @@ class GeneratorPort(Record):
     kind: PortKind
     netns: str | None = None
     """Path of the network namespace the generator runs in."""
+    queues: int = Field(default=1, ge=1, exclude_if=lambda value: value == 1)
+    """Queues that the generator sends on; the other side receives on as many."""
 
 
 class WorkThread(Record):

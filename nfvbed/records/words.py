@@ -103,6 +103,8 @@ class ResultKind(StrEnum):
     """Time to recover from overload (RFC 2544 section 26.5)."""
     RESET = "reset"
     """Outage when the switch is restarted (RFC 2544 section 26.6, RFC 6201)."""
+    LIFE_CYCLE = "life-cycle"
+    """VNFs that die and come back, or are scaled, under traffic."""
     ADDRESS_CACHING = "address-caching"
     """Addresses that a bridge holds (RFC 2889 section 5.7)."""
     ADDRESS_LEARNING = "address-learning"

@@ -41,6 +41,8 @@ class LoadedRuns:
     """Rounds after which the first run's experiment looks at verdicts; None: not stored (older runs)."""
     purpose: Literal["compare", "survey"] = "compare"
     """Purpose of the first run's experiment."""
+    order: tuple[str, ...] = ()
+    """Variants of the first run, where its experiment says that they are in the order in which they came."""
     title: str = ""
     """Title of the runs' experiments; empty where their plans are not stored."""
 
@@ -53,6 +55,7 @@ def make_options(loaded: LoadedRuns, chosen: Mapping[str, Any]) -> Options:
         baseline=chosen["baseline"] or loaded.baseline,
         placement_class=chosen["placement_class"],
         variants=tuple(chosen.get("variants", ())),
+        order=loaded.order,
         hold=ShareRequirement(
             share=chosen.get("chain_share", HALF), of=ShareReference(chosen.get("chain_of", ShareReference.ONE_VNF))
         ),
@@ -138,6 +141,7 @@ def _loaded(
         max_spread=repetitions.get("max_spread"),
         looks=tuple(repetitions["looks"]) if "looks" in repetitions else None,
         purpose=experiment.get("purpose", "compare"),
+        order=tuple(experiment["variants"]) if experiment.get("ordered") else (),
         title=title,
     )
 

@@ -173,6 +173,11 @@ def ratio(judgement: Judgement) -> str:
     return f"{sign}{judgement.ratio - 1:+.1%}" if near_one else f"{sign}×{judgement.ratio:.3g}"
 
 
+def verdict_words(judgement: Judgement) -> str:
+    """Return the verdict, and whether it is within the margin."""
+    return f"{judgement.verdict.value.replace('-', ' ')}{', within the margin' if judgement.within_margin else ''}"
+
+
 def times(judgement: Judgement) -> str:
     """Return the ratio to the baseline as a factor, with the sign that its bound asks for."""
     if judgement.ratio is None:

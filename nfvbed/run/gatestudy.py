@@ -1,17 +1,18 @@
 """The experiment of a gate: baseline, candidate and reference of one variant, in interleaved rounds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 
 from nfvbed.compare.gating import BASELINE, CANDIDATE, LOOKS, REFERENCE, Estimand
 from nfvbed.errors import ConfigurationError, UsageError
 from nfvbed.records import Record
 from nfvbed.spec import boundedyaml
-from nfvbed.spec.document import Document
+from nfvbed.spec.document import Document, is_misread
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 
@@ -50,31 +51,51 @@ class GateSpec(Record):
     site: str = "lab"
 
 
-def read_option_set(text: str, variant: str, names: Sequence[str]) -> OptionSet:
+def read_option_set(text: str, variant: str, project: Project) -> OptionSet:
     """Read one side of a gate.
 
     Args:
-        text: `own`, the name of a variant, or `KEY=VALUE[,KEY=VALUE]`; values are YAML.
+        text: `own`, the name of a variant, or `KEY=VALUE[,KEY=VALUE]`; values are YAML, or text where the option takes
+            that text and not what YAML makes of it (`release=3.10`).
 
     Raises:
         UsageError: it has none of these forms.
+        ConfigurationError: there is no such variant.
     """
     if text == OWN:
         return OptionSet(text=text, variant=variant)
     if "=" not in text:
-        if text in names:
+        if text in project.variant_names:
             return OptionSet(text=text, variant=text)
         raise UsageError(f"{text!r} is no side of a gate", fix=f"give {FORM}")
+    fields = type(project.load_variant(variant).options).model_fields
     options: dict[str, Any] = {}
     for entry in text.split(","):
         key, separator, value = entry.partition("=")
         if not separator or not key.strip() or key.strip() in options:
             raise UsageError(f"{entry!r} is no option with a value, or is given twice", fix=f"give {FORM}")
         try:
-            options[key.strip()] = boundedyaml.load(value)
+            options[key.strip()] = _value(value, fields.get(key.strip()))
         except yaml.YAMLError as error:
             raise UsageError(f"the value of {entry!r} is not YAML", fix=f"give {FORM}") from error
+        if is_misread(value.strip()) and not isinstance(options[key.strip()], str):
+            raise UsageError(f"YAML reads the value of {entry!r} to another base", fix="write it without leading zeros")
     return OptionSet(text=text, variant=variant, options=options)
+
+
+def _value(text: str, field: FieldInfo | None) -> Any:
+    """Return an option's value as YAML reads it, or its text where the option takes that alone."""
+    read = boundedyaml.load(text)
+    if field is None or read is None or isinstance(read, str):
+        return read
+    kind: TypeAdapter[Any] = TypeAdapter(field.rebuild_annotation())
+    for value in (read, text.strip()):
+        try:
+            kind.validate_python(value, strict=True)
+        except ValidationError:
+            continue
+        return value
+    return read
 
 
 def study_of_gate(project: Project, spec: GateSpec) -> Study:

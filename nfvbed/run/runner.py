@@ -19,7 +19,7 @@ from nfvbed.errors import (
 )
 from nfvbed.plan.plan import PlannedTrial
 from nfvbed.plan.stored import stored_study
-from nfvbed.records import Readiness, RunRecord, Status
+from nfvbed.records import Readiness, RunRecord, Status, Support
 from nfvbed.run.execution import Execution
 from nfvbed.run.ledger import RunLedger, begin
 from nfvbed.run.observer import Observer
@@ -66,7 +66,7 @@ class Runner:
         runnable = tuple(s.variant for s in supports if s.readiness is not Readiness.UNSUPPORTED)
         hashes = {
             "host": self._store.put_blob("host", site.facts()),
-            "doctor": self._store.put_blob("doctor", doctor) if doctor else "",
+            "doctor": self._store.put_blob("doctor", _with_own(doctor, supports)) if doctor else "",
         }
         run = begin(self._store, study, runnable, hashes)
         execution = Execution(study, runnable, RunLedger(self._store, run, study), self._tools)
@@ -208,3 +208,11 @@ def failure_of_tests(failed: Mapping[tuple[int, str, str], NfvbedError]) -> Nfvb
         observed=str(error),
         fix="begin a new run when the cause is fixed; what was measured is kept",
     )
+
+
+def _with_own(doctor: Mapping[str, Any], supports: Sequence[Support]) -> dict[str, Any]:
+    """Return the doctor's report with the run's variants that it does not list: an experiment alters some."""
+    listed = list(doctor.get("variants", ()))
+    known = {entry["variant"] for entry in listed}
+    own = [support.model_dump(mode="json") for support in supports if support.variant not in known]
+    return {**doctor, "variants": [*listed, *own]}

@@ -29,6 +29,7 @@ from nfvbed.records.findings import Finding, PlainReport, SiteReport, State
 from nfvbed.records.readings import Part, Reading
 from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.deployedchain import DeployedChain
+from nfvbed.sites.disruption import Disruption, DisruptionReport
 from nfvbed.sites.ownmachine import Boot
 from nfvbed.sites.stages import LoggedProgress, Observer, StagedCloud
 from nfvbed.spec.commands import TracedPath, trace_command
@@ -534,6 +535,16 @@ class Site(ABC):
             where=f"{deployment.variant}, after {after_s:g} s",
             fix="leave the test reset out",
         )
+
+    def disrupt(self, deployment: Deployment, wanted: Disruption) -> DisruptionReport:
+        """Wait, then kill a VNF and have it brought back, or scale; called while frames flow.
+
+        Raises:
+            UnsupportedError: the site cannot, or not these VNFs.
+            OnboardError, VnfDiedError: what was to come up did not.
+        """
+        fix = "leave the test life-cycle out"
+        raise self._cannot(f"{wanted.operation.value} VNFs under traffic", deployment.variant, fix)
 
     def chain(self, deployment: Deployment) -> DeployedChain:
         """Open the path of a deployment that stays, for the order of its VNFs."""

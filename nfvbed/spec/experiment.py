@@ -141,6 +141,9 @@ class Experiment(SpecModel):
     baseline: str | None = None
     """Variant that the others are judged against; `best`: the highest rate of each traffic point. None: the first
     variant."""
+    ordered: bool = Field(default=False, exclude_if=lambda value: not value)
+    """Order of the variants as that in which they came (releases, revisions): each is then judged against the one
+    before it, beside the baseline."""
     altered: dict[str, AlteredVariant] = Field(default_factory=dict)
     """Variants of this experiment alone, by the names that `variants` has for them."""
     topologies: tuple[Topology, ...] = ("p2p",)

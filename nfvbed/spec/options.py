@@ -1,5 +1,6 @@
 """The base of every data plane's options, and what these say about its ports, cores and paths."""
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import StringConstraints
@@ -56,9 +57,19 @@ class DataPlaneOptions(SpecModel):
         """What a generator can be attached by, with these options; the first where the site asks for no other."""
         return (PortKind.VETH,)
 
+    @classmethod
+    def changes_of(cls, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
+        """Return what the data plane does otherwise by itself, between the recorded versions of two deployments."""
+        return ()
+
     @property
     def switch_cores(self) -> int:
         """Cores that its threads fill."""
+        return 1
+
+    @property
+    def generator_queues(self) -> int:
+        """Queues of its port that a generator sends on: it may use as many cores."""
         return 1
 
     @property

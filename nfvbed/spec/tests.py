@@ -13,6 +13,7 @@ from nfvbed.spec.testkinds.base import MRR
 from nfvbed.spec.testkinds.bursts import BackToBackTest, BurstTest
 from nfvbed.spec.testkinds.cost import CostTest, XdpTasksTest
 from nfvbed.spec.testkinds.guests import GuestComputeTest, GuestMemoryTest, GuestMultiqueueTest, GuestTlbTest
+from nfvbed.spec.testkinds.lifecycles import LifeCycleTest
 from nfvbed.spec.testkinds.loads import (
     ContinuousTest,
     LatencyTest,
@@ -44,6 +45,7 @@ AnyTest = (
     | BurstTest
     | SystemRecoveryTest
     | ResetTest
+    | LifeCycleTest
     | CostTest
     | FlowScalingTest
     | TableScalingTest

@@ -140,6 +140,8 @@ class GeneratorInfo:
     max_frame_size_bytes: int
     max_flows: int
     link_up: tuple[bool, bool]
+    more_threads: tuple[tuple[int, int], ...] = ()
+    """Further threads that send and check: number and core."""
     mirrors: bool = True
     """Whether it can send mirrored sessions."""
     raw: dict[str, object] = field(default_factory=dict)

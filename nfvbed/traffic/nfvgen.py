@@ -65,6 +65,10 @@ class NfvgenOptions:
     burst: int = 64
     queue_size: int = 1024
     mbufs: int = 16384
+    queues: int = 1
+    """dpdk only: that it sends on, of either port."""
+    more_cores: tuple[int, ...] = ()
+    """Beside `core`; fewer than queues, which are dealt out to all of them."""
     yield_when_idle: bool = False
     """dpdk only: give the core away regularly, as another program that polls shares it."""
     destination_macs: tuple[str, str] | None = None
@@ -79,12 +83,15 @@ class NfvgenOptions:
 
     def argv(self) -> list[str]:
         """Return the command line."""
-        argv = [str(self.binary), "--engine", self.engine, "--socket", str(self.socket_path), "--core", str(self.core)]
+        cores = ",".join(map(str, (self.core, *self.more_cores)))
+        argv = [str(self.binary), "--engine", self.engine, "--socket", str(self.socket_path), "--core", cores]
         for port in self.ports:
             argv += ["--port", port.spec]
         argv += ["--burst", str(self.burst), "--queue-size", str(self.queue_size)]
         if self.engine == "xdp":
             return argv + (["--sink-core", str(self.sink_core)] if self.sink_core is not None else [])
+        if self.queues > 1:
+            argv += ["--queues", str(self.queues)]
         argv += ["--memory-mib", str(self.memory_mib), "--mbufs", str(self.mbufs)]
         if self.file_prefix:
             argv += ["--file-prefix", self.file_prefix]
@@ -142,6 +149,7 @@ class NfvgenClient(Generator):
             pid=hello.pid if self._control.way.is_here else 0,
             thread_id=hello.thread_id if self._control.way.is_here else 0,
             core=hello.core,
+            more_threads=_further_threads(hello) if self._control.way.is_here else (),
             tsc_hz=hello.tsc_hz,
             min_frame_size_bytes=hello.min_frame_size_bytes,
             max_frame_size_bytes=hello.max_frame_size_bytes,
@@ -274,6 +282,10 @@ class NfvgenClient(Generator):
                     fix="see whether its core is shared with another polling thread",
                 )
             due = max(due, time.monotonic() + END_INTERVAL_S)
+
+
+def _further_threads(hello: HelloResult) -> tuple[tuple[int, int], ...]:
+    return tuple(zip(hello.thread_ids, hello.cores, strict=False))[1:]
 
 
 def _expected_s(request: TrafficRequest, drain_ns: int) -> float:

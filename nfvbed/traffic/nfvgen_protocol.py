@@ -62,6 +62,8 @@ class HelloResult(Message):
     core: int
     cores: list[Count] = Field(default_factory=list)
     """All of them, `core` first; none: it has but that one."""
+    thread_ids: list[Count] = Field(default_factory=list)
+    """Of the threads on them."""
     queues: Annotated[int, Field(ge=1)] = 1
     """That it sends on, of either port."""
     tsc_hz: Count

@@ -1,7 +1,7 @@
 """Translates requests and results of trials into the words of `nfvgen/1`, and back."""
 
 from nfvbed.errors import ConfigurationError, GeneratorError
-from nfvbed.records import DirectionCounts, LoopGaps
+from nfvbed.records import DirectionCounts, LoopGaps, QueueCounts
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.traffic.generator import TrafficRequest, TrafficResult
 from nfvbed.traffic.latency import encode_latency
@@ -102,7 +102,12 @@ def _counts(direction: DirectionMessage) -> DirectionCounts:
     )
     try:
         found = DirectionCounts.counted(
-            direction.sent, direction.received, unsent=direction.unsent, in_time=direction.received_in_time, **others
+            direction.sent,
+            direction.received,
+            unsent=direction.unsent,
+            in_time=direction.received_in_time,
+            queues=tuple(QueueCounts(**queue.model_dump()) for queue in direction.queues),
+            **others,
         )
     except ValueError as error:
         raise _contradiction(direction) from error

@@ -108,7 +108,7 @@ ARROWS = {
         ("lab", "simulated"),
         ("absent", "hosted", "verify"),
         ("site",),
-        ("deployed", "deployedchain", "hostview", "ownmachine", "stages"),
+        ("deployed", "deployedchain", "disruption", "hostview", "ownmachine", "stages"),
     ),
     "nfvbed.sites.kolla": (
         ("rack",),
@@ -128,7 +128,8 @@ ARROWS = {
         ("existing", "owncloud"),
         ("provider",),
         ("target", "deployment"),
-        ("requests", "mobilecore", "machinerow"),
+        ("mobilecore", "machinerow"),
+        ("requests",),
         ("vnfs", "images"),
         (OWN,),
     ),

@@ -10,10 +10,13 @@ import signal
 import threading
 import time
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from nfvbed.dataplanes.ovs.binaries import binaries_of
+from nfvbed.dataplanes.ovs.packagesets import ReleaseName
 from nfvbed.errors import (
     GeneratorError,
     NfvbedError,
@@ -40,8 +43,9 @@ from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.spec.choices import resolve
 from nfvbed.traffic.generator import TrafficRequest
 from tests.functional.conftest import lab_of_project
-from tests.functional.declared import PROJECT
+from tests.functional.declared import PROJECT, validated
 from tests.functional.deployed_plane import (
+    Case,
     ceilings,
     data_planes,
     deployed,
@@ -253,6 +257,27 @@ class TestOtherVariant:
     def test_every_frame_is_counted_at_every_hop_and_nothing_stays(self, plane):
         assert_counted(plane)
         assert_threads_sit(plane)
+        plane.destroy()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", get_args(ReleaseName))
+def test_a_release_counts_every_frame_is_reset_and_says_what_it_is(tmp_path, release):
+    """Those of which set-up has unpacked a root; the tier slow unpacks the newest, `make releases` all."""
+    variant = validated("ovs-dpdk", release=release)
+    try:
+        root = binaries_of(variant.options).root
+    except PrerequisiteError as missing:
+        pytest.skip(f"{missing}; {missing.fix}")
+    with deployed(Case(variant, "p2p"), tmp_path) as plane:
+        versions = plane.deployment.versions
+        packages = dict(line.split() for line in (root / "packages.txt").read_text().splitlines()[1:])
+        assert versions["openvswitch"].startswith(f"{release}.")
+        assert versions["dpdk"].removeprefix("DPDK ") == packages["dpdk"].partition("-")[0]
+        assert versions["libc6"] == packages["libc6"] and f"{len(packages)} of " in versions["packages"]
+        assert_counted(plane)
+        plane.site.reset(plane.deployment, 0)
+        assert_counted(plane)
         plane.destroy()
 
 

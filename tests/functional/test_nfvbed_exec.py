@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 
@@ -12,6 +13,7 @@ from tests.functional.disturbed import PATIENCE_S, wait_until
 from tests.functional.xdp_driver import make_namespace
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUSYBOX = ROOT / ".nfvbed/qemu/boot/busybox"
 EXEC = os.environ.get("NFVBED_EXEC", str(ROOT / "native/build/exec/nfvbed-exec"))
 
 
@@ -106,6 +108,17 @@ def test_mount_namespaces(tmp_path):
         assert result.stdout == "inside\n"
 
 
+def test_a_root_of_its_own(tmp_path):
+    """The program sees the root's files, and of the machine's only what it needs to be watched and to be spoken to."""
+    for name in ("bin", "dev", "proc", "run", "sys", "tmp", "var/run"):
+        (tmp_path / name).mkdir(parents=True)
+    shutil.copy(BUSYBOX, tmp_path / "bin/busybox")
+    result = _run("--root", str(tmp_path), "/bin/busybox", "ls", "/", "/proc/self/exe", "/dev/null", "/sys/kernel")
+    assert result.stdout.split("/:\n")[1].split("\n\n")[0].split() == ["bin", "dev", "proc", "run", "sys", "tmp", "var"]
+    assert "/dev/null" in result.stdout and result.returncode == 0
+    assert not pathlib.Path("/proc/mounts").read_text().count(str(tmp_path)), "its mounts end with it"
+
+
 def test_die_with_parent():
     """A parent that is killed takes the program with it."""
     script = f"{EXEC} --die-with-parent sleep 60 & echo $!; wait"
@@ -135,6 +148,8 @@ def test_die_with_parent():
         (["--cores", " 1", "true"], 125, "not a list"),
         (["--cores", "1023", "true"], 125, "--cores 1023: cannot run there"),
         (["--cores", "1024", "true"], 125, "--cores 1024"),
+        (["--root", "/nonexistent", "true"], 125, "--root /nonexistent: cannot enter: No such file"),
+        (["--root", "/usr/share/doc", "true"], 125, "--root /usr/share/doc: cannot have /dev in it: No such file"),
         (["--stdout", "/nonexistent/file", "true"], 125, "--stdout /nonexistent/file"),
     ],
 )

@@ -145,6 +145,6 @@ def test_switch_that_cannot_start_is_reported_with_its_log(workspace):
 
 
 def test_probe_refuses_queues_that_its_ports_have_not(site):
-    refused = site.probe(variant(n_rxq=4))
+    refused = site.probe(variant(n_rxq=17))
     assert refused.readiness is Readiness.UNSUPPORTED
-    assert refused.fix == "n_rxq: 1"
+    assert refused.fix == "n_rxq: 16 at most"

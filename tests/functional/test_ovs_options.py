@@ -4,6 +4,8 @@ import os
 import re
 from pathlib import Path
 
+import pytest
+
 from nfvbed.dataplanes.ovs import rxq, unixctl
 from nfvbed.measure.trial import wait_for_links
 from nfvbed.records import Readiness
@@ -67,6 +69,30 @@ def test_the_running_switch_has_every_setting(lab):
     lab.destroy(deployment)
 
 
+@pytest.mark.parametrize("variant", ["ovs-dpdk", "ovs-dpdk-memif"])
+def test_each_queue_that_the_switch_receives_on_is_sent_on_and_counted(lab, variant):
+    deployment = lab.deploy(validated(variant, n_rxq=2), "p2p")
+    generator = lab.open_generator(deployment)
+    try:
+        wait_for_links(generator)
+        lab.wait_for_generator(deployment)
+        request = TrafficRequest(duration_ns=200_000_000, frame_size=64, rate_pps=5_000, flows=64)
+        result = pass_all(generator, request).result
+        for way in result.directions:
+            assert [queue.sent for queue in way.queues] == [queue.received for queue in way.queues]
+            assert len(way.queues) == 2
+            assert all(queue.sent for queue in way.queues)
+            assert (way.duplicated, way.corrupted, way.reordered) == (0, 0, 0)
+        loads = rxq.read_loads(Path(deployment.control["unixctl"]), 5)
+        assert {(load.port, load.queue) for load in loads.queues} == {
+            (port, q) for port in ("p0", "p1") for q in (0, 1)
+        }
+        assert [port.queues for port in deployment.ports] == [2, 2]
+    finally:
+        generator.close()
+        lab.destroy(deployment)
+
+
 def test_what_cannot_be_is_unsupported_before_anything_starts(lab):
-    support = lab.probe(validated("ovs-dpdk", n_rxq=2))
-    assert (support.readiness, support.fix) == (Readiness.UNSUPPORTED, "n_rxq: 1")
+    support = lab.probe(validated("ovs-dpdk", n_rxq=17))
+    assert (support.readiness, support.fix) == (Readiness.UNSUPPORTED, "n_rxq: 16 at most")

@@ -77,7 +77,7 @@ def running():
 def bridge(running):
     """The bridge without rules and without a controller, whatever the test before has left."""
     yield running
-    with SwitchDatabase(running.database, locate()) as database:
+    with SwitchDatabase(running.database) as database:
         database.set_controller(running.name, None)
     for name in (controller.PROCESS, RELAY):
         with contextlib.suppress(DeployError):  # it was never started
@@ -191,7 +191,7 @@ def test_a_controller_brings_the_changed_path_back(bridge, outside):
     made = steering("controller")
     made.set_up(bridge, CHAIN)
     made.change(bridge, TURNED)
-    with SwitchDatabase(bridge.database, locate()) as database:
+    with SwitchDatabase(bridge.database) as database:
         database.set_controller(bridge.name, None)
         steering("static").tear_down(bridge)
         database.set_controller(bridge.name, f"tcp:127.0.0.1:{controller.PORT}")

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from nfvbed.cloud.tacker.api import VnfIdentity
 from nfvbed.cloud.tacker.legacy import LegacyApi
 from nfvbed.cloud.tacker.sol import SolApi
 from nfvbed.dataplanes.catalogue import open_project
@@ -14,6 +15,7 @@ from nfvbed.errors import OnboardError
 from nfvbed.host.qemu import images as image_files
 from nfvbed.records import VnfKind
 from nfvbed.sites.openstack import images
+from nfvbed.sites.openstack.images import GlanceImage
 from nfvbed.sites.openstack.requests import VnfPlace, request
 from nfvbed.spec.vnf import VnfChoice
 from tests.openstack.cloud_driver import ROOT, wait
@@ -31,7 +33,7 @@ def test_neutron_gets_ports_of_virtual_functions(connection, journal, form, kind
     file = image_files.find(vnf.image, ROOT, "vnfd/vloop/vnf.yml")
     name, made = images.provide(connection, "vloop", file)
     place = VnfPlace(("data0", "data1"), direct=True)
-    asked = request((owner(), "vnf1"), choice, place, (name, file), form)
+    asked = request(VnfIdentity(owner(), "vnf1"), choice, place, GlanceImage(name, file), form)
     seen: dict[str, str] = {}
 
     def look() -> bool:

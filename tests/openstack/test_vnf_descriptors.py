@@ -9,6 +9,7 @@ import yaml
 
 from nfvbed.cloud.devcloud.places import CloudPlaces
 from nfvbed.cloud.devcloud.rest import ApiError
+from nfvbed.cloud.tacker.api import VnfIdentity
 from nfvbed.errors import ConfigurationError
 from nfvbed.spec.document import parse_document
 from nfvbed.vnfs.descriptors import csar, hot, imports, legacy, naming, parsing, sol, written
@@ -284,7 +285,7 @@ def instantiation(cloud, asked):
     ]
     (vim,) = cloud.api.get("tacker", "/v1.0/vims")["vims"]
     connection = {"id": "devcloud", "vimId": vim["id"], "vimType": "ETSINFV.OPENSTACK_KEYSTONE.v_2"}
-    asked_for = written.for_api(("abcd", "vnf1"), asked, "sol")
+    asked_for = written.for_api(VnfIdentity("abcd", "vnf1"), asked, "sol")
     said = {
         "flavourId": asked_for.flavour,
         "instantiationLevelId": asked_for.level,

@@ -12,6 +12,8 @@ from nfvbed.store import connect, migrate
 from tests.postgresql import Server
 from tests.stores import Databases, Files, Stores
 
+UPGRADE = migrate._upgrade
+"""As it is without `_new_files_are_migrated_once`."""
 # One worker has the server: it is started once.
 ON_SERVER = pytest.param("postgresql", marks=pytest.mark.xdist_group("postgresql"))
 
@@ -63,17 +65,17 @@ def _files_need_not_outlive_a_power_cut() -> Iterator[None]:
 @pytest.fixture(autouse=True, scope="session")
 def _new_files_are_migrated_once() -> Iterator[None]:
     """A file with nothing in it goes through all formats once in a session; later ones get what came of that."""
-    upgrade, dumped = migrate._upgrade, list[str]()
+    dumped = list[str]()
 
     def upgraded(connection: Connection) -> None:
         file = connection.connection.driver_connection
         if not isinstance(file, sqlite3.Connection) or inspect(connection).get_table_names():
-            upgrade(connection)
+            UPGRADE(connection)
         elif dumped:
             for statement in dumped:
                 connection.exec_driver_sql(statement)
         else:
-            upgrade(connection)
+            UPGRADE(connection)
             dumped.extend(line for line in file.iterdump() if line not in ("BEGIN TRANSACTION;", "COMMIT;"))
 
     with pytest.MonkeyPatch.context() as patch:

@@ -60,4 +60,13 @@ def test_what_cannot_be_read_says_which_field_and_what_to_do():
 
 
 def test_lines_for_a_terminal():
-    assert dict(shown(STATE.as_control())) == {"cores": "0,3", "inner": '{"ports": ["p0", "p1"]}'}
+    assert dict(shown(STATE.as_control())) == {"cores": "0,3", "inner": "ports p0 p1"}
+
+
+def test_of_several_machines_each_is_a_line_with_its_ports():
+    machine = {"machine": "sink", "host": "compute2", "ports": [{"id": "1", "mac": "a"}, {"id": "2", "mac": ""}]}
+    assert [*shown({"instance": "0f", "behind": [machine, {"machine": "end"}]})] == [
+        ("instance", "0f"),
+        ("behind", "machine sink, host compute2, ports (id 1, mac a) (id 2)"),
+        ("behind", "machine end"),
+    ]

@@ -129,6 +129,7 @@ struct latencies {
 /* One core's part of a trial. */
 struct lcore {
 	unsigned index; /* it serves queues index, index + the number of lcores, ... of both ports */
+	int thread_id;
 	bool after_gap; /* the round before this one took so long that not all that is due is sent on */
 	bool sending;   /* received buffers may be used for sending */
 	uint64_t ended; /* when it ended sending */

@@ -32,7 +32,8 @@ static void fill_info(struct engine_info *info)
 	info->min_frame_size_bytes = NFVGEN_MIN_FRAME_SIZE;
 	info->max_frame_size_bytes = RTE_MIN(dpdk.ports[0].max_frame_size_bytes, dpdk.ports[1].max_frame_size_bytes);
 	info->tsc_hz = dpdk.hz;
-	info->thread_id = (int)gettid();
+	for (unsigned i = 0; i < dpdk.lcore_count; i++)
+		info->thread_ids[i] = dpdk.lcores[i].thread_id;
 	info->clock = "tsc";
 	info->core_count = dpdk.lcore_count;
 	for (unsigned i = 0; i < NFVGEN_PORTS; i++) {
@@ -105,10 +106,12 @@ static void dpdk_close(void)
 	dpdk_eal_close(&dpdk.options);
 }
 
-/* As the main lcore's thread, which does it for itself. */
-static int prefer_lcore(void *argument)
+/* As the main lcore's thread, which prefers itself. */
+static int set_up_lcore(void *argument)
 {
-	(void)argument;
+	struct lcore *lc = argument;
+
+	lc->thread_id = (int)gettid();
 	scheduling_prefer_this_thread();
 	if (dpdk.options.yield)
 		scheduling_shorten_slice();
@@ -138,8 +141,9 @@ static int dpdk_open(const struct engine_options *options, struct engine_info *i
 	}
 	for (unsigned i = 0; i < NFVGEN_PORTS; i++)
 		frame_endpoint_default(&dpdk.endpoint[i], i, dpdk.ports[i].mac);
+	dpdk.lcores[0].thread_id = (int)gettid();
 	for (unsigned i = 1; i < dpdk.lcore_count; i++)
-		rte_eal_remote_launch(prefer_lcore, NULL, i);
+		rte_eal_remote_launch(set_up_lcore, &dpdk.lcores[i], i);
 	rte_eal_mp_wait_lcore();
 	look_at_links();
 	fill_info(info);
@@ -189,8 +193,11 @@ static struct last_match first_match(struct receiver *r)
 
 static void reset_lcore(struct lcore *lc, unsigned index)
 {
+	const int thread_id = lc->thread_id;
+
 	memset(lc, 0, offsetof(struct lcore, arrivals));
 	lc->index = index;
+	lc->thread_id = thread_id;
 	for (unsigned port = 0; port < NFVGEN_PORTS; port++)
 		if (dpdk.direction_to[port] >= 0)
 			lc->last[port] = first_match(&dpdk.receivers[dpdk.direction_to[port]][0]);
@@ -220,6 +227,18 @@ static int prepare(const struct trial *trial, struct trial_counts *counts, struc
 	return result;
 }
 
+/*
+ * What came again so late that it was not told from the first is in the received: of one queue the loss of another is
+ * not to be made good with it.
+ */
+static void count_once(struct received_counts *counts, uint64_t sent)
+{
+	if (counts->received <= sent)
+		return;
+	counts->duplicated += counts->received - sent;
+	counts->received = sent;
+}
+
 /* What the queues of a direction have counted so far, all but latency. */
 static void merge_queues(struct trial_counts *counts, unsigned number)
 {
@@ -228,27 +247,29 @@ static void merge_queues(struct trial_counts *counts, unsigned number)
 	memset(all, 0, offsetof(struct direction_counts, latency));
 	for (unsigned queue = 0; queue < dpdk.queues; queue++) {
 		const struct sent_counts *sent = &dpdk.senders[number][queue].counts;
-		const struct received_counts *received = &dpdk.receivers[number][queue].counts;
+		struct received_counts received = dpdk.receivers[number][queue].counts;
 
+		if (dpdk.queues > 1)
+			count_once(&received, sent->sent);
 		counts->queue[number][queue] = (struct queue_counts){.sent = sent->sent,
 			.unsent = sent->unsent,
 			.late = sent->late,
 			.refused = sent->refused,
-			.received = received->received,
-			.reordered = received->reordered,
-			.duplicated = received->duplicated,
-			.corrupted = received->corrupted};
+			.received = received.received,
+			.reordered = received.reordered,
+			.duplicated = received.duplicated,
+			.corrupted = received.corrupted};
 		all->sent += sent->sent;
 		all->sent_bytes += sent->sent_bytes;
 		all->unsent += sent->unsent;
 		all->late += sent->late;
 		all->refused += sent->refused;
-		all->received += received->received;
-		all->received_in_time += received->received_in_time;
-		all->received_bytes += received->received_bytes;
-		all->reordered += received->reordered;
-		all->duplicated += received->duplicated;
-		all->corrupted += received->corrupted;
+		all->received += received.received;
+		all->received_in_time += received.received_in_time;
+		all->received_bytes += received.received_bytes;
+		all->reordered += received.reordered;
+		all->duplicated += received.duplicated;
+		all->corrupted += received.corrupted;
 	}
 	all->intended = all->sent + all->unsent;
 }

@@ -83,7 +83,7 @@ static int fill_info(struct engine_info *info, struct failure *why)
 	info->min_frame_size_bytes = NFVGEN_MIN_FRAME_SIZE;
 	info->max_frame_size_bytes = (uint16_t)(longest + NFVGEN_FCS_BYTES);
 	info->tsc_hz = ticks_rate(0).hz;
-	info->thread_id = gettid();
+	info->thread_ids[0] = gettid();
 	info->clock = "monotonic";
 	return 0;
 }

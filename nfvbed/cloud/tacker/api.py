@@ -12,6 +12,16 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
+class VnfIdentity:
+    """The owner of a VNF, and its name, by which Tacker's VNFs are told from each other."""
+
+    owner: str
+    """Id of the deployment."""
+    name: str
+    """Unique for its owner."""
+
+
+@dataclass(frozen=True)
 class OnboardRequest:
     """A request for one VNF."""
 

@@ -1,6 +1,7 @@
 """Rows judged against a baseline: paired by round within a run, by a rank test on visits between runs."""
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 from nfvbed.compare.differences.limits import bounds_of
@@ -119,6 +120,29 @@ def find_differences(rows: Sequence[CellSummary], baseline: str, rigs: Rigs, rul
             groups.setdefault((row.run, row.point), []).append((place, row, other))
     found = {place: entry for group in groups.values() for place, entry in _of_point(group, rigs, rules)}
     return tuple(found[place] for place in sorted(found))
+
+
+def find_successive(
+    rows: Sequence[CellSummary], order: Sequence[str], rigs: Rigs, rules: Rules
+) -> tuple[Difference, ...]:
+    """Return of each run and traffic point the difference of each variant to the one before it.
+
+    One that was not measured is passed over: the next is judged against the last that was.
+
+    Args:
+        order: variants, in the order in which they came.
+    """
+    places = {variant: place for place, variant in enumerate(order)}
+    points: dict[tuple[object, ...], list[CellSummary]] = {}
+    for row in rows:
+        if row.variant in places and row.mrr is not None:
+            points.setdefault((row.run, row.point), []).append(row)
+    found: list[Difference] = []
+    for measured in points.values():
+        measured.sort(key=lambda row: places[row.variant])
+        sides = [(place, new, old) for place, (old, new) in enumerate(pairwise(measured))]
+        found += [entry for _, entry in _of_point(sides, rigs, rules)]
+    return tuple(found)
 
 
 def _of_point(

@@ -1,5 +1,7 @@
 """The switch's database over OVSDB (RFC 7047): its settings, one bridge, its ports, and the state of each."""
 
+import errno
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,9 +10,10 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from ovs.db import idl
+from ovs.jsonrpc import Connection, Message
 from ovs.poller import Poller
+from ovs.stream import Stream
 
-from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.errors import DeployError
 from nfvbed.patience import patient
 from nfvbed.spec.variant import Variant
@@ -95,11 +98,10 @@ class SwitchState:
 class SwitchDatabase:
     """A connection to one ovsdb-server; one thread uses it."""
 
-    def __init__(self, socket: Path, binaries: OvsBinaries, check: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, socket: Path, check: Callable[[], None] = lambda: None) -> None:
         """Connect to the server.
 
         Args:
-            binaries: the programs whose schema the database has.
             check: called while waiting; raises when waiting has become pointless.
 
         Raises:
@@ -107,7 +109,7 @@ class SwitchDatabase:
         """
         self._socket = socket
         self._check = check
-        helper = idl.SchemaHelper(location=str(binaries.schema))
+        helper = idl.SchemaHelper(schema_json=self._schema())
         for table, columns in _COLUMNS.items():
             helper.register_columns(table, list(columns))
         self._idl: Any = idl.Idl(f"unix:{socket}", helper)
@@ -116,6 +118,31 @@ class SwitchDatabase:
         except BaseException:
             self._idl.close()
             raise
+
+    def _schema(self) -> Any:
+        """Ask the server for its database's schema: that of its own release, whichever nfvbed itself was made with."""
+        error, stream = Stream.open_block(Stream.open(f"unix:{self._socket}"), int(PATIENCE_S * 1000))
+        if error:
+            raise self._failure("no database answers", os.strerror(error))
+        connection, request = Connection(stream), Message.create_request("get_schema", [ROOT])
+        deadline = time.monotonic() + PATIENCE_S
+        try:
+            error = connection.send(request)
+            while not error and time.monotonic() < deadline:
+                connection.run()
+                error, reply = connection.recv()
+                if error == errno.EAGAIN:
+                    self._check()
+                    poller, error = Poller(), 0
+                    poller.timer_wait(_LOOK_AROUND_MS)
+                    connection.wait(poller)
+                    connection.recv_wait(poller)
+                    poller.block()
+                elif not error and reply.id == request.id and reply.type == Message.T_REPLY:
+                    return reply.result
+        finally:
+            connection.close()
+        raise self._failure("the database does not tell its schema", os.strerror(error) if error else "no answer")
 
     def __enter__(self) -> Self:
         return self

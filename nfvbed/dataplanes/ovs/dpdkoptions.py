@@ -15,6 +15,11 @@ class DpdkDatapathOptions(OvsUserspaceOptions):
     of the site's `cables`; VNFs of every kind have vhost-user."""
 
     @property
+    def generator_queues(self) -> int:
+        """`n_rxq`; a NIC deals its frames out to its queues by itself."""
+        return 1 if self.port_type == "pci" else self.n_rxq
+
+    @property
     def port_kinds(self) -> tuple[PortKind, ...]:
         """The kind that `port_type` names."""
         return (PortKind(self.port_type),)

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 from nfvbed.dataplanes.ovs import unixctl
-from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchDatabase
 from nfvbed.dataplanes.ovs.state import OvsState
@@ -63,7 +62,7 @@ class OvsLearning(LearningTable):
         return unixctl.command(Path(self._state.unixctl), name, *arguments)
 
     def _database(self) -> SwitchDatabase:
-        return SwitchDatabase(Path(self._state.database), locate())
+        return SwitchDatabase(Path(self._state.database))
 
 
 def in_table(text: str) -> tuple[int, int]:

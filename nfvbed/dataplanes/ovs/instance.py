@@ -85,6 +85,11 @@ class OvsInstance:
         return SWITCH + self._suffix
 
     @property
+    def binaries(self) -> OvsBinaries:
+        """The programs of both."""
+        return self._binaries
+
+    @property
     def database_socket(self) -> Path:
         """The socket of ovsdb-server."""
         return self._directory / "db.sock"
@@ -105,11 +110,12 @@ class OvsInstance:
             DeployError: it cannot be made, or its server does not come up.
         """
         file = self._directory / "conf.db"
-        argv = [str(self._binaries.ovsdb_tool), "create", str(file), str(self._binaries.schema)]
+        binaries = self._binaries
+        argv = [*binaries.command(binaries.ovsdb_tool), "create", str(file), binaries.seen(binaries.schema)]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
         if done.returncode:
             raise DeployError("the switch's database cannot be made", where=str(file), observed=done.stderr.strip())
-        server = [str(self._binaries.ovsdb_server), str(file), f"--remote=punix:{self.database_socket}"]
+        server = [*binaries.command(binaries.ovsdb_server), str(file), f"--remote=punix:{self.database_socket}"]
         server += [f"--pidfile={self._directory / 'ovsdb-server.pid'}", f"--unixctl={self._directory / 'ovsdb.ctl'}"]
         self._spawn(SERVER + self._suffix, [*server, *_CONSOLE_ONLY], netns=None)
         deadline = time.monotonic() + PATIENCE_S
@@ -121,11 +127,11 @@ class OvsInstance:
 
     def connect(self) -> SwitchDatabase:
         """Connect to the database."""
-        return SwitchDatabase(self.database_socket, self._binaries, self.check)
+        return SwitchDatabase(self.database_socket, self.check)
 
     def start_switch(self, netns: str) -> ManagedProcess:
         """Start ovs-vswitchd. It reads its settings from the database, so they must be there."""
-        argv = [str(self._binaries.vswitchd), f"unix:{self.database_socket}"]
+        argv = [*self._binaries.command(self._binaries.vswitchd), f"unix:{self.database_socket}"]
         argv += [f"--pidfile={self._directory / 'ovs-vswitchd.pid'}", f"--unixctl={self.control_socket}"]
         return self._spawn(self.switch_name, [*argv, *_CONSOLE_ONLY], netns=netns, more=self._environment)
 
@@ -183,7 +189,7 @@ def private_environment(directory: Path, binaries: OvsBinaries) -> Mapping[str, 
         "OVS_LOGDIR": inside,
         "OVS_DBDIR": inside,
         "OVS_SYSCONFDIR": inside,
-        "OVS_PKGDATADIR": str(binaries.schema.parent),
+        "OVS_PKGDATADIR": str(Path(binaries.seen(binaries.schema)).parent),
         "RUNTIME_DIRECTORY": inside,
         "XDG_RUNTIME_DIR": inside,
     }

@@ -25,6 +25,8 @@ _OF_NEUTRON: Others = {
     "steering": ("static", "Neutron's agent writes the rules"),
     "rxq_affinity": ({}, "ports of instances get their names from Neutron"),
     "mac_table_size": (None, "Neutron's agent makes the bridges"),
+    "release": (None, "the switch is that of the cloud's own root"),
+    "program": (None, "the switch is that of the cloud's own root"),
 }
 _RULES = ("normal", "Neutron's agent writes the rules, which learn addresses")
 

@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from nfvbed.spec.options import DataPlaneOptions
+from nfvbed.dataplanes.ovs.packagesets import PackageSetOptions
 
 
-class OvsOptions(DataPlaneOptions):
+class OvsOptions(PackageSetOptions):
     """How Open vSwitch's bridge forwards, and how much of that its datapath may cache."""
 
     flows: Literal["port-to-port", "normal"] = "port-to-port"

@@ -12,8 +12,7 @@ from typing import Final
 from nfvbed.dataplanes.dataplane import OwnEnds
 from nfvbed.dataplanes.ovs import openflow
 from nfvbed.dataplanes.ovs.controller import BridgeController
-from nfvbed.dataplanes.ovs.database import PortRequest
-from nfvbed.dataplanes.ovs.instance import OvsInstance
+from nfvbed.dataplanes.ovs.database import PortRequest, SwitchDatabase
 from nfvbed.dataplanes.ovs.steering.steering import SteeredBridge, forget_cached
 
 TAPS: Final = ("own0", "own1")
@@ -24,9 +23,7 @@ _STATUS: Final = "seg_offload"
 
 
 @contextmanager
-def own_taps(
-    bridge: SteeredBridge, instance: OvsInstance, rules: list[openflow.Rule], outside: tuple[int, int]
-) -> Iterator[OwnEnds]:
+def own_taps(bridge: SteeredBridge, rules: list[openflow.Rule], outside: tuple[int, int]) -> Iterator[OwnEnds]:
     """Add two taps, lead the path's rules to them, and undo both.
 
     Args:
@@ -38,7 +35,7 @@ def own_taps(
     """
     taken = dict(zip(outside, NUMBERS, strict=True))
     requests = [PortRequest(name, "internal", number) for name, number in zip(TAPS, NUMBERS, strict=True)]
-    with instance.connect() as database:
+    with SwitchDatabase(bridge.database) as database:
         database.add_ports(bridge.name, requests)
         try:
             _write(bridge, [_led(rule, taken) for rule in rules])

@@ -2,9 +2,11 @@
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
-from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.binaries import binaries_of, locate
+from nfvbed.dataplanes.ovs.options import OvsOptions
 from nfvbed.errors import PrerequisiteError
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.native import native_binary
@@ -12,9 +14,10 @@ from nfvbed.host.probes.findings import VersionFinding
 from nfvbed.host.probes.software import absent, asked
 from nfvbed.host.workspace.workspace import try_memory
 from nfvbed.patience import patient
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, options_of
 
 _TIMEOUT_S = patient(10.0)
+FIX = "make setup; of a release, make releases"
 
 
 def try_open_vswitch(variant: Variant, least_mib: int) -> Fitness:
@@ -30,27 +33,32 @@ def try_open_vswitch(variant: Variant, least_mib: int) -> Fitness:
     """
     if os.geteuid() != 0:
         raise PrerequisiteError("Open vSwitch with DPDK needs root", fix="run it with sudo")
-    run_version(str(locate().vswitchd))
+    binaries = binaries_of(options_of(variant, OvsOptions))
+    run_version(binaries.command(binaries.vswitchd))
     native_binary("nfvgen")
     return try_memory(variant.hugepages_mib, least_mib)
 
 
-def run_version(program: str) -> None:
+def run_version(command: Sequence[str]) -> None:
     """Run Open vSwitch's program with DPDK, asking for its version.
+
+    Args:
+        command: that starts it.
 
     Raises:
         PrerequisiteError: it does not run, or is built without DPDK.
     """
     try:
-        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+        argv = [*command, "--version"]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as failure:
         raise PrerequisiteError(
-            "Open vSwitch does not run", where=program, observed=str(failure), fix="make setup"
+            "Open vSwitch does not run", where=" ".join(command), observed=str(failure), fix=FIX
         ) from failure
     if done.returncode or "DPDK" not in done.stdout:
         observed = (done.stderr or done.stdout).strip() or f"exit status {done.returncode}"
         raise PrerequisiteError(
-            "Open vSwitch with DPDK does not run", where=program, observed=observed, fix="make setup"
+            "Open vSwitch with DPDK does not run", where=" ".join(command), observed=observed, fix=FIX
         )
 
 

@@ -20,3 +20,5 @@ class OvsState(State):
     control_cores: Cores
     daemon_cores: Cores
     """Where ovs-vswitchd's own threads may run."""
+    programs: str | None = None
+    """Folder of its programs; None: of a deployment by an nfvbed that knew the usual one alone."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from nfvbed.dataplanes.chaincontrol import ChainControl, FixedChain
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.ovs import joining, openflow, reading
-from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.binaries import OvsBinaries, binaries_in, locate
 from nfvbed.dataplanes.ovs.chaincontrol import STATIC, OvsChain
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.entries import OvsEntries
@@ -99,7 +99,11 @@ class OvsSwitch(DataPlane):
             threads=started.threads,
             run_directory=str(workspace.directory),
             control=_state(request, options, started).as_control() | started.state.as_control(),
-            versions={"openvswitch": reading.version(started.instance.control_socket), **started.versions},
+            versions={
+                "openvswitch": reading.version(started.instance.control_socket),
+                **started.instance.binaries.versions(),
+                **started.versions,
+            },
             warnings=started.warnings,
         )
         self._join(request, deployment, steps)
@@ -175,7 +179,7 @@ class OvsSwitch(DataPlane):
         its rules by itself once the switch has found it again.
         """
         bridge, workspace = self._bridge(deployment), self._workspace(deployment)
-        instance = OvsInstance(workspace, locate(), OvsState.of(deployment).daemon_cores)
+        instance = OvsInstance(workspace, _binaries(deployment), OvsState.of(deployment).daemon_cores)
         steps = Steps()
         with instance.connect() as database:
             with steps.timed("reset.kill"):
@@ -258,4 +262,15 @@ def _state(request: DeployRequest, options: OvsOptions, started: StartedSwitch) 
         steering=NORMAL if options.flows == "normal" else options.steering,
         control_cores=request.arrangement.control_cores,
         daemon_cores=started.daemon_cores,
+        programs=str(instance.binaries.root),
     )
+
+
+def _binaries(deployment: Deployment) -> OvsBinaries:
+    """Return the programs that a deployment was made with.
+
+    Raises:
+        PrerequisiteError: they are not there any more.
+    """
+    folder = OvsState.of(deployment).programs
+    return locate() if folder is None else binaries_in(Path(folder))

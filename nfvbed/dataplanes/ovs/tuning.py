@@ -3,8 +3,8 @@
 import re
 import subprocess
 from collections.abc import Sequence
-from pathlib import Path
 
+from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.dataplanes.ovs.options import OvsOptions
 from nfvbed.dataplanes.ovs.userspace import OvsUserspaceOptions
 from nfvbed.errors import PrerequisiteError, UnsupportedError
@@ -12,6 +12,7 @@ from nfvbed.spec.layout import each_of
 from nfvbed.spec.variant import Variant
 
 _TIMEOUT_S = 10.0
+_FIX = "make setup; of a release, make releases"
 _VERSION = re.compile(r"\(Open vSwitch\) (\d+)\.(\d+)")
 
 
@@ -70,7 +71,7 @@ def check_affinity(variant: Variant) -> None:
         raise next(iter(misfits.values()))
 
 
-def check_version(options: OvsUserspaceOptions, program: Path) -> None:
+def check_version(options: OvsUserspaceOptions, binaries: OvsBinaries) -> None:
     """Check that this Open vSwitch has what is asked for; one that lacks a setting accepts it silently.
 
     Raises:
@@ -80,7 +81,7 @@ def check_version(options: OvsUserspaceOptions, program: Path) -> None:
     needs = options.version_needs
     if not needs:
         return
-    found = version(program)
+    found = version(binaries)
     for need in needs:
         until = f"; it went with {_written(need.until)}" if need.until else ""
         since = f"; it came with {_written(need.since)}" if need.since > (0, 0) else ""
@@ -89,7 +90,7 @@ def check_version(options: OvsUserspaceOptions, program: Path) -> None:
                 f"this Open vSwitch has no {need.of_switch}",
                 where=need.setting,
                 observed=f"version {_written(found)}{since}{until}",
-                fix=f"{need.instead}, or another Open vSwitch (NFVBED_OVS_DIR)",
+                fix=f"{need.instead}, or another Open vSwitch (release)",
             )
 
 
@@ -97,24 +98,29 @@ def _written(version: tuple[int, int]) -> str:
     return f"{version[0]}.{version[1]}"
 
 
-def version(program: Path) -> tuple[int, int]:
+def version(binaries: OvsBinaries) -> tuple[int, int]:
     """Return ovs-vswitchd's version.
 
     Raises:
         PrerequisiteError: it does not run, or does not say.
     """
+    program, argv = str(binaries.vswitchd), [*binaries.command(binaries.vswitchd), "--version"]
     try:
-        done = subprocess.run(
-            [str(program), "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
-        )
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as failure:
         raise PrerequisiteError(
-            "Open vSwitch does not run", where=str(program), observed=str(failure), fix="make setup"
+            "Open vSwitch does not run",
+            where=program,
+            observed=str(failure),
+            fix=_FIX,
         ) from failure
     match = _VERSION.search(done.stdout)
     if match is None:
         observed = (done.stdout or done.stderr).strip()[:200]
         raise PrerequisiteError(
-            "Open vSwitch does not say its version", where=str(program), observed=observed, fix="make setup"
+            "Open vSwitch does not say its version",
+            where=program,
+            observed=observed,
+            fix=_FIX,
         )
     return int(match[1]), int(match[2])

@@ -56,7 +56,7 @@ class OvsUserspaceOptions(OvsOptions):
     pmd_cores: int = Field(1, ge=1, le=64)
     """Number of cores with a polling thread; which ones (`pmd-cpu-mask`) the site's arrangement decides."""
     n_rxq: int = Field(1, ge=1, le=64)
-    """Receive queues of each port, where its other side has as many."""
+    """Receive queues of each port that leads outside; the generator sends on as many. A VNF's port has the VNF's."""
     rxq_assignment: Literal["cycles", "roundrobin", "group"] = "cycles"
     """Algorithm that spreads queues over threads (`pmd-rxq-assign`)."""
     rxq_affinity: dict[PortName, tuple[int, ...]] = Field(default_factory=dict)

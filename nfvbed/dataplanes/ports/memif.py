@@ -6,8 +6,7 @@ alone listens itself.
 
 Each thread of Open vSwitch sends on a transmit queue of its own: the main thread on queue 0, the polling threads on
 those behind it. A memif has only the rings that its client asks for; with one, what a polling thread sends is lost. So
-Open vSwitch's clients receive on one more queue than it has polling threads. The ceilings have one queue, as testpmd
-and nfvgen send on one.
+Open vSwitch's clients receive on one more queue than it has polling threads. The ceilings have one queue.
 
 From a VNF Open vSwitch receives on as many queues as it sends on, and a VNF must open as many to send on, though it
 uses one. For a queue that the client lacks, DPDK's driver (22.11) reads the ring of queue 0, and does so behind queue 0
@@ -42,10 +41,19 @@ def devargs(device: str, path: Path | str, size: int, *, listens: bool) -> str:
     return f"{device},role={role},socket={path},socket-abstract=no,id=0,rsize={size.bit_length() - 1}"
 
 
-def generator_port(index: int, path: Path, size: int, *, listens: bool = False, queues: int = 1) -> GeneratorPort:
-    """Return a generator's port."""
+def generator_port(
+    index: int, path: Path, size: int, *, listens: bool = False, queues: int = 1, sending: int = 1
+) -> GeneratorPort:
+    """Return a generator's port.
+
+    Args:
+        queues: that it receives on.
+        sending: queues that it sends on, at most as many.
+    """
     spec = f"{devargs(f'net_memif{index}', path, size, listens=listens)},mac={MACS[index]}"
-    return GeneratorPort(engine="dpdk", spec=spec if queues == 1 else f"{spec},rx_queues={queues}", kind=PortKind.MEMIF)
+    if queues > 1:
+        spec = f"{spec},rx_queues={queues}"
+    return GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.MEMIF, queues=sending)
 
 
 def vnf_port(end: End, path: Path, size: int, *, listens: bool = False, queues: int = 1) -> VnfPort:

@@ -1,5 +1,7 @@
 """Which core does what: one object, used by every deployment and stored with every result."""
 
+from pydantic import Field
+
 from nfvbed.errors import ConfigurationError, NfvbedError, UnsupportedError
 from nfvbed.host.cores.topology import CpuTopology
 from nfvbed.records import Record
@@ -11,6 +13,8 @@ class Arrangement(Record):
 
     switch_cores: tuple[int, ...]
     generator_core: int
+    more_generator_cores: tuple[int, ...] = Field(default=(), exclude_if=lambda value: not value)
+    """Cores that nobody else has, where the generator sends on several queues: one a queue, while there are some."""
     control_cores: tuple[int, ...]
     """Where management threads (OVS main, DPDK main lcore, nfvbed itself) may run.
 
@@ -23,7 +27,12 @@ class Arrangement(Record):
 
 
 def resolve(
-    topology: CpuTopology, spec: ArrangementSpec, switch_cores: int = 1, vnfs: int = 0, near: int | None = None
+    topology: CpuTopology,
+    spec: ArrangementSpec,
+    switch_cores: int = 1,
+    vnfs: int = 0,
+    near: int | None = None,
+    generator_queues: int = 1,
 ) -> Arrangement:
     """Decide which core does what.
 
@@ -36,6 +45,7 @@ def resolve(
         spec: arrangement of the site's file.
         switch_cores: number that the variant wants.
         near: the NUMA node of its NICs, from which the switch's cores are taken where it has enough of them.
+        generator_queues: that the generator sends on.
 
     Raises:
         ConfigurationError: the file names a core that is not there, or one twice.
@@ -58,10 +68,12 @@ def resolve(
     if generator is None:
         generator = _choose_generator(topology, chosen)
     vnf_cores = _vnf_cores(topology, chosen, generator, vnfs)
+    more = _more_generator_cores(topology, {*chosen, generator, *vnf_cores}, generator_queues - 1)
     return Arrangement(
         switch_cores=chosen,
         generator_core=generator,
-        control_cores=_control(topology, {*chosen, generator, *vnf_cores}, generator),
+        more_generator_cores=more,
+        control_cores=_control(topology, {*chosen, generator, *vnf_cores, *more}, generator),
         vnf_cores=vnf_cores,
         shares_physical_core=any(generator in topology.siblings_of(core) for core in chosen),
     )
@@ -168,6 +180,19 @@ def _vnf_cores(topology: CpuTopology, switch: tuple[int, ...], generator: int, v
     ranked += [core for core in free if core not in ranked]
     places = ranked[:vnfs] or [generator]
     return tuple(places[index % len(places)] for index in range(vnfs))
+
+
+def _more_generator_cores(topology: CpuTopology, used: set[int], wanted: int) -> tuple[int, ...]:
+    """Choose whole physical cores that nobody has, on nodes in use first; one is left for control."""
+    nodes = {topology.node_of(core) for core in used}
+    taken = {thread for core in used for thread in topology.siblings_of(core)}
+    whole: list[int] = []
+    for core in _preferred(topology):
+        if core not in taken:
+            whole.append(core)
+            taken |= topology.siblings_of(core)
+    whole.sort(key=lambda core: topology.node_of(core) not in nodes)
+    return tuple(whole[: min(wanted, max(0, len(whole) - 1))])
 
 
 def _control(topology: CpuTopology, used: set[int], generator: int) -> tuple[int, ...]:

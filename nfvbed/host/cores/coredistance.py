@@ -50,11 +50,11 @@ def measure(cores: tuple[int, int], root: Path | None = None) -> Distance:
 
 
 def pairs_of(arrangement: Arrangement, vnfs: Sequence[VnfHandle] = ()) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of cores that share the work: each switch core with the generator's, and with each VNF's.
+    """Return the pairs of cores that share the work: each of the switch's with each of the generator's and the VNFs'.
 
     A guest's cores are those that its vCPUs are pinned to, where they are.
     """
-    others = [arrangement.generator_core]
+    others = [arrangement.generator_core, *arrangement.more_generator_cores]
     for vnf in vnfs:
         pinned = [t.core for t in vnf.threads if t.core is not None and t.tid != t.pid]
         others += pinned or vnf.cores

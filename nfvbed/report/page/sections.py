@@ -12,6 +12,7 @@ from nfvbed.report.page.environment import environment
 from nfvbed.report.page.head import FirstScreen, Header, first_screen, page_header
 from nfvbed.report.page.method import method, scope
 from nfvbed.report.page.states import below_the_table
+from nfvbed.report.page.successive import successive_section
 from nfvbed.report.page.survey import survey_grid
 from nfvbed.report.page.tests import tests_section
 from nfvbed.report.page.verdicts import verdict_section
@@ -59,6 +60,7 @@ def page_values(context: ReportContext, drawn: Mapping[str, Drawing], by: Groupi
     said = answer(comparison)
     header = page_header(context)
     sections = (
+        Section("successive", "Step by step", successive_section(context)),
         *_results(comparison, by),
         Section("figures", "Figures", tuple(figure_text(name, drawing) for name, drawing in drawn.items())),
         Section("reading", "How to read this", ()),

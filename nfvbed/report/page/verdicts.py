@@ -51,7 +51,7 @@ def _verdicts(comparison: Comparison) -> Table | None:
 
 
 def _judged(judged: Judgement) -> Iterable[str]:
-    word = f"{judged.verdict.value.replace('-', ' ')}{', within the margin' if judged.within_margin else ''}"
+    word = wording.verdict_words(judged)
     interval = judged.interval
     span = f"{wording.ratio_interval(judged)}, {wording.level(interval)}" if interval else wording.NOTHING
     same = judged.same_interval

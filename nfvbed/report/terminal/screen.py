@@ -19,6 +19,7 @@ from nfvbed.report.terminal import screen_model as model
 from nfvbed.report.terminal.columns import lay_out, paragraph
 from nfvbed.report.terminal.screen_rows import Group, columns, groups
 from nfvbed.report.terminal.screen_tests import LEAST, fitted, sections_of_tests
+from nfvbed.report.terminal.successive import successive_lines
 
 HEIGHT: Final = 40
 WIDTH: Final = 100
@@ -48,7 +49,8 @@ def screen(comparison: Comparison, about: ScreenContext, width: int = WIDTH) -> 
     """
     marks = Marks(comparison)
     head, foot = _head(comparison, about, width), _foot(comparison, about, width)
-    sections = sections_of_tests(comparison, marks, width)
+    steps = successive_lines(comparison, width)
+    sections = [*([steps] if steps else []), *sections_of_tests(comparison, marks, width)]
     of_tests = sum(map(len, sections))
     legend = [paragraph(text, width, "  ") for text in marks.legend()]
     room = HEIGHT - len(head) - len(foot) - 3

@@ -11,7 +11,19 @@ from typing import Any, TypeVar, get_args
 from nfvbed.records import Record
 from nfvbed.records.headlines import HEADLINES
 from nfvbed.records.results import LoadsPayload, ResultKind, TablePayload
-from nfvbed.run.kinds import addresses, attaches, bursts, cost, guests, loads, queues, resets, scaling, sockets
+from nfvbed.run.kinds import (
+    addresses,
+    attaches,
+    bursts,
+    cost,
+    guests,
+    lifecycles,
+    loads,
+    queues,
+    resets,
+    scaling,
+    sockets,
+)
 from nfvbed.run.kinds.celltest import CellTest, Outcome, Payload
 from nfvbed.search.result import SearchResult
 from nfvbed.spec.testkinds.addresses import AddressCachingTest, AddressLearningTest
@@ -20,6 +32,7 @@ from nfvbed.spec.testkinds.base import NamedTest
 from nfvbed.spec.testkinds.bursts import BackToBackTest, BurstTest
 from nfvbed.spec.testkinds.cost import CostTest, XdpTasksTest
 from nfvbed.spec.testkinds.guests import GuestComputeTest, GuestMemoryTest, GuestMultiqueueTest, GuestTlbTest
+from nfvbed.spec.testkinds.lifecycles import LifeCycleTest
 from nfvbed.spec.testkinds.loads import ContinuousTest, LatencyTest, LossCurveTest, SearchTest, SoakTest
 from nfvbed.spec.testkinds.queues import QueueBalanceTest
 from nfvbed.spec.testkinds.resets import ResetTest, SystemRecoveryTest
@@ -85,6 +98,7 @@ KINDS = {
         _kind(BurstTest, bursts.burst, TablePayload),
         _kind(SystemRecoveryTest, resets.system_recovery, TablePayload),
         _kind(ResetTest, resets.reset, TablePayload),
+        _kind(LifeCycleTest, lifecycles.life_cycle, TablePayload),
         _kind(CostTest, cost.cost, TablePayload),
         _kind(XdpTasksTest, cost.xdp_tasks, TablePayload, returns=False),
         _kind(FlowScalingTest, scaling.flow_scaling, TablePayload),

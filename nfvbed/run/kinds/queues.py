@@ -40,7 +40,7 @@ def queue_balance(cell_test: CellTest, spec: QueueBalanceTest) -> Outcome[TableP
     """
     setup = cell_test.setup
     if not setup.variant.options.takes_queued_taps:
-        reason = "a tap of several queues is a port of the kernel's bridge: a variant of data plane linux-bridge"
+        reason = "a tap of several queues can be a port of the kernel's bridge alone, which this variant is not"
         return Outcome(None, Status.NOT_APPLICABLE, reason)
     if setup.deployment.topology != "p2p":
         return Outcome(None, Status.NOT_APPLICABLE, "the tap is a port of the one bridge between two ports: p2p")

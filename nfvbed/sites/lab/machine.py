@@ -75,7 +75,8 @@ class LabMachine:
     def arrangement(self, variant: Variant, vnfs: int = 0) -> Arrangement:
         """Return the arrangement of cores; the switch is near its NICs, where it has some."""
         near = take.near_node(self.spec.cables) if variant.port_kind is PortKind.PCI else None
-        return resolve(self.topology, self.spec.arrangement, variant.options.switch_cores, vnfs, near)
+        options = variant.options
+        return resolve(self.topology, self.spec.arrangement, options.switch_cores, vnfs, near, options.generator_queues)
 
     def guest_host(self, variant: Variant, vnfs: int, free_mib: int | None = None) -> Host:
         """Return the host on which virtual machines of a variant are placed.

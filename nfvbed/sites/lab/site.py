@@ -18,9 +18,11 @@ from nfvbed.records import CellRole, Deployment, GeneratorPlace, Hop, QualityWar
 from nfvbed.records.findings import SiteReport
 from nfvbed.records.readings import Part, Reading, Unavailable
 from nfvbed.sites.deployed import DeploymentRecord
+from nfvbed.sites.disruption import Disruption, DisruptionReport
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab import lifecycle, remains, vnfs
 from nfvbed.sites.lab.deployedchain import LabChain
+from nfvbed.sites.lab.disruption import disrupt
 from nfvbed.sites.lab.examine import examine
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
@@ -389,6 +391,16 @@ class LabSite(Site):
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
         """Reset the switch; the VNFs go on running."""
         return self._planes.reset(deployment, after_s)
+
+    def disrupt(self, deployment: Deployment, wanted: Disruption) -> DisruptionReport:
+        """Kill a VNF and start it again; data plane, ports and generator live on."""
+        live = self._vnfs[deployment.id]
+        try:
+            return disrupt(live, wanted)
+        finally:
+            if live.stays:
+                left = onboarded.OnboardedVnfs(choice=live.choice, handles=live.handles)
+                onboarded.save(deployment, left)
 
     def own_readers(self, deployment: Deployment, duration_s: float) -> tuple[CounterReader, ...]:
         """Return the switch's readers, then those of VNFs that count by themselves."""

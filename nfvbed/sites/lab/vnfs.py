@@ -1,6 +1,6 @@
 """The VNFs of a deployment in the lab: what they need beforehand, and what is deployed of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -92,14 +92,32 @@ class LabVnfs:
         Raises:
             OnboardError, VnfDiedError: one does not come up.
         """
-        dead, handles = self.dead(), list(self.handles)
+        self.await_ready(self.start_again(self.dead()))
+
+    def start_again(self, names: Collection[str]) -> tuple[int, ...]:
+        """Start dead VNFs where they were; return their places on the path.
+
+        Raises:
+            OnboardError: one cannot be started.
+        """
+        handles, started = list(self.handles), list[int]()
         for index, (run, handle) in enumerate(self.each()):
-            if handle.name in dead:
+            if handle.name in names:
                 run.stop(handle)
                 handles[index] = run.start(self.seats[index])
-        for index, run in enumerate(self.drivers):
-            if handles[index].name in dead:
-                handles[index] = run.ready(self.seats[index], handles[index])
+                started.append(index)
+        self.handles = tuple(handles)
+        return tuple(started)
+
+    def await_ready(self, places: Collection[int]) -> None:
+        """Wait until VNFs that were started say that they forward.
+
+        Raises:
+            OnboardError, VnfDiedError: one does not.
+        """
+        handles = list(self.handles)
+        for index in places:
+            handles[index] = self.drivers[index].ready(self.seats[index], handles[index])
         self.handles = tuple(handles)
 
     def stop(self) -> None:

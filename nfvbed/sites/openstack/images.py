@@ -1,5 +1,7 @@
 """The images of VNFs in Glance: each once, under a name with its digest, which is checked."""
 
+from dataclasses import dataclass
+
 from openstack.connection import Connection
 
 from nfvbed.cloud.tacker.connection import asking, identity
@@ -20,10 +22,18 @@ def name_of(vnf: str, image: Image) -> str:
     return f"{PREFIX}{vnf}-{image.digest[:_DIGITS]}"
 
 
-def described(name: str, image: Image) -> CloudImage:
-    """Return an image as descriptors name it, by its name in Glance and its file."""
-    version = image.sidecar.version if image.sidecar else "1"
-    return CloudImage(name, checksums=checksums(image.path), version=version)
+@dataclass(frozen=True)
+class GlanceImage:
+    """An image in Glance, and the file that was uploaded as it."""
+
+    name: str
+    file: Image
+
+    @property
+    def described(self) -> CloudImage:
+        """The image as descriptors name it."""
+        version = self.file.sidecar.version if self.file.sidecar else "1"
+        return CloudImage(self.name, checksums=checksums(self.file.path), version=version)
 
 
 def provide(connection: Connection, vnf: str, image: Image) -> tuple[str, bool]:

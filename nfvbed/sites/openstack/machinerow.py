@@ -7,17 +7,16 @@ from dataclasses import dataclass, field, replace
 from openstack.connection import Connection
 
 from nfvbed.cloud.instances import InstancePort, PlacedInstance
-from nfvbed.cloud.tacker.api import OnboardRequest
+from nfvbed.cloud.tacker.api import OnboardRequest, VnfIdentity
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
-from nfvbed.host.qemu.images import Image
-from nfvbed.sites.openstack import images, machineplaces
+from nfvbed.sites.openstack import machineplaces, requests
+from nfvbed.sites.openstack.images import GlanceImage
 from nfvbed.sites.openstack.paths import PathNetworks
 from nfvbed.spec.flavor import Flavor
 from nfvbed.spec.layout import Layout, chain_length
 from nfvbed.spec.loader import Project
 from nfvbed.spec.machines import DEFAULT_FLAVOUR, LinkSpec, MachinesVnfSpec
 from nfvbed.spec.vnf import Forwarding, VnfChoice
-from nfvbed.vnfs.descriptors import written
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage
 from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs, descriptor_of
 from nfvbed.vnfs.descriptors.machines.placing import require_placed, spread
@@ -95,24 +94,16 @@ class MachineRowVnf:
         if place.computes:
             spread(self._vnf.placement, place.computes, self._vnf.name)
 
-    def request(
-        self, identity: tuple[str, str], place: RowPlace, image: tuple[str, Image], form: str
-    ) -> OnboardRequest:
+    def request(self, identity: VnfIdentity, place: RowPlace, image: GlanceImage, form: str) -> OnboardRequest:
         """Return the request to Tacker.
 
         Args:
-            identity: the owning deployment, and its name there.
-            image: its name in Glance, and its file.
             form: `legacy` or `sol`.
         """
-        made = replace(
-            self.descriptor(place, images.described(*image)),
-            inherits_port_security=place.inherits_port_security,
-            purpose=" ".join(identity),
-        )
-        found = written.for_api(identity, made, form)
+        made = self.descriptor(place, image.described)
+        found = requests.of_descriptor(identity, made, form, inherits_port_security=place.inherits_port_security)
         order = {self._point(port): number for number, port in enumerate(self._vnf.path)}
-        return replace(found, networks=tuple(sorted(found.networks, key=lambda point: order[point[0]])))
+        return requests.in_order(found, order.__getitem__)
 
     def descriptor(self, place: RowPlace, image: CloudImage) -> VnfDescriptor:
         """Return its descriptor: each machine in the zone of its compute, where the site has such zones."""

@@ -1,7 +1,7 @@
 """A mobile core between S1-U and SGi of a cloud: onboarded through Tacker, its bearers read from the consoles."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from typing import Any
 
@@ -9,11 +9,11 @@ from openstack.connection import Connection
 
 from nfvbed.cloud.instances import PlacedInstance
 from nfvbed.cloud.tacker import console
-from nfvbed.cloud.tacker.api import OnboardRequest
+from nfvbed.cloud.tacker.api import OnboardRequest, VnfIdentity
 from nfvbed.errors import InternalError, OnboardError, UnsupportedError
-from nfvbed.host.qemu.images import Image
 from nfvbed.records import VnfHandle, VnfKind
-from nfvbed.sites.openstack import images, machineplaces
+from nfvbed.sites.openstack import machineplaces, requests
+from nfvbed.sites.openstack.images import GlanceImage
 from nfvbed.spec.bearers import Bearer, BearerTable
 from nfvbed.spec.gateway import GATEWAYS
 from nfvbed.spec.layout import VEPC, Layout
@@ -21,7 +21,6 @@ from nfvbed.spec.loader import Project
 from nfvbed.spec.machines import ConsoleSpec, DeploymentFlavourSpec, MachinesVnfSpec, MarkSpec
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import BearerPath
-from nfvbed.vnfs.descriptors import written
 from nfvbed.vnfs.descriptors.machines.descriptor import DeploymentInputs, descriptor_of
 from nfvbed.vnfs.descriptors.model import VnfDescriptor
 from nfvbed.vnfs.epc.driver import BEARERS as BEARERS_FACT
@@ -88,25 +87,16 @@ class MobileCore:
             raise InternalError(f"flavour {self._flavour.name} has no console", where=self._vnf.name)
         return declared.model_copy(update={"marks": (*declared.marks, MarkSpec(step="bearers", says=BEARERS))})
 
-    def request(
-        self, identity: tuple[str, str], place: CorePlace, image: tuple[str, Image], form: str
-    ) -> OnboardRequest:
+    def request(self, identity: VnfIdentity, place: CorePlace, image: GlanceImage, form: str) -> OnboardRequest:
         """Return the request to Tacker.
 
         Args:
-            identity: the owning deployment, and its name there.
-            image: its name in Glance, and its file.
             form: `legacy` or `sol`.
         """
-        made = replace(
-            self._descriptor(place, image),
-            inherits_port_security=place.inherits_port_security,
-            purpose=" ".join(identity),
-        )
-        found = written.for_api(identity, made, form)
+        made = self._descriptor(place, image)
+        found = requests.of_descriptor(identity, made, form, inherits_port_security=place.inherits_port_security)
         # The ports at the ends come first: their networks are the path.
-        path = sorted(found.networks, key=lambda point: not point[0].startswith(f"{self._between}_"))
-        return replace(found, networks=tuple(path))
+        return requests.in_order(found, lambda point: 0 if point.startswith(f"{self._between}_") else 1)
 
     def table(self, lines: Sequence[str]) -> BearerTable:
         """Return the bearers that the consoles printed.
@@ -156,14 +146,14 @@ class MobileCore:
         ends = {end.at.partition(".")[0] for end in self._vnf.ports}
         return next(one.name for one in self._flavour.machines if ends <= set(one.holds))
 
-    def _descriptor(self, place: CorePlace, image: tuple[str, Image]) -> VnfDescriptor:
+    def _descriptor(self, place: CorePlace, image: GlanceImage) -> VnfDescriptor:
         """Return the measured flavour's descriptor, with the secret in its user data."""
         machines = {one.name: one for one in self._vnf.machines}
         ends = [end.at.split(".") for end in self._vnf.ports]
         links = [port.link for machine, name in ends for port in machines[machine].ports if port.name == name]
         given = DeploymentInputs(
             flavors={name: self._project.load_flavor(name) for name in self._project.flavor_names},
-            image=images.described(*image),
+            image=image.described,
             networks=dict(zip(links, place.networks, strict=True)),
             zones_of_machines=place.zones,
             soft=not place.zones,

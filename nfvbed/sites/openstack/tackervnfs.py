@@ -10,7 +10,7 @@ from typing import Any
 from nfvbed.cloud.compute import Compute
 from nfvbed.cloud.novaflavor import extra_specs
 from nfvbed.cloud.tacker import journal, left
-from nfvbed.cloud.tacker.api import OnboardingApi, OnboardRequest
+from nfvbed.cloud.tacker.api import OnboardingApi, OnboardRequest, VnfIdentity
 from nfvbed.cloud.tacker.connection import asking, identity
 from nfvbed.cloud.tacker.journal import Journal
 from nfvbed.cloud.tacker.legacy import LegacyApi
@@ -24,6 +24,7 @@ from nfvbed.host.timing import Steps
 from nfvbed.records import PortKind, VnfHandle
 from nfvbed.sites.openstack import images, mobilecore, paths, requests, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
+from nfvbed.sites.openstack.images import GlanceImage
 from nfvbed.sites.openstack.machinerow import MachineRowVnf, RowPlace
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.requests import VnfPlace
@@ -150,32 +151,28 @@ class TackerVnfs(VnfProvider):
             for flavor, machines in self._row(choice).sizes:
                 target.require_room(choice.model_copy(update={"flavor": flavor}), machines)
         with steps.timed("onboard.image"):
-            image = self._in_glance(choice, file)
+            image = GlanceImage(self._in_glance(choice, file), file)
         if mobilecore.is_core(choice):
-            return target.witnessed((self._core(live, choice, (image, file), steps),))
+            return target.witnessed((self._core(live, choice, image, steps),))
         if choice.row is not None:
-            return target.witnessed((self._in_a_row(live, choice, (image, file), steps),))
+            return target.witnessed((self._in_a_row(live, choice, image, steps),))
         handles: list[VnfHandle] = []
-        for number, request in enumerate(self._requests(owner, live.wanted, choice, live.compute, (image, file))):
+        for number, request in enumerate(self._requests(owner, live.wanted, choice, live.compute, image)):
             with steps.timed(f"onboard.vnf{number + 1}"):
                 vnf = self._api.onboard(request, _say)
             handles.append(vnfs.handle(number, vnf, choice, live.compute.vnf_port_kind, target.accelerator))
         return target.witnessed(tuple(handles))
 
     def _requests(
-        self, owner: str, wanted: CloudRequest, choice: VnfChoice, compute: Compute, image: tuple[str, Image]
+        self, owner: str, wanted: CloudRequest, choice: VnfChoice, compute: Compute, image: GlanceImage
     ) -> Iterator[OnboardRequest]:
-        """Yield the request for each VNF of a path.
-
-        Args:
-            image: its name in Glance, and its file.
-        """
+        """Yield the request for each VNF of a path."""
         target, direct = self._target, has_functions(compute, wanted.variant, choice)
         for number, networks in enumerate(paths.networks_of(wanted.plan, target.networks_for(wanted.variant))):
             place = VnfPlace(networks, target.inherits_port_security, direct)
-            yield requests.request((owner, f"vnf{number + 1}"), choice, place, image, self.form)
+            yield requests.request(VnfIdentity(owner, f"vnf{number + 1}"), choice, place, image, self.form)
 
-    def _in_a_row(self, live: CloudDeployment, choice: VnfChoice, image: tuple[str, Image], steps: Steps) -> VnfHandle:
+    def _in_a_row(self, live: CloudDeployment, choice: VnfChoice, image: GlanceImage, steps: Steps) -> VnfHandle:
         """Onboard machines in a row, each on its compute.
 
         Raises:
@@ -185,7 +182,7 @@ class TackerVnfs(VnfProvider):
         networks, computes = target.networks_for(variant), target.computes_of(variant)
         target.provide_tunnels(variant, [networks.named[name] for name in row.tunnels])
         place = RowPlace(networks, computes, self._zones(variant), target.inherits_port_security)
-        request = row.request((live.deployment.id, "vnf1"), place, image, self.form)
+        request = row.request(VnfIdentity(live.deployment.id, "vnf1"), place, image, self.form)
         with steps.timed("onboard.vnf1"):
             vnf = self._api.onboard(request, _say)
         machines = row.in_order(target.connection, vnf.instances, place)
@@ -214,7 +211,7 @@ class TackerVnfs(VnfProvider):
         zones = self._zones(variant)
         return {machine: zones[compute] for machine, compute in wanted.items() if compute in zones}
 
-    def _core(self, live: CloudDeployment, choice: VnfChoice, image: tuple[str, Image], steps: Steps) -> VnfHandle:
+    def _core(self, live: CloudDeployment, choice: VnfChoice, image: GlanceImage, steps: Steps) -> VnfHandle:
         """Onboard a mobile core, wait for the generator's bearers, and read the core's state from its consoles."""
         owner, target = live.deployment.id, self._target
         core = mobilecore.MobileCore(open_project(self._root), choice.vnf.name)
@@ -224,7 +221,7 @@ class TackerVnfs(VnfProvider):
             target.inherits_port_security,
             self._zones_of_core(live.wanted.variant, core),
         )
-        request = core.request((owner, "vnf1"), place, image, self.form)
+        request = core.request(VnfIdentity(owner, "vnf1"), place, image, self.form)
         with steps.timed("onboard.vnf1"):
             vnf = self._api.onboard(request, _say)
             marked = Consoles(target.connection, vnf.instances).wait(core.ready, choice.vnf.name, _say)
@@ -255,7 +252,7 @@ class TackerVnfs(VnfProvider):
             )
         by_id = {vnf.id: vnf for vnf in self._api.found(owner)}
         file = self._image_file(choice)
-        image = (self._in_glance(choice, file), file)
+        image = GlanceImage(self._in_glance(choice, file), file)
         request = tuple(self._requests(owner, wanted, choice, self._target.compute(wanted.variant), image))[place]
         healed = self._api.heal(by_id[vnfs.CloudVnfState.of(dead).tacker_id], request, _say)
         handle = vnfs.handle(place, healed, choice, dead.ports[0].kind, self._target.accelerator)

@@ -22,6 +22,7 @@ from nfvbed.records import (
     WorkThread,
 )
 from nfvbed.records.readings import Part, Reading, Unavailable
+from nfvbed.sites.disruption import Disruption, DisruptionReport
 from nfvbed.sites.simulated.tables import SimulatedEntries, SimulatedLearning
 from nfvbed.sites.site import Site
 from nfvbed.spec.layout import layout
@@ -166,6 +167,11 @@ class SimulatedSite(Site):
         """Schedule the known outage in the next trial."""
         self._running(deployment)[0].schedule_outage(round(after_s * NS_PER_S))
         return ResetReport(kind="simulated", steps=())
+
+    def disrupt(self, deployment: Deployment, wanted: Disruption) -> DisruptionReport:
+        """Schedule the known outage in the next trial; what a VNF does meanwhile is not simulated."""
+        self._running(deployment)[0].schedule_outage(round(wanted.after_s * NS_PER_S))
+        return DisruptionReport(vnf=deployment.vnfs[0].name, marks=())
 
     def forwarding_table(self, deployment: Deployment, variant: Variant) -> ForwardingTable:
         """Return the simulated forwarding table."""

@@ -9,12 +9,12 @@ import io
 import stat
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from nfvbed.errors import ConfigurationError
+from nfvbed.spec.boundedzip import DAMAGES, NO_ARCHIVE, BoundedReads
 from nfvbed.spec.textfile import require_file
 
 MOST_MEMBERS = 2000
@@ -33,42 +33,13 @@ _FREE_BYTES = 2**20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _METHOD_NAMES = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "LZMA", 9: "deflate64", 93: "zstd", 95: "xz"}
 _CHUNK = 2**20
-_DAMAGES = (
-    zipfile.BadZipFile,  # a header or a checksum is wrong
-    EOFError,  # the archive ends within the member
-    OSError,  # the file cannot be read
-    zlib.error,
-    NotImplementedError,  # a later version of the format
-)
-"""What reading a member raises that is damaged."""
-_NO_ARCHIVE = (
-    zipfile.BadZipFile,
-    OSError,  # the file cannot be read
-    NotImplementedError,  # a later version of the format
-    UnicodeDecodeError,  # a name that is marked as UTF-8, and is not
-)
-"""What reading the directory of a file raises that is no zip archive, or a damaged one."""
 _ENCRYPTED = 0x1
 _DELETE = 0x7F
 
 
-class _Pieces(io.FileIO):
-    """A file whose reads are bounded by the largest directory of an archive, whatever the archive says."""
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Return bytes of the file.
-
-        Raises:
-            zipfile.BadZipFile: they are too many.
-        """
-        if size is not None and size > MOST_DIRECTORY_BYTES:
-            raise zipfile.BadZipFile(f"its directory has {size} bytes; {MOST_DIRECTORY_BYTES} are read")
-        return super().read(size)
-
-
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    with _Pieces(path) as file, zipfile.ZipFile(file) as archive:
+    with BoundedReads(io.FileIO(path), MOST_DIRECTORY_BYTES) as file, zipfile.ZipFile(file) as archive:
         yield archive
 
 
@@ -94,7 +65,7 @@ class Archive:
         try:
             with _opened(path) as archive:
                 members = [one for one in archive.infolist() if not one.is_dir()]
-        except _NO_ARCHIVE as failure:
+        except NO_ARCHIVE as failure:
             raise ConfigurationError(
                 f"{path.name} cannot be read as a VNF package",
                 where=self._shown,
@@ -188,7 +159,7 @@ class Archive:
                     if left < 0:
                         raise zipfile.BadZipFile(f"it has more than the {self.sizes[member]} bytes that were announced")
                     yield piece
-        except _DAMAGES as failure:
+        except DAMAGES as failure:
             raise self._damaged(member, failure) from failure
 
     def _damaged(self, member: str, failure: Exception) -> ConfigurationError:

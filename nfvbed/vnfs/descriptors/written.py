@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nfvbed.cloud.tacker.api import OnboardRequest
+from nfvbed.cloud.tacker.api import OnboardRequest, VnfIdentity
 from nfvbed.vnfs.descriptors import csar, hot, legacy, sol
 from nfvbed.vnfs.descriptors.model import Flavour, VnfDescriptor
 from nfvbed.vnfs.descriptors.solvnfd import LEVEL
@@ -11,7 +11,7 @@ from nfvbed.vnfs.descriptors.yamltext import dump
 
 
 def for_api(
-    identity: tuple[str, str],
+    identity: VnfIdentity,
     descriptor: VnfDescriptor,
     form: str,
     *,
@@ -21,7 +21,6 @@ def for_api(
     """Return the request for a descriptor's only flavour, in the form of one of Tacker's APIs.
 
     Args:
-        identity: the deployment that owns the VNF, and its name there.
         form: `legacy` or `sol`.
         has_inputs: legacy: whether image, flavor and zone of each machine are inputs with defaults.
         parameters: SOL: values of the request beside those by which the base HOT is read.
@@ -31,11 +30,10 @@ def for_api(
         PrerequisiteError: ETSI's type files are missing.
     """
     flavour = descriptor.only
-    owner, name = identity
     template = legacy.template(descriptor, flavour, has_inputs=has_inputs) if form == "legacy" else None
     return OnboardRequest(
-        name,
-        owner,
+        identity.name,
+        identity.owner,
         descriptor=csar.write(sol.files(descriptor)) if template is None else template,
         networks=tuple((port.name, port.network) for port in flavour.outer),
         flavour=flavour.name,

@@ -77,8 +77,15 @@ def refuse_several_queues(deployment: Deployment) -> None:
     """Refuse ports on which the switch sends by several queues: testpmd would have to send on as many.
 
     Raises:
-        UnsupportedError: they are memif ports of Open vSwitch.
+        UnsupportedError: they are memif ports of Open vSwitch, or have several queues.
     """
+    if any(port.queues > 1 for port in deployment.ports):
+        raise UnsupportedError(
+            "no hosts of socket traffic on ports of several queues",
+            where=f"variant {deployment.variant}",
+            observed="the switch receives on several, and testpmd between port and tap serves one",
+            fix="leave the test out for this variant, or n_rxq: 1",
+        )
     if any("rx_queues=" in port.spec for port in deployment.ports):
         raise UnsupportedError(
             "no hosts of socket traffic on memif ports of Open vSwitch",

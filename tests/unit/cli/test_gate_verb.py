@@ -11,7 +11,7 @@ from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, UsageError
 from nfvbed.run.gatestudy import GateSpec, read_option_set, study_of_gate
 
-NAMES = ("linux-bridge", "linux-bridge-no-offloads", "ovs-dpdk")
+PROJECT = open_project(None)
 
 
 def gate(store: Path, *arguments: str) -> int:
@@ -53,32 +53,44 @@ def test_the_same_passes_and_json_says_by_what(store: Path, capsys: pytest.Captu
 
 def test_a_candidate_is_needed_and_has_a_form():
     with pytest.raises(UsageError, match="no side"):
-        read_option_set("vpp", "ovs-dpdk", NAMES)
+        read_option_set("no-such-variant", "ovs-dpdk", PROJECT)
     with pytest.raises(UsageError, match="given twice"):
-        read_option_set("a=1,a=2", "ovs-dpdk", NAMES)
-    assert read_option_set("pmd_cores=2,x=true", "ovs-dpdk", NAMES).options == {"pmd_cores": 2, "x": True}
-    assert read_option_set("linux-bridge-no-offloads", "linux-bridge", NAMES).variant == "linux-bridge-no-offloads"
+        read_option_set("a=1,a=2", "ovs-dpdk", PROJECT)
+    with pytest.raises(UsageError, match="another base"):
+        read_option_set("pmd_cores=010", "ovs-dpdk", PROJECT)
+    assert read_option_set("pmd_cores=2,x=true", "ovs-dpdk", PROJECT).options == {"pmd_cores": 2, "x": True}
+    assert read_option_set("linux-bridge-no-offloads", "linux-bridge", PROJECT).variant == "linux-bridge-no-offloads"
+
+
+@pytest.mark.parametrize("written", ["3.1", '"3.1"', "'3.1'", " 3.1 "])
+def test_a_release_is_a_text_and_a_file_has_to_quote_it(written: str):
+    """YAML reads 3.1 as a number, which 3.10 would be too."""
+    read = read_option_set(f"release={written},n_rxq=1,emc=false", "ovs-dpdk", PROJECT).options
+    assert read == {"release": "3.1", "n_rxq": 1, "emc": False}
+    with pytest.raises(ConfigurationError, match="release") as caught:
+        study_of_gate(PROJECT, spec("release=3.10"))
+    assert "3.10" in f"{caught.value} {caught.value.observed}"
 
 
 def spec(candidate: str, **around) -> GateSpec:
-    sides = [read_option_set(text, "ovs-dpdk", NAMES) for text in ("own", candidate)]
+    sides = [read_option_set(text, "ovs-dpdk", PROJECT) for text in ("own", candidate)]
     return GateSpec(variant="ovs-dpdk", baseline=sides[0], candidate=sides[1], budget_s=60, **around)
 
 
 def test_baseline_candidate_and_reference_are_variants_of_one_experiment():
-    study = study_of_gate(open_project(None), spec("pmd_cores=2"))
+    study = study_of_gate(PROJECT, spec("pmd_cores=2"))
     assert [variant.name for variant in study.variants] == ["baseline", "candidate", "reference"]
     cores = [variant.options.model_dump()["pmd_cores"] for variant in study.variants]
     assert cores == [1, 2, 1] and study.experiment.repetitions.looks == (8, 16, 24, 40)
 
 
 def test_the_throughput_is_searched_in_every_round():
-    study = study_of_gate(open_project(None), spec("pmd_cores=2", estimand="pdr", looks=(8,)))
+    study = study_of_gate(PROJECT, spec("pmd_cores=2", estimand="pdr", looks=(8,)))
     assert [test.kind for test in study.experiment.tests] == ["search"] and study.experiment.repetitions.needed == 8
 
 
 def test_options_and_data_planes_are_checked():
     with pytest.raises(ConfigurationError, match="pmd_kores"):
-        study_of_gate(open_project(None), spec("pmd_kores=2"))
+        study_of_gate(PROJECT, spec("pmd_kores=2"))
     with pytest.raises(ConfigurationError, match="one data plane"):
-        study_of_gate(open_project(None), spec("linux-bridge"))
+        study_of_gate(PROJECT, spec("linux-bridge"))

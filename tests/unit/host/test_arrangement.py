@@ -158,3 +158,15 @@ def test_a_socket_without_a_free_core_leaves_vnfs_beside_the_generator():
     spec = ArrangementSpec(switch_cores=(4, 5, 6, 7), generator_core=0)
     found = resolve(SERVER, spec, switch_cores=4, vnfs=2)
     assert found.vnf_cores == (0, 0), "all that is free there are second threads of the switch's cores"
+
+
+@pytest.mark.parametrize(
+    ("topology", "queues", "more"),
+    [(TWO_CORES, 4, ()), (LAPTOP, 1, ()), (LAPTOP, 2, (4,)), (LAPTOP, 16, (4,)), (SERVER, 3, (7, 4))],
+)
+def test_a_generator_of_several_queues_has_cores_that_nobody_else_has(topology, queues, more):
+    """Whole ones, of the nodes in use first, and one is left for control."""
+    found = resolve(topology, AUTO, generator_queues=queues)
+    assert found.more_generator_cores == more
+    assert not {*more} & {*found.switch_cores, found.generator_core, *found.control_cores}
+    assert found.model_copy(update={"more_generator_cores": ()}).switch_cores == resolve(topology, AUTO).switch_cores

@@ -91,4 +91,4 @@ def test_a_switch_without_such_taps_is_not_applicable(tmp_path):
         run = runner(store, tools=Tools(classify=classify_all_alike)).start(PROJECT.load_study(path))
         (result,) = store.results(run.id)
     assert result.status is Status.NOT_APPLICABLE
-    assert "a variant of data plane linux-bridge" in result.reason
+    assert "of the kernel's bridge alone" in result.reason

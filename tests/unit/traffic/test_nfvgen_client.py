@@ -82,13 +82,17 @@ def test_timelines_are_asked_for_and_read(fake: FakeNfvgen) -> None:
 def test_counts_of_queues_are_read(fake: FakeNfvgen) -> None:
     names = ("sent", "unsent", "late", "refused", "received", "lost", "reordered", "duplicated", "corrupted")
     queues = [dict.fromkeys(names, 0) | {"sent": sent, "received": sent} for sent in (501, 499)]
-    fake.replies["hello"] = lambda _: HELLO | {"cores": [1, 2], "queues": 2}
+    fake.replies["hello"] = lambda _: HELLO | {"cores": [1, 2], "thread_ids": [4712, 4713], "queues": 2}
     fake.replies["stats"] = lambda _: {
         "state": "done", "elapsed_ns": 1, "error": None, "trial": trial(direction(0, 1, queues=queues))
     }  # fmt: skip
     generator = client(fake)
-    assert generator.hello().raw["queues"] == 2
-    assert generator.run(replace(REQUEST, bidirectional=False)).directions[0].sent == 1000
+    assert generator.hello().more_threads == ((4713, 2),)
+    counts = generator.run(replace(REQUEST, bidirectional=False)).directions[0]
+    assert [queue.sent for queue in counts.queues] == [501, 499]
+    queues[0] |= {"received": 500, "lost": 1}
+    with pytest.raises(GeneratorError, match="contradict each other"):
+        generator.run(replace(REQUEST, bidirectional=False))
 
 
 def test_destinations_are_named_only_where_the_deployment_asks_for_some(fake: FakeNfvgen) -> None:
@@ -335,6 +339,9 @@ def test_the_command_line_of_both_engines(tmp_path: Path) -> None:
     ]
     assert dpdk[-3:] == ["--file-prefix", "a", "--yield"]
     assert "--sink-core" not in dpdk
+    several = options(tmp_path / "s", queues=4, more_cores=(3, 5)).argv()
+    assert several[several.index("--core") + 1] == "1,3,5"
+    assert several[several.index("--queues") + 1] == "4"
     xdp = options(tmp_path / "s", engine="xdp", sink_core=0).argv()
     assert xdp[-2:] == ["--sink-core", "0"]
     assert "--memory-mib" not in xdp

@@ -13,7 +13,7 @@ from nfvbed.dataplanes.ovs import tuning
 from nfvbed.dataplanes.ovs.afxdp import probe as afxdp_probe
 from nfvbed.dataplanes.ovs.afxdp import threads
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
-from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
 from nfvbed.dataplanes.ovs.instance import SWITCH, DpdkSettings, OvsInstance, settings, thread_settings
 from nfvbed.dataplanes.ovs.switch import BRIDGE, VNF_PORT_MIB, OvsSwitch, StartedSwitch
@@ -73,7 +73,7 @@ class OvsAfxdp(OvsSwitch):
     def options(self, request: DeployRequest) -> OvsAfxdpOptions:
         """Return the variant's options; refuse those that this Open vSwitch or these ports do not have."""
         options = options_of(request.variant, OvsAfxdpOptions)
-        tuning.check_version(options, locate().vswitchd)
+        tuning.check_version(options, binaries_of(options))
         options.check_layout(request.layout)
         if queues_of(request.vnf) > 1:
             raise UnsupportedError(
@@ -92,7 +92,7 @@ class OvsAfxdp(OvsSwitch):
             spaces = _make_links(request, plan, options)
         daemon_cores = arrangement.switch_cores[:1] if options.interrupt else arrangement.control_cores
         request.workspace.libxdp()
-        instance = OvsInstance(request.workspace, locate(), daemon_cores)
+        instance = OvsInstance(request.workspace, binaries_of(options), daemon_cores)
         sockets = _sockets(request, plan)
         state = _start(request, instance, (spaces, sockets), steps)
         with steps.timed("deploy.cores"):

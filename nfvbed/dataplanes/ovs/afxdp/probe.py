@@ -5,7 +5,7 @@ import os
 from nfvbed.dataplanes.ovs import tuning
 from nfvbed.dataplanes.ovs.afxdp import modes
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
-from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.database import PortRequest
 from nfvbed.dataplanes.ovs.instance import OvsInstance, thread_settings
 from nfvbed.dataplanes.ports.veth_probe import Attempt, probe_veth, try_out
@@ -54,7 +54,7 @@ def try_afxdp(variant: Variant) -> Fitness:
     probe_veth(variant)
     native_binary("nfvgen")
     tuning.check_affinity(variant)
-    tuning.check_version(options, locate().vswitchd)
+    tuning.check_version(options, binaries_of(options))
     tried = options.model_copy(update={"rxq_affinity": {}})
     cannot, fix = "a link for an AF_XDP port cannot be made", "see the reason; another xdp_mode; make setup"
     return try_out(Attempt(lambda workspace: _try(tried, workspace), cannot, fix, fix))
@@ -66,7 +66,8 @@ def _try(options: OvsAfxdpOptions, workspace: Workspace) -> None:
     veth.prepare(netns, (_PORT, _PEER), offloads=False)
     core = read_topology().allowed[0]
     workspace.libxdp()
-    instance = OvsInstance(workspace, locate(), sorted(os.sched_getaffinity(0)))
+    binaries = binaries_of(options)
+    instance = OvsInstance(workspace, binaries, sorted(os.sched_getaffinity(0)))
     instance.start_database()
     request = port_request(_PORT, 1, options, (core,))
     with instance.connect() as database:
@@ -76,7 +77,7 @@ def _try(options: OvsAfxdpOptions, workspace: Workspace) -> None:
         if request.type not in types:
             raise UnsupportedError(
                 f"this Open vSwitch has no ports of type {request.type}",
-                where=str(locate().vswitchd),
+                where=str(binaries.vswitchd),
                 observed=f"it was built without AF_XDP; it has {', '.join(sorted(types))}",
                 fix="one that was built with --enable-afxdp (NFVBED_OVS_DIR); Debian's openvswitch-switch-dpdk is",
             )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nfvbed.dataplanes.dataplane import DeployRequest, OwnEnds
 from nfvbed.dataplanes.ovs import openflow, reading, tuning
-from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.database import PortRequest, SwitchState, asked_mtu
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.dataplanes.ovs.dpdkoptions import DpdkDatapathOptions
@@ -35,6 +35,8 @@ from nfvbed.spec.variant import Variant, options_of
 
 _OPEN_PORTS = 2
 STATIC_RULES = "static"
+GENERATOR_QUEUES = 16
+"""That nfvgen sends on at most (`native/nfvgen/engine.h`)."""
 
 
 def ovs_options(variant: Variant) -> DpdkDatapathOptions:
@@ -45,12 +47,13 @@ def ovs_options(variant: Variant) -> DpdkDatapathOptions:
         UnsupportedError: they ask for more queues than a generator's port has.
     """
     options = options_of(variant, DpdkDatapathOptions)
-    if options.n_rxq != 1 and options.port_type != "pci":
+    most, why = _most_queues(options)
+    if options.n_rxq > most:
         raise UnsupportedError(
-            f"{options.port_type} ports receive on as many queues as their other side sends on: the generator on one",
+            f"{options.port_type} ports receive on as many queues as their other side sends on: {why}",
             where=f"variant {variant.name}, n_rxq",
             observed=str(options.n_rxq),
-            fix="n_rxq: 1",
+            fix=f"n_rxq: {most} at most",
         )
     if options.port_type == "memif" and options.pmd_cores > memif.MOST_THREADS:
         raise UnsupportedError(
@@ -62,6 +65,16 @@ def ovs_options(variant: Variant) -> DpdkDatapathOptions:
     return options
 
 
+def _most_queues(options: DpdkDatapathOptions) -> tuple[int, str]:
+    """Return how many queues of a generator's port the switch can receive on, and what bounds them."""
+    if options.port_type == "pci":
+        return options.n_rxq, "the card says how many"
+    if options.port_type == "memif":
+        # The rings of both ways are as many on either side, and Open vSwitch sends on one for each of its threads.
+        return memif.queues(options.pmd_cores), "on a memif at most one for each of the switch's threads, and one more"
+    return GENERATOR_QUEUES, f"the generator on {GENERATOR_QUEUES} at most"
+
+
 class OvsDpdk(OvsSwitch):
     """`br0` in an instance of its own, its ports vhost-user, memif or NICs'; PMD threads on the switch's cores."""
 
@@ -71,13 +84,13 @@ class OvsDpdk(OvsSwitch):
         """Find the programs, run them, and look for memory; nothing that polls is started."""
         options = ovs_options(variant)
         tuning.check_affinity(variant)
-        tuning.check_version(options, locate().vswitchd)
+        tuning.check_version(options, binaries_of(options))
         return try_open_vswitch(variant, options.socket_memory_mib)
 
     def options(self, request: DeployRequest) -> OvsOptions:
         """Return the variant's options; refuse those that the ports cannot have."""
         options = ovs_options(request.variant)
-        tuning.check_version(options, locate().vswitchd)
+        tuning.check_version(options, binaries_of(options))
         options.check_layout(request.layout)
         return options
 
@@ -86,7 +99,7 @@ class OvsDpdk(OvsSwitch):
         options, plan, workspace = ovs_options(request.variant), request.layout, request.workspace
         names = [name for name in port_numbers(plan) if not _is_on_nic(name, options)]
         sockets = vhost_user.sockets(workspace.directory, names)
-        instance = OvsInstance(workspace, locate(), request.arrangement.control_cores)
+        instance = OvsInstance(workspace, binaries_of(options), request.arrangement.control_cores)
         ports = _generator_ports(request, sockets)
         ports_of_vnfs = vnf_ports(plan, lambda end: _vnf_port(end, sockets[end.name], request))
         place = _make_place(request, len(sockets), steps)
@@ -116,9 +129,7 @@ class OvsDpdk(OvsSwitch):
         rules = [openflow.Rule(output=openflow.PORT_NORMAL, cookie=0)]
         if state.steering != NORMAL:
             rules = list(path_rules(steering_path(plan)))
-        instance = OvsInstance(self._workspace(deployment), locate(), state.daemon_cores)
-        bridge, outside = self._bridge(deployment), (numbers["p0"], numbers["p1"])
-        return partial(own_taps, bridge, instance, rules, outside)
+        return partial(own_taps, self._bridge(deployment), rules, (numbers["p0"], numbers["p1"]))
 
     def ends(self, request: DeployRequest) -> PlaneState:
         """Return what the generator needs to know of the ends of the path."""
@@ -256,11 +267,12 @@ def _port_request(name: str, path: Path, request: DeployRequest) -> PortRequest:
     kind = request.variant.port_kind if outside else require_vnf(request.layout, request.vnf, request.variant)
     if kind is PortKind.MEMIF:
         arguments = memif.devargs(f"net_memif_{name}", path, options.rx_queue_size, listens=True)
-        count = 1 if outside else memif.queues(options.pmd_cores)
+        count = options.n_rxq if outside else memif.queues(options.pmd_cores)
+        named = options.rxq_affinity.get(name, ())
         # The one queue that the affinity names has those beside it that a VNF's answers come on.
-        threads = {name: options.rxq_affinity.get(name, ()) * count}
+        threads = {name: named if outside or len(named) == count else named[:1] * count}
         tuned = tuning.interface_settings(name, options.model_copy(update={"rxq_affinity": threads}), cores)
-        queues = {} if outside else {"n_rxq": str(count)}
+        queues = {} if count == 1 else {"n_rxq": str(count)}
         return PortRequest(
             name, "dpdk", number, {"dpdk-devargs": arguments} | queues, tuned, asked_mtu(request.variant)
         )
@@ -281,8 +293,8 @@ def _generator_ports(request: DeployRequest, sockets: Mapping[str, Path]) -> tup
 def _generator_port(index: int, path: Path, options: DpdkDatapathOptions) -> GeneratorPort:
     if options.port_type == "memif":
         queues = memif.queues(options.pmd_cores)
-        return memif.generator_port(index, path, options.rx_queue_size, queues=queues)
-    return vhost_user.server_port(index, path, options.rx_queue_size)
+        return memif.generator_port(index, path, options.rx_queue_size, queues=queues, sending=options.n_rxq)
+    return vhost_user.server_port(index, path, options.rx_queue_size, options.n_rxq)
 
 
 def _vnf_port(end: End, path: Path, request: DeployRequest) -> VnfPort:

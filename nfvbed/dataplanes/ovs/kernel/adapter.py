@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nfvbed.dataplanes.dataplane import DeployRequest
 from nfvbed.dataplanes.ovs import tuning
-from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.database import PortRequest
 from nfvbed.dataplanes.ovs.instance import OvsInstance
 from nfvbed.dataplanes.ovs.kernel import reading as kernel_reading
@@ -76,7 +76,7 @@ class OvsKernel(OvsSwitch):
         with steps.timed("deploy.links"):
             spaces = kernel_links.make_spaces(request, plan)
             inside(spaces.switch, lambda: kernel_links.make_links(plan, spaces))
-        instance = OvsInstance(workspace, locate(), arrangement.control_cores)
+        instance = OvsInstance(workspace, binaries_of(options), arrangement.control_cores)
         _start(plan, spaces, instance, (options, steps))
         with steps.timed("deploy.ports"):
             kernel_links.prepare(plan, spaces, options.offloads, request.vnf is None or request.vnf.offloads)

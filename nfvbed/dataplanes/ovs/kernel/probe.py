@@ -1,7 +1,8 @@
 """Whether this host can run Open vSwitch in the kernel: a datapath is made there to find out."""
 
-from nfvbed.dataplanes.ovs.binaries import locate
+from nfvbed.dataplanes.ovs.binaries import binaries_of
 from nfvbed.dataplanes.ovs.kernel.datapath import try_datapath
+from nfvbed.dataplanes.ovs.kernel.options import OvsKernelOptions
 from nfvbed.dataplanes.ovs.probe import run_version
 from nfvbed.dataplanes.ports.veth_probe import probe_veth
 from nfvbed.errors import UnsupportedError
@@ -10,7 +11,7 @@ from nfvbed.host.network.namespaces import CLONE_NEWNET, in_thread, libc
 from nfvbed.host.probes.commands import ask
 from nfvbed.host.probes.host import RECORDED, Host
 from nfvbed.records.findings import Finding, State
-from nfvbed.spec.variant import Variant
+from nfvbed.spec.variant import Variant, options_of
 
 _NAME = "nfvbed-probe"
 FIX = (
@@ -29,7 +30,8 @@ def try_kernel_datapath(variant: Variant) -> Fitness:
     reason = in_thread(_datapath_reason)
     if reason:
         raise UnsupportedError(reason, fix=FIX)
-    run_version(str(locate().vswitchd))
+    binaries = binaries_of(options_of(variant, OvsKernelOptions))
+    run_version(binaries.command(binaries.vswitchd))
     return found
 
 

@@ -87,7 +87,7 @@ class Ovn(OvsDpdk):
             daemons.start_databases()
         with steps.timed("deploy.ovn.controller"):
             names = port_numbers(request.layout)
-            with SwitchDatabase(Path(state.database), locate()) as database:
+            with SwitchDatabase(Path(state.database)) as database:
                 database.allow_openflow(BRIDGE, OPENFLOW)
                 database.set_external_ids(
                     {**daemons.chassis_settings, "ovn-bridge": BRIDGE},

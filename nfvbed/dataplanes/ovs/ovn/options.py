@@ -27,6 +27,8 @@ class OvnOptions(DpdkDatapathOptions):
     def its_rules_are_ovns(self) -> Self:
         if self.flows != "port-to-port" or self.steering != "static":
             raise ValueError("the rules are OVN's: flows and steering are options of ovs-dpdk")
+        if self.release is not None or self.program is not None:
+            raise ValueError("release and program are options of ovs-dpdk: a root of a release has no OVN")
         if self.port_type != "vhost-user":
             raise ValueError("port_type of this data plane is vhost-user")
         if self.acl == "none" and self.acl_rules != 1:

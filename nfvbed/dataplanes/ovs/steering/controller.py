@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.database import SwitchDatabase
 from nfvbed.dataplanes.ovs.steering.path import SteeringPath, path_rules
@@ -157,4 +156,4 @@ def _wait(bridge: SteeredBridge, process: ManagedProcess, done: Callable[[Status
 
 
 def _database(bridge: SteeredBridge) -> SwitchDatabase:
-    return SwitchDatabase(bridge.database, locate())
+    return SwitchDatabase(bridge.database)

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable
 
-from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.controller import BridgeController
 from nfvbed.dataplanes.ovs.database import SwitchDatabase
 from nfvbed.dataplanes.ovs.steering.onos_client import OnosClient
@@ -86,7 +85,7 @@ class OnosSteering(Steering):
         ours = [f.id for f in self._client.flows(device) if f.application == self._spec.application]
         if ours:
             self._client.remove_flows(device, ours)
-        with SwitchDatabase(bridge.database, locate()) as database:
+        with SwitchDatabase(bridge.database) as database:
             database.set_controller(bridge.name, None)
         bridge.workspace.process(PROCESS).stop()
         with BridgeController(bridge.management) as connection:
@@ -100,7 +99,7 @@ class OnosSteering(Steering):
         argv = [sys.executable, "-m", module, str(socket), *target]
         bridge.workspace.spawn(PROCESS, argv, cores=bridge.cores)
         self._wait(bridge, socket.is_socket, "the relay to ONOS does not listen")
-        with SwitchDatabase(bridge.database, locate()) as database:
+        with SwitchDatabase(bridge.database) as database:
             database.set_controller(bridge.name, f"unix:{socket}")
 
     def _wait(self, bridge: SteeredBridge, done: Callable[[], bool], failure: str) -> None:
@@ -126,5 +125,5 @@ def device_id(bridge: SteeredBridge) -> str:
 
 
 def _connection(bridge: SteeredBridge) -> str:
-    with SwitchDatabase(bridge.database, locate()) as database:
+    with SwitchDatabase(bridge.database) as database:
         return database.controller_status(bridge.name) or "no controller is set"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nfvbed.cloud.tacker.api import OnboardRequest
+from nfvbed.cloud.tacker.api import OnboardRequest, VnfIdentity
 from nfvbed.spec.machines import MachinesVnfSpec
 from nfvbed.vnfs.descriptors import legacy, naming, written
 from nfvbed.vnfs.descriptors.epa import Mismatch
@@ -75,7 +75,7 @@ class ProjectVnf(Onboardable):
 
     def request(self, owner: str, seed: str) -> OnboardRequest:
         """Return the request, with the owner's id and the secret in its descriptor."""
-        identity, made = (owner, self.name), self.descriptor(owner, seed)
+        identity, made = VnfIdentity(owner, self.name), self.descriptor(owner, seed)
         if self.form is Form.PACKAGE:
             return written.for_api(identity, made, "sol", parameters=self.values)
         return written.for_api(identity, made, "legacy", has_inputs=False)

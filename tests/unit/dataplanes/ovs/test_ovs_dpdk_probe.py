@@ -23,7 +23,7 @@ def old_switch(tmp_path, monkeypatch):
     [
         ({"pmd_maxsleep_us": 50}, "no pmd-maxsleep: version 2.17", "pmd_maxsleep_us: 0"),
         ({"rxq_affinity": {"p0": (0,)}}, "leaves nobody to poll p1", "leave a thread free"),
-        ({"n_rxq": 2}, "receive on as many queues as their other side sends on", "n_rxq: 1"),
+        ({"n_rxq": 17}, "receive on as many queues as their other side sends on", "n_rxq: 16 at most"),
     ],
 )
 def test_what_deploy_refuses_is_unsupported(options, reason, fix):

@@ -56,9 +56,26 @@ def test_options_of_another_data_plane():
         ovs_options(variant(LinuxBridgeOptions(dataplane="linux-bridge")))
 
 
-def test_more_queues_than_the_generator_has():
-    with pytest.raises(UnsupportedError, match="queues"):
-        ovs_options(variant(OvsDpdkOptions(dataplane="ovs-dpdk", n_rxq=2)))
+@pytest.mark.parametrize(("options", "most"), [({}, 16), ({"port_type": "memif", "pmd_cores": 3}, 4)])
+def test_more_queues_than_the_generator_has(options, most):
+    wanted = OvsDpdkOptions(dataplane="ovs-dpdk", n_rxq=most, **options)
+    assert ovs_options(variant(wanted)).generator_queues == most
+    with pytest.raises(UnsupportedError, match="as many queues as their other side") as caught:
+        ovs_options(variant(wanted.model_copy(update={"n_rxq": most + 1})))
+    assert caught.value.fix == f"n_rxq: {most} at most"
+
+
+def test_a_nic_deals_out_the_frames_to_its_queues():
+    options = OvsDpdkOptions(dataplane="ovs-dpdk", port_type="pci", n_rxq=64)
+    assert ovs_options(variant(options)).generator_queues == 1
+
+
+def test_ports_say_on_how_many_queues_the_generator_sends():
+    assert vhost_user.server_port(0, Path("/run/x/p0.sock"), 256).queues == 1
+    assert vhost_user.server_port(0, Path("/run/x/p0.sock"), 256, 4).queues == 4
+    port = memif.generator_port(1, Path("/run/x/p1.sock"), 1024, queues=memif.queues(2), sending=2)
+    assert port.spec.endswith(",rx_queues=3")
+    assert port.queues == 2
 
 
 def test_generator_listens():

@@ -4,6 +4,7 @@ import pytest
 
 from nfvbed.dataplanes.ovs import tuning
 from nfvbed.dataplanes.ovs.afxdp.options import OvsAfxdpOptions
+from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.dataplanes.ovs.dpdk.options import OvsDpdkOptions
 from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import PrerequisiteError, UnsupportedError
@@ -20,10 +21,11 @@ def options(**values):
 
 
 def program(tmp_path, text):
-    file = tmp_path / "ovs-vswitchd"
-    file.write_text(f"#!/bin/sh\necho '{text}'\n")
-    file.chmod(0o755)
-    return file
+    switch = OvsBinaries(tmp_path)
+    switch.vswitchd.parent.mkdir(parents=True, exist_ok=True)
+    switch.vswitchd.write_text(f"#!/bin/sh\necho '{text}'\n")
+    switch.vswitchd.chmod(0o755)
+    return switch
 
 
 def test_defaults_are_left_to_open_vswitch():
@@ -179,4 +181,4 @@ def test_a_switch_without_a_version(tmp_path):
     with pytest.raises(PrerequisiteError):
         tuning.version(program(tmp_path, "something else"))
     with pytest.raises(PrerequisiteError):
-        tuning.version(tmp_path / "not-there")
+        tuning.version(OvsBinaries(tmp_path / "not-there"))

@@ -6,6 +6,7 @@ import zipfile
 import pytest
 
 from nfvbed.cloud.devcloud.places import write_private
+from nfvbed.cloud.tacker.api import VnfIdentity
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.host.qemu.images import Image
@@ -18,6 +19,7 @@ from nfvbed.sites.kolla.measured import contents
 from nfvbed.sites.kolla.measured.cloud import DeployedRack, RackCloud, RackCompute
 from nfvbed.sites.kolla.measured.described import described
 from nfvbed.sites.kolla.pinning import pinning_of
+from nfvbed.sites.openstack.images import GlanceImage
 from nfvbed.sites.openstack.requests import VnfPlace, request
 from nfvbed.sites.openstack.tackervnfs import has_functions
 from nfvbed.spec.kollarelease import NEWEST
@@ -160,10 +162,10 @@ def test_what_is_asked_for_on_virtual_functions(tmp_path):
     choice = VnfChoice(label="", vnf=vnf, kind=VnfKind.VM, forwarding="mac", flavor=flavor)
     for direct, legacy, sol in ((True, "sriov", "direct"), (False, "vnic", "normal")):
         place = VnfPlace(("left", "right"), direct=direct)
-        asked = request(("owner", "vnf1"), choice, place, ("image", image), "legacy").descriptor
+        asked = request(VnfIdentity("owner", "vnf1"), choice, place, GlanceImage("image", image), "legacy").descriptor
         nodes = asked["topology_template"]["node_templates"]
         assert {nodes[name]["properties"]["type"] for name in ("in", "out")} == {legacy}
-        package = request(("owner", "vnf1"), choice, place, ("image", image), "sol").descriptor
+        package = request(VnfIdentity("owner", "vnf1"), choice, place, GlanceImage("image", image), "sol").descriptor
         with zipfile.ZipFile(io.BytesIO(package)) as archive:
             hot = "".join(archive.read(name).decode() for name in archive.namelist() if "BaseHOT" in name)
         assert hot.count(f"binding:vnic_type: {sol}") == 2

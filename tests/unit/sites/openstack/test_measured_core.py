@@ -9,11 +9,12 @@ from types import SimpleNamespace
 import pytest
 
 from nfvbed.cloud.instances import InstancePort, PlacedInstance
-from nfvbed.cloud.tacker.api import TackerVnf
+from nfvbed.cloud.tacker.api import TackerVnf, VnfIdentity
 from nfvbed.errors import OnboardError, UnsupportedError
 from nfvbed.host.qemu.images import Image
 from nfvbed.records import Accelerator, PortKind
 from nfvbed.sites.openstack import mobilecore, vnfs
+from nfvbed.sites.openstack.images import GlanceImage
 from nfvbed.sites.openstack.mobilecore import BEARER, BEARERS, CorePlace, MobileCore
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
@@ -48,11 +49,11 @@ INSTANCES = (placed("edge", "left", "right"), placed("core", "left", "right"))
 def _image(tmp_path):
     path = tmp_path / "vepc.qcow2"
     path.write_bytes(b"an image")
-    return "nfvbed-vepc-dddd", Image(path, "qcow2", "d" * 64, None)
+    return GlanceImage("nfvbed-vepc-dddd", Image(path, "qcow2", "d" * 64, None))
 
 
 def test_a_template_has_the_secret_the_networks_and_the_generators_address(image):
-    asked = CORE.request(("abcd", "vnf1"), PLACE, image, "legacy")
+    asked = CORE.request(VnfIdentity("abcd", "vnf1"), PLACE, image, "legacy")
     assert (asked.owner, asked.name) == ("abcd", "vnf1")
     assert asked.networks[:2] == (("core_s1-u", "left"), ("core_sgi", "right")), "its path"
     nodes = asked.descriptor["topology_template"]["node_templates"]
@@ -63,7 +64,7 @@ def test_a_template_has_the_secret_the_networks_and_the_generators_address(image
 
 
 def test_a_package_has_them_too_and_is_another_one_for_each_deployment(image):
-    one, other = (CORE.request((owner, "vnf1"), PLACE, image, "sol") for owner in ("abcd", "ef01"))
+    one, other = (CORE.request(VnfIdentity(owner, "vnf1"), PLACE, image, "sol") for owner in ("abcd", "ef01"))
     assert (one.flavour, one.parameters["lcm-operation-user-data-class"]) == (several.TWO, "UserData")
     with zipfile.ZipFile(io.BytesIO(one.descriptor)) as sent:
         assert sent.read(f"BaseHOT/{several.TWO}/vepc.yaml").decode().count(f"vnf.seed={SEED}") == 2

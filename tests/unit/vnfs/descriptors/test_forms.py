@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from nfvbed.cloud.novaflavor import extra_specs
+from nfvbed.cloud.tacker.api import VnfIdentity
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.spec.document import parse_document
 from nfvbed.vnfs.descriptors import asked, csar, hot, legacy, sol, solvnfd, written
@@ -223,7 +224,7 @@ def test_version_is_the_one_beside_the_image(tmp_path):
 
 
 def test_request_to_instantiate_names_flavour_level_and_script():
-    asked_for, members = written.for_api(("abcd", "vnf1"), request(), "sol"), sol.files(request())
+    asked_for, members = written.for_api(VnfIdentity("abcd", "vnf1"), request(), "sol"), sol.files(request())
     script = asked_for.parameters["lcm-operation-user-data"].removeprefix("./")
     assert f"class {asked_for.parameters['lcm-operation-user-data-class']}:" in members[script].decode()
     assert asked_for.flavour == solvnfd.FLAVOUR

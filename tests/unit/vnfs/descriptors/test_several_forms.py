@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from nfvbed.cloud.novaflavor import extra_specs
+from nfvbed.cloud.tacker.api import VnfIdentity
 from nfvbed.errors import ConfigurationError, UnsupportedError
 from nfvbed.vnfs.descriptors import asked, csar, hot, imports, naming, parsing, seedword, sol, written
 from nfvbed.vnfs.descriptors.cloudimage import CloudImage, checksums
@@ -341,7 +342,7 @@ def test_networks_that_are_made_are_not_looked_for_in_the_cloud():
 
 
 def test_request_to_instantiate_names_the_flavour():
-    asked_for = written.for_api(("abcd", "vnf1"), request(TWO, soft=True), "sol")
+    asked_for = written.for_api(VnfIdentity("abcd", "vnf1"), request(TWO, soft=True), "sol")
     assert (asked_for.flavour, asked_for.level) == (TWO, "")
     assert dict(asked_for.networks) == {
         "core_s1-u": "data0",

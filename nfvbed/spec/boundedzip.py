@@ -1,0 +1,48 @@
+"""Zip archives of anybody: what their directory costs to read is bounded, and what damaged ones raise is known."""
+
+import io
+import zipfile
+import zlib
+from typing import Final
+
+NO_ARCHIVE: Final = (
+    zipfile.BadZipFile,
+    NotImplementedError,  # a later version of the format
+    OSError,
+    EOFError,
+    ValueError,  # a name that is marked as UTF-8, and is not; an offset below zero
+)
+"""What reading the directory of bytes raises that are no zip archive, or a damaged one."""
+DAMAGES: Final = (
+    zipfile.BadZipFile,  # a header or a checksum is wrong
+    zlib.error,
+    NotImplementedError,  # a later version of the format
+    RuntimeError,  # the member's own header says that it is encrypted
+    OSError,
+    EOFError,  # the archive ends within the member
+)
+"""What reading a member raises that is damaged."""
+
+
+class BoundedReads(io.BufferedReader):
+    """An archive's file, of which no more is read at once than its largest directory, whatever the archive says."""
+
+    def __init__(self, raw: io.BytesIO | io.FileIO, most: int) -> None:
+        """Begin to read.
+
+        Args:
+            raw: is closed with this one.
+            most: bytes of the largest directory; members are read in smaller pieces.
+        """
+        super().__init__(raw)
+        self._most = most
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return bytes.
+
+        Raises:
+            zipfile.BadZipFile: they are too many.
+        """
+        if size is not None and size > self._most:
+            raise zipfile.BadZipFile(f"its directory has {size} bytes; {self._most} are read")
+        return super().read(size)
