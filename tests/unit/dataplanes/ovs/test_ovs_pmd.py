@@ -44,6 +44,13 @@ def test_statistics_of_a_loaded_thread():
     assert thread.rounding_cycles is None
 
 
+def test_cycles_below_zero_are_read_as_such():
+    """As Open vSwitch 3.1 wrote them on two cores that ten programs shared."""
+    text = (CAPTURED / "pmd-stats-show.txt").read_text().replace("1024184546", "18446744070566413339")
+    (thread,) = parse_statistics(text)
+    assert thread.busy_cycles == -3_143_138_277
+
+
 @pytest.mark.parametrize("version", WITH_STATISTICS)
 def test_exact_counts_where_a_command_gives_them(switch, version):
     asked = switch(version)

@@ -57,8 +57,9 @@ def test_what_can_be_run_and_what_cannot():
         "pvvp_cont",
         "pvpv_cont",
         "phy2phy_burst",
+        "phy2phy_forwarding",
     }
-    refused_ids = {"phy2phy_forwarding", "phy2phy_cpu_load", "overlay_p2p_cont", "4pvp_udp_dest_flows"}
+    refused_ids = {"phy2phy_cpu_load", "overlay_p2p_cont", "4pvp_udp_dest_flows"}
     assert not refused_ids & runs
 
 
