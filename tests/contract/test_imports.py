@@ -121,7 +121,7 @@ ARROWS = {
     ),
     "nfvbed.sites.openstack": (
         ("site",),
-        ("setting_up",),
+        ("disruption", "setting_up"),
         ("givenvnfs",),
         ("tackervnfs",),
         ("seeds",),
