@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Literal, get_args, get_origin
 
 import click
+import vsperftests
 from manpage import manual
 
 from nfvbed import __version__, errors
@@ -173,6 +174,11 @@ def page_warnings() -> str:
 def page_kolla_support() -> str:
     """What becomes of each variant with each release, from what the tests of Kolla go through."""
     return _page("Variants on several machines", KOLLA_SUPPORT, support_table(open_project(ROOT)))
+
+
+def page_vsperf_tests() -> str:
+    """Which of VSPERF's tests run natively, and what each other one lacks."""
+    return _page("VSPERF's tests", vsperftests.page(open_project(ROOT)))
 
 
 def pages_of_files() -> dict[str, str]:
@@ -404,6 +410,7 @@ PAGES = {
     "cli.md": page_cli,
     "exit-codes.md": page_exit_codes,
     "kolla-support.md": page_kolla_support,
+    "vsperf-tests.md": page_vsperf_tests,
     "warnings.md": page_warnings,
     "search.md": page_search,
     "make.md": page_make,

@@ -318,6 +318,9 @@ def cost_of(counters: SwitchCounters | None, cpu: Sequence[CpuTime], tsc_hz: int
         return None
     if counters.busy_cycles != NOT_SEPARABLE:
         busy, rounding = counters.busy_cycles, counters.rounding_cycles
+        if busy < 0:
+            source = f"{counters.source}: they ran backwards in this trial"
+            return Cost(busy_cycles=NOT_SEPARABLE, packets=counters.packets, source=source)
         if rounding is not None and rounding > MOST_ROUNDING * busy:
             source = f"{counters.source}: to more than {MOST_ROUNDING:.0%} of this trial's"
             return Cost(busy_cycles=NOT_SEPARABLE, packets=counters.packets, source=source)

@@ -122,7 +122,7 @@ ARROWS = {
     ),
     "nfvbed.sites.openstack": (
         ("site",),
-        ("setting_up",),
+        ("disruption", "setting_up"),
         ("givenvnfs",),
         ("tackervnfs",),
         ("seeds",),

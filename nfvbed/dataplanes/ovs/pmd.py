@@ -6,6 +6,7 @@ and so no exact busy cycles. It gives their share of all cycles to 0.1 %, and th
 Source: `lib/dpif-netdev-perf.c` of Open vSwitch, `pmd_perf_format_overall_stats`.
 """
 
+import contextlib
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +22,7 @@ from nfvbed.errors import InternalError
 STATISTICS = "dpif-netdev/pmd-stats-show"
 PERFORMANCE = "dpif-netdev/pmd-perf-show"
 _TRIES = 5
+_COUNTER_BITS = 64
 _MOMENT_S = 0.002
 
 _THREAD = re.compile(r"^pmd thread numa_id (?P<numa>-?\d+) core_id (?P<core>\d+):$")
@@ -120,6 +122,11 @@ def read_statistics(socket: Path) -> tuple[PmdStatistics, ...]:
     """
     if STATISTICS in commands_of(unixctl.command(socket, "list-commands")):
         return parse_statistics(unixctl.command(socket, STATISTICS))
+    # A thread goes on while Open vSwitch reads its counts one by one, and such a text contradicts itself at times.
+    for _ in range(_TRIES - 1):
+        with contextlib.suppress(InternalError):
+            return statistics_of_performance(_performance(socket))
+        time.sleep(_MOMENT_S)
     return statistics_of_performance(_performance(socket))
 
 
@@ -211,7 +218,7 @@ class _Block:
         for line in self.lines:
             match = _VALUE.match(line)
             if match and (field := names.get(match["name"])):
-                values[field] = int(match["value"])
+                values[field] = _signed(int(match["value"]))
         missing = set(names.values()) - set(values) - _OPTIONAL
         if missing:
             raise self.unknown(f"lacks {', '.join(sorted(missing))}", command)
@@ -236,6 +243,14 @@ class _Block:
             observed="\n".join(self.lines),
             fix="report this with the version of Open vSwitch",
         )
+
+
+def _signed(value: int) -> int:
+    """Return a counter as it was meant: cycles below zero are written as if they were beyond 2^63.
+
+    Open vSwitch adds up differences of the TSC; where a virtual machine's cores disagree about it, one is negative.
+    """
+    return value - (1 << _COUNTER_BITS) if value >> (_COUNTER_BITS - 1) else value
 
 
 def _statistics(block: _Block) -> PmdStatistics:

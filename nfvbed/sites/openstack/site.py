@@ -14,14 +14,25 @@ from nfvbed.errors import ConfigurationError, DeployError, OnboardError, Prerequ
 from nfvbed.host.cores import coredistance
 from nfvbed.host.cores.cputime import read_cpu
 from nfvbed.host.fitness import support_of
-from nfvbed.records import Accelerator, CellRole, Deployment, GeneratorPlace, QualityWarning, Support, WorkThread
+from nfvbed.records import (
+    Accelerator,
+    CellRole,
+    Deployment,
+    GeneratorPlace,
+    QualityWarning,
+    Support,
+    VnfHandle,
+    WorkThread,
+)
 from nfvbed.records.findings import Finding, PlainReport, SiteReport
 from nfvbed.records.readings import Distances, Part, Reading, Unavailable
 from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.deployedchain import DeployedChain
+from nfvbed.sites.disruption import Disruption, DisruptionReport
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import mobilecore, paths, remembered, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
+from nfvbed.sites.openstack.disruption import CloudControl, disrupt
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
 from nfvbed.sites.openstack.givenvnfs import owners_of
@@ -418,6 +429,19 @@ class OpenstackSite(Site):
             # What is left is the CPU time of this machine's own threads: the generator's.
             readers = {Part.CPU: readers[Part.CPU]}
         return Reading.of(parts, readers, live.compute.hidden)
+
+    def disrupt(self, deployment: Deployment, wanted: Disruption) -> DisruptionReport:
+        """Kill an instance and have Tacker make its VNF again; switch and generator live on."""
+        live = self._find(deployment)
+
+        def heal(dead: VnfHandle) -> VnfHandle:
+            return self._provider.heal(deployment.id, live.wanted, 0, dead)
+
+        try:
+            return disrupt(live, wanted, CloudControl(self._setting_up.status_of_instance, heal))
+        finally:
+            if live.stays:
+                self._stay(live)
 
     def chain(self, deployment: Deployment) -> DeployedChain:
         """Return a fixed path: Neutron joins instances when they are made."""

@@ -8,12 +8,11 @@ from nfvbed.vsperf.conf.parameters import with_parameters
 from nfvbed.vsperf.conf.placed import Note, NoteKind, Place
 from nfvbed.vsperf.conf.reader import read_settings
 from nfvbed.vsperf.conf.results import VsperfResult, read_results
-from nfvbed.vsperf.conf.selection import RUNNABLE, Selection, known_tests, require_native, select, study_of
+from nfvbed.vsperf.conf.selection import Selection, known_tests, require_native, select, study_of
 from nfvbed.vsperf.conf.settings import VsperfSettings
 from nfvbed.vsperf.conf.testids import TEST_IDS, TestKind
 
 __all__ = [
-    "RUNNABLE",
     "TEST_IDS",
     "Note",
     "NoteKind",

@@ -12,7 +12,6 @@ from nfvbed.spec.layout import layout
 from nfvbed.spec.loader import Project
 from nfvbed.spec.rules import Study
 from nfvbed.spec.search import SearchSpec
-from nfvbed.spec.tests import KINDS
 from nfvbed.spec.validate import build, suggestion
 from nfvbed.spec.variant import Variant
 from nfvbed.vsperf.conf.accounting import account
@@ -22,20 +21,13 @@ from nfvbed.vsperf.conf.jumbo import map_jumbo
 from nfvbed.vsperf.conf.nics import ON_NICS, require_cables
 from nfvbed.vsperf.conf.placed import Note, Place
 from nfvbed.vsperf.conf.settings import SettingValue, TestSettings, VsperfSettings
+from nfvbed.vsperf.conf.steps import KEYWORD, MissingStepError, without_steps
 from nfvbed.vsperf.conf.switch import OVS, VPP, WITH_PMD, map_switch
 from nfvbed.vsperf.conf.testcase import TestCase
 from nfvbed.vsperf.conf.testids import TEST_IDS, TestKind, topology_of
 from nfvbed.vsperf.conf.traffic import map_frame_sizes, map_kind, map_traffic, map_trials
 from nfvbed.vsperf.conf.treatment import Relevance
 
-RUNNABLE: Final = frozenset(
-    kind
-    for kind in TestKind
-    if kind in (TestKind.MAXIMUM_LOAD, TestKind.GIVEN_LOAD, TestKind.THROUGHPUT) or kind.value in KINDS
-)
-"""The native tests that an experiment can be made of; the others are refused by name."""
-_NOT_RUNNABLE: Final = {TestKind.FORWARDING_RATE: "the highest forwarding rate (RFC 2889 section 5.6.2)"}
-"""The others, in words."""
 OTHERWISE: Final = ("choose another test, or run this one with VSPERF itself: nfvbed run --driver vsperf",)
 NAME_PREFIX: Final = "vsperf-"
 MAX_NAME: Final = 41
@@ -97,16 +89,17 @@ def select(
         UnknownNameError: there is no such test; with the nearest ID.
         ConfigurationError: a setting of it is not valid; with file and line.
     """
-    case = _case(settings, test)
+    case, missing_step = _without_steps(_case(settings, test))
     title = f"VSPERF {test}: {case.description or 'no description'}"
     # VSPERF has one trial of the given length, and compares nothing.
     one_trial = {"purpose": "survey", "trials": {"mrr_trials": 1}}
     draft = Draft(test, experiment={"name": name_of(test), "title": title, **one_trial})
+    if missing_step:
+        steps = SettingValue(KEYWORD, case.keywords[KEYWORD], case.place_of(KEYWORD))
+        draft.lacks(f"a step has no equivalent: {missing_step}", steps)
     topology = _topology(draft, case)
     own = settings.for_test(case, layout(topology).vnfs if topology else 0)
     kind = map_kind(draft, own.require("TRAFFIC"))
-    if kind not in RUNNABLE:
-        draft.missing.append(f"there is no native test for {_NOT_RUNNABLE[kind]}")
     _unknown_parts(draft, case)
     matters = _of_switch(map_switch(draft, own, project))
     search = _map(draft, own, kind, topology)
@@ -159,6 +152,14 @@ def _case(settings: VsperfSettings, test: str) -> TestCase:
     return case
 
 
+def _without_steps(case: TestCase) -> tuple[TestCase, str]:
+    """Return a test with the deployment that its steps set up; or as it is, with the step that has no equivalent."""
+    try:
+        return without_steps(case), ""
+    except MissingStepError as failure:
+        return case, str(failure)
+
+
 def _topology(draft: Draft, case: TestCase) -> str | None:
     found = SettingValue("Deployment", case.deployment, case.place_of("Deployment"))
     topology = topology_of(case.deployment, case.kubernetes)
@@ -180,7 +181,6 @@ def _map(draft: Draft, own: TestSettings, kind: TestKind, topology: str | None) 
 def _unknown_parts(draft: Draft, case: TestCase) -> None:
     """Report the keywords that ask for what nfvbed does not do."""
     for keyword, text in (
-        ("TestSteps", "it is driven step by step; VSPERF itself runs such tests"),
         ("Load", "no load is made beside the test"),
         ("Frame Modification", "no frames are changed by the switch"),
         ("Tunnel Operation", "there are no tunnels"),

@@ -27,7 +27,7 @@ class TestKind(StrEnum):
     BURST = "burst"
     """One burst of a given number of frames."""
     FORWARDING_RATE = "forwarding-rate"
-    """RFC 2889 section 5.6.2: the highest forwarding rate."""
+    """RFC 2889 section 5.6: the highest forwarding rate, among loads up to the highest."""
     ADDRESS_CACHING = "address-caching"
     """RFC 2889 section 5.7."""
     ADDRESS_LEARNING = "address-learning"

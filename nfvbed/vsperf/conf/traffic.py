@@ -9,6 +9,7 @@ from nfvbed.spec.layout import layout
 from nfvbed.spec.search import SearchSpec
 from nfvbed.spec.searchpresets import NDR
 from nfvbed.spec.testkinds.bursts import MAX_FRAMES
+from nfvbed.spec.testkinds.loads import LossCurveTest
 from nfvbed.units import MAX_FRAME_SIZE_BYTES, MIN_FRAME_SIZE_BYTES
 from nfvbed.vsperf.conf.draft import Draft, flag, number, one_of, whole
 from nfvbed.vsperf.conf.offeredload import map_given_load, map_unbounded_load
@@ -36,8 +37,11 @@ ROUNDS: Final = 12
 OF_THEIR_OWN: Final = frozenset(
     (TestKind.BACK_TO_BACK, TestKind.BURST, TestKind.ADDRESS_CACHING, TestKind.ADDRESS_LEARNING)
 )
+FORWARDING: Final = ({"kind": "mrr"}, {"kind": "loss-curve", "name": TestKind.FORWARDING_RATE.value})
+"""The tests whose loads show the highest forwarding rate: the most that ports take, and parts of what arrived then."""
 _TIMES_OF: Final = {
     TestKind.BACK_TO_BACK: "TRAFFICGEN_RFC2544_TESTS",
+    TestKind.FORWARDING_RATE: "TRAFFICGEN_RFC2889_TRIALS",
     TestKind.ADDRESS_CACHING: "TRAFFICGEN_RFC2889_TRIALS",
     TestKind.ADDRESS_LEARNING: "TRAFFICGEN_RFC2889_TRIALS",
 }
@@ -179,6 +183,9 @@ def map_trials(draft: Draft, settings: TestSettings, kind: TestKind) -> SearchSp
     """
     found = settings.require("TRAFFICGEN_DURATION")
     duration_s = number(draft, found, 0.05, 3600)
+    if kind is TestKind.FORWARDING_RATE:
+        _forwarding(draft, settings, duration_s)
+        return None
     if kind is not TestKind.THROUGHPUT:
         draft.put("trials.mrr_duration_s", duration_s, found)
         if kind is TestKind.GIVEN_LOAD:
@@ -239,6 +246,20 @@ def _own_test(draft: Draft, settings: TestSettings, kind: TestKind) -> int:
     draft.put("tests", [{"kind": kind.value}], of)
     draft.differs(of, f"the test {kind.value} has its own lengths; TRAFFICGEN_DURATION is not used")
     return times
+
+
+def _forwarding(draft: Draft, settings: TestSettings, duration_s: float) -> None:
+    """Map the search for the maximum forwarding rate (RFC 2285 section 3.6.3): loads in steps, losses allowed."""
+    of = settings.require("TRAFFIC").at("traffic_type")
+    mrr, curve = FORWARDING
+    draft.put("tests", [mrr, {**curve, "duration_s": duration_s}], of)
+    draft.put("trials.mrr_duration_s", duration_s, settings.require("TRAFFICGEN_DURATION"))
+    times = _repetitions(draft, settings, _TIMES_OF[TestKind.FORWARDING_RATE], of)
+    loads = len(LossCurveTest(kind="loss-curve").fractions) + 1
+    visits = len(draft.experiment["frame_sizes"]) * times
+    limit = max(LEAST_TIME_LIMIT_S, visits * (loads * duration_s + ROUND_OVERHEAD_S))
+    draft.put("repetitions.time_limit_s", limit, of)
+    draft.differs(of, "loads are parts of the rate at maximum load, as virtual ports have no line rate")
 
 
 def _burst(draft: Draft, traffic: SettingValue) -> None:

@@ -24,7 +24,7 @@ from nfvbed.units import mean_frame_size_bytes
 from nfvbed.vsperf.conf.columns import COLUMNS
 from nfvbed.vsperf.conf.testids import TEST_IDS, VARIANT_OF, TestKind
 from nfvbed.vsperf.export.fields import OWN, TYPE_OF, own, rates, span_of_trial, times
-from nfvbed.vsperf.export.tests import COUNT_COLUMNS, KIND_OF_RESULT, lines_of_tests
+from nfvbed.vsperf.export.tests import COUNT_COLUMNS, kind_of, lines_of_tests
 
 MEAN_SIZE: Final = "imix_avg_framesize"
 PRESETS: Final = (Preset.MRR, Preset.PACED, Preset.COMMON)
@@ -71,7 +71,7 @@ def _lines(
     lines = list(lines_of_tests(row, [test for test in tests if test.shown], entry))
     yield from (conditions | _named(row, kind, entry) | fields for kind, fields in lines)
     if not any(by_preset.values()) and not lines:
-        asked = {KIND_OF_RESULT[test.result.kind] for test in tests if test.result.kind in KIND_OF_RESULT}
+        asked = {kind for test in tests if (kind := kind_of(test.result)) is not None}
         if _at_maximum_load(entry):
             asked.add(TestKind.MAXIMUM_LOAD)
         # Of several tests none is named, as the line is none of them.

@@ -7,7 +7,7 @@ from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.records import TrialRecord
-from nfvbed.records.results import ResultKind
+from nfvbed.records.results import ResultKind, ResultRecord
 from nfvbed.report.csv.export import Value, written_once
 from nfvbed.vsperf.conf.columns import COUNTS, burst_counts
 from nfvbed.vsperf.conf.testids import TestKind
@@ -25,6 +25,7 @@ KIND_OF_RESULT: Final[Mapping[ResultKind, TestKind]] = {
     ResultKind.ADDRESS_LEARNING: TestKind.ADDRESS_LEARNING,
 }
 """Other tests have no columns of VSPERF's."""
+FORWARDING_RATE: Final = "forwarding_rate_fps"
 BURST_LOSS: Final = "b2b_frame_loss_percent"
 FIGURES: Final[Mapping[ResultKind, Mapping[str, str]]] = {
     ResultKind.BACK_TO_BACK: {"b2b_frames": "longest burst"},
@@ -32,8 +33,23 @@ FIGURES: Final[Mapping[ResultKind, Mapping[str, str]]] = {
     ResultKind.ADDRESS_LEARNING: {"optimal_learning_rate_fps": "learning rate"},
 }
 """VSPERF's column: the quantity of the result's first row."""
-_USED: Final = {*(column for columns in FIGURES.values() for column in columns), BURST_LOSS, *burst_counts((), 64)}
+_USED: Final = {
+    *(column for columns in FIGURES.values() for column in columns),
+    BURST_LOSS,
+    FORWARDING_RATE,
+    *burst_counts((), 64),
+}
 COUNT_COLUMNS: Final = tuple(column for column in COUNTS if column in _USED)
+
+
+def kind_of(result: ResultRecord) -> TestKind | None:
+    """Return what VSPERF calls the test of a result; None: it has none.
+
+    A loss curve is a test of the forwarding rate only where it was made as one.
+    """
+    if result.kind is ResultKind.LOSS_CURVE and result.test == TestKind.FORWARDING_RATE.value:
+        return TestKind.FORWARDING_RATE
+    return KIND_OF_RESULT.get(result.kind)
 
 
 def lines_of_tests(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData) -> Iterable[Line]:
@@ -48,7 +64,7 @@ def lines_of_tests(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunDa
     """
     for name in dict.fromkeys(test.result.test for test in tests):
         mine = [test for test in tests if test.result.test == name]
-        kind = KIND_OF_RESULT.get(mine[0].result.kind)
+        kind = kind_of(mine[0].result)
         if kind is None:
             continue
         good = [test for test in mine if test.result.payload]
@@ -56,6 +72,8 @@ def lines_of_tests(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunDa
             yield kind, _stream(row, good, entry)
         elif kind is TestKind.THROUGHPUT:
             yield from ((kind, line) for line in search_lines(row, good))
+        elif kind is TestKind.FORWARDING_RATE:
+            yield from ((kind, _forwarding(row, test, entry)) for test in good if test.loads)
         elif kind is TestKind.BURST:
             yield from ((kind, _burst(row, test, entry)) for test in good)
         else:
@@ -76,6 +94,14 @@ def _stream(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData) -> 
         row, tests[0], len(trials), warnings=written_once(warning for test in tests for warning in test.warnings)
     )
     return rates(row, trials) | times(map(span_of_test, tests)) | own
+
+
+def _forwarding(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
+    """Return the highest forwarded rate among the loads, with the rates and the loss of its trial."""
+    best = max((load.point for load in test.loads), key=lambda point: point.forwarded_rate_pps)
+    trials = [trial for trial in _trials(test, entry) if trial.sequence == best.sequence]
+    fields: dict[str, Value] = {FORWARDING_RATE: float(best.forwarded_rate_pps)}
+    return rates(row, trials) | fields | times([span_of_test(test)]) | _own(row, test, entry)
 
 
 def _burst(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:

@@ -253,6 +253,12 @@ def test_roles_whose_threads_a_site_does_not_show_have_its_reason(monkeypatch: p
     assert (record.cost, record.core_distance_ns, record.switch_counters) == (None, None, {})
 
 
+def test_busy_cycles_that_ran_backwards_are_no_cost():
+    cost = cost_of(difference(counters(10, 500), counters(20, -700)), (), 2_000_000_000)
+    assert (cost.busy_cycles, cost.packets, cost.cycles_per_packet) == ("not-separable", 10, None)
+    assert "ran backwards" in cost.source
+
+
 @pytest.mark.parametrize(
     ("roundings", "busy", "kept"),
     [((None, None), 1000, None), ((30, 40), 1000, 70), ((0, 0), 1000, 0), ((60, 41), 1000, "not-separable")],

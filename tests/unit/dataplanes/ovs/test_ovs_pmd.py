@@ -44,6 +44,13 @@ def test_statistics_of_a_loaded_thread():
     assert thread.rounding_cycles is None
 
 
+def test_cycles_below_zero_are_read_as_such():
+    """As Open vSwitch 3.1 wrote them on two cores that ten programs shared."""
+    text = (CAPTURED / "pmd-stats-show.txt").read_text().replace("1024184546", "18446744070566413339")
+    (thread,) = parse_statistics(text)
+    assert thread.busy_cycles == -3_143_138_277
+
+
 @pytest.mark.parametrize("version", WITH_STATISTICS)
 def test_exact_counts_where_a_command_gives_them(switch, version):
     asked = switch(version)
@@ -120,6 +127,22 @@ def test_a_thread_that_was_cleared_this_millisecond_is_asked_again(switch, monke
     assert pmd.read_statistics(Path("socket"))[0].packets == 109_437_476
     with pytest.raises(InternalError):
         statistics_of_performance(nothing)
+
+
+def test_counts_that_contradict_each_other_are_read_again(switch, monkeypatch):
+    """Open vSwitch reads them one by one, and the thread goes on: here with ten times its packets before its cycles."""
+    good = answer("4.0.0", "pmd-perf-show")
+    torn = good.replace("109437476", "1094374760")
+    assert torn != good
+    with pytest.raises(InternalError, match="contradicts itself"):
+        statistics_of_performance(torn)
+    answers = iter([answer("4.0.0", "list-commands"), torn, good])
+    monkeypatch.setattr(pmd.unixctl, "command", lambda socket, name: next(answers))
+    assert pmd.read_statistics(Path("socket"))[0].packets == 109_437_476
+    # One that always does is another form than is known.
+    monkeypatch.setattr(pmd.unixctl, "command", lambda socket, name: "  list-commands" if "list" in name else torn)
+    with pytest.raises(InternalError, match="contradicts itself"):
+        pmd.read_statistics(Path("socket"))
 
 
 def test_a_thread_that_has_not_run_has_no_cycles():

@@ -49,6 +49,17 @@ def table(kind: ResultKind, figures: dict[str, float | None], **changed: object)
     return ResultRecord.model_validate(plain | {"ended_at": END, "payload": payload} | changed)
 
 
+def test_a_loss_curve_is_the_forwarding_rate_where_it_was_made_as_such():
+    data = with_tests(bare(), rounds=1)
+    curve = next(one for one in data.results if one.kind is ResultKind.LOSS_CURVE and one.cell == CELL)
+    made = curve.model_copy(update={"test": "forwarding-rate"})
+    assert not [line for line in lines(dataclasses.replace(data, results=(curve,))) if line["forwarding_rate_fps"]]
+    (line,) = [line for line in lines(dataclasses.replace(data, results=(made,))) if line["forwarding_rate_fps"]]
+    best = max(point["forwarded_rate_pps"] for point in made.payload["points"])
+    assert (line["type"], line["id"]) == ("rfc2889_forwarding", "phy2phy_forwarding")
+    assert float(line["forwarding_rate_fps"]) == float(line["throughput_rx_fps"]) == best
+
+
 @pytest.mark.parametrize(
     ("kind", "figures", "expected"),
     [
