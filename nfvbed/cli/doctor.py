@@ -83,7 +83,7 @@ def command(
         prepare_host(find_site(where, project.root), output, Preparation(argv, gain, read_only=read_only))
         return
     if argv or gain:
-        raise UsageError("COMMAND and --gain are of --prepare", fix="nfvbed doctor --prepare -- COMMAND")
+        raise UsageError("COMMAND and --gain are of --prepare", fix="nfvbed doctor --prepare COMMAND")
     boot = machine_of(where, project.root)
     if boot is not None:
         _examine_node(project, boot)
