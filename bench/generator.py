@@ -3,7 +3,8 @@
 nfvgen stamps, checksums and checks every frame, testpmd's flowgen only writes headers. Both are given one core. The
 ratio is of medians of what came back, in frames/s over both directions, with its exact interval. testpmd is
 measured with bursts of 32, its default, and of 64, nfvgen's, and so is nfvgen; in each class the better figure of
-each counts. The exit status is 1 where a loop misses its aim, or no class of it can say.
+each counts. Beside that stands the paired ratio over all rounds, disturbed or not. The exit status is 1 where a loop
+misses its aim: in a class that has enough trials, else by the whole interval of the rounds; or where neither can say.
 """
 
 import argparse
@@ -87,9 +88,16 @@ def _print(result: LoopResult) -> None:
             f">= {result.aim:g}" if aimed else "",
         )
     console.print(table)
+    for pair in result.paired:
+        bounds = f" ({pair.interval[0]:.2f}-{pair.interval[1]:.2f}, 95 %)" if pair.interval else " (too few rounds)"
+        text = f"  paired, against {group_of(pair.rival)}: {pair.ratio:.2f}{bounds} in {len(pair.ratios)} rounds"
+        notes = [f"{pair.disturbed} disturbed"] if pair.disturbed else []
+        notes += [f"{pair.silent} more without frames"] if pair.silent else []
+        console.print(f"{text}{': ' if notes else ''}{', '.join(notes)}", highlight=False)
     disturbed = sum(t.pressure > result.pressure_limit for t in result.trials)
     if disturbed:
-        console.print(f"  {disturbed} of {len(result.trials)} trials left out: others wanted the CPUs", highlight=False)
+        text = f"  {disturbed} of {len(result.trials)} trials are in no class: others wanted the CPUs"
+        console.print(text, highlight=False)
     for name, rate in result.beside_mpps.items():
         console.print(f"  beside: {name}: {rate:.2f} Mpps", highlight=False)
 

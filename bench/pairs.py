@@ -1,5 +1,11 @@
-"""Interleaved pairs of nfvgen and testpmd, the core distance around every trial, and the ratio within one class."""
+"""Interleaved pairs of nfvgen and testpmd, the core distance around every trial, and their ratios.
 
+There are two answers. Within a placement class undisturbed trials of both sides are compared; a busy host has few of
+them. The paired answer takes every round: its sides are measured one after the other, so that what disturbs the host
+disturbs both, and who begins changes; its interval is as wide as the disturbance makes it.
+"""
+
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from statistics import median
@@ -8,6 +14,7 @@ from typing import Any
 from pressure import wait_until_quiet
 
 from nfvbed.compare.rows.placement import MIXED, analyse
+from nfvbed.compare.samples.ranks import signed_rank
 from nfvbed.compare.samples.statistics import ratio_interval
 from nfvbed.host.cores import coredistance
 from nfvbed.records import CoreDistance
@@ -22,6 +29,10 @@ NFVGEN = "nfvgen"
 TESTPMD = "testpmd"
 VARIANT = ", bursts of "
 """In a side's name: what follows says which variant of it."""
+
+ALPHA = 0.05
+LEAST_ROUNDS = 6
+"""Fewer give no exact interval at 95 %."""
 
 Measure = Callable[[], tuple[float, float]]
 """Returns frames/s over both directions, and the share of the time in which others wanted a CPU."""
@@ -59,6 +70,24 @@ class ClassResult:
     interval: tuple[float, float] | None
 
 
+@dataclass(frozen=True)
+class PairedResult:
+    """What all rounds show of nfvgen and one rival, each in the variant with the highest median."""
+
+    own: str
+    rival: str
+    ratios: list[float]
+    """Of each round in which both moved frames."""
+    ratio: float
+    """Hodges and Lehmann's estimate; 0: of no round."""
+    interval: tuple[float, float] | None
+    """Exact, by signed ranks; None: too few rounds."""
+    disturbed: int
+    """Rounds in which others wanted the CPUs in a trial of either."""
+    silent: int
+    """Rounds that count for nothing, as one of them moved no frame."""
+
+
 @dataclass
 class LoopResult:
     """One loop: nfvgen against testpmd."""
@@ -71,11 +100,12 @@ class LoopResult:
     """Higher where the loop's own threads share a core: then they wait for each other."""
     trials: list[Trial] = field(default_factory=list)
     classes: list[ClassResult] = field(default_factory=list)
+    paired: list[PairedResult] = field(default_factory=list)
     beside_mpps: dict[str, float] = field(default_factory=dict)
     """Rates that are no contest: testpmd txonly and rxonly."""
 
     def problems(self, wanted: int) -> list[str]:
-        """Say in which class the aim is missed, or that no class can say.
+        """Say in which class the aim is missed; where no class can say, that the rounds show it, or cannot say either.
 
         Args:
             wanted: trials of each side that a class needs; the aim is a ratio to a peer in the same run and class.
@@ -83,11 +113,26 @@ class LoopResult:
         aimed = [row for row in self.classes if group_of(row.rival) == self.aim_rival]
         enough = [row for row in aimed if min(len(row.nfvgen_mpps), len(row.testpmd_mpps)) >= wanted]
         if not enough:
-            return [f"{self.name}: no class has {wanted} undisturbed trials of both: measure again on a quiet machine"]
+            return self._problems_of_rounds(wanted)
         return [
             f"{self.name}: {row.ratio:.2f} of {group_of(row.rival)} in class {row.placement}, the aim is {self.aim:g}"
             for row in enough
             if row.ratio < self.aim
+        ]
+
+    def _problems_of_rounds(self, wanted: int) -> list[str]:
+        aimed = [row for row in self.paired if group_of(row.rival) == self.aim_rival]
+        answers = [(row, row.interval) for row in aimed if row.interval is not None]
+        if not answers:
+            return [
+                f"{self.name}: no class has {wanted} undisturbed trials of both, and fewer than {LEAST_ROUNDS} rounds"
+                " moved frames: measure again with more --at-most, or on a quiet machine"
+            ]
+        return [
+            f"{self.name}: {row.ratio:.2f} ({interval[0]:.2f}-{interval[1]:.2f}) of {group_of(row.rival)} in"
+            f" {len(row.ratios)} rounds, the aim is {self.aim:g}"
+            for row, interval in answers
+            if interval[1] < self.aim
         ]
 
     def silent(self) -> list[str]:
@@ -116,6 +161,8 @@ class Limits:
 def run_pairs(result: LoopResult, nfvgen: dict[str, Measure], rivals: dict[str, Measure], limits: Limits) -> None:
     """Measure pairs (rounds, with several variants) until one placement class holds enough trials of all sides.
 
+    Where none does, the rounds themselves answer: there are `at_most` of them then.
+
     Args:
         result: receives trials and classes.
         nfvgen: measures nfvgen, in each of its variants; their names begin with `nfvgen`.
@@ -134,6 +181,7 @@ def run_pairs(result: LoopResult, nfvgen: dict[str, Measure], rivals: dict[str, 
             result.trials.append(Trial(pair, side, rate / 1e6, (before, after), pressure))
         counted = trials_of_classes(result.trials, result.pressure_limit)
         result.classes = [row for name, sides_of in counted.items() for row in _rows(name, sides_of)]
+        result.paired = paired_of(result.trials, result.pressure_limit)
         names = {*nfvgen, *rivals}
         if any(min(len(found.get(name, ())) for name in names) >= limits.wanted for found in counted.values()):
             return
@@ -153,6 +201,40 @@ def classes_of(trials: list[Trial], pressure_limit: float = PRESSURE_LIMIT) -> l
     """Compare within each placement class: nfvgen with each rival, the better variant of both."""
     counted = trials_of_classes(trials, pressure_limit)
     return [row for name, sides in counted.items() for row in _rows(name, sides)]
+
+
+def paired_of(trials: list[Trial], pressure_limit: float = PRESSURE_LIMIT) -> list[PairedResult]:
+    """Compare nfvgen with each rival round by round, whatever disturbed them."""
+    sides: dict[str, dict[int, Trial]] = {}
+    for trial in trials:
+        sides.setdefault(trial.side, {})[trial.pair] = trial
+    groups = dict.fromkeys(group_of(side) for side in sides if group_of(side) != NFVGEN)
+    if not any(group_of(side) == NFVGEN for side in sides):
+        return []
+    own = _best(sides, NFVGEN)
+    return [_paired(sides, own, _best(sides, group), pressure_limit) for group in groups]
+
+
+def _best(sides: dict[str, dict[int, Trial]], group: str) -> str:
+    """Return the variant with the highest median."""
+    variants = [side for side in sides if group_of(side) == group]
+    return max(variants, key=lambda side: median(trial.rate_mpps for trial in sides[side].values()))
+
+
+def _paired(sides: dict[str, dict[int, Trial]], own: str, rival: str, pressure_limit: float) -> PairedResult:
+    rounds = [(trial, sides[rival][pair]) for pair, trial in sides[own].items() if pair in sides[rival]]
+    moved = [(mine.rate_mpps, theirs.rate_mpps) for mine, theirs in rounds if mine.rate_mpps and theirs.rate_mpps]
+    found = signed_rank([math.log(mine / theirs) for mine, theirs in moved], ALPHA) if moved else None
+    bounds = found.interval if found is not None and len(moved) >= LEAST_ROUNDS else None
+    return PairedResult(
+        own=own,
+        rival=rival,
+        ratios=[mine / theirs for mine, theirs in moved],
+        ratio=math.exp(found.estimate) if found is not None else 0.0,
+        interval=(math.exp(bounds.low), math.exp(bounds.high)) if bounds is not None else None,
+        disturbed=sum(max(mine.pressure, theirs.pressure) > pressure_limit for mine, theirs in rounds),
+        silent=len(rounds) - len(moved),
+    )
 
 
 def group_of(side: str) -> str:

@@ -13,8 +13,11 @@ from pressure import Pressure
 
 from nfvbed.errors import GeneratorError, PrerequisiteError
 from nfvbed.host.native import native_binary
+from nfvbed.patience import patient
 
-READY_S = 15.0
+READY_S = patient(60.0)
+"""A machine that others load takes its time; nothing waits for longer than it has to."""
+ANSWER_S = patient(15.0)
 SETTLE_S = 0.3
 
 
@@ -127,7 +130,7 @@ class Testpmd:
             # The prompt comes when the ports are set up; the socket is there before.
             if "testpmd>" in self._log.read_text(errors="replace") and path.exists():
                 telemetry = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-                telemetry.settimeout(5)
+                telemetry.settimeout(ANSWER_S)
                 telemetry.connect(str(path))
                 telemetry.recv(16384)  # its greeting
                 return telemetry

@@ -57,8 +57,10 @@ def life_cycle(cell_test: CellTest, spec: LifeCycleTest) -> Outcome[TablePayload
 def _rows(cell_test: CellTest, spec: LifeCycleTest, operation: LifeCycleOperation) -> Iterator[MeasuredRow]:
     """Yield the row of an operation with its medians, then one for each repetition."""
     one_class = OneClass(cell_test, again=spec.repetitions)
+    wanted = Disruption(operation, spec.before_s, spec.monitor)
     try:
-        trials = [one_class.take(partial(_once, cell_test, spec, operation)) for _ in range(spec.repetitions)]
+        cell_test.setup.site.require_disruptable(cell_test.setup.deployment, wanted)
+        trials = [one_class.take(partial(_once, cell_test, spec, wanted)) for _ in range(spec.repetitions)]
     except UnsupportedError as failure:
         yield MeasuredRow(label=operation.value, status=Status.UNSUPPORTED, reason=str(failure))
         return
@@ -78,7 +80,7 @@ def _rows(cell_test: CellTest, spec: LifeCycleTest, operation: LifeCycleOperatio
         )
 
 
-def _once(cell_test: CellTest, spec: LifeCycleTest, operation: LifeCycleOperation) -> _Trial:
+def _once(cell_test: CellTest, spec: LifeCycleTest, wanted: Disruption) -> _Trial:
     def shape(request: TrafficRequest) -> TrafficRequest:
         return replace(
             request,
@@ -87,7 +89,6 @@ def _once(cell_test: CellTest, spec: LifeCycleTest, operation: LifeCycleOperatio
             timeline_ns=round(spec.resolution_s * NS_PER_S),
         )
 
-    wanted = Disruption(operation, spec.before_s, spec.monitor)
     reports: list[DisruptionReport] = []
     do = partial(cell_test.setup.site.disrupt, cell_test.setup.deployment, wanted)
     record, timelines = watch(cell_test, shape, lambda: reports.append(do()))

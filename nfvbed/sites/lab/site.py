@@ -22,7 +22,7 @@ from nfvbed.sites.disruption import Disruption, DisruptionReport
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab import lifecycle, remains, vnfs
 from nfvbed.sites.lab.deployedchain import LabChain
-from nfvbed.sites.lab.disruption import disrupt
+from nfvbed.sites.lab.disruption import disrupt, require_disruptable
 from nfvbed.sites.lab.examine import examine
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
@@ -391,6 +391,10 @@ class LabSite(Site):
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
         """Reset the switch; the VNFs go on running."""
         return self._planes.reset(deployment, after_s)
+
+    def require_disruptable(self, deployment: Deployment, wanted: Disruption) -> None:
+        """Refuse scaling, and VNFs without a process."""
+        require_disruptable(self._vnfs[deployment.id], wanted)
 
     def disrupt(self, deployment: Deployment, wanted: Disruption) -> DisruptionReport:
         """Kill a VNF and start it again; data plane, ports and generator live on."""

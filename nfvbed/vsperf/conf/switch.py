@@ -37,7 +37,7 @@ _VPP_DPDK: Final = ("socket-mem", "uio-driver", "no-pci", "no-multi-seg")
 """Parts of the section `dpdk` about memory, drivers and NICs; there are none of the latter."""
 _OWN_BUILD: Final = "leave PATHS out; environment variables name a build of your own (docs/reference/environment.md)"
 _RX_QUEUES: Final = {WITH_PMD: "n_rxq", VPP: "rx_queues"}
-"""Switch: the option of its variant on NICs that says on how many queues these receive."""
+"""Switch: the option of its variant that says on how many queues the outer ports receive."""
 _FORWARDING: Final = {"xconnect": "l2-cross-connect", "bridge": "bridge-domain"}
 
 
@@ -78,20 +78,20 @@ def _threads(draft: Draft, settings: TestSettings) -> None:
 
 
 def _queues(draft: Draft, settings: TestSettings, option: str) -> None:
-    """Map the queues of the outer ports: those of a NIC are an option of the variant, those of virtual ports are one.
+    """Map the queues of the outer ports; VPP's have several on NICs alone.
 
     Args:
-        option: of the variant on NICs.
+        option: of the variant.
     """
     for name in ("VSWITCH_DPDK_MULTI_QUEUES", "VSWITCH_MULTI_QUEUES"):
         queues = settings.get(name)
         count = 0 if queues is None else whole(draft, queues, 0, MAX_QUEUES)
         if queues is None or count <= 1:
             continue
-        if draft.nics:
+        if draft.nics or option == _RX_QUEUES[WITH_PMD]:
             draft.variant_options[option] = count
         else:
-            text = "a vhost-user port receives on as many queues as its other side sends on: nfvgen, on 1"
+            text = "VPP's vhost-user ports have one queue here"
             draft.lacks(text, queues, f"give {name} = 0, or NICs: WHITELIST_NICS")
 
 

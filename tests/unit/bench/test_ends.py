@@ -55,7 +55,17 @@ def test_a_rival_that_the_aim_is_not_about_cannot_miss_it():
 @pytest.mark.parametrize("result", [result_of(), result_of(9, 9), result_of(9, 9, 9, pressure=0.5)])
 def test_too_few_undisturbed_trials_are_a_failure(result):
     (problem,) = result.problems(3)
-    assert "no class has 3 undisturbed trials" in problem
+    assert "no class has 3 undisturbed trials of both, and fewer than 6 rounds" in problem
+
+
+def test_where_no_class_can_say_the_interval_of_the_rounds_does():
+    disturbed = result_of(*[9.0] * 8, pressure=0.5)
+    disturbed.paired = pairs.paired_of(disturbed.trials)
+    assert disturbed.classes == []
+    assert disturbed.problems(3) == []
+    slower = result_of(*[20.0] * 8, pressure=0.5)
+    slower.paired = pairs.paired_of(slower.trials)
+    assert slower.problems(3) == ["loop: 0.50 (0.50-0.50) of testpmd in 8 rounds, the aim is 1"]
 
 
 def test_a_smoke_fails_where_a_side_moved_no_frame():

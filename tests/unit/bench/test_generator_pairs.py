@@ -59,6 +59,23 @@ def test_nothing_but_disturbed_trials_gives_no_verdict(monkeypatch):
     pairs.run_pairs(result, {"nfvgen": lambda: (1.0, 0.5)}, {"testpmd": lambda: (1.0, 0.5)}, pairs.Limits(3, 4, 0))
     assert len(result.trials) == 8
     assert result.classes == []
+    (paired,) = result.paired
+    assert (paired.ratio, paired.interval, paired.disturbed) == (1, None, 4)
+
+
+def test_every_round_counts_in_the_paired_ratio():
+    rates = [(12, 10), (3, 2), (6, 5), (0.6, 0.5), (9, 10), (2.2, 2), (0, 1), (1.3, 1)]
+    trials = [
+        pairs.Trial(number, side, rate, (30.0, 150.0), pressure=0.9 * (number == 2))
+        for number, both in enumerate(rates)
+        for side, rate in zip(("nfvgen", "testpmd"), both, strict=True)
+    ]
+    (paired,) = pairs.paired_of(trials)
+    assert (len(paired.ratios), paired.silent, paired.disturbed) == (7, 1, 1)
+    assert paired.interval is not None
+    assert paired.interval[0] <= paired.ratio <= paired.interval[1]
+    assert paired.ratio == pytest.approx(1.2, abs=0.05)
+    assert pairs.paired_of([]) == []
 
 
 def test_the_better_variant_of_nfvgen_counts_and_every_rival_has_a_row():

@@ -7,7 +7,7 @@ import pytest
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError, VnfDiedError
 from nfvbed.sites.disruption import Disruption, Mark
-from nfvbed.sites.lab.disruption import disrupt
+from nfvbed.sites.lab.disruption import disrupt, require_disruptable
 from nfvbed.sites.lab.vnfs import LabVnfs
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
@@ -76,7 +76,7 @@ def test_monitor_respawns_after_as_many_looks_as_it_takes(live):
 @pytest.mark.parametrize("operation", ["scale-out", "scale-in"])
 def test_scaling_is_refused_with_the_reason(live, operation):
     with pytest.raises(UnsupportedError) as refused:
-        disrupt(live, request(operation))
+        require_disruptable(live, request(operation))
     assert "it is set up again" in refused.value.observed
     assert live.dead() == ()
 

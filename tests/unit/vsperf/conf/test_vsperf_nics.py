@@ -57,7 +57,7 @@ def test_the_cables_of_the_site_have_to_be_those():
         ("WHITELIST_NICS = ['05:00.0']", "two NICs"),
         ("WHITELIST_NICS = ['05:00.0|vf1', '05:00.1']", "virtual function"),
         (NICS + "VSWITCH = 'OvsVanilla'", "outer ports are virtual"),
-        ("VSWITCH_DPDK_MULTI_QUEUES = 2", "as many queues as its other side"),
+        ("VSWITCH = 'VppDpdkVhost'\nVSWITCH_DPDK_MULTI_QUEUES = 2", "ports have one queue here"),
     ],
 )
 def test_what_such_ports_cannot_be_is_missing(tmp_path: Path, text: str, missing: str):

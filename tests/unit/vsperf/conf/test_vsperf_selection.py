@@ -153,11 +153,11 @@ TRAFFIC = {'bidir': 'false', 'multistream': 1000, 'vlan': {'enabled': True, 'id'
 
 
 def test_options_of_the_switch_reach_the_variant(tmp_path: Path):
-    text = "VSWITCH_PMD_CPU_MASK = 'f0'\nVSWITCH_DPDK_MULTI_QUEUES = '1'\nVSWITCH_FLOW_TIMEOUT = '30000'\n"
+    text = "VSWITCH_PMD_CPU_MASK = 'f0'\nVSWITCH_DPDK_MULTI_QUEUES = '3'\nVSWITCH_FLOW_TIMEOUT = '30000'\n"
     selection = chosen(tmp_path, n02_vswitch=text)
-    assert selection.variant_options == {"pmd_cores": 4, "max_idle_ms": 30000}
+    assert selection.variant_options == {"pmd_cores": 4, "n_rxq": 3, "max_idle_ms": 30000}
     options = study_of(selection, PROJECT).variants[0].options
-    assert (options.pmd_cores, options.max_idle_ms) == (4, 30000)
+    assert (options.pmd_cores, options.n_rxq, options.max_idle_ms) == (4, 3, 30000)
     assert PROJECT.load_variant("ovs-dpdk").options.pmd_cores == 1
 
 
@@ -241,7 +241,6 @@ MISSING = [
     ("TRAFFIC = {'flow_control': True}", "no flow control"),
     ("TRAFFIC = {'learning_frames': False}", "learning frames"),
     ("VNF = 'QemuDpdkVhostCuse'", "vhost-user ports, taps"),
-    ("VSWITCH_DPDK_MULTI_QUEUES = 2", "as many queues as its other side"),
     ("TRAFFIC = {'capture': {'enabled': True}}", "capture"),
     ("TRAFFIC = {'scapy': {'enabled': True}}", "scapy"),
     ("TRAFFIC = {'vlan': {'enabled': True, 'id': 1, 'priority': 3}}", "priority"),
