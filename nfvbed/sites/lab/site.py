@@ -42,6 +42,7 @@ from nfvbed.vnfs.numa import Host
 from nfvbed.vnfs.peers import OnboardedPeers, is_quick
 from nfvbed.vnfs.process.routes import RouteTable
 from nfvbed.vnfs.readiness import wait_until_forwarding
+from nfvbed.vnfs.vnf import VnfHost
 
 WITH_VNFS = (CellRole.SUBJECT, CellRole.VNF)
 """Roles whose deployments have VNFs; the other ceilings are of the ports alone."""
@@ -157,7 +158,7 @@ class LabSite(Site):
                 return self._take_over(deployment, vnf, vnfs)
             if not beside:
                 view = self._planes.host_view(deployment)
-                peers.inside((view.workspace, view.arrangement))
+                peers.inside(view.workspace, view.arrangement)
             return self._onboard(deployment, plan, vnf, peers)
         except BaseException:
             self._forget(deployment)
@@ -179,7 +180,7 @@ class LabSite(Site):
             # Into the workspace that stays, not into the one that this nfvbed uses beside it.
             workspace = Workspace.attach(Path(deployment.run_directory))
             arrangement = self._planes.host_view(attached).arrangement
-            peers = OnboardedPeers(plan, vnf, self._root).inside((workspace, arrangement))
+            peers = OnboardedPeers(plan, vnf, self._root).inside(workspace, arrangement)
             done = self._onboard(attached, plan, vnf, peers)
             live = self._vnfs[done.id]
             onboarded.save(deployment, onboarded.OnboardedVnfs(choice=vnf, handles=live.handles))
@@ -267,7 +268,7 @@ class LabSite(Site):
     def _take_over(self, deployment: Deployment, choice: VnfChoice, vnfs: onboarded.OnboardedVnfs) -> Deployment:
         onboarded.require_same(deployment, vnfs.choice, choice)
         view = self._planes.host_view(deployment)
-        host = (view.workspace, view.arrangement, self._root)
+        host = VnfHost(view.workspace, view.arrangement, self._root)
         live = LabVnfs.found(deployment, vnfs.model_copy(update={"choice": choice}), host)
         return self._remember(deployment, live)
 

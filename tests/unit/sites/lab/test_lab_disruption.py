@@ -14,6 +14,7 @@ from nfvbed.spec.layout import layout
 from nfvbed.spec.testkinds.lifecycles import LifeCycleOperation, Monitor
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.vnfs.seats import seats
+from nfvbed.vnfs.vnf import VnfHost
 from tests.unit.sites.lab.fake_vnfs import FakeDriver, FakePlanes
 
 PROJECT = open_project()
@@ -43,7 +44,7 @@ def _live(tmp_path):
     driver = Sleeper(planes.log)
     deployment = planes.deploy(None, "pvp", vnf=CHOICE)
     view, plan = planes.host_view(deployment), layout("pvp")
-    places = seats(deployment, plan, CHOICE, (None, view.arrangement, PROJECT.root))
+    places = seats(deployment, plan, CHOICE, VnfHost(None, view.arrangement, PROJECT.root))
     handle = FakeDriver([]).start(places[0]).model_copy(update={"pids": (driver.popen.pid,)})
     yield LabVnfs(plan, CHOICE, places, (driver,), (handle,))
     driver.popen.kill()
