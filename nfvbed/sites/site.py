@@ -545,15 +545,22 @@ class Site(ABC):
             fix="leave the test reset out",
         )
 
+    def require_disruptable(self, deployment: Deployment, wanted: Disruption) -> None:
+        """Refuse what `disrupt` refuses, before frames are sent in vain; nothing is changed.
+
+        Raises:
+            UnsupportedError: the site cannot do it, or not to these VNFs.
+        """
+        raise self._cannot_disrupt(deployment, wanted)
+
     def disrupt(self, deployment: Deployment, wanted: Disruption) -> DisruptionReport:
         """Wait, then kill a VNF and have it brought back, or scale; called while frames flow.
 
         Raises:
-            UnsupportedError: the site cannot, or not these VNFs.
+            UnsupportedError: as `require_disruptable`.
             OnboardError, VnfDiedError: what was to come up did not.
         """
-        fix = "leave the test life-cycle out"
-        raise self._cannot(f"{wanted.operation.value} VNFs under traffic", deployment.variant, fix)
+        raise self._cannot_disrupt(deployment, wanted)
 
     def chain(self, deployment: Deployment) -> DeployedChain:
         """Open the path of a deployment that stays, for the order of its VNFs."""
@@ -576,6 +583,10 @@ class Site(ABC):
             UnsupportedError, DeployError: the monitoring port cannot be added.
         """
         raise self._cannot("look into the tables of switches", variant.name, "leave tests of addresses out")
+
+    def _cannot_disrupt(self, deployment: Deployment, wanted: Disruption) -> UnsupportedError:
+        fix = "leave the test life-cycle out"
+        return self._cannot(f"{wanted.operation.value} VNFs under traffic", deployment.variant, fix)
 
     def _traced(self, variant: str, topology: str, vnf: VnfChoice | None = None) -> str:
         """Return the command that sends frames on a path here."""
