@@ -190,7 +190,7 @@ def pages_of_files() -> dict[str, str]:
     vnfs = [*_model_tables(vnf, without=(vnf.VnfChoice,)), *_model_tables(machines)]
     found["files/vnfs.md"] = _page("VNFs", "`vnfd/NAME/vnf.yml`; with `machines` it is one of several machines.", *vnfs)
     found["files/flavors.md"] = _page("Flavors", "`flavors/NAME.yml`.", *_model_tables(flavor), _flavors_in_nova())
-    sites = _model_tables(site, without=(site.SiteSpec, site.HostSiteSpec))
+    sites = _model_tables(site, without=(site.SiteSpec, site.HostSiteSpec, site.OwnCloudSiteSpec))
     sites += [table for module in (existing, onos, pci, rack) for table in _model_tables(module)]
     sites += _model_tables(remote, without=(remote.RemoteHostSpec, remote.GeneratorHostSpec))
     found["files/sites.md"] = _page("Sites", "`deploy/sites/NAME.yml`.", *sites)

@@ -1,5 +1,6 @@
 """Realistic records for tests: a host with two states, two variants and their ceilings. All numbers are made up."""
 
+import copy
 import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
@@ -145,9 +146,21 @@ class Scenario:
     """(part of a cell's name, warning): stored with all its trials."""
 
 
+_BUILT: dict[str, RunData] = {}
+"""By scenario, as it is written: histograms take long to count, and tests ask for the same runs again and again."""
+
+
 def build(scenario: Scenario | None = None) -> RunData:
-    """Make a run's records."""
+    """Return a scenario's records, the same for equal ones; what of them can be changed is the caller's own."""
     scenario = scenario or Scenario()
+    key = repr(scenario)
+    if key not in _BUILT:
+        _BUILT[key] = _made(scenario)
+    made = _BUILT[key]
+    return dataclasses.replace(made, rigs=copy.deepcopy(made.rigs), host=copy.deepcopy(made.host))
+
+
+def _made(scenario: Scenario) -> RunData:
     rng = np.random.default_rng(scenario.seed)
     stopped = {cell: (status, reason) for cell, status, reason in scenario.blocked}
     cells = [_cell(scenario, system, size, stopped) for system in scenario.systems for size in system.capacity]

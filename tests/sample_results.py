@@ -1,6 +1,7 @@
 """Results of tests beside the MRR for the records of `sample_records`: searches, loads, a table. All made up."""
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 
 from hdrh.histogram import HdrHistogram
@@ -198,6 +199,7 @@ def _trial(cell: str, sequence: int, asked: tuple[int, float]) -> TrialRecord:
     )
 
 
+@functools.cache
 def _histogram(base_ns: int, load_pps: int) -> str:
     """Return 100,000 frames whose latency grows with the load and has a tail."""
     histogram = HdrHistogram(1, 60 * NS, 3)

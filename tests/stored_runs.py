@@ -18,14 +18,10 @@ def put(store: Store, data: RunData, doctor: dict[str, Any] | None = None, ended
     """
     host = store.put_blob("host", data.host)
     told = store.put_blob("doctor", doctor) if doctor else ""
-    begun = {"host_hash": host, "doctor_hash": told, "status": None, "ended_at": None}
-    store.start_run(data.run.model_copy(update=begun))
     rigs = {digest: store.put_blob("rig", rig) for digest, rig in data.rigs.items()}
-    for cell in data.cells:
-        store.add_cell(cell.model_copy(update={"rig_hash": rigs[cell.rig_hash]}))
-    for trial in data.trials:
-        store.add_trial(trial)
-    for result in data.results:
-        store.add_result(result)
+    cells = [cell.model_copy(update={"rig_hash": rigs[cell.rig_hash]}) for cell in data.cells]
+    begun = {"host_hash": host, "doctor_hash": told, "status": None, "ended_at": None}
+    # A transaction for each row, as a run writes them, is several hundred waits for the disk.
+    store.add_run_whole(data.run.model_copy(update=begun), cells, data.trials, (), data.results)
     if ended is not None:
         store.finish_run(data.run.id, ended)

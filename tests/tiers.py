@@ -151,7 +151,8 @@ class Session:
     @contextmanager
     def started_idle(self) -> Iterator[None]:
         """Run it at a priority below all others'; what is left of it ends with the block."""
-        argv = ["chrt", "--idle", "0", *self._prepare()]
+        # No worker more than there are cores: these wait seldom, and each worker collects all tests, for ten seconds.
+        argv = ["chrt", "--idle", "0", *self._prepare(more_than_cores=0)]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 argv,
@@ -175,7 +176,7 @@ class Session:
         sys.stdout.flush()
         return self._outcome(status)
 
-    def _prepare(self) -> list[str]:
+    def _prepare(self, more_than_cores: int = 1) -> list[str]:
         first = self._tiers[0]
         folders = {tier: [ROOT / "tests" / name for name in FOLDERS.get(tier, (tier,))] for tier in self._tiers}
         for tier, places in folders.items():
@@ -191,7 +192,7 @@ class Session:
         if first in SIDE_BY_SIDE:
             # Tests that share a guest or a browser (`xdist_group`) stay together, and the larger groups begin first.
             # One more than there are cores: tests wait for guests that boot, pages that are drawn, and deadlines.
-            argv += ["-n", str(len(os.sched_getaffinity(0)) + 1), "--dist", "loadgroup"]
+            argv += ["-n", str(len(os.sched_getaffinity(0)) + more_than_cores), "--dist", "loadgroup"]
         self._began = time.monotonic()
         return argv
 

@@ -41,12 +41,11 @@ def doctor_in_node(boot: Boot, project: Project, arguments: Sequence[str]) -> in
 
 
 def run_in_node(
-    named: tuple[str, Boot], project: Project, arguments: Sequence[str], store: Store
+    site: str, boot: Boot, project: Project, arguments: Sequence[str], store: Store
 ) -> tuple[RunRecord | None, int]:
     """Run an experiment in a guest node and put what it stored into this host's results, however it ended.
 
     Args:
-        named: the site's name, and what boots the node.
         arguments: those of `nfvbed run`, without places of results.
         store: this host's store.
 
@@ -56,7 +55,6 @@ def run_in_node(
     Raises:
         DeployError: the guest does not boot or went away.
     """
-    site, boot = named
     with boot() as node:
         click.echo(f"guest node {site}: kernel {node.kernel}, booted in {node.boot_ns / 1e9:.0f} s", err=True)
         program = _program(project, ["--store", str(_STORE), "run", *arguments])

@@ -95,7 +95,7 @@ def command(
         boot = machine_of(study.site, project.root)
         if boot is not None:
             with open_store(project, store, read_only=False) as opened:
-                _in_node(project, (study.site.name, boot), opened, as_json)
+                _in_node(project, study.site.name, boot, opened, as_json)
             return
         with open_store(project, store, read_only=False) as opened:
             _summarize(
@@ -119,12 +119,12 @@ def command(
         )
 
 
-def _in_node(project: Project, named: tuple[str, Boot], store: Store, as_json: bool) -> None:
+def _in_node(project: Project, site: str, boot: Boot, store: Store, as_json: bool) -> None:
     """Run the same command in a guest node, show what came of it here, and end as it ended."""
     from nfvbed.cli.guest_node import passed_on, run_in_node
 
     context = click.get_current_context()
-    run, status = run_in_node(named, project, passed_on(context, ("as_json",)), store)
+    run, status = run_in_node(site, boot, project, passed_on(context, ("as_json",)), store)
     if run is not None:
         _show(store, run, as_json)
     context.exit(status)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path
-from starlette.responses import Response
+from fastapi import APIRouter, Depends, Path, Query
+from starlette.responses import JSONResponse, Response
 
 from nfvbed.compare.lostframes import lost_frames
 from nfvbed.compare.rows.placement import PLACEMENT_RULE
@@ -29,21 +29,21 @@ from nfvbed.dashboard.results.parameters import (
     pages_of,
     part_of,
 )
-from nfvbed.dashboard.results.pictures import Form, Pictures, linked, query_of, spec_of
+from nfvbed.dashboard.results.pictures import Form, Pictures, linked, live_figure, query_of, spec_of
 from nfvbed.dashboard.results.progress import Plans, live_of
-from nfvbed.dashboard.results.runs import cells_of, trial_table
+from nfvbed.dashboard.results.runs import RUNNING, RunOrder, RunsQuery, cells_of, find_runs, trial_table
 from nfvbed.dashboard.results.source import Source
 from nfvbed.dashboard.results.why import why
 from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.errors import NfvbedError, UsageError
-from nfvbed.records import RunRecord
+from nfvbed.records import RunRecord, Status
 from nfvbed.records.annotations import LONGEST_LABEL, LONGEST_NOTE
-from nfvbed.records.selection import EVERY, MEASURED
 from nfvbed.report.csv.export import to_csv
 from nfvbed.report.csv.figure import figure_to_csv
 from nfvbed.report.csv.tests import tests_to_csv
 from nfvbed.report.page.environment import environment
 from nfvbed.report.page.method import method_of
+from nfvbed.report.page.page import chart_script, library
 from nfvbed.report.page.sections import page_values
 from nfvbed.report.page.warnings import warnings_section
 from nfvbed.report.wording import SIMULATED_MARK
@@ -51,8 +51,24 @@ from nfvbed.report.wording import SIMULATED_MARK
 NOT_YET = "they are made when the run has ended, as to compare takes time of the cores that are measured"
 CSV_TYPE = "text/csv; charset=utf-8"
 FIGURE = r"^[a-z-]{1,40}$"
+ShownFigure = Annotated[str, Query(pattern=r"^[a-z-]{0,40}$", description="figure that is open; empty: the first")]
 CHECKED = {"cache-control": "no-cache"}
 """Headers of what a browser keeps, and asks about each time."""
+KEPT = {"cache-control": "private, max-age=86400"}
+"""Headers of the figures' libraries, 0.9 MB."""
+
+
+def _runs_asked(
+    find: Annotated[str, Query(max_length=100, description="words that each run has: id, label, experiment, ...")] = "",
+    state: Annotated[str, Query(max_length=20, pattern="^[a-z-]*$")] = "",
+    order: RunOrder = RunOrder.STARTED,
+    everything: All = False,
+) -> RunsQuery:
+    return RunsQuery(words=find.strip(), state=state, order=order, everything=everything)
+
+
+RunsAskedFor = Annotated[RunsQuery, Depends(_runs_asked)]
+RUN_STATES = (RUNNING, *(status.value for status in Status))
 
 
 def pages(source: Source, now: Callable[[], datetime]) -> APIRouter:
@@ -60,11 +76,11 @@ def pages(source: Source, now: Callable[[], datetime]) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.get("/runs")
-    def show_runs(number: Numbered = 1, everything: All = False, export: Export = False) -> Response:
-        runs, count = source.store.runs_page(part_of(number), EVERY if everything else MEASURED)
-        shown = {"runs": run_states(source, runs, now()), "pages": pages_of(number, count), "everything": everything}
+    def show_runs(asked: RunsAskedFor, number: Numbered = 1, export: Export = False) -> Response:
+        runs, count = find_runs(source, asked, number)
+        shown = {"runs": run_states(source, runs, now()), "pages": pages_of(number, count), "asked": asked}
         others, unreadable = source.store.left_out(), source.store.unreadable
-        values = {"here": "/runs", "left_out": others, "unreadable": unreadable, **shown}
+        values = {"here": "/runs", "left_out": others, "unreadable": unreadable, "states": RUN_STATES, **shown}
         return page("runs", "runs", export=export, title="Runs", **values)
 
     @router.get("/method")
@@ -76,9 +92,14 @@ def pages(source: Source, now: Callable[[], datetime]) -> APIRouter:
     def send_style() -> Response:
         return Response(style(), media_type="text/css", headers=CHECKED)
 
+    @router.get("/static/vega.js")
+    def send_library() -> Response:
+        return Response(library(), media_type="text/javascript", headers=KEPT)
+
     @router.get("/static/{name}.js")
-    def send_script(name: Literal["chain", "live", "needs"]) -> Response:
-        return Response(script(name), media_type="text/javascript", headers=CHECKED)
+    def send_script(name: Literal["chain", "figures", "live", "needs", "search"]) -> Response:
+        drawn_with = chart_script() if name == "figures" else ""
+        return Response(drawn_with + script(name), media_type="text/javascript", headers=CHECKED)
 
     return router
 
@@ -161,7 +182,7 @@ def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
     router = APIRouter(prefix="/compare", include_in_schema=False)
 
     @router.get("")
-    def show_comparison(asked: AskedFor, export: Export = False) -> Response:
+    def show_comparison(asked: AskedFor, figure: ShownFigure = "", export: Export = False) -> Response:
         notes = source.newer(asked.runs)
         try:
             choice = asked.choice(source)
@@ -187,6 +208,7 @@ def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
             form=form_of(source, asked, choice.variants),
             values=values,
             pictures=pictures.inlined(drawn) if export else linked(drawn, choice),
+            shown_figure=figure if figure in drawn else next(iter(drawn), ""),
             hint=None,
             notes=notes,
             left_out=None,
@@ -218,6 +240,10 @@ def files_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
     def send_png(figure: Annotated[str, Path(pattern=FIGURE)], asked: AskedFor) -> Response:
         spec = spec_of(source.compared(asked.choice(source)).drawn, figure)
         return Response(pictures.draw(spec, Form.PNG), media_type="image/png", headers=saved(figure, "png"))
+
+    @router.get("/figures/{figure}.json")
+    def send_spec(figure: Annotated[str, Path(pattern=FIGURE)], asked: AskedFor) -> Response:
+        return JSONResponse(live_figure(source.compared(asked.choice(source)), figure))
 
     @router.get("/figures/{figure}.csv")
     def send_figure_rows(figure: Annotated[str, Path(pattern=FIGURE)], asked: AskedFor) -> Response:

@@ -14,6 +14,7 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import OnboardError, UnsupportedError
+from nfvbed.host.preparation.topics import TopicPlan
 from nfvbed.records import (
     CellRole,
     Deployment,
@@ -108,6 +109,14 @@ class Site(ABC):
         for name, value in self.facts().items():
             topics.append(Finding(topic=name, state=State.PRESENT, summary=str(value), probed="asked the site"))
         return PlainReport(site=self.name, topics=tuple(topics))
+
+    def plan_preparation(self) -> tuple[TopicPlan, ...]:
+        """Return what `nfvbed doctor --prepare` would set on the host against what disturbs measuring.
+
+        Raises:
+            UnsupportedError: it is no host of ours.
+        """
+        raise self._cannot("prepare a host", self.name, "run nfvbed doctor --prepare on the machine that measures")
 
     @abstractmethod
     def probe(self, variant: Variant) -> Support:
@@ -536,15 +545,22 @@ class Site(ABC):
             fix="leave the test reset out",
         )
 
+    def require_disruptable(self, deployment: Deployment, wanted: Disruption) -> None:
+        """Refuse what `disrupt` refuses, before frames are sent in vain; nothing is changed.
+
+        Raises:
+            UnsupportedError: the site cannot do it, or not to these VNFs.
+        """
+        raise self._cannot_disrupt(deployment, wanted)
+
     def disrupt(self, deployment: Deployment, wanted: Disruption) -> DisruptionReport:
         """Wait, then kill a VNF and have it brought back, or scale; called while frames flow.
 
         Raises:
-            UnsupportedError: the site cannot, or not these VNFs.
+            UnsupportedError: as `require_disruptable`.
             OnboardError, VnfDiedError: what was to come up did not.
         """
-        fix = "leave the test life-cycle out"
-        raise self._cannot(f"{wanted.operation.value} VNFs under traffic", deployment.variant, fix)
+        raise self._cannot_disrupt(deployment, wanted)
 
     def chain(self, deployment: Deployment) -> DeployedChain:
         """Open the path of a deployment that stays, for the order of its VNFs."""
@@ -567,6 +583,10 @@ class Site(ABC):
             UnsupportedError, DeployError: the monitoring port cannot be added.
         """
         raise self._cannot("look into the tables of switches", variant.name, "leave tests of addresses out")
+
+    def _cannot_disrupt(self, deployment: Deployment, wanted: Disruption) -> UnsupportedError:
+        fix = "leave the test life-cycle out"
+        return self._cannot(f"{wanted.operation.value} VNFs under traffic", deployment.variant, fix)
 
     def _traced(self, variant: str, topology: str, vnf: VnfChoice | None = None) -> str:
         """Return the command that sends frames on a path here."""

@@ -242,16 +242,8 @@ class GuestSiteSpec(HostSiteSpec):
         )
 
 
-class DevcloudSiteSpec(HostSiteSpec):
-    """An OpenStack on this machine, in namespaces of its own."""
-
-    is_whole_cloud = True
-    kind: Literal["devcloud"]
-    """Kind of site: an OpenStack on this machine."""
-    onboarding: Literal["legacy", "sol"] = "legacy"
-    """API of Tacker through which VNFs are onboarded: the one of Ocata's time, or ETSI's (SOL002/003, v1)."""
-    hugepages_mib: int = Field(2048, ge=768)
-    """Hugepage memory that is reserved for the cloud when it starts: 512 MiB for its switch, the rest for guests."""
+class OwnCloudSiteSpec(SiteSpec):
+    """An OpenStack that nfvbed deploys: its VNFs are virtual machines."""
 
     @property
     def only_vnf_kind(self) -> VnfKind | None:
@@ -265,8 +257,20 @@ class DevcloudSiteSpec(HostSiteSpec):
 
     @property
     def chains(self) -> range:
-        """Nothing but VNFs joins its networks."""
+        """The longest chain: as many VNFs as nfvbed's networks join."""
         return range(1, DEVCLOUD_LINKS + 2)
+
+
+class DevcloudSiteSpec(OwnCloudSiteSpec, HostSiteSpec):
+    """An OpenStack on this machine, in namespaces of its own."""
+
+    is_whole_cloud = True
+    kind: Literal["devcloud"]
+    """Kind of site: an OpenStack on this machine."""
+    onboarding: Literal["legacy", "sol"] = "legacy"
+    """API of Tacker through which VNFs are onboarded: the one of Ocata's time, or ETSI's (SOL002/003, v1)."""
+    hugepages_mib: int = Field(2048, ge=768)
+    """Hugepage memory that is reserved for the cloud when it starts: 512 MiB for its switch, the rest for guests."""
 
     def changes(self, variants: Iterable[Variant]) -> tuple[str, ...]:
         """Return that the cloud is started, and stays."""
@@ -397,7 +401,7 @@ class CloudSiteSpec(HostSiteSpec):
         return self
 
 
-class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
+class KollaSiteSpec(OwnCloudSiteSpec, PinnedComputesSpec):
     """Machines that kolla-ansible deploys an OpenStack on."""
 
     is_whole_cloud = True
@@ -434,21 +438,6 @@ class KollaSiteSpec(SiteSpec, PinnedComputesSpec):
     None: nothing is encrypted."""
     generator: RackGeneratorSpec | None = None
     """Machine that sends and checks frames; none: nothing is measured here."""
-
-    @property
-    def only_vnf_kind(self) -> VnfKind | None:
-        """Nova runs virtual machines."""
-        return VnfKind.VM
-
-    @property
-    def has_ceilings(self) -> bool:
-        """Instances are what bounds a result."""
-        return False
-
-    @property
-    def chains(self) -> range:
-        """The longest chain: as many VNFs as nfvbed's networks join."""
-        return range(1, DEVCLOUD_LINKS + 2)
 
     @property
     def exchanges(self) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, func, insert, select, update
+from sqlalchemy import Connection, Engine, Table, func, insert, select, update
 
 from nfvbed.errors import DamagedError, InternalError, StoreError, UsageError
 from nfvbed.records import CellLack, CellRecord, FactRecord, Record, RunRecord, Status, TrialRecord
@@ -189,14 +189,11 @@ class Store:
         """Write a run that was measured elsewhere, with what people said of it, all of it or nothing."""
         with self._transaction(f"run {run.id} could not be stored") as connection:
             _insert_run(connection, run)
-            for position, cell in enumerate(cells):
-                connection.execute(insert(CELL).values(**cell_row(cell, position)))
-            for trial in trials:
-                _insert_trial(connection, trial)
-            for position, result in enumerate(results):
-                connection.execute(insert(RESULT).values(**result_row(result, position)))
-            for fact in facts:
-                connection.execute(insert(FACT).values(**fact.model_dump(mode="json")))
+            _insert_all(connection, CELL, [cell_row(cell, position) for position, cell in enumerate(cells)])
+            _insert_all(connection, TRIAL, [trial_row(trial) for trial in trials])
+            _insert_all(connection, HISTOGRAM, [row for trial in trials for row in histogram_rows(trial)])
+            _insert_all(connection, RESULT, [result_row(found, position) for position, found in enumerate(results)])
+            _insert_all(connection, FACT, [fact.model_dump(mode="json") for fact in facts])
             for word in said.acknowledgements:
                 series.acknowledge(connection, word)
             for annotation in said.annotations:
@@ -541,9 +538,13 @@ def _insert_run(connection: Connection, run: RunRecord) -> None:
 
 def _insert_trial(connection: Connection, trial: TrialRecord) -> None:
     connection.execute(insert(TRIAL).values(**trial_row(trial)))
-    histograms = histogram_rows(trial)
-    if histograms:
-        connection.execute(insert(HISTOGRAM), histograms)
+    _insert_all(connection, HISTOGRAM, histogram_rows(trial))
+
+
+def _insert_all(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
+    """Insert rows with one statement; without any there is none, as it would insert a row of defaults."""
+    if rows:
+        connection.execute(insert(table), rows)
 
 
 def _settle(

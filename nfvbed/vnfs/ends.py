@@ -103,8 +103,7 @@ class EndTraffic(Generator):
         before = _received(self._ends.sink())
         result = self._generator.run(replace(request, learning_frames=0))
         way, back = result.directions[0], _received(self._ends.sink()) - before
-        as_sent = way.model_dump(include={"unsent", "late", "refused", "sent_bytes"})
-        return replace(result, directions=(_counted(way.sent, back, **as_sent),), latency_hdr=(None,))
+        return replace(result, directions=(_counted(way.sent, back, way),), latency_hdr=(None,))
 
     def _out_of_source(self, request: TrafficRequest) -> TrafficResult:
         if self._generator is None or self._ends.source is None:
@@ -155,14 +154,26 @@ def _of_two_times(sent: int, back: int, passing: int) -> DirectionCounts:
     return _counted(back if sent < back <= sent + passing else sent, back)
 
 
-def _counted(sent: int, back: int, **others: int) -> DirectionCounts:
+def _counted(sent: int, back: int, sending: DirectionCounts | None = None) -> DirectionCounts:
     """Return the counts from two places.
+
+    Args:
+        sending: counts of the generator that sent; None: a VNF did, which counts what it sent alone.
 
     Raises:
         GeneratorError: they cannot be: a counter ran backwards.
     """
     try:
-        return DirectionCounts.counted(sent, back, **others)
+        if sending is None:
+            return DirectionCounts.counted(sent, back)
+        return DirectionCounts.counted(
+            sent,
+            back,
+            unsent=sending.unsent,
+            late=sending.late,
+            refused=sending.refused,
+            sent_bytes=sending.sent_bytes,
+        )
     except ValueError as error:
         raise GeneratorError(
             "counters at the ends of the path cannot be",

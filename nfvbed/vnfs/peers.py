@@ -16,10 +16,7 @@ from nfvbed.spec.vnf import VnfChoice
 from nfvbed.traffic.generator import Generator
 from nfvbed.vnfs.catalogue import driver
 from nfvbed.vnfs.seats import seats
-from nfvbed.vnfs.vnf import VnfDriver, VnfSeat
-
-Host = tuple[Workspace, Arrangement]
-"""Where VNFs start, and who sits on which core."""
+from nfvbed.vnfs.vnf import VnfDriver, VnfHost, VnfSeat
 
 
 class OnboardedPeers:
@@ -35,7 +32,7 @@ class OnboardedPeers:
         self._plan = plan
         self._choice = choice
         self._root = root
-        self._host: Host | None = None
+        self._host: VnfHost | None = None
         self._starter: GeneratorStarter | None = None
         self.began_ns: int | None = None
         """When they were started; None: not yet."""
@@ -49,11 +46,11 @@ class OnboardedPeers:
     def at(self, starter: GeneratorStarter) -> Self:
         """Set the place of the peers, with a generator that starts beside them."""
         self._starter = starter
-        return self.inside((starter.workspace, starter.arrangement))
+        return self.inside(starter.workspace, starter.arrangement)
 
-    def inside(self, host: Host) -> Self:
+    def inside(self, workspace: Workspace, arrangement: Arrangement) -> Self:
         """Set the place of the VNFs; a generator is opened when it is needed."""
-        self._host = host
+        self._host = VnfHost(workspace, arrangement, self._root)
         return self
 
     def start(self, foreseen: Deployment) -> None:
@@ -61,7 +58,7 @@ class OnboardedPeers:
         self.began_ns = time.monotonic_ns()
         if self._choice is not None and self._host is not None:
             choice = self._choice
-            self.seats = seats(foreseen, self._plan, choice, (*self._host, self._root))
+            self.seats = seats(foreseen, self._plan, choice, self._host)
             self.drivers = tuple(driver(choice.kind, place.does) for place in self.seats)
             # One after the other, so that those before one that fails are known to whoever ends them.
             for run, place in zip(self.drivers, self.seats, strict=True):

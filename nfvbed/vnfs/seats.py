@@ -1,38 +1,32 @@
 """The seats of VNFs: from a deployment's ports and the arrangement of cores."""
 
-from pathlib import Path
-
 from nfvbed.dataplanes.ports import vhost_user
 from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.cores.topology import read_topology
 from nfvbed.host.network import veth
 from nfvbed.host.network.veth import GENERATOR_LINKS
-from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, PortKind, VnfKind
 from nfvbed.spec.layout import EndKind, Layout
 from nfvbed.spec.vnf import VnfChoice
 from nfvbed.vnfs.numa import GuestSeats, Host, place_guest
-from nfvbed.vnfs.vnf import SINK, SOURCE, VnfSeat
+from nfvbed.vnfs.vnf import SINK, SOURCE, VnfHost, VnfSeat
 
 _SOCKETS = (PortKind.VHOST_USER, PortKind.MEMIF)
 """Ports of the generator that are DPDK's own; a virtual function has the address of a kernel's port, whoever drives it.
 """
 
 
-def seats(
-    deployment: Deployment, plan: Layout, choice: VnfChoice, host: tuple[Workspace, Arrangement, Path]
-) -> tuple[VnfSeat, ...]:
+def seats(deployment: Deployment, plan: Layout, choice: VnfChoice, host: VnfHost) -> tuple[VnfSeat, ...]:
     """Return a seat for every VNF, in the order of the path.
 
     Args:
         deployment: a deployment with the ports of the VNFs.
         choice: the VNF; all places run the same.
-        host: the workspace in which it starts, the arrangement of cores, the root of the project.
 
     Raises:
         UnsupportedError: the host cannot give virtual machines what their flavor wants.
     """
-    workspace, arrangement, root = host
+    arrangement = host.arrangement
     cores = arrangement.vnf_cores
     used = [cores[index % len(cores)] for index in range(len(deployment.vnf_ports))]
     guests = _guests(choice, arrangement, used)
@@ -42,13 +36,13 @@ def seats(
             choice=choice,
             does=_does(plan, index, choice),
             ports=ports,
-            workspace=workspace,
+            workspace=host.workspace,
             cores=(used[index],),
             control_cores=arrangement.control_cores,
             shares_core=used[index] == arrangement.generator_core
             or used.count(used[index]) > 1
             or _meets_others(guests[index], arrangement),
-            root=root,
+            root=host.root,
             guest=guests[index],
             beyond=beyond(deployment, plan, index),
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfvbed.dataplanes.reader import CounterReader
+from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Deployment, Hop, VnfHandle, VnfPort, WorkThread
@@ -15,6 +16,16 @@ from nfvbed.vnfs.numa import GuestSeats
 
 SOURCE = "source"
 SINK = "sink"
+
+
+@dataclass(frozen=True)
+class VnfHost:
+    """The host that VNFs of a deployment are started on."""
+
+    workspace: Workspace
+    arrangement: Arrangement
+    root: Path
+    """Folder of the project."""
 
 
 @dataclass(frozen=True)

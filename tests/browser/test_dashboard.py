@@ -100,7 +100,10 @@ def test_every_page_is_sound(browser: Browser, address: str, tmp_path: Path, nam
     expected = 1 if name == "problem" else 0  # The browser says itself that it got a 404.
     assert len(errors) == expected, errors
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
-    assert page.evaluate("[...document.images].filter((image) => !image.naturalWidth).length") == 0
+    assert (
+        page.evaluate("[...document.images].filter((image) => image.checkVisibility() && !image.naturalWidth).length")
+        == 0
+    )
     assert page.locator("nav[aria-label=Pages] a").count() == 8
     assert serious(page) == []
     picture = tmp_path / f"{name}-{scheme}.png"
@@ -116,6 +119,43 @@ def test_bars_have_their_length_and_colour(browser: Browser, address: str):
     small, large = (bars.nth(index).bounding_box() for index in (0, 1))
     assert small is not None and large is not None and 5 < small["width"] < large["width"] / 5
     assert bars.nth(1).evaluate("(bar) => getComputedStyle(bar).backgroundColor") == "rgb(213, 94, 0)"
+    page.close()
+
+
+def test_a_figure_is_touched(browser: Browser, address: str):
+    """Values with their interval at hover, a variant that is left out, another figure, and a click to Why."""
+    page, _, errors = opened(browser, "light")
+    page.goto(address + PAGES["compare"])
+    figure = page.locator("figure[data-drawn=yes]").first
+    bars = figure.locator("svg .mark-rect path")
+    figure.wait_for()
+
+    def longest() -> dict[str, float]:
+        boxes = [box for bar in bars.all() if (box := bar.bounding_box()) and box["height"] < 40]
+        return max(boxes, key=lambda box: box["width"])
+
+    figure.scroll_into_view_if_needed()
+    box = longest()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 3)
+    assert "interval" in page.locator("#vg-tooltip-element.visible").inner_text()
+    before = bars.count()
+    figure.locator(".toggles input").first.uncheck()
+    page.wait_for_function(f"document.querySelectorAll('figure[data-drawn=yes] svg .mark-rect path').length < {before}")
+    figure.locator(".toggles input").first.check()
+    page.locator("details[name=figure] summary", has_text="CPU by role").click()
+    page.locator("details[name=figure][open] figure[data-drawn=yes]").wait_for()
+    page.locator("details[name=figure] summary").first.click()
+    box = longest()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 3)
+    page.wait_for_url("**/why?cell=*")
+    assert errors == []
+    page.close()
+
+
+def test_a_figure_is_a_picture_without_scripts(browser: Browser, address: str):
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(address + PAGES["compare"])
+    assert page.locator("details[name=figure][open] picture img").bounding_box()["width"] > 300
     page.close()
 
 
@@ -161,7 +201,10 @@ def test_a_saved_page_opens_from_disk(browser: Browser, address: str, tmp_path: 
     assert [url for url in requests if not url.startswith("data:")] == [path.as_uri()]
     assert page.locator("h1").count() == 1
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 23, 26)"
-    assert page.evaluate("[...document.images].filter((image) => !image.naturalWidth).length") == 0
+    assert (
+        page.evaluate("[...document.images].filter((image) => image.checkVisibility() && !image.naturalWidth).length")
+        == 0
+    )
     assert serious(page) == []
     page.close()
 

@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -62,6 +63,8 @@ PACED = TrafficRequest(duration_ns=300_000_000, frame_size=64, rate_pps=10_000)
 FULL = TrafficRequest(duration_ns=200_000_000, frame_size=64)
 LONG = TrafficRequest(duration_ns=60_000_000_000, frame_size=64, rate_pps=1_000)
 WATCHED = TrafficRequest(duration_ns=1_600_000_000, frame_size=64, rate_pps=20_000, timeline_ns=1_000_000)
+WATCHED_IN_KERNEL = replace(WATCHED, duration_ns=800_000_000)
+"""A switch of the kernel is reset in some 50 ms, one that is a process is started again."""
 RESET_AFTER_S = 0.2
 KILL_AFTER_S = 0.1
 
@@ -206,7 +209,7 @@ class TestDataPlane:
             return
         process, seen, reports = plane.process, [], []
         watched = task(
-            WATCHED,
+            WATCHED if process is not None else WATCHED_IN_KERNEL,
             ResultKind.RESET,
             counters=False,
             look=seen.append,

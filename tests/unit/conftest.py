@@ -1,13 +1,19 @@
 """Stores on both engines, for whatever reads or writes one."""
 
+import sqlite3
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection, inspect
 
 from nfvbed.host.workspace import trialsign
+from nfvbed.store import connect, migrate
 from tests.postgresql import Server
 from tests.stores import Databases, Files, Stores
 
+UPGRADE = migrate._upgrade
+"""As it is without `_new_files_are_migrated_once`."""
 # One worker has the server: it is started once.
 ON_SERVER = pytest.param("postgresql", marks=pytest.mark.xdist_group("postgresql"))
 
@@ -39,3 +45,39 @@ def _place(stores: Stores) -> str:
 def _signs_of_trials_stay_here(tmp_path_factory):
     """Trials of tests are no trials of this host's."""
     trialsign.RUN_DIRECTORY = tmp_path_factory.mktemp("run") / "signs"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _files_need_not_outlive_a_power_cut() -> Iterator[None]:
+    """A transaction of a test does not wait for the disk; processes that tests start are as a user has them."""
+    opened = connect._open_to_write
+
+    def open_to_write(path: Path) -> sqlite3.Connection:
+        connection = opened(path)
+        connection.execute("PRAGMA synchronous = OFF")
+        return connection
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connect, "_open_to_write", open_to_write)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _new_files_are_migrated_once() -> Iterator[None]:
+    """A file with nothing in it goes through all formats once in a session; later ones get what came of that."""
+    dumped = list[str]()
+
+    def upgraded(connection: Connection) -> None:
+        file = connection.connection.driver_connection
+        if not isinstance(file, sqlite3.Connection) or inspect(connection).get_table_names():
+            UPGRADE(connection)
+        elif dumped:
+            for statement in dumped:
+                connection.exec_driver_sql(statement)
+        else:
+            UPGRADE(connection)
+            dumped.extend(line for line in file.iterdump() if line not in ("BEGIN TRANSACTION;", "COMMIT;"))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(migrate, "_upgrade", upgraded)
+        yield

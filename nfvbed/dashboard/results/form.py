@@ -14,8 +14,10 @@ from nfvbed.report.page.comparison import Grouping
 from nfvbed.spec.experiment import BEST
 from nfvbed.store.summaries import Part
 
-OFFERED: Final = 12
+OFFERED: Final = 6
 """Newest runs among which one chooses."""
+KNOWN: Final = 200
+"""Newest runs that a field completes."""
 
 
 PATHS: Final = {ShareReference.ONE_VNF: "one VNF", ShareReference.P2P: "no VNF (p2p)"}
@@ -35,6 +37,8 @@ class Form:
     """All that can be chosen."""
 
     runs: tuple[Option, ...]
+    known: tuple[tuple[str, str], ...]
+    """Labels and ids of newest runs, each with what it is of."""
     variants: tuple[Option, ...]
     baselines: tuple[Option, ...]
     groupings: tuple[Option, ...]
@@ -52,13 +56,18 @@ def form_of(source: Source, asked: ComparisonQuery, shown: tuple[str, ...]) -> F
         asked: what the URL asks for.
         shown: variants of the comparison; empty where there is none yet.
     """
-    newest, _ = source.store.runs_page(Part(limit=OFFERED), MEASURED)
+    newest_known, _ = source.store.runs_page(Part(limit=KNOWN), MEASURED)
+    newest = newest_known[:OFFERED]
     ids = source.named(asked.runs) if asked.runs or newest else ()
     marks = source.store.marks()
     listed = [*newest, *(source.run(run) for run in ids if run not in {found.id for found in newest})]
     known = source.variants_of(ids)
     return Form(
         runs=tuple(Option(run.id, _text(run, marks.get(run.id, Marks())), run.id in ids) for run in listed),
+        known=tuple(
+            (marks[run.id].label if run.id in marks and marks[run.id].label else run.id, _text(run, Marks()))
+            for run in newest_known
+        ),
         variants=tuple(Option(name, name, name in shown) for name in known),
         baselines=(
             Option("", "the experiment's", asked.baseline is None),

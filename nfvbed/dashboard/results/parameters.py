@@ -32,6 +32,11 @@ Page = Annotated[int, Query(ge=1, le=LAST_PAGE)]
 Numbered = Annotated[int, Query(alias="page", ge=1, le=LAST_PAGE)]
 """The same where `page` is something else."""
 Names = Annotated[list[Name] | None, Query(max_length=MOST_SETTINGS)]
+RunNames = Annotated[
+    list[Annotated[str, StringConstraints(max_length=64, pattern=r"^([A-Za-z0-9][A-Za-z0-9._:+-]*)?$")]] | None,
+    Query(max_length=MOST_SETTINGS + 1),
+]
+"""Of which one may be empty: a form's field in which no further run is named."""
 
 
 class ComparisonQuery(Record):
@@ -67,13 +72,17 @@ HoldAskedFor = Annotated[ShareRequirement, Depends(_hold)]
 
 def _asked(
     hold: HoldAskedFor,
-    runs: Names = None,
+    runs: RunNames = None,
     variants: Names = None,
     baseline: Annotated[str, Query(max_length=64, description="a variant, or `best`; empty: the experiment's")] = "",
     by: Grouping = Grouping.POINT,
 ) -> ComparisonQuery:
     return ComparisonQuery(
-        runs=tuple(runs or ()), variants=tuple(variants or ()), baseline=baseline or None, by=by, hold=hold
+        runs=tuple(filter(None, runs or ())),
+        variants=tuple(variants or ()),
+        baseline=baseline or None,
+        by=by,
+        hold=hold,
     )
 
 

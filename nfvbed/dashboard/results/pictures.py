@@ -4,19 +4,24 @@ import base64
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
+from nfvbed.characters import drawable
 from nfvbed.compare.chains import ShareRequirement
 from nfvbed.dashboard.problems import NotThereError
-from nfvbed.dashboard.results.source import Choice
+from nfvbed.dashboard.results.source import Choice, ShownComparison
 from nfvbed.errors import DrawingError
+from nfvbed.report import wording
 from nfvbed.report.figures.catalogue import to_png, to_svg, to_themed_svg
+from nfvbed.report.figures.interactive import interactive
 from nfvbed.report.figures.theme import DARK, LIGHT, Drawing, Spec
+from nfvbed.report.labels import row_labels
 from nfvbed.report.page.sections import Figure, figure_text
 from nfvbed.store import content_hash
+from nfvbed.units import FrameSize
 
 KEPT: Final = 128
 """Pictures that are kept."""
@@ -49,6 +54,20 @@ class Picture:
     png: str
     csv: str = ""
     """What is drawn, as rows."""
+    live: str = ""
+    """Its specification, by which a page's script draws it to be touched; empty: it stays a picture."""
+
+
+@dataclass(frozen=True)
+class LiveRow:
+    """A row that a mark of a figure stands for, and where it is taken apart."""
+
+    variant: str
+    """As the figure names it."""
+    point: str
+    topology: str
+    frame_size: FrameSize
+    href: str
 
 
 @dataclass(frozen=True)
@@ -61,6 +80,8 @@ class Places:
     """Which says what the page shows."""
     csv: str = ""
     """Rows of all of them together; empty: each has its own."""
+    live: bool = False
+    """Whether there are specifications too."""
 
 
 class Pictures:
@@ -104,7 +125,27 @@ class Pictures:
 
 def linked(drawn: Mapping[str, Drawing], choice: Choice) -> tuple[Picture, ...]:
     """Return the figures of a comparison with the addresses of their pictures."""
-    return linked_at(drawn, Places("/compare/figures", query_of(choice)))
+    return linked_at(drawn, Places("/compare/figures", query_of(choice), live=True))
+
+
+def live_figure(found: ShownComparison, name: str) -> dict[str, Any]:
+    """Return what a page's script draws a figure with: `spec`, and the `rows` that its marks lead to.
+
+    Raises:
+        NotThereError: the comparison has no such figure.
+    """
+    comparison = found.comparison
+    rows = [
+        LiveRow(label, wording.row_point(row), row.topology, row.frame_size, why_address(row.run, row.cell))
+        for label, row in zip(row_labels(comparison), comparison.rows, strict=True)
+        if row.mrr is not None
+    ]
+    return {"spec": interactive(drawable(spec_of(found.drawn, name))), "rows": [asdict(row) for row in rows]}
+
+
+def why_address(run: str, cell: str) -> str:
+    """Return the address of the page that takes a row apart."""
+    return f"/runs/{run}/why?{urlencode({'cell': cell})}"
 
 
 def linked_at(drawn: Mapping[str, Drawing], places: Places) -> tuple[Picture, ...]:
@@ -119,6 +160,7 @@ def linked_at(drawn: Mapping[str, Drawing], places: Places) -> tuple[Picture, ..
             svg=f"{places.path}/{name}.svg{whole}",
             png=f"{places.path}/{name}.png{whole}",
             csv=places.csv or f"{places.path}/{name}.csv{whole}",
+            live=f"{places.path}/{name}.json{whole}" if places.live else "",
         )
         for name, drawing in drawn.items()
     )

@@ -1,9 +1,15 @@
 """A run on a page: its cells with their trials counted, its trials by the page, and what it was measured on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Final
+from urllib.parse import urlencode
 
+from nfvbed.dashboard.results.parameters import PAGE_SIZE, part_of
 from nfvbed.dashboard.results.source import Source
-from nfvbed.records import CellRecord, Record, Status, TrialRecord
+from nfvbed.records import CellRecord, Record, RunRecord, Status, TrialRecord
+from nfvbed.records.annotations import Marks
+from nfvbed.records.selection import EVERY, MEASURED
 from nfvbed.report import wording
 from nfvbed.report.page.values import Cell, Table
 
@@ -15,6 +21,80 @@ class CellState(Record):
     trials: int
     not_ok: int
     """Of them."""
+
+
+RUNNING: Final = "running"
+"""Of runs that have not ended; whether anybody goes on with one is not looked up for a search."""
+
+
+def state_word(run: RunRecord) -> str:
+    """Return how a run ended."""
+    return run.status.value if run.status else RUNNING
+
+
+class RunOrder(StrEnum):
+    """What the list of runs is ordered by."""
+
+    STARTED = "started"
+    """The newest first."""
+    EXPERIMENT = "experiment"
+    SITE = "site"
+    STATE = "state"
+
+
+ORDERS: Final[Mapping[RunOrder, Callable[[RunRecord], str]]] = {
+    RunOrder.EXPERIMENT: lambda run: run.experiment,
+    RunOrder.SITE: lambda run: run.site,
+    RunOrder.STATE: state_word,
+}
+
+
+class RunsQuery(Record):
+    """The runs that are listed, as the URL says it."""
+
+    words: str = ""
+    """Each is in the run's id, label, note, experiment, site, reason or beginning."""
+    state: str = ""
+    """A status, or `running`: of those that have not ended."""
+    order: RunOrder = RunOrder.STARTED
+    everything: bool = False
+    """Simulated and hidden runs too."""
+
+    def address(self, **changed: str) -> str:
+        """Return the address of the same list with other values, ready for a further one."""
+        pairs = {
+            "find": self.words,
+            "state": self.state,
+            "order": "" if self.order is RunOrder.STARTED else self.order.value,
+            "all": "1" if self.everything else "",
+            **changed,
+        }
+        return f"/runs?{urlencode({name: text for name, text in pairs.items() if text})}"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is the list as the store has it."""
+        return not (self.words or self.state) and self.order is RunOrder.STARTED
+
+
+def find_runs(source: Source, asked: RunsQuery, page: int) -> tuple[Sequence[RunRecord], int]:
+    """Return a page of the runs that are asked for, and how many there are; all runs are read only for a search."""
+    selection = EVERY if asked.everything else MEASURED
+    if asked.is_plain:
+        return source.store.runs_page(part_of(page), selection)
+    marks = source.store.marks()
+    found = [run for run in source.store.runs(selection) if _fits(run, marks.get(run.id, Marks()), asked)]
+    if asked.order in ORDERS:
+        found.sort(key=ORDERS[asked.order])
+    begin = (page - 1) * PAGE_SIZE
+    return found[begin : begin + PAGE_SIZE], len(found)
+
+
+def _fits(run: RunRecord, marks: Marks, asked: RunsQuery) -> bool:
+    if asked.state and state_word(run) != asked.state:
+        return False
+    texts = (run.id, marks.label, marks.note, run.experiment, run.site, run.reason, run.started_at.replace("T", " "))
+    return all(any(word in text.lower() for text in texts) for word in asked.words.lower().split())
 
 
 def cells_of(source: Source, run: str) -> tuple[CellState, ...]:

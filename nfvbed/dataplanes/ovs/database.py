@@ -1,7 +1,5 @@
 """The switch's database over OVSDB (RFC 7047): its settings, one bridge, its ports, and the state of each."""
 
-import errno
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,10 +8,9 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from ovs.db import idl
-from ovs.jsonrpc import Connection, Message
 from ovs.poller import Poller
-from ovs.stream import Stream
 
+from nfvbed.dataplanes.ovs.schema import schema_of
 from nfvbed.errors import DeployError
 from nfvbed.patience import patient
 from nfvbed.spec.variant import Variant
@@ -109,7 +106,7 @@ class SwitchDatabase:
         """
         self._socket = socket
         self._check = check
-        helper = idl.SchemaHelper(schema_json=self._schema())
+        helper = idl.SchemaHelper(schema_json=schema_of(socket, ROOT, check, PATIENCE_S))
         for table, columns in _COLUMNS.items():
             helper.register_columns(table, list(columns))
         self._idl: Any = idl.Idl(f"unix:{socket}", helper)
@@ -118,31 +115,6 @@ class SwitchDatabase:
         except BaseException:
             self._idl.close()
             raise
-
-    def _schema(self) -> Any:
-        """Ask the server for its database's schema: that of its own release, whichever nfvbed itself was made with."""
-        error, stream = Stream.open_block(Stream.open(f"unix:{self._socket}"), int(PATIENCE_S * 1000))
-        if error:
-            raise self._failure("no database answers", os.strerror(error))
-        connection, request = Connection(stream), Message.create_request("get_schema", [ROOT])
-        deadline = time.monotonic() + PATIENCE_S
-        try:
-            error = connection.send(request)
-            while not error and time.monotonic() < deadline:
-                connection.run()
-                error, reply = connection.recv()
-                if error == errno.EAGAIN:
-                    self._check()
-                    poller, error = Poller(), 0
-                    poller.timer_wait(_LOOK_AROUND_MS)
-                    connection.wait(poller)
-                    connection.recv_wait(poller)
-                    poller.block()
-                elif not error and reply.id == request.id and reply.type == Message.T_REPLY:
-                    return reply.result
-        finally:
-            connection.close()
-        raise self._failure("the database does not tell its schema", os.strerror(error) if error else "no answer")
 
     def __enter__(self) -> Self:
         return self

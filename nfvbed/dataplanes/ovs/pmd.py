@@ -6,6 +6,7 @@ and so no exact busy cycles. It gives their share of all cycles to 0.1 %, and th
 Source: `lib/dpif-netdev-perf.c` of Open vSwitch, `pmd_perf_format_overall_stats`.
 """
 
+import contextlib
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -121,6 +122,11 @@ def read_statistics(socket: Path) -> tuple[PmdStatistics, ...]:
     """
     if STATISTICS in commands_of(unixctl.command(socket, "list-commands")):
         return parse_statistics(unixctl.command(socket, STATISTICS))
+    # A thread goes on while Open vSwitch reads its counts one by one, and such a text contradicts itself at times.
+    for _ in range(_TRIES - 1):
+        with contextlib.suppress(InternalError):
+            return statistics_of_performance(_performance(socket))
+        time.sleep(_MOMENT_S)
     return statistics_of_performance(_performance(socket))
 
 

@@ -64,8 +64,8 @@ def render_page(context: ReportContext) -> str:
         page=page_values(context, drawn),
         style=style_sheet(),
         figures_data=embedded_json(drawable({name: drawing.make(checked=True) for name, drawing in drawn.items()})),
-        library=_library(),
-        script=_static("page.js"),
+        library=library().replace("</script", "<\\/script"),
+        script=chart_script() + _static("page.js"),
     )
 
 
@@ -87,9 +87,14 @@ def embedded_json(value: object) -> str:
 
 
 @cache
-def _library() -> str:
+def library() -> str:
     """Bundle the libraries of the figures; that takes seconds, and is the same for every page."""
-    return DRAWING.bundle(LIBRARY).replace("</script", "<\\/script")
+    return DRAWING.bundle(LIBRARY)
+
+
+def chart_script() -> str:
+    """Return the script that fits a figure to a page and its colours."""
+    return _static("chart.js")
 
 
 def style_sheet() -> str:

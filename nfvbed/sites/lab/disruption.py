@@ -19,12 +19,11 @@ _DEATH_S = patient(5.0)
 """How long a killed process may take to be gone."""
 
 
-def disrupt(live: LabVnfs, wanted: Disruption) -> DisruptionReport:
-    """Kill the first VNF, and start it again when the command or the monitor says so.
+def require_disruptable(live: LabVnfs, wanted: Disruption) -> None:
+    """Refuse what cannot be done; nothing is changed.
 
     Raises:
-        UnsupportedError: it has no process, or VNFs are to be scaled.
-        OnboardError, VnfDiedError: it did not come up again.
+        UnsupportedError: VNFs are to be scaled, or the first one has no process.
     """
     if wanted.operation not in (LifeCycleOperation.HEAL, LifeCycleOperation.RESPAWN):
         raise UnsupportedError(
@@ -32,18 +31,35 @@ def disrupt(live: LabVnfs, wanted: Disruption) -> DisruptionReport:
             where=wanted.operation.value,
             observed="a data plane makes the ports of all VNFs before one starts: it is set up again, with the"
             " generator's ports",
-            fix="operations: [heal, respawn]; or a site whose VNFs come through Tacker",
+            fix="operations: [heal, respawn]",
         )
-    handle = live.handles[0]
-    began = time.monotonic_ns()
+    if not live.handles[0].pids:
+        raise UnsupportedError(
+            f"{live.handles[0].name} has no process that could be killed",
+            where=f"{live.choice.vnf.name} ({live.choice.label})",
+            observed="the kernel forwards in its place",
+            fix="a VNF with a process: forwarding io, raw or xdp; or kind vm",
+        )
+
+
+def disrupt(live: LabVnfs, wanted: Disruption) -> DisruptionReport:
+    """Kill the first VNF, and start it again when the command or the monitor says so.
+
+    Raises:
+        UnsupportedError: as `require_disruptable`.
+        OnboardError, VnfDiedError: it had died already, or did not come up again.
+    """
+    require_disruptable(live, wanted)
+    handle, began = live.handles[0], time.monotonic_ns()
     marks: list[tuple[Mark, int]] = []
 
     def mark(name: Mark) -> None:
         marks.append((name, time.monotonic_ns() - began))
 
     time.sleep(wanted.after_s)
+    live.drivers[0].verify(handle)
     mark(Mark.BEGAN)
-    _kill(live, handle)
+    os.kill(handle.pids[0], signal.SIGKILL)
     if wanted.operation is LifeCycleOperation.HEAL:
         _await_death(live, handle)
         mark(Mark.DETECTED)
@@ -60,24 +76,6 @@ def disrupt(live: LabVnfs, wanted: Disruption) -> DisruptionReport:
         accelerator=handle.accelerator,
         settings=_settings(wanted),
     )
-
-
-def _kill(live: LabVnfs, handle: VnfHandle) -> None:
-    """Kill the process of a VNF that lives.
-
-    Raises:
-        UnsupportedError: it has none: the kernel forwards.
-        VnfDiedError: it has died already.
-    """
-    if not handle.pids:
-        raise UnsupportedError(
-            f"{handle.name} has no process that could be killed",
-            where=f"{live.choice.vnf.name} ({live.choice.label})",
-            observed="the kernel forwards in its place",
-            fix="a VNF with a process: forwarding io, raw or xdp; or kind vm",
-        )
-    live.drivers[0].verify(handle)
-    os.kill(handle.pids[0], signal.SIGKILL)
 
 
 def _await_death(live: LabVnfs, handle: VnfHandle) -> None:

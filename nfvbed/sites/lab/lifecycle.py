@@ -10,6 +10,7 @@ from nfvbed.sites.lab.remembered import RememberedDeployment, find_remembered
 from nfvbed.sites.lab.vnfs import LabVnfs
 from nfvbed.spec.layout import SIDE_BY_SIDE
 from nfvbed.vnfs import onboarded
+from nfvbed.vnfs.vnf import VnfHost
 
 
 @dataclass(frozen=True)
@@ -92,4 +93,5 @@ def left_on(deployment: Deployment, root: Path) -> LeftDeployment:
             observed="it is gone" if found is None else "none is written down beside it",
             fix="nfvbed onboard",
         )
-    return LeftDeployment(found, LabVnfs.found(found.deployment, left, (found.workspace, found.arrangement, root)))
+    host = VnfHost(found.workspace, found.arrangement, root)
+    return LeftDeployment(found, LabVnfs.found(found.deployment, left, host))

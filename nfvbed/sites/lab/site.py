@@ -13,6 +13,7 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import ConfigurationError, InternalError, UnsupportedError
 from nfvbed.host.cores.cputime import read_cpu
+from nfvbed.host.preparation.topics import TopicPlan
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import CellRole, Deployment, GeneratorPlace, Hop, QualityWarning, Support, VnfKind, WorkThread
 from nfvbed.records.findings import SiteReport
@@ -22,7 +23,7 @@ from nfvbed.sites.disruption import Disruption, DisruptionReport
 from nfvbed.sites.hostview import HostView
 from nfvbed.sites.lab import lifecycle, remains, vnfs
 from nfvbed.sites.lab.deployedchain import LabChain
-from nfvbed.sites.lab.disruption import disrupt
+from nfvbed.sites.lab.disruption import disrupt, require_disruptable
 from nfvbed.sites.lab.examine import examine
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.lab.planes import LabPlanes
@@ -42,6 +43,7 @@ from nfvbed.vnfs.numa import Host
 from nfvbed.vnfs.peers import OnboardedPeers, is_quick
 from nfvbed.vnfs.process.routes import RouteTable
 from nfvbed.vnfs.readiness import wait_until_forwarding
+from nfvbed.vnfs.vnf import VnfHost
 
 WITH_VNFS = (CellRole.SUBJECT, CellRole.VNF)
 """Roles whose deployments have VNFs; the other ceilings are of the ports alone."""
@@ -70,6 +72,10 @@ class LabSite(Site):
     def examine(self, *, read_only: bool = True) -> SiteReport:
         """Examine this machine."""
         return examine(self._root, read_only=read_only)
+
+    def plan_preparation(self) -> tuple[TopicPlan, ...]:
+        """Plan for this machine, with the cores of a switch, a generator and two VNFs kept quiet."""
+        return self._planes.machine.plan_preparation()
 
     def probe(self, variant: Variant) -> Support:
         """Return whether this host can run the variant."""
@@ -157,7 +163,7 @@ class LabSite(Site):
                 return self._take_over(deployment, vnf, vnfs)
             if not beside:
                 view = self._planes.host_view(deployment)
-                peers.inside((view.workspace, view.arrangement))
+                peers.inside(view.workspace, view.arrangement)
             return self._onboard(deployment, plan, vnf, peers)
         except BaseException:
             self._forget(deployment)
@@ -179,7 +185,7 @@ class LabSite(Site):
             # Into the workspace that stays, not into the one that this nfvbed uses beside it.
             workspace = Workspace.attach(Path(deployment.run_directory))
             arrangement = self._planes.host_view(attached).arrangement
-            peers = OnboardedPeers(plan, vnf, self._root).inside((workspace, arrangement))
+            peers = OnboardedPeers(plan, vnf, self._root).inside(workspace, arrangement)
             done = self._onboard(attached, plan, vnf, peers)
             live = self._vnfs[done.id]
             onboarded.save(deployment, onboarded.OnboardedVnfs(choice=vnf, handles=live.handles))
@@ -267,7 +273,7 @@ class LabSite(Site):
     def _take_over(self, deployment: Deployment, choice: VnfChoice, vnfs: onboarded.OnboardedVnfs) -> Deployment:
         onboarded.require_same(deployment, vnfs.choice, choice)
         view = self._planes.host_view(deployment)
-        host = (view.workspace, view.arrangement, self._root)
+        host = VnfHost(view.workspace, view.arrangement, self._root)
         live = LabVnfs.found(deployment, vnfs.model_copy(update={"choice": choice}), host)
         return self._remember(deployment, live)
 
@@ -391,6 +397,10 @@ class LabSite(Site):
     def reset(self, deployment: Deployment, after_s: float) -> ResetReport:
         """Reset the switch; the VNFs go on running."""
         return self._planes.reset(deployment, after_s)
+
+    def require_disruptable(self, deployment: Deployment, wanted: Disruption) -> None:
+        """Refuse scaling, and VNFs without a process."""
+        require_disruptable(self._vnfs[deployment.id], wanted)
 
     def disrupt(self, deployment: Deployment, wanted: Disruption) -> DisruptionReport:
         """Kill a VNF and start it again; data plane, ports and generator live on."""

@@ -8,9 +8,7 @@ from typing import Any
 
 from nfvbed.dataplanes.reader import CounterReader
 from nfvbed.errors import OnboardError, PrerequisiteError, UnsupportedError, VnfDiedError
-from nfvbed.host.cores.arrangement import Arrangement
 from nfvbed.host.fitness import support_of
-from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Accelerator, Deployment, Hop, Readiness, VnfHandle, WorkThread
 from nfvbed.spec.bearers import BearerTable
 from nfvbed.spec.layout import EndKind, Layout, layout
@@ -24,7 +22,7 @@ from nfvbed.vnfs.incomplete import leave_checksums_out
 from nfvbed.vnfs.onboarded import OnboardedVnfs
 from nfvbed.vnfs.peers import OnboardedPeers
 from nfvbed.vnfs.seats import seats, tasks
-from nfvbed.vnfs.vnf import VnfDriver, VnfSeat
+from nfvbed.vnfs.vnf import VnfDriver, VnfHost, VnfSeat
 
 _VNF_CANNOT_RUN = "the VNF cannot run here:"
 
@@ -47,12 +45,11 @@ class LabVnfs:
         return cls(plan, choice, peers.seats, peers.drivers, peers.handles)
 
     @classmethod
-    def found(cls, deployment: Deployment, left: OnboardedVnfs, host: tuple[Workspace, Arrangement, Path]) -> "LabVnfs":
+    def found(cls, deployment: Deployment, left: OnboardedVnfs, host: VnfHost) -> "LabVnfs":
         """Return the VNFs that another command left.
 
         Args:
-            left: their record.
-            host: the workspace in which they are started again, the arrangement of cores, and the project's root.
+            host: the host that they are started again on.
         """
         plan = layout(deployment.topology)
         places = seats(deployment, plan, left.choice, host)

@@ -44,13 +44,11 @@ def disrupt(live: CloudDeployment, wanted: Disruption, control: CloudControl) ->
     Nothing says when a new instance has booted, before frames do: that moment is left out.
 
     Raises:
-        UnsupportedError: another operation is asked for; the instance is not on this machine, or frames would be sent
-            to the address of the killed one.
+        UnsupportedError: as `require_disruptable`.
         OnboardError: Nova does not notice, or Tacker does not make it again.
     """
-    _require_possible(live, wanted)
-    handle, began = live.handles[0], time.monotonic_ns()
-    pids = _processes(live)
+    require_disruptable(live, wanted)
+    handle, pids, began = live.handles[0], _processes(live), time.monotonic_ns()
     marks: list[tuple[Mark, int]] = []
 
     def mark(name: Mark) -> None:
@@ -86,7 +84,13 @@ def disrupt(live: CloudDeployment, wanted: Disruption, control: CloudControl) ->
     )
 
 
-def _require_possible(live: CloudDeployment, wanted: Disruption) -> None:
+def require_disruptable(live: CloudDeployment, wanted: Disruption) -> None:
+    """Refuse what cannot be done; nothing is changed.
+
+    Raises:
+        UnsupportedError: another operation is asked for; the instance is not on this machine, or frames would be sent
+            to the address of the killed one.
+    """
     where = f"{live.deployment.variant} ({live.deployment.topology})"
     if wanted.operation in _REFUSED:
         observed, fix = _REFUSED[wanted.operation]
@@ -98,8 +102,9 @@ def _require_possible(live: CloudDeployment, wanted: Disruption) -> None:
             "a VNF cannot be healed under traffic on this data plane",
             where=where,
             observed="frames are sent to the address of the instance, and the new one has another",
-            fix="a data plane whose instances get every frame: ovs-dpdk, linux-bridge",
+            fix="a data plane whose instances get every frame, whatever its address",
         )
+    _processes(live)
 
 
 def _processes(live: CloudDeployment) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ from nfvbed.sites.disruption import Disruption, DisruptionReport
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import mobilecore, paths, remembered, vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
-from nfvbed.sites.openstack.disruption import CloudControl, disrupt
+from nfvbed.sites.openstack.disruption import CloudControl, disrupt, require_disruptable
 from nfvbed.sites.openstack.existing.cloud import ExistingCloud
 from nfvbed.sites.openstack.existing.vnfs import ExistingVnfs
 from nfvbed.sites.openstack.givenvnfs import owners_of
@@ -429,6 +429,10 @@ class OpenstackSite(Site):
             # What is left is the CPU time of this machine's own threads: the generator's.
             readers = {Part.CPU: readers[Part.CPU]}
         return Reading.of(parts, readers, live.compute.hidden)
+
+    def require_disruptable(self, deployment: Deployment, wanted: Disruption) -> None:
+        """Refuse all but healing, and instances that cannot be killed from here or get frames by their address."""
+        require_disruptable(self._find(deployment), wanted)
 
     def disrupt(self, deployment: Deployment, wanted: Disruption) -> DisruptionReport:
         """Kill an instance and have Tacker make its VNF again; switch and generator live on."""

@@ -168,6 +168,9 @@ class SimulatedSite(Site):
         self._running(deployment)[0].schedule_outage(round(after_s * NS_PER_S))
         return ResetReport(kind="simulated", steps=())
 
+    def require_disruptable(self, deployment: Deployment, wanted: Disruption) -> None:
+        """Accept everything: an outage is an outage."""
+
     def disrupt(self, deployment: Deployment, wanted: Disruption) -> DisruptionReport:
         """Schedule the known outage in the next trial; what a VNF does meanwhile is not simulated."""
         self._running(deployment)[0].schedule_outage(round(wanted.after_s * NS_PER_S))

@@ -124,8 +124,14 @@ def _even(sent: int, lost: int, request: TrafficRequest, intended: int | None = 
 def _counted(request: TrafficRequest, sent: int, back: int, unsent: int) -> DirectionCounts:
     """Return the counts of one direction; a full ring prevents sending, so a port refused what is unsent."""
     size = mean_frame_size_bytes(request.frame_size)
-    octets = {"sent_bytes": round(sent * size), "received_bytes": round(back * size)}
-    return DirectionCounts.counted(sent, back, unsent=unsent, refused=unsent, **octets)
+    return DirectionCounts.counted(
+        sent,
+        back,
+        unsent=unsent,
+        refused=unsent,
+        sent_bytes=round(sent * size),
+        received_bytes=round(back * size),
+    )
 
 
 def _intended(request: TrafficRequest) -> int | None:

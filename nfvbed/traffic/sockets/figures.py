@@ -72,8 +72,8 @@ def datagram_counts(sent: int, received: int, message_bytes: int) -> DirectionCo
     Raises:
         GeneratorError: they cannot have been counted so.
     """
-    octets = {"sent_bytes": sent * message_bytes, "received_bytes": min(sent, received) * message_bytes}
+    sent_bytes, received_bytes = sent * message_bytes, min(sent, received) * message_bytes
     try:
-        return DirectionCounts.counted(sent, received, **octets)
+        return DirectionCounts.counted(sent, received, sent_bytes=sent_bytes, received_bytes=received_bytes)
     except ValueError as failure:
         raise GeneratorError("a tool counted messages that cannot be", observed=str(failure)) from failure

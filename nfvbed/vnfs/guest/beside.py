@@ -13,7 +13,7 @@ from nfvbed.spec.vnf import AS_THE_IMAGE, VnfChoice
 from nfvbed.vnfs.guest.machines import Machine
 from nfvbed.vnfs.numa import Host, place_guest
 from nfvbed.vnfs.vm.driver import VmVnf
-from nfvbed.vnfs.vnf import VnfSeat
+from nfvbed.vnfs.vnf import VnfHost, VnfSeat
 
 _FIRST_PLACE = 100
 """Far behind those of any topology: the first is called vnf101."""
@@ -43,9 +43,10 @@ def beside(choice: VnfChoice, count: int, arrangement: Arrangement, root: Path) 
         raise UnsupportedError("guests beside the deployment need an image with nfvbed's agent", where=choice.label)
     check_memory(count, choice.flavor.memory_mib)
     driver, workspace = VmVnf(), Workspace.create()
+    host = VnfHost(workspace, arrangement, root)
     try:
         # All of them are started and then waited for: they boot side by side.
-        started = [(place, driver.start(place)) for place in _places(choice, count, (workspace, arrangement, root))]
+        started = [(place, driver.start(place)) for place in _places(choice, count, host)]
         handles = tuple(driver.ready(place, handle) for place, handle in started)
         yield tuple(Machine(handle) for handle in handles)
         for handle in handles:
@@ -81,8 +82,8 @@ def check_memory(count: int, each_mib: int, meminfo: Path = _MEMINFO) -> None:
         )
 
 
-def _places(choice: VnfChoice, count: int, host: tuple[Workspace, Arrangement, Path]) -> Iterator[VnfSeat]:
-    workspace, arrangement, root = host
+def _places(choice: VnfChoice, count: int, host: VnfHost) -> Iterator[VnfSeat]:
+    arrangement = host.arrangement
     topology, taken = read_topology(), frozenset[int]()
     cores = arrangement.vnf_cores or (arrangement.generator_core,)
     for number in range(count):
@@ -95,10 +96,10 @@ def _places(choice: VnfChoice, count: int, host: tuple[Workspace, Arrangement, P
             choice=choice,
             does=AS_THE_IMAGE,
             ports=(),
-            workspace=workspace,
+            workspace=host.workspace,
             cores=(core,),
             control_cores=arrangement.control_cores,
             shares_core=True,
-            root=root,
+            root=host.root,
             guest=guest,
         )

@@ -4,6 +4,7 @@ import gzip
 import importlib.util
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -170,9 +171,18 @@ UNKNOWN = [
 """A name that nothing has, wherever one can be given; a closed list of `--help` is click's (exit status 2)."""
 
 
+@pytest.fixture(scope="module", name="of_two_variants")
+def _of_two_variants(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("stored") / "results.sqlite"
+    two_variants(path)
+    return path
+
+
 @pytest.mark.parametrize("words", UNKNOWN)
-def test_an_unknown_name_ends_alike_everywhere(capsys: Captured, store_path: Path, words: str) -> None:
-    two_variants(store_path)
+def test_an_unknown_name_ends_alike_everywhere(
+    capsys: Captured, of_two_variants: Path, store_path: Path, words: str
+) -> None:
+    shutil.copy(of_two_variants, store_path)
     message = refused_command(capsys, 10, *words.split())
     assert "no-such" in message and "fix: " in message
 
@@ -200,7 +210,7 @@ def test_a_file_that_is_no_exported_run_is_named(capsys: Captured, tmp_path: Pat
 
 
 def test_a_reader_that_goes_away_ends_output_and_not_the_run(store_path: Path) -> None:
-    argv = [sys.executable, "-m", "nfvbed", "run", "simulated"]
+    argv = [sys.executable, "-m", "nfvbed", "run", "simulated", "--repetitions", "1", "--frame-size", "64"]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None and process.stdout.readline()
         process.stdout.close()
@@ -281,17 +291,21 @@ def wait_for_trials(path: Path) -> None:
     raise AssertionError("the run never began")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
-def test_an_interrupted_run_says_how_to_go_on(store_path: Path, number: signal.Signals, code: int) -> None:
-    with start(*ENDLESS) as process:
-        wait_for_trials(store_path)
-        process.send_signal(number)
-        _, errors = process.communicate(timeout=20)
-    assert process.returncode == code
+def interrupted(process: subprocess.Popen[str], number: signal.Signals, path: Path) -> None:
+    """End a run by a signal: it says how to go on, and is stored as interrupted."""
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
     assert "Traceback" not in errors
     assert "nfvbed run --resume" in errors
-    with Store.open(store_path, read_only=True) as store:
+    with Store.open(path, read_only=True) as store:
         assert store.run("latest").status == "interrupted"
+
+
+def test_an_interrupted_run_says_how_to_go_on(store_path: Path) -> None:
+    with start(*ENDLESS) as process:
+        wait_for_trials(store_path)
+        interrupted(process, signal.SIGTERM, store_path)
 
 
 def test_a_killed_run_is_found_and_goes_on(capsys: Captured, store_path: Path) -> None:
@@ -312,8 +326,7 @@ def test_a_killed_run_is_found_and_goes_on(capsys: Captured, store_path: Path) -
                 trials = store.trials(run.id)
             if len(trials) > len(before) + 3:
                 break
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        interrupted(process, signal.SIGINT, store_path)
     assert trials[: len(before)] == before
     assert [t.sequence for t in trials] == list(range(1, len(trials) + 1))
     assert len(trials) > len(before)

@@ -2,15 +2,19 @@
 
 import io
 import json
+import multiprocessing
 import os
-import subprocess
+import resource
 import sys
+import tempfile
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import pytest
 
-from nfvbed.cli.main import main
+from nfvbed.cli.main import VERBS, Verbs, group, main
 from nfvbed.errors import ConfigurationError
 
 ROOT = Path(__file__).parents[3]
@@ -18,30 +22,50 @@ EXIT = ConfigurationError.exit_code
 MEMORY = 200 * 10**6
 PATIENCE_S = 120.0
 """A command that goes on without bound takes minutes; one that is refused a second, on a host that has time for it."""
-COMMAND = """
-import resource, sys
-from nfvbed.cli.main import VERBS, Verbs, group, main
-import click
-Verbs().get_command(click.Context(group), sys.argv[2])
-import nfvbed.store.transfer, nfvbed.vnfs.descriptors.given
-with open("/proc/self/statm") as file:
-    there = int(file.read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (there + int(sys.argv[1]),) * 2)
-sys.exit(main(sys.argv[2:]))
-"""
+FORKED = multiprocessing.get_context("forkserver")
+"""Its server has loaded what commands need, which takes longer than most refusals."""
+FORKED.set_forkserver_preload(
+    [
+        *(__name__, "nfvbed.store.transfer", "nfvbed.vnfs.descriptors.given"),
+        *(f"nfvbed.cli.{VERBS[verb][0]}" for verb in ("import", "package", "plan", "run")),
+    ]
+)
 
 
-def run(words, **more):
-    return subprocess.run(
-        [sys.executable, "-c", COMMAND, str(MEMORY), *words],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-        cwd=ROOT,
-        env={**os.environ, "NFVBED_ROOT": str(ROOT)},
-        **more,
-    )
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended, and what it said."""
+
+    returncode: int | None
+    stdout: str
+    stderr: str
+
+
+def limited(words, folder):
+    """Be a command with no more memory than that, its output in files of a folder."""
+    os.chdir(ROOT)
+    os.environ["NFVBED_ROOT"] = str(ROOT)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        os.dup2(os.open(folder / name, os.O_RDWR if number else os.O_RDONLY), number)
+    sys.stdin = os.fdopen(0, closefd=False)
+    Verbs().get_command(click.Context(group), words[0])
+    there = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (there + MEMORY,) * 2)
+    sys.exit(main(words))
+
+
+def run(words, stdin=os.devnull):
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        (folder / "stdin").symlink_to(stdin)
+        for name in ("stdout", "stderr"):
+            (folder / name).touch()
+        process = FORKED.Process(target=limited, args=(words, folder))
+        process.start()
+        process.join(PATIENCE_S)
+        process.kill()
+        process.join()
+        return Ended(process.exitcode, (folder / "stdout").read_text(), (folder / "stderr").read_text())
 
 
 def archive(members, method=zipfile.ZIP_DEFLATED):
@@ -158,8 +182,7 @@ def test_a_name_that_is_too_long_for_a_file_is_refused(words, capsys):
 
 
 def test_standard_input_without_end_is_refused():
-    with Path("/dev/zero").open("rb") as zeros:
-        done = run(["import", "--dry-run", "-"], stdin=zeros)
+    done = run(["import", "--dry-run", "-"], stdin="/dev/zero")
     assert done.returncode == EXIT
     assert "more than 134217728 bytes" in done.stderr
 
@@ -169,7 +192,7 @@ def test_a_pipe_is_read_as_a_file_is():
     read, write = os.pipe()
     os.write(write, text.encode())
     os.close(write)
-    done = run(["import", "--dry-run", f"/dev/fd/{read}"], pass_fds=(read,))
+    done = run(["import", "--dry-run", "/dev/fd/0"], stdin=f"/proc/{os.getpid()}/fd/{read}")
     os.close(read)
     judged(done, "no run that nfvbed exported")
 

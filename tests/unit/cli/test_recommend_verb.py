@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,9 @@ SECOND = "01940000-0000-7000-8000-000000000002"
 ELSEWHERE = "01930000-0000-7000-8000-000000000001"
 
 
-@pytest.fixture(name="results", autouse=True)
-def _results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    path = tmp_path / "results.sqlite"
-    monkeypatch.setenv("NFVBED_STORE", str(path))
+@pytest.fixture(scope="module", name="whole")
+def _whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("recommend") / "results.sqlite"
     with Store.open(path) as store:
         put(store, build(Scenario(systems=(BRIDGE, OVS), common_load=True)))
         simulated = build(Scenario(run=SECOND, systems=(SIMULATED,), rounds=6, far_rounds=(), changing=()))
@@ -38,6 +38,13 @@ def _results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         other = build(Scenario(run=ELSEWHERE, systems=(BRIDGE, OVS), rounds=3))
         other.host["kernel"] = "6.12.9"
         put(store, began(other, "2025-12-02T03:04:05Z"))
+    return path
+
+
+@pytest.fixture(name="results", autouse=True)
+def _results(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = shutil.copy(whole, tmp_path / "results.sqlite")
+    monkeypatch.setenv("NFVBED_STORE", str(path))
     return path
 
 

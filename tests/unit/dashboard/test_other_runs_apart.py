@@ -64,7 +64,7 @@ _RUN = {"name": RUN, "cell": CELL}
 ROUTES_THAT_READ: dict[str, tuple[str, ...]] = {
     "/": ("", "?baseline=linux-bridge", "?needs=1"),
     "/needs": ("",),
-    "/runs": ("",),
+    "/runs": ("", "?find=demo", "?order=experiment"),
     "/runs/{name}": ("", "latest"),
     "/runs/{name}/why": (f"?cell={CELL}",),
     "/runs/{name}/doctor": ("", "latest"),
@@ -72,6 +72,7 @@ ROUTES_THAT_READ: dict[str, tuple[str, ...]] = {
     "/compare/figures/{figure}.svg": ("rate",),
     "/compare/figures/{figure}.png": ("rate",),
     "/compare/figures/{figure}.csv": ("rate",),
+    "/compare/figures/{figure}.json": ("rate",),
     "/compare/rows.csv": ("",),
     "/compare/tests.csv": ("",),
     "/trend": ("", f"?{urlencode({'setting': SETTING})}"),
@@ -103,7 +104,7 @@ ROUTES_THAT_READ: dict[str, tuple[str, ...]] = {
 OTHER_ROUTES = {
     "/healthz",
     *("/api/openapi.json", "/method", "/api/method", "/api/deployments", "/audit", "/api/audit"),
-    *("/static/dashboard.css", "/static/{name}.js"),
+    *("/static/dashboard.css", "/static/{name}.js", "/static/vega.js"),
     *("/jobs", "/jobs/{name}", "/jobs/{name}/events", "/api/jobs", "/api/jobs/{name}", "/chain", "/api/chain"),
     "/runs/{name}/events",  # Of one run that goes on, which is named.
 }

@@ -16,7 +16,6 @@ from nfvbed.errors import BusyError, UnsupportedError
 from nfvbed.records import CellRole, Deployment, Readiness
 from nfvbed.records.readings import NOT_ASKED, Part, Unavailable
 from nfvbed.sites.catalogue import SITES, find_site, open_site
-from nfvbed.sites.disruption import Disruption
 from nfvbed.sites.kolla.executor import journal
 from nfvbed.sites.kolla.executor.journal import Journal
 from nfvbed.sites.kolla.executor.places import RackPlaces
@@ -28,7 +27,6 @@ from nfvbed.sites.simulated.site import SimulatedSite
 from nfvbed.sites.site import Site
 from nfvbed.spec.existing import ExistingPathSpec
 from nfvbed.spec.kollarelease import NEWEST
-from nfvbed.spec.testkinds.lifecycles import LifeCycleOperation, Monitor
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import TrafficRequest
 from tests.unit.cli.memory_site import MemorySite, MemorySiteSpec
@@ -38,7 +36,6 @@ from tests.unit.sites.openstack.test_existing_survey import FakeCloud, existing,
 
 PROJECT = open_project()
 REQUEST = TrafficRequest(duration_ns=1_000_000, frame_size=64)
-HEAL = Disruption(LifeCycleOperation.HEAL, 0.0, Monitor())
 STANDS = Deployment(id="d", variant="ovs-dpdk", site="s", topology="pvp", ports=())
 
 
@@ -167,7 +164,7 @@ def test_a_path_that_the_variant_lacks_is_refused_before_anything_is_asked(site,
 @each(lambda place: not place.runs)
 @pytest.mark.parametrize(
     ("verb", "arguments"),
-    [("foresee_scale", (STANDS, 2)), ("scale", (STANDS, 2)), ("reset", (STANDS, 0.0)), ("disrupt", (STANDS, HEAL))],
+    [("foresee_scale", (STANDS, 2)), ("scale", (STANDS, 2)), ("reset", (STANDS, 0.0))],
 )
 def test_a_verb_that_a_cloud_lacks_says_so_and_what_to_do(site, verb, arguments):
     with pytest.raises(UnsupportedError) as refused:

@@ -57,10 +57,10 @@ COLUMNS: list[Column[object]] = [column for table in METADATA.sorted_tables for 
 def _whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("damaged") / "whole.sqlite"
     with Store.open(path) as store:
-        other = build(Scenario(run=ELSEWHERE, systems=(BRIDGE, OVS), rounds=2, seed=2))
+        other = build(Scenario(run=ELSEWHERE, systems=(BRIDGE, OVS), rounds=1, seed=2))
         began = {"started_at": "2025-12-02T03:04:05Z"}
         put(store, dataclasses.replace(other, run=other.run.model_copy(update=began)))
-        put(store, with_tests(build(Scenario(systems=(BRIDGE, OVS), rounds=2))), DOCTOR)
+        put(store, with_tests(build(Scenario(systems=(BRIDGE, OVS), rounds=1)), rounds=1), DOCTOR)
         store.add_fact(fact_record(run=RUN))
         store.say(RUN, {Mark.LABEL: "before", Mark.NOTE: "a note"}, "ann")
         store.acknowledge(acknowledgement(run=RUN))

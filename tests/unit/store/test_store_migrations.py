@@ -19,7 +19,13 @@ from nfvbed.store.connect import locate
 from nfvbed.store.rows import cell_row
 from nfvbed.store.schema import METADATA
 from tests.stores import Stores
+from tests.unit.conftest import UPGRADE
 from tests.unit.store.store_records import RUN_ID, cell_record, result_record, run_record, trial_record
+
+
+@pytest.fixture(autouse=True)
+def _every_file_is_migrated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrate, "_upgrade", UPGRADE)
 
 
 def test_the_formats_are_those_of_the_migrations() -> None:

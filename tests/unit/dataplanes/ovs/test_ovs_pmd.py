@@ -129,6 +129,22 @@ def test_a_thread_that_was_cleared_this_millisecond_is_asked_again(switch, monke
         statistics_of_performance(nothing)
 
 
+def test_counts_that_contradict_each_other_are_read_again(switch, monkeypatch):
+    """Open vSwitch reads them one by one, and the thread goes on: here with ten times its packets before its cycles."""
+    good = answer("4.0.0", "pmd-perf-show")
+    torn = good.replace("109437476", "1094374760")
+    assert torn != good
+    with pytest.raises(InternalError, match="contradicts itself"):
+        statistics_of_performance(torn)
+    answers = iter([answer("4.0.0", "list-commands"), torn, good])
+    monkeypatch.setattr(pmd.unixctl, "command", lambda socket, name: next(answers))
+    assert pmd.read_statistics(Path("socket"))[0].packets == 109_437_476
+    # One that always does is another form than is known.
+    monkeypatch.setattr(pmd.unixctl, "command", lambda socket, name: "  list-commands" if "list" in name else torn)
+    with pytest.raises(InternalError, match="contradicts itself"):
+        pmd.read_statistics(Path("socket"))
+
+
 def test_a_thread_that_has_not_run_has_no_cycles():
     text = (CAPTURED / "pmd-stats-show.txt").read_text()
     (thread,) = parse_statistics("\n".join(line for line in text.splitlines() if "cycles" not in line))

@@ -7,13 +7,14 @@ import pytest
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.errors import UnsupportedError, VnfDiedError
 from nfvbed.sites.disruption import Disruption, Mark
-from nfvbed.sites.lab.disruption import disrupt
+from nfvbed.sites.lab.disruption import disrupt, require_disruptable
 from nfvbed.sites.lab.vnfs import LabVnfs
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
 from nfvbed.spec.testkinds.lifecycles import LifeCycleOperation, Monitor
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.vnfs.seats import seats
+from nfvbed.vnfs.vnf import VnfHost
 from tests.unit.sites.lab.fake_vnfs import FakeDriver, FakePlanes
 
 PROJECT = open_project()
@@ -43,7 +44,7 @@ def _live(tmp_path):
     driver = Sleeper(planes.log)
     deployment = planes.deploy(None, "pvp", vnf=CHOICE)
     view, plan = planes.host_view(deployment), layout("pvp")
-    places = seats(deployment, plan, CHOICE, (None, view.arrangement, PROJECT.root))
+    places = seats(deployment, plan, CHOICE, VnfHost(None, view.arrangement, PROJECT.root))
     handle = FakeDriver([]).start(places[0]).model_copy(update={"pids": (driver.popen.pid,)})
     yield LabVnfs(plan, CHOICE, places, (driver,), (handle,))
     driver.popen.kill()
@@ -76,7 +77,7 @@ def test_monitor_respawns_after_as_many_looks_as_it_takes(live):
 @pytest.mark.parametrize("operation", ["scale-out", "scale-in"])
 def test_scaling_is_refused_with_the_reason(live, operation):
     with pytest.raises(UnsupportedError) as refused:
-        disrupt(live, request(operation))
+        require_disruptable(live, request(operation))
     assert "it is set up again" in refused.value.observed
     assert live.dead() == ()
 

@@ -13,6 +13,7 @@ from nfvbed.spec.layout import layout
 from nfvbed.spec.vnf import VnfUse
 from nfvbed.vnfs import onboarded
 from nfvbed.vnfs.seats import seats
+from nfvbed.vnfs.vnf import VnfHost
 from tests.unit.sites.lab.fake_vnfs import FakeDriver, FakePlanes
 
 PROJECT = open_project()
@@ -56,7 +57,7 @@ def _left(tmp_path, monkeypatch):
         driver = Mortal(planes.log, *dead)
         deployment = planes.deploy(None, topology, vnf=CHOICE)
         plan, view = layout(topology), planes.host_view(deployment)
-        places = seats(deployment, plan, CHOICE, (None, view.arrangement, PROJECT.root))
+        places = seats(deployment, plan, CHOICE, VnfHost(None, view.arrangement, PROJECT.root))
         handles = tuple(FakeDriver([]).start(place) for place in places)
         vnfs = LabVnfs(plan, CHOICE, places, (driver,) * plan.vnfs, handles, stays=True)
         found = RememberedDeployment(Workspace(planes.log), deployment, variant, view.arrangement)

@@ -15,7 +15,7 @@ from nfvbed.records import Accelerator, Deployment, PortKind, Role, WorkThread
 from nfvbed.sites.disruption import Disruption, Mark
 from nfvbed.sites.openstack import vnfs
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
-from nfvbed.sites.openstack.disruption import CloudControl, disrupt
+from nfvbed.sites.openstack.disruption import CloudControl, disrupt, require_disruptable
 from nfvbed.spec.choices import resolve
 from nfvbed.spec.layout import layout
 from nfvbed.spec.testkinds.lifecycles import LifeCycleOperation, Monitor
@@ -103,7 +103,7 @@ def test_other_operations_are_refused_with_the_reason(live, operation):
 def test_instance_on_another_machine_is_left_alone(live):
     live.compute.shows = False
     with pytest.raises(UnsupportedError, match="cannot be killed"):
-        disrupt(live, request(), CloudControl(live.compute.status, lambda dead: dead))
+        require_disruptable(live, request())
 
 
 def test_data_plane_that_delivers_by_address_is_refused(live):
