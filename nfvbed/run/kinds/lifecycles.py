@@ -20,7 +20,7 @@ _NOTES = (
     "Times are spans, each from the moment before it: killed, detected, decided, acted, booted, first frame, loss-free."
     " First frame: the end of the longest gap, of the direction where it came last; it is negative where frames came"
     " before the VNF said that it forwards. Lost frames count from half a second before the operation to the trial's"
-    " end.",
+    " end; those that the generator was too late to offer are not among them, so offered load stands beside them.",
     "The first row of an operation has medians; low and high are the least and the greatest of n repetitions, an"
     " interval that has the median in it with a probability of 1 - 2^(1-n): 75 % of 3, 97 % of 6.",
     "Settings of a monitor decide the times of a respawn, so respawns by different ones are different tests.",
@@ -93,7 +93,8 @@ def _once(cell_test: CellTest, spec: LifeCycleTest, wanted: Disruption) -> _Tria
     do = partial(cell_test.setup.site.disrupt, cell_test.setup.deployment, wanted)
     record, timelines = watch(cell_test, shape, lambda: reports.append(do()))
     quantities, reason = measured(spec, reports[0], timelines)
-    return _Trial(record, reports[0], quantities, reason)
+    offered = Quantity(name="offered load", value=record.offered_load_pps, unit="frames/s")
+    return _Trial(record, reports[0], (*quantities, offered), reason)
 
 
 def measured(

@@ -56,6 +56,7 @@ def test_gap_and_lost_frames_are_those_that_are_known(tmp_path: Path) -> None:
     assert (result.status, summary.label, len(single)) == (Status.OK, "heal", 3)
     found = values(summary)
     assert found["longest gap"] == pytest.approx(0.25, abs=0.002)
+    assert found["offered load"] == pytest.approx(2000, rel=0.01)
     assert found["lost frames"] == pytest.approx(2000 * 0.25, abs=2)
     assert found["first frame"] == pytest.approx(1.25, abs=0.001), "a simulated VNF has no moments before"
     assert found["loss-free for 5 s"] == pytest.approx(0, abs=0.002)
