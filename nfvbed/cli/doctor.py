@@ -10,6 +10,7 @@ from nfvbed.cli.completion import RELEASE, SITE, VARIANT
 from nfvbed.cli.console import Console
 from nfvbed.cli.entering import enter_box, find_site
 from nfvbed.cli.listing import Output, Row, listing_options
+from nfvbed.cli.preparation import Preparation, prepare_host
 from nfvbed.cli.readiness import findings_table, print_variants, summary
 from nfvbed.cli.settings import root_option
 from nfvbed.dataplanes.catalogue import open_project
@@ -37,7 +38,17 @@ from nfvbed.spec.loader import Project
     "--release", type=RELEASE, metavar="NAME", help=f"Of a rack: a name in kolla/releases. Default: {NEWEST}."
 )
 @click.option("--try", "try_functions", is_flag=True, help="Of a rack: make its virtual functions for a moment.")
+@click.option(
+    "--prepare", is_flag=True, help="Set what disturbs measuring until COMMAND, or Ctrl-C, ends; it is undone then."
+)
+@click.option(
+    "--gain",
+    type=click.IntRange(min=1, max=100),
+    metavar="ROUNDS",
+    help="With --prepare: how long cores are kept from a polling thread, prepared and not, in so many pairs of rounds.",
+)
 @click.option("--details", is_flag=True, help="Print every topic and variant. Default: a summary of ten lines.")
+@click.argument("argv", metavar="[COMMAND]...", nargs=-1, type=click.UNPROCESSED)
 @root_option
 @listing_options("kind", "name", "state", "observed", "fix", "probed")
 def command(
@@ -46,7 +57,10 @@ def command(
     read_only: bool,
     release: str | None,
     try_functions: bool,
+    prepare: bool,
+    gain: int | None,
     details: bool,
+    argv: tuple[str, ...],
     root: Path | None,
     output: Output,
 ) -> None:
@@ -55,6 +69,9 @@ def command(
     The site answers for itself: the lab with this host, a guest node with its own, another one with what it is. Of a
     rack all machines are asked over SSH, and all faults are listed that keep a variant from being deployed.
 
+    With --prepare the host is set as for a measurement while COMMAND runs: governor, idle states, interrupts,
+    workqueues, page merging, NUMA balancing, watchdogs, each where the host has it. Exit status is the command's.
+
     Exit status 0 when at least one real variant can be measured here, else 11.
     """
     project = open_project(root)
@@ -62,6 +79,11 @@ def command(
     for name in names:
         project.load_variant(name)  # an unknown name is answered before the probes run
     where = project.load_site(site)
+    if prepare:
+        prepare_host(find_site(where, project.root), output, Preparation(argv, gain, read_only=read_only))
+        return
+    if argv or gain:
+        raise UsageError("COMMAND and --gain are of --prepare", fix="nfvbed doctor --prepare COMMAND")
     boot = machine_of(where, project.root)
     if boot is not None:
         _examine_node(project, boot)

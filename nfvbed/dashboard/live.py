@@ -1,6 +1,6 @@
 """Server-sent events: parts of pages as they are now, sent between trials alone.
 
-While a trial is going the server sends nothing and reads nothing: each connection looks twice a second whether one
+While a trial is running the server sends nothing and reads nothing: each connection looks twice a second whether one
 still is, which costs microseconds. The time between two trials may be shorter than reading takes; what was read then is
 sent at the next such time, so a page is late by a trial and two seconds at most.
 """

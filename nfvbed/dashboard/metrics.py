@@ -1,6 +1,6 @@
 """`/healthz` and `/metrics`: whether the server can answer, and what is stored and goes on, for Prometheus.
 
-As all else here they are still while a trial is going: what was read last is told again, with the time when that was.
+As all else here they are still while a trial is running: what was read last is told again, with the time when that was.
 """
 
 import time
@@ -50,7 +50,7 @@ def metrics(source: Source, operations: Operations | None) -> APIRouter:
     @router.get(HEALTH)
     def get_health() -> Response:
         if trial_is_going():
-            return JSONResponse({"status": "ok", "store": "not read: a trial is going"})
+            return JSONResponse({"status": "ok", "store": "not read: a trial is running"})
         try:
             source.store.runs_page(Part(limit=1), MEASURED)
         except NfvbedError:
@@ -88,7 +88,7 @@ class _StoredState(Collector):
         """
         going = trial_is_going()
         yield InfoMetricFamily(f"{PREFIX}_build", "The version of nfvbed.", {"version": __version__})
-        yield _gauge("trial_active", "Whether a trial is going on this machine: then the store is not read.", going)
+        yield _gauge("trial_active", "Whether a trial is running on this machine: then the store is not read.", going)
         known = self._readings.newest(PREFIX) if going else self._readings.read(PREFIX, self._read)
         if known is not None:
             at, found = known

@@ -127,7 +127,8 @@ class DirectionCounts(Record):
     sent_bytes: int = 0
     received_bytes: int = 0
     queues: tuple[QueueCounts, ...] = Field(default=(), exclude_if=lambda value: not value)
-    """Of each queue of the sending port, where the generator sends on several; their sums are the direction's."""
+    """Counts of each queue of the sending port, where the generator sends on several; their sums are the direction's.
+    """
 
     @model_validator(mode="after")
     def frames_are_conserved(self) -> Self:

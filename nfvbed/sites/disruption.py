@@ -20,7 +20,7 @@ class Mark(StrEnum):
     ACTED = "acted"
     """What replaces the VNF, or joins it, is started; or it is removed."""
     BOOTED = "booted"
-    """That says of itself that it forwards."""
+    """The VNF says of itself that it forwards."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import OnboardError, UnsupportedError
+from nfvbed.host.preparation.topics import TopicPlan
 from nfvbed.records import (
     CellRole,
     Deployment,
@@ -108,6 +109,14 @@ class Site(ABC):
         for name, value in self.facts().items():
             topics.append(Finding(topic=name, state=State.PRESENT, summary=str(value), probed="asked the site"))
         return PlainReport(site=self.name, topics=tuple(topics))
+
+    def plan_preparation(self) -> tuple[TopicPlan, ...]:
+        """Return what `nfvbed doctor --prepare` would set on the host against what disturbs measuring.
+
+        Raises:
+            UnsupportedError: it is no host of ours.
+        """
+        raise self._cannot("prepare a host", self.name, "run nfvbed doctor --prepare on the machine that measures")
 
     @abstractmethod
     def probe(self, variant: Variant) -> Support:

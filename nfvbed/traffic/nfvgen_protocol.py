@@ -63,9 +63,9 @@ class HelloResult(Message):
     cores: list[Count] = Field(default_factory=list)
     """All of them, `core` first; none: it has but that one."""
     thread_ids: list[Count] = Field(default_factory=list)
-    """Of the threads on them."""
+    """Ids of the threads on them."""
     queues: Annotated[int, Field(ge=1)] = 1
-    """That it sends on, of either port."""
+    """Queues that it sends on, of either port."""
     tsc_hz: Count
     min_frame_size_bytes: Count
     max_frame_size_bytes: Count
@@ -138,7 +138,7 @@ class DirectionMessage(Message):
     latency: LatencyMessage | None = None
     timeline: TimelineMessage | None = None
     queues: list[QueueMessage] = Field(default_factory=list)
-    """Of each, where it sends on several."""
+    """Counts of each queue, where it sends on several."""
 
 
 class GapsMessage(Message):

@@ -92,6 +92,7 @@ def test_nothing_is_started_without_the_pages_own_form(browser: Browser, address
     page, _, _ = opened(browser, "light")
     page.goto(f"{address}/start")
     page.locator("form[method=post] input[name=csrf]").evaluate("(field) => { field.value = 'x' }")
+    page.locator("details.confirm > summary", has_text="Destroy").click()
     page.get_by_role("button", name="Destroy").click()
     assert page.locator("h1").inner_text() == "Not allowed"
     assert "does not come from a page" in page.locator(".headline").inner_text()

@@ -88,6 +88,7 @@ ARROWS = {
     ),
     "nfvbed.dataplanes.vpp": (("compute",), ("node",), ("nodeprocess",), ("neutron_vpp",), (OWN,)),
     "nfvbed.host": (
+        ("preparation",),
         ("probes",),
         ("nics", "qemu", "remote", "testpmd"),
         ("facts", "generator"),

@@ -31,7 +31,7 @@ def chosen(page: Page, address: str, site: str) -> None:
     page.locator("select[name=experiment]").select_option("openstack")
     page.locator("select[name=vnf]").select_option("vloop")
     page.locator("select[name=flavor]").select_option("hugepages")
-    page.get_by_text("Less than the whole experiment").click()
+    page.get_by_text("Part of the experiment").click()
     page.locator("input[name=topology]").fill("pvp")
     page.locator("input[name=rounds]").fill("1")
     page.get_by_role("button", name="Show the plan").click()

@@ -151,7 +151,7 @@ class Chains:
             )
         if trial := going_trial():
             raise BusyError(
-                "the path is not read while a trial is going, as that would disturb it",
+                "the path is not read while a trial is running, as that would disturb it",
                 observed=str(trial),
                 fix="load the page again",
             )

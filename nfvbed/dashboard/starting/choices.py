@@ -7,6 +7,7 @@ from nfvbed.compare.agreement import supports_of
 from nfvbed.dashboard.jobs.folder import Jobs
 from nfvbed.dashboard.jobs.records import State
 from nfvbed.dashboard.operations import Operations
+from nfvbed.dashboard.results.coverage import by_length
 from nfvbed.dashboard.results.doctor import printed
 from nfvbed.dashboard.results.source import Source
 from nfvbed.dashboard.starting.starting import Action, RunChoices
@@ -45,6 +46,8 @@ class Choices(Record):
     """Of VNFs, as the site has them."""
     flavors: tuple[SelectableOption, ...]
     experiments: tuple[SelectableOption, ...]
+    topologies: tuple[str, ...]
+    """That variants of the project have, the shortest first."""
     site_summary: str
     examined: str
     """When the site was examined; empty: never."""
@@ -90,6 +93,7 @@ def choices_of(operations: Operations, source: Source, experiments: Experiments,
     site = project.load_site(wanted.site)
     supports, examined = _examined(source, operations.jobs, wanted.site)
     variants = (_variant(project, site, name, supports.get(name), wanted) for name in project.variant_names)
+    named = dict.fromkeys(topology for name in project.variant_names for topology in _topologies(project, site, name))
     return Choices(
         sites=tuple(_site(project, name, chosen=name == wanted.site) for name in project.site_names),
         variants=tuple(sorted(variants, key=lambda one: (not one.chosen, not one.possible))),
@@ -97,6 +101,7 @@ def choices_of(operations: Operations, source: Source, experiments: Experiments,
         kinds=tuple(SelectableOption(value=kind, text=kind, chosen=kind == wanted.kind) for kind in _kinds(site)),
         flavors=tuple(_flavor(project, name, chosen=name == wanted.flavor) for name in project.flavor_names),
         experiments=tuple(_experiment(experiments, name, supports, wanted) for name in experiments.names),
+        topologies=tuple(sorted(named, key=by_length)),
         site_summary=site.summary,
         examined=examined,
     )
@@ -131,6 +136,13 @@ def _variant(
         chosen=chosen,
         possible=not bad and not lacks,
     )
+
+
+def _topologies(project: Project, site: SiteSpec, name: str) -> Iterable[str]:
+    try:
+        return project.load_variant(name, site).topologies
+    except NfvbedError:
+        return ()  # The variant itself says what is wrong with it.
 
 
 def _vnf(project: Project, site: SiteSpec, name: str, *, chosen: bool) -> SelectableOption:

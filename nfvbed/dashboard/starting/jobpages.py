@@ -175,14 +175,9 @@ class JobDesk:
         site = project.load_site(job.spec.site)
         return {"refused": refusals(site), "whole_cloud": site.is_whole_cloud}
 
-    def offer(self, query: dict[str, Sequence[str]], *, planned: bool) -> tuple[StartAnswer, str]:
-        """Return what there is to choose, and why there is no plan where one was asked for.
-
-        Raises:
-            UsageError: what is chosen is not there.
-        """
+    def offer(self, wanted: RunChoices, *, planned: bool) -> tuple[StartAnswer, str]:
+        """Return what there is to choose, and why there is no plan where one was asked for."""
         operations = self.operations
-        wanted = RunChoices.of(query, operations.project)
         choices = self._choices.read(wanted, lambda: choices_of(operations, self.source, self._experiments, wanted))
         plan, hint = None, ""
         if planned and not (wanted.experiment or wanted.variants or wanted.vnf):
@@ -205,18 +200,24 @@ def pages_of_jobs(desk: JobDesk) -> APIRouter:
     def show_start(asker: Operator, request: Request) -> Response:
         asked = "plan" in request.query_params
         own = not from_elsewhere(request.headers)
-        offer, hint = desk.offer(_query(request), planned=asked and own)
+        typed = _query(request)
+        choice, wrong = RunChoices.corrected(typed, desk.operations.project)
+        offer, hint = desk.offer(choice, planned=asked and own and not wrong)
         if asked and not own:
             hint = "Another site led here; press Show the plan to have it made."
         wanted, project = offer.wanted, desk.operations.project
         site = project.load_site(wanted.site)
         shown = {"wanted": wanted, "choices": offer.choices, "plan": offer.plan, "hint": hint}
+        fields = {"wrong": wrong, "typed": {name: " ".join(typed[name]) for name in wrong}}
         of_site = {
             "changes": changes_of(project, wanted), "refused": refusals(site), "whole_cloud": site.is_whole_cloud
         }  # fmt: skip
-        return page(
-            "start", "start", export=False, title="Start", here="/start", **shown, **of_site, alive=jobs.alive()
-        )
+        answer = page(
+            "start", "start", export=False, title="Start", here="/start", **shown, **fields, **of_site,
+            alive=jobs.alive(),
+        )  # fmt: skip
+        answer.status_code = 422 if wrong else 200
+        return answer
 
     @router.get("/jobs")
     def show_jobs(asker: Operator) -> Response:
@@ -273,9 +274,9 @@ def api_of_jobs(desk: JobDesk) -> APIRouter:
 
     @router.get("/start")
     def get_start(asker: Operator, request: Request) -> StartAnswer:
-        offer, hint = desk.offer(
-            _query(request), planned="plan" in request.query_params and not from_elsewhere(request.headers)
-        )
+        wanted = RunChoices.of(_query(request), desk.operations.project)
+        planned = "plan" in request.query_params and not from_elsewhere(request.headers)
+        offer, hint = desk.offer(wanted, planned=planned)
         if hint:
             raise BusyError("there is no plan", observed=hint, fix="try again later")
         return offer

@@ -118,7 +118,7 @@ class Planner:
         while (trial := going_trial()) is not None:
             if time.monotonic() > until:
                 raise BusyError(
-                    "no plan is made while a trial is going, as that would disturb it",
+                    "no plan is made while a trial is running, as that would disturb it",
                     observed=str(trial),
                     fix="try again when it has ended",
                 )

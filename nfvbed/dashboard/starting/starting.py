@@ -89,31 +89,50 @@ class RunChoices(Record):
         only = project.load_site(wanted.site).only_vnf_kind
         return wanted.model_copy(update={"kind": only.value}) if only and wanted.vnf and not wanted.kind else wanted
 
+    @classmethod
+    def corrected(cls, fields: Mapping[str, Sequence[str]], project: Project) -> tuple["RunChoices", dict[str, str]]:
+        """Return the choices without those fields whose values are not valid, and what is wrong with each of these."""
+        left, wrong = dict(fields), dict[str, str]()
+        while True:
+            try:
+                return cls.of(left, project), wrong
+            except UsageError as error:
+                if error.where not in left:
+                    raise
+                wrong[error.where] = f"{error.what} ({error.observed}); {error.fix}"
+                del left[error.where]
+
     def _check(self, project: Project) -> None:
-        _require("site", (self.site,), project.site_names)
-        _require("variant", self.variants, project.variant_names)
-        _require("VNF", (self.vnf,) if self.vnf else (), project.vnf_names)
-        _require("experiment", (self.experiment,) if self.experiment else (), project.experiment_names)
-        _require("purpose", (self.purpose,) if self.purpose else (), ("compare", "survey"))
-        _require("ceilings", (self.ceilings,) if self.ceilings else (), ("no",))
-        _require("kind", (self.kind,) if self.kind else (), [kind.value for kind in VnfKind])
-        _require("flavor", (self.flavor,) if self.flavor else (), project.flavor_names)
-        patterns = (
-            (self.topology, TOPOLOGY, "topology"),
-            (self.rounds, NUMBER, "rounds"),
-            (self.budget, NUMBER, "budget"),
-            (self.limit, NUMBER, "limit"),
-            *((size, SIZE, "frame size") for size in self.sizes),
-            *((text, SETTING, "setting") for text in self.settings),
+        known: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
+            ("site", (self.site,), project.site_names),
+            ("variant", self.variants, project.variant_names),
+            ("vnf", (self.vnf,), project.vnf_names),
+            ("experiment", (self.experiment,), project.experiment_names),
+            ("purpose", (self.purpose,), ("compare", "survey")),
+            ("ceilings", (self.ceilings,), ("no",)),
+            ("kind", (self.kind,), [kind.value for kind in VnfKind]),
+            ("flavor", (self.flavor,), project.flavor_names),
         )
-        for value, pattern, name in patterns:
-            if value and not pattern.match(value):
-                raise UsageError(f"this is no {name}", where=name, observed=repr(value[:40]), fix="choose another")
-        for chosen, most, what in (
-            (self.variants, MOST_VARIANTS, "variants"), (self.settings, MOST_SETTINGS, "settings")
+        for field, names, options in known:
+            _require(field, [name for name in names if name], options)
+        written = (
+            ("topology", (self.topology,), TOPOLOGY, "a topology: letters and digits, as p2p, pvp or pv3p"),
+            ("rounds", (self.rounds,), NUMBER, "a number of rounds"),
+            ("budget", (self.budget,), NUMBER, "a number of seconds"),
+            ("limit", (self.limit,), NUMBER, "a number of seconds"),
+            ("sizes", self.sizes, SIZE, "frame sizes in bytes, as 64 1518, or imix"),
+            ("set", self.settings, SETTING, "a setting, as key=value"),
+        )
+        for field, values, pattern, what in written:
+            for value in values:
+                if value and not pattern.match(value):
+                    raise UsageError(f"this is not {what}", where=field, observed=repr(value[:40]), fix="correct it")
+        for field, chosen, most in (
+            ("variant", self.variants, MOST_VARIANTS), ("set", self.settings, MOST_SETTINGS)
         ):  # fmt: skip
             if len(chosen) > most:
-                raise UsageError(f"at most {most} {what} are chosen at once", fix="choose fewer")
+                seen = f"{len(chosen)}"
+                raise UsageError(f"at most {most} are chosen at once", where=field, observed=seen, fix="choose fewer")
 
     @property
     def of_run(self) -> tuple[str, ...]:
@@ -189,7 +208,8 @@ def arguments_of(action: Action, wanted: RunChoices, run: str = "") -> tuple[str
             return (action.value, *at)
 
 
-def _require(kind: str, names: Sequence[str], known: Sequence[str]) -> None:
+def _require(field: str, names: Sequence[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
-            raise UsageError(f"there is no such {kind}", observed=repr(name[:60]), fix=f"one of {', '.join(known)}")
+            what = f"there is no such {'VNF' if field == 'vnf' else field}"
+            raise UsageError(what, where=field, observed=repr(name[:60]), fix=f"one of {', '.join(known)}")

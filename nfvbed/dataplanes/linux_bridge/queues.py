@@ -82,7 +82,7 @@ class QueuedTap:
     deployment: Deployment
     queues: int
     cores: tuple[int, ...]
-    """Of sender, readers and balancer."""
+    """Cores of the sender, the readers and the balancer."""
     netns: str = field(init=False)
 
     def __post_init__(self) -> None:

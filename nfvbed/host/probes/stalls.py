@@ -11,6 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
+from nfvbed.errors import PrerequisiteError
 from nfvbed.host.probes.commands import ask
 from nfvbed.records.findings import Finding, State
 
@@ -42,13 +43,29 @@ class Stalls:
 
 def probe_stalls() -> Finding:
     """Poll for two seconds on the cores that this process may use."""
+    try:
+        return stalls_finding(measure_stalls())
+    except PrerequisiteError as failure:
+        return Finding(topic=TOPIC, state=State.UNKNOWN, summary=failure.observed, probed="polled the clock")
+
+
+def measure_stalls() -> tuple[Stalls, ...]:
+    """Poll for two seconds on the cores that this process may use, all at once.
+
+    Raises:
+        PrerequisiteError: a core gave no answer.
+    """
     cores = sorted(os.sched_getaffinity(0))[:MOST_CORES]
     with ThreadPoolExecutor(len(cores)) as pool:
-        found = [stalls for stalls in pool.map(_measure, cores) if stalls is not None]
+        found = tuple(stalls for stalls in pool.map(_measure, cores) if stalls is not None)
     if len(found) < len(cores):
-        summary = f"{len(cores) - len(found)} of {len(cores)} cores gave no answer"
-        return Finding(topic=TOPIC, state=State.UNKNOWN, summary=summary, probed="polled the clock")
-    return stalls_finding(tuple(found))
+        raise PrerequisiteError(
+            "cores could not be watched",
+            where=TOPIC,
+            observed=f"{len(cores) - len(found)} of {len(cores)} cores gave no answer",
+            fix="try again when less runs on this host",
+        )
+    return found
 
 
 def stalls_finding(found: tuple[Stalls, ...]) -> Finding:

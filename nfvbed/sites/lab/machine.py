@@ -16,6 +16,8 @@ from nfvbed.host.generator import GeneratorStarter
 from nfvbed.host.ledger.hostlock import HostLock
 from nfvbed.host.native import native_binary, version_of
 from nfvbed.host.nics import fit, take
+from nfvbed.host.preparation.topics import TopicPlan, plan_topics
+from nfvbed.host.probes import host as probes
 from nfvbed.host.workspace.keptpages import RetainedPages
 from nfvbed.host.workspace.reap import ReapedLeftovers, close_own, reap
 from nfvbed.host.workspace.workspace import Workspace
@@ -25,6 +27,8 @@ from nfvbed.spec.site import HostSiteSpec
 from nfvbed.spec.variant import Variant
 from nfvbed.vnfs.descriptors import hostfit
 from nfvbed.vnfs.numa import Host
+
+_PREPARED_VNFS = 2
 
 
 class LabMachine:
@@ -77,6 +81,12 @@ class LabMachine:
         near = take.near_node(self.spec.cables) if variant.port_kind is PortKind.PCI else None
         options = variant.options
         return resolve(self.topology, self.spec.arrangement, options.switch_cores, vnfs, near, options.generator_queues)
+
+    def plan_preparation(self) -> tuple[TopicPlan, ...]:
+        """Plan what can be set against what disturbs the cores of a switch, a generator and two VNFs."""
+        seats = resolve(self.topology, self.spec.arrangement, vnfs=_PREPARED_VNFS)
+        quiet = (*seats.switch_cores, seats.generator_core, *seats.vnf_cores)
+        return plan_topics(probes.Host(), self.topology.allowed, quiet)
 
     def guest_host(self, variant: Variant, vnfs: int, free_mib: int | None = None) -> Host:
         """Return the host on which virtual machines of a variant are placed.

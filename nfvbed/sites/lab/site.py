@@ -13,6 +13,7 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import ConfigurationError, InternalError, UnsupportedError
 from nfvbed.host.cores.cputime import read_cpu
+from nfvbed.host.preparation.topics import TopicPlan
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import CellRole, Deployment, GeneratorPlace, Hop, QualityWarning, Support, VnfKind, WorkThread
 from nfvbed.records.findings import SiteReport
@@ -71,6 +72,10 @@ class LabSite(Site):
     def examine(self, *, read_only: bool = True) -> SiteReport:
         """Examine this machine."""
         return examine(self._root, read_only=read_only)
+
+    def plan_preparation(self) -> tuple[TopicPlan, ...]:
+        """Plan for this machine, with the cores of a switch, a generator and two VNFs kept quiet."""
+        return self._planes.machine.plan_preparation()
 
     def probe(self, variant: Variant) -> Support:
         """Return whether this host can run the variant."""

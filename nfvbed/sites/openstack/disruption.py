@@ -102,7 +102,7 @@ def require_disruptable(live: CloudDeployment, wanted: Disruption) -> None:
             "a VNF cannot be healed under traffic on this data plane",
             where=where,
             observed="frames are sent to the address of the instance, and the new one has another",
-            fix="a data plane whose instances get every frame: ovs-dpdk, linux-bridge",
+            fix="a data plane whose instances get every frame, whatever its address",
         )
     _processes(live)
 

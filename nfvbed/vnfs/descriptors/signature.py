@@ -21,7 +21,7 @@ from nfvbed.vnfs.descriptors.manifest import META
 _REST = re.compile(r"\s+[A-Za-z0-9+/=\s]+\s-----END CMS-----\s*\Z")
 """What follows the marker that begins a signature: it, and nothing else."""
 _MOST_BYTES = 2**20
-"""Of a signature or certificate."""
+"""The largest signature or certificate."""
 _PACKAGES = (".csar", ".zip")
 _SIGNATURE, _CERTIFICATE = ".cms", ".cert"
 _AGAIN = "get the package again from who made it; it was changed after it was signed, or signed wrongly"

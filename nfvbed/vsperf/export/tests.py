@@ -7,8 +7,9 @@ from nfvbed.compare.rows.rundata import RunData
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.compare.rows.testresults import MeasuredTest
 from nfvbed.records import TrialRecord
-from nfvbed.records.results import ResultKind, ResultRecord
+from nfvbed.records.results import LoadsPayload, ResultKind, ResultRecord
 from nfvbed.report.csv.export import Value, written_once
+from nfvbed.spec.testkinds.base import MRR
 from nfvbed.vsperf.conf.columns import COUNTS, burst_counts
 from nfvbed.vsperf.conf.testids import TestKind
 from nfvbed.vsperf.export.fields import frame_loss, own_of_test, rates, span_of_test, times
@@ -97,10 +98,13 @@ def _stream(row: CellSummary, tests: Sequence[MeasuredTest], entry: RunData) -> 
 
 
 def _forwarding(row: CellSummary, test: MeasuredTest, entry: RunData) -> dict[str, Value]:
-    """Return the highest forwarded rate among the loads, with the rates and the loss of its trial."""
+    """Return the highest forwarded rate at any load, the maximum one among them; rates and loss are the best part's."""
+    at_most = LoadsPayload.model_validate(test.result.payload).reference
     best = max((load.point for load in test.loads), key=lambda point: point.forwarded_rate_pps)
     trials = [trial for trial in _trials(test, entry) if trial.sequence == best.sequence]
-    fields: dict[str, Value] = {FORWARDING_RATE: float(best.forwarded_rate_pps)}
+    # The reference is what arrived at maximum load.
+    highest = max(best.forwarded_rate_pps, at_most.load_pps if at_most and at_most.of == MRR else 0)
+    fields: dict[str, Value] = {FORWARDING_RATE: float(highest)}
     return rates(row, trials) | fields | times([span_of_test(test)]) | _own(row, test, entry)
 
 

@@ -194,7 +194,7 @@ def test_no_path_is_read_while_a_job_or_a_trial_is_going(asked, verbs):
     assert "nfvbed run pvp" in asked().get("/chain").text
     verbs.running = ()
     verbs.trial = OngoingTrial(7)
-    assert "while a trial is going" in asked().get("/chain").text
+    assert "while a trial is running" in asked().get("/chain").text
     verbs.trial = None
     assert verbs.calls == []
     assert "vnf1, vnf2, vnf3" in asked().get("/chain").text

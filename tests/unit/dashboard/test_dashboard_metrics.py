@@ -61,7 +61,7 @@ def test_nothing_is_read_while_a_trial_is_going(store: Store, monkeypatch):
     assert found["nfvbed_trial_active"].samples[0].value == 1
     for name in ("nfvbed_store_read_timestamp_seconds", "nfvbed_measured_frames_per_second"):
         assert found[name].samples == before[name].samples
-    assert client.get("/healthz").json() == {"status": "ok", "store": "not read: a trial is going"}
+    assert client.get("/healthz").json() == {"status": "ok", "store": "not read: a trial is running"}
     fresh = families(asked(store).get("/metrics").text)
     assert "nfvbed_runs" not in fresh, "what was never read is missing, not zero"
 

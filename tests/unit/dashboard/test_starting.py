@@ -152,7 +152,7 @@ def test_the_plan_is_the_command_lines(operations: Operations):
 
 
 def test_a_plan_waits_for_the_end_of_a_trial_and_names_one_that_lasts(operations: Operations, monkeypatch):
-    with trial_going("01-02"), pytest.raises(BusyError, match="while a trial is going") as raised:
+    with trial_going("01-02"), pytest.raises(BusyError, match="while a trial is running") as raised:
         Planner(operations.jobs, operations.project, patience_s=0).plan(RunChoices(experiment="simulated"))
     assert "run 01-02, pid" in raised.value.observed
     going = iter([going_trial, lambda: None])
@@ -173,6 +173,23 @@ def test_pages_of_jobs(mouse: TestClient, operations: Operations):
     assert mouse.get("/api/jobs").json() == {"jobs": []}
     assert mouse.get("/api/start?experiment=demo").json()["wanted"]["experiment"] == "demo"
     assert any("ovs-dpdk" in line for line in changes_of(operations.project, RunChoices(variants=("ovs-dpdk",))))
+
+
+def test_a_wrong_value_is_told_beside_its_field_and_the_rest_is_kept(mouse: TestClient):
+    answer = mouse.get("/start?experiment=demo&variant=ovs-dpdk&rounds=many&sizes=64&topology=p2p;&plan=1")
+    assert answer.status_code == 422
+    assert 'name="rounds" value="many" aria-invalid="true" aria-describedby="wrong-rounds"' in answer.text
+    assert "This is not a number of rounds (&#39;many&#39;); correct it." in answer.text
+    assert 'id="wrong-topology"' in answer.text and 'id="wrong-sizes"' not in answer.text
+    assert 'value="ovs-dpdk" checked' in answer.text and 'name="sizes" value="64"' in answer.text
+    assert "Show the plan" in answer.text and 'id="plan"' not in answer.text
+
+
+def test_acts_that_end_something_take_two_clicks(mouse: TestClient):
+    page = mouse.get("/start").text
+    for action in ("destroy", "offboard"):
+        assert page.index('<details class="confirm">') < page.index(f'value="{action}"')
+    assert "This takes down all that is deployed on lab." in page
 
 
 def test_a_form_starts_a_job_and_is_logged(mouse: TestClient, operations: Operations):

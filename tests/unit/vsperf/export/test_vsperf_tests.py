@@ -58,6 +58,11 @@ def test_a_loss_curve_is_the_forwarding_rate_where_it_was_made_as_such():
     best = max(point["forwarded_rate_pps"] for point in made.payload["points"])
     assert (line["type"], line["id"]) == ("rfc2889_forwarding", "phy2phy_forwarding")
     assert float(line["forwarding_rate_fps"]) == float(line["throughput_rx_fps"]) == best
+    # What arrived at maximum load was more than at any part of it.
+    reference = {**made.payload["reference"], "of": "mrr", "load_pps": 90_000_000}
+    more = made.model_copy(update={"payload": {**made.payload, "reference": reference}})
+    (line,) = [line for line in lines(dataclasses.replace(data, results=(more,))) if line["forwarding_rate_fps"]]
+    assert (float(line["forwarding_rate_fps"]), float(line["throughput_rx_fps"])) == (90_000_000, best)
 
 
 @pytest.mark.parametrize(
