@@ -44,7 +44,8 @@ def main() -> None:
                 step("offboard", "--site", SITE_SOL)
             step("run", "openstack")
             step("report", "--quiet")
-            step("compare")
+            if status := steps.compare():
+                raise SystemExit(status)
         finally:
             steps.run(("destroy", "--site", SITE))
     print(f"\ndemo-openstack: {time.monotonic() - began:.0f} s, at most {taken.memory_mib} MiB of memory and hugepages")

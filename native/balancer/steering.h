@@ -28,7 +28,7 @@ int steering_attach(void);
 int steering_remap(uint64_t threshold);
 
 /*
- * Attaches the program again where somebody took it off: QEMU does, when its guest sets the number of its queues.
+ * Attaches the program again where somebody took it off, as QEMU can by the same call.
  * Returns 1 where it did, else 0 or -errno.
  */
 int steering_keep(void);

@@ -1,12 +1,15 @@
 """Looks at a gate between its rounds: points that passed stop, and all of them where the gate is decided."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from nfvbed.compare.gating import BASELINE, CANDIDATE, REFERENCE, GatePoint, GateRules, decided_points
 from nfvbed.compare.rows.visits import Visit, pair
 from nfvbed.compare.sofar import visits_by_cell
 from nfvbed.plan.cells import CellPlan, Point
 from nfvbed.run.looks import Look
+
+SIDES: Final = frozenset({BASELINE, CANDIDATE, REFERENCE})
 
 
 class GateLooks:
@@ -18,13 +21,15 @@ class GateLooks:
         """Those of all points that were ever open: a point that passed still counts among them."""
 
     def __call__(self, look: Look) -> frozenset[Point]:
-        """Return the points of which no further round would change anything."""
-        for point, cells in look.points.items():
-            self._cells[point] = {cell.variant: cell for cell in cells}
+        """Return the points of which no further round would change anything: decided, or a side was given up."""
+        open_now = {point: {cell.variant: cell for cell in cells} for point, cells in look.points.items()}
+        incomplete = frozenset(point for point, cells in open_now.items() if not cells.keys() >= SIDES)
+        self._cells |= {point: cells for point, cells in open_now.items() if point not in incomplete}
         visits = visits_by_cell(look.trials)
         named = {cells[BASELINE].id: point for point, cells in self._cells.items()}
         points = [_point(cells, visits) for cells in self._cells.values()]
-        return frozenset(named[name] for name in decided_points(points, self._rules)) & look.points.keys()
+        decided = frozenset(named[name] for name in decided_points(points, self._rules))
+        return (decided | incomplete) & look.points.keys()
 
 
 def _point(cells: Mapping[str, CellPlan], visits: Mapping[str, Sequence[Visit]]) -> GatePoint:

@@ -112,7 +112,7 @@ class BareVhost(SwitchlessVhostUser):
             size: descriptors of each ring, where the generator decides that.
 
         Args:
-            size: of the rings that the VNF makes.
+            size: descriptors of each ring, where the VNF makes the rings.
         """
         specs = [f"net_vhost{index},iface={path},client=1,queues=1" for index, path in enumerate(paths)]
         return tuple(GeneratorPort(engine="dpdk", spec=spec, kind=PortKind.VHOST_USER) for spec in specs)

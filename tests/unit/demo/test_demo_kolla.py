@@ -13,6 +13,7 @@ import click
 import pytest
 
 from nfvbed.cli.main import group
+from nfvbed.errors import NotComparableError
 
 ROOT = Path(__file__).resolve().parents[3]
 DEMO = ROOT / "demo"
@@ -23,13 +24,15 @@ class Commands:
 
     def __init__(self):
         self.said, self.up, self.fails, self.interrupted, self.runs = [], False, None, None, 0
+        self.status = 20
+        """Exit status of the one that fails."""
 
     def run(self, words):
         self.said.append(" ".join(words))
         if words == self.interrupted:
             raise KeyboardInterrupt
         if words == self.fails:
-            return 20, 1.0
+            return self.status, 1.0
         self.up = {"start": True, "stop": False}.get(words[1], self.up) if words[0] == "rack" else self.up
         self.runs += words[0] == "run"
         return 0, 2.0
@@ -83,6 +86,16 @@ def test_two_data_planes_are_measured_and_compared_and_all_is_taken_down(demo, c
     shown = capsys.readouterr().out
     assert "2 s   3 deploy ovs-dpdk --site box" in shown and "MiB of memory" in shown
     assert "nothing is left behind" in shown
+
+
+@pytest.mark.parametrize(("status", "ended"), [(NotComparableError.exit_code, 0), (1, 1), (20, 20)])
+def test_that_nothing_compares_is_an_answer_and_all_is_taken_down(demo, capsys, status, ended):
+    """Guests of a machine without KVM are emulated."""
+    demo.commands.fails, demo.commands.status = ("compare", "run-1", "run-2"), status
+    assert demo.main([]) == ended
+    assert ("destroy --site box --yes box" in demo.commands.said) == (ended == 0)
+    assert ("no rate is compared" in capsys.readouterr().out) == (ended == 0)
+    assert demo.commands.said[-1] == "rack stop --site box"
 
 
 def test_what_each_variant_has_passed_is_noted_as_far_as_it_came(demo):

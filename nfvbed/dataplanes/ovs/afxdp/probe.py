@@ -79,7 +79,7 @@ def _try(options: OvsAfxdpOptions, workspace: Workspace) -> None:
                 f"this Open vSwitch has no ports of type {request.type}",
                 where=str(binaries.vswitchd),
                 observed=f"it was built without AF_XDP; it has {', '.join(sorted(types))}",
-                fix="one that was built with --enable-afxdp (NFVBED_OVS_DIR); Debian's openvswitch-switch-dpdk is",
+                fix="one that was built with --enable-afxdp (release, program), as Debian has it from 3.1 on",
             )
         database.add_bridge("br0", [request])
         modes.check(instance.control_socket, database.statuses, (_PORT,), options)

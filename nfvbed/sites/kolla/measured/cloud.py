@@ -118,7 +118,7 @@ class RackCloud(ExistingCloud):
     """The cloud that kolla-ansible deployed for a rack; nfvbed is its administrator.
 
     Args:
-        root: of the project.
+        root: folder of the project.
         rack: what is on the machines.
     """
 
