@@ -61,7 +61,7 @@ struct engine_info {
 	uint16_t max_frame_size_bytes;
 	uint64_t tsc_hz;
 	int thread_ids[NFVGEN_CORES]; /* of the threads on the cores of engine_options */
-	const char *clock; /* "tsc" or "monotonic" */
+	const char *clock;            /* "tsc" or "monotonic" */
 	struct port_info ports[NFVGEN_PORTS];
 };
 

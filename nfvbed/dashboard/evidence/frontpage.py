@@ -130,7 +130,7 @@ def pages_of_front(
     @router.get("/")
     def show(asked: AskedFor, export: Export = False) -> Response:
         hosts = recommender.hosts()
-        host = recommender.host(asked.host)
+        host = recommender.host(asked.host, hosts)
         rated = desk.rates.rated(host)
         grid = desk.rates.grid(rated, asked.baseline, asked.frame_size)
         found = overview(source, now())

@@ -2,6 +2,7 @@
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -49,13 +50,17 @@ class Recommender:
         self._kept: OrderedDict[Key, Recommendation] = OrderedDict()
         self._one_at_a_time = threading.Lock()
 
-    def host(self, begin: str = "") -> str:
+    def host(self, begin: str, known: Iterable[str] | None = None) -> str:
         """Return the hash of the host that begins so; of the newest run's where nothing is asked for.
+
+        Args:
+            begin: of its hash; empty: nothing is asked for.
+            known: the hosts of which there are runs, where they were read before.
 
         Raises:
             NotThereError: no host's hash begins so, or several do.
         """
-        return _host(list(newest_by_host(self._source.store.runs(MEASURED))), begin)
+        return _host(list(newest_by_host(self._source.store.runs(MEASURED)) if known is None else known), begin)
 
     def hosts(self) -> dict[str, str]:
         """Return the hosts of which there are runs, each with its machine in a line; that of the newest run first."""

@@ -70,7 +70,9 @@ def test_a_run_from_end_to_end(store: Store) -> None:
     two = study([variant("sim-a"), variant("sim-b", capacity_pps=3e6)], frame_sizes=(64, "imix"), ceilings=True)
     run = runner(store, open_site).start(two, {"kernel": "x"})
     assert (run.status, run.reason) == (Status.OK, "")
-    assert store.get_blob(run.doctor_hash) == {"kernel": "x"}
+    report = store.get_blob(run.doctor_hash)
+    assert report["kernel"] == "x"
+    assert {one["variant"]: one["readiness"] for one in report["variants"]} == {"sim-a": "ready", "sim-b": "ready"}
     assert store.get_blob(run.host_hash)["simulated"]
     trials = store.trials(run.id)
     assert all(t.simulated and QualityWarning.SIMULATED in t.warnings for t in trials)
