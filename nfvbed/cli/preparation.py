@@ -12,8 +12,8 @@ from nfvbed.compare.samples.ranks import signed_rank
 from nfvbed.errors import UsageError
 from nfvbed.host.preparation.gain import GainRound, measure_gain
 from nfvbed.host.preparation.preparing import PreparedTopic, prepared
-from nfvbed.host.preparation.topics import Plan, TopicPlan
 from nfvbed.host.probes.host import Host
+from nfvbed.records.preparation import Plan, TopicPlan
 from nfvbed.signals import end_like_interrupt
 from nfvbed.sites.site import Site
 

@@ -14,7 +14,6 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.dataplanes.wiring import require_path
 from nfvbed.errors import OnboardError, UnsupportedError
-from nfvbed.host.preparation.topics import TopicPlan
 from nfvbed.records import (
     CellRole,
     Deployment,
@@ -27,6 +26,7 @@ from nfvbed.records import (
     WorkThread,
 )
 from nfvbed.records.findings import Finding, PlainReport, SiteReport, State
+from nfvbed.records.preparation import TopicPlan
 from nfvbed.records.readings import Part, Reading
 from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.deployedchain import DeployedChain

@@ -10,12 +10,12 @@ from typing import Annotated
 
 import regex
 
+from nfvbed import boundedcommand
+from nfvbed.boundedcommand import ProgramEnd
 from nfvbed.dataplanes.described.extracts import Extract
 from nfvbed.dataplanes.described.options import DescribedOptions, ProcessSpec, ReadySpec
 from nfvbed.dataplanes.described.words import Scope, Values, fill, scope_of
 from nfvbed.errors import DeployError, NfvbedError, PrerequisiteError, SwitchDiedError, UnsupportedError
-from nfvbed.host import boundedcommand
-from nfvbed.host.boundedcommand import ProgramEnd
 from nfvbed.host.ledger.entries import CommandEntry
 from nfvbed.host.ledger.processes import ManagedProcess, check_alive
 from nfvbed.host.native import build_directory, native_binary

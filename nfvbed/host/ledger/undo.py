@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pyroute2 import IPRoute
 
+from nfvbed import boundedcommand
 from nfvbed.errors import DeployError
-from nfvbed.host import boundedcommand
 from nfvbed.host.ledger import processes, restore, tracefs
 from nfvbed.host.ledger.entries import (
     CgroupEntry,

@@ -7,10 +7,10 @@ from contextlib import ExitStack, contextmanager
 from nfvbed.errors import DeployError, PrerequisiteError
 from nfvbed.host.ledger.entries import FileEntry
 from nfvbed.host.ledger.ledger import Ledger
-from nfvbed.host.preparation.topics import Change, Plan, TopicPlan
 from nfvbed.host.probes.host import Host
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import Record
+from nfvbed.records.preparation import Change, Plan, TopicPlan
 
 
 class PreparedTopic(Record):

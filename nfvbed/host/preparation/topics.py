@@ -5,10 +5,9 @@ Everything is planned from /proc and /sys alone; nothing is written here.
 
 import re
 from collections.abc import Sequence
-from enum import StrEnum
 
 from nfvbed.host.probes.host import Host
-from nfvbed.records import Record
+from nfvbed.records.preparation import Change, Plan, TopicPlan
 from nfvbed.spec.cpulist import format_cpu_list
 
 LATENCY = "dev/cpu_dma_latency"
@@ -18,34 +17,6 @@ _IDLE_DRIVER = "sys/devices/system/cpu/cpuidle/current_driver"
 _CPUFREQ = "sys/devices/system/cpu/cpufreq"
 _WORKQUEUES = "sys/devices/virtual/workqueue/cpumask"
 _MASK_BITS = 32
-
-
-class Plan(StrEnum):
-    """What can be done about a topic here."""
-
-    SET = "set"
-    ALREADY = "already so"
-    LACKING = "not on this host"
-
-
-class Change(Record):
-    """A value for a file, below the host's root."""
-
-    path: str
-    value: str
-    may_refuse: bool = False
-    """Whether the kernel takes no value for some of its kind, as for the interrupts of one core's timer."""
-
-
-class TopicPlan(Record):
-    """What is to be done about one topic."""
-
-    topic: str
-    plan: Plan
-    summary: str
-    changes: tuple[Change, ...] = ()
-    holds: str = ""
-    """A device that is held open with a latency of 0 us; empty: none."""
 
 
 def plan_topics(host: Host, online: Sequence[int], quiet: Sequence[int]) -> tuple[TopicPlan, ...]:

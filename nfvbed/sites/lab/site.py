@@ -13,10 +13,10 @@ from nfvbed.dataplanes.reset import ResetReport
 from nfvbed.dataplanes.tables import ForwardingTable, LearningTable
 from nfvbed.errors import ConfigurationError, InternalError, UnsupportedError
 from nfvbed.host.cores.cputime import read_cpu
-from nfvbed.host.preparation.topics import TopicPlan
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.records import CellRole, Deployment, GeneratorPlace, Hop, QualityWarning, Support, VnfKind, WorkThread
 from nfvbed.records.findings import SiteReport
+from nfvbed.records.preparation import TopicPlan
 from nfvbed.records.readings import Part, Reading, Unavailable
 from nfvbed.sites.deployed import DeploymentRecord
 from nfvbed.sites.disruption import Disruption, DisruptionReport

@@ -9,7 +9,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509 import load_pem_x509_certificate
 
-from nfvbed.host.boundedcommand import ProgramEnd, run
+from nfvbed.boundedcommand import ProgramEnd, run
 
 _PEM_BEGIN = b"-----BEGIN "
 _WITHIN_S = 120.0

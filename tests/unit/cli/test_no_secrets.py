@@ -26,7 +26,7 @@ WITHOUT = (
     "postgresql:///database?service=nfvbed",
     "results/x:y@z.sqlite",
 )
-OPTIONS = {"called": None, "networks": (), "names": (), "flavour": None, "level": None}
+OPTIONS = {"called": None, "networks": (), "names": (), "flavour": None, "level": None, "trusted": ()}
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,10 @@ from nfvbed.host.ledger.ledger import Ledger
 from nfvbed.host.ledger.owner import this_process
 from nfvbed.host.preparation.gain import measure_gain
 from nfvbed.host.preparation.preparing import set_file
-from nfvbed.host.preparation.topics import Change, Plan, mask_of, plan_topics
+from nfvbed.host.preparation.topics import mask_of, plan_topics
 from nfvbed.host.probes.host import Host
 from nfvbed.host.probes.stalls import Stalls
+from nfvbed.records.preparation import Change, Plan
 
 SERVER = {
     "sys/devices/system/cpu/cpufreq/policy0/scaling_governor": "powersave",

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfvbed import boundedcommand
 from nfvbed.dataplanes.ovs.binaries import OvsBinaries
 from nfvbed.dataplanes.ovs.instance import private_environment
 from nfvbed.dataplanes.ovs.ovn.binaries import OvnBinaries
 from nfvbed.dataplanes.ovs.ovn.topology import nbctl_arguments
 from nfvbed.errors import DeployError
-from nfvbed.host import boundedcommand
 from nfvbed.host.ledger.processes import check_alive
 from nfvbed.host.workspace.workspace import Workspace
 from nfvbed.patience import patient

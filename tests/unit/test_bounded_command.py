@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from nfvbed import boundedcommand
 from nfvbed.errors import DeployError, PrerequisiteError
-from nfvbed.host import boundedcommand
 from nfvbed.host.ledger.entries import CommandEntry
 from nfvbed.host.ledger.undo import undo
 
