@@ -5,8 +5,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from nfvbed.dataplanes.ovs.binaries import binaries_of, locate
-from nfvbed.dataplanes.ovs.options import OvsOptions
+from nfvbed.dataplanes.ovs.binaries import OvsBinaries, locate
 from nfvbed.errors import PrerequisiteError
 from nfvbed.host.fitness import Fitness
 from nfvbed.host.native import native_binary
@@ -14,13 +13,13 @@ from nfvbed.host.probes.findings import VersionFinding
 from nfvbed.host.probes.software import absent, asked
 from nfvbed.host.workspace.workspace import try_memory
 from nfvbed.patience import patient
-from nfvbed.spec.variant import Variant, options_of
+from nfvbed.spec.variant import Variant
 
 _TIMEOUT_S = patient(10.0)
 FIX = "make setup; of a release, make releases"
 
 
-def try_open_vswitch(variant: Variant, least_mib: int) -> Fitness:
+def try_open_vswitch(variant: Variant, binaries: OvsBinaries, least_mib: int) -> Fitness:
     """Run the switch's program, reserve its hugepages, and release them.
 
     On a CPU that DPDK was not built for, the program ends before it writes its version, so this finds that too.
@@ -33,7 +32,6 @@ def try_open_vswitch(variant: Variant, least_mib: int) -> Fitness:
     """
     if os.geteuid() != 0:
         raise PrerequisiteError("Open vSwitch with DPDK needs root", fix="run it with sudo")
-    binaries = binaries_of(options_of(variant, OvsOptions))
     run_version(binaries.command(binaries.vswitchd))
     native_binary("nfvgen")
     return try_memory(variant.hugepages_mib, least_mib)

@@ -188,7 +188,7 @@ def test_no_output_of_a_rate_loses_a_mark(warning: QualityWarning) -> None:
             (bar,) = [bar for bar in tile.bars if bar.name == "ovs-dpdk"]
             assert mark in bar.marks
         grid = next(part for part in values.sections if part.key == "table")
-        rows = re.findall(r'<tr class="row">(.*?)</tr>', render("table", values=grid.values))
+        rows = re.findall(r'<tr class="row">(.*?)</tr>', render("table", values=grid.values, is_folded=False))
         (of_row,) = [found for found in rows if "ovs-dpdk" in found]
         assert warning.value in of_row
         assert warning.value in table(comparison, 150)

@@ -183,7 +183,7 @@ def test_the_order_is_that_of_the_numbers_beside_it(case: Case) -> None:
     assert tile.leader == f"{first} highest"
     assert {text: set(named(tile.sentence, text)) for text in others} == others
     section = next(part for part in values.sections if part.key == "table")
-    html = render("table", values=section.values)
+    html = render("table", values=section.values, is_folded=False)
     assert on_the_page(html) == right
     details = table(comparison, 150)
     assert all(re.search(rf"{name} .*\b{said}", details) for name, said in right.items())

@@ -84,8 +84,9 @@ class OvsDpdk(OvsSwitch):
         """Find the programs, run them, and look for memory; nothing that polls is started."""
         options = ovs_options(variant)
         tuning.check_affinity(variant)
-        tuning.check_version(options, binaries_of(options))
-        return try_open_vswitch(variant, options.socket_memory_mib)
+        binaries = binaries_of(options)
+        tuning.check_version(options, binaries)
+        return try_open_vswitch(variant, binaries, options.socket_memory_mib)
 
     def options(self, request: DeployRequest) -> OvsOptions:
         """Return the variant's options; refuse those that the ports cannot have."""

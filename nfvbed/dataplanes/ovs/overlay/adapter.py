@@ -6,6 +6,7 @@ from pathlib import Path
 from nfvbed.dataplanes.connections import ConnectionTracker
 from nfvbed.dataplanes.dataplane import DataPlane, DeployRequest
 from nfvbed.dataplanes.ovs import joining, reading
+from nfvbed.dataplanes.ovs.binaries import locate
 from nfvbed.dataplanes.ovs.overlay import watch
 from nfvbed.dataplanes.ovs.overlay.bringup import Overlay, bring_up
 from nfvbed.dataplanes.ovs.overlay.host import INTEGRATION, PHYSICAL, OverlayHost
@@ -37,7 +38,7 @@ class OvsOverlay(DataPlane):
     def probe(self, variant: Variant) -> Fitness:
         """Find the programs, run them, and look for the memory of all hosts; nothing that polls is started."""
         options = options_of(variant, OvsOverlayOptions)
-        return try_open_vswitch(variant, options.hosts * options.socket_memory_mib)
+        return try_open_vswitch(variant, locate(), options.hosts * options.socket_memory_mib)
 
     def deploy(self, request: DeployRequest) -> Deployment:
         """Start the hosts, join their underlay, write the rules."""
