@@ -55,8 +55,8 @@ def test_frames_pass_two_vnfs(site):
 def test_each_of_two_polling_threads_sends_on_a_queue_of_its_own(site, monkeypatch):
     """On two cores the second thread is on the generator's core: that shows queues, and no rate."""
 
-    def arranged(topology, spec, switch_cores, vnfs=0, near=None):
-        found = resolve_arrangement(topology, spec, 1, vnfs, near)
+    def arranged(topology, spec, switch_cores, *more):
+        found = resolve_arrangement(topology, spec, 1, *more)
         return found.model_copy(update={"switch_cores": (*found.switch_cores, found.generator_core)})
 
     monkeypatch.setattr("nfvbed.sites.lab.machine.resolve", arranged)
