@@ -88,6 +88,12 @@ def journal_of(unit: str) -> list[str]:
     return last(asked(("journalctl", "--unit", unit, *words)))
 
 
+def end_of(unit: str) -> list[str]:
+    """Return how systemd says that a unit's process ended: a machine's journal may be without systemd's own lines."""
+    said = asked(("systemctl", "status", "--no-pager", "--lines", "0", unit)).splitlines()
+    return [line.strip() for line in said if line.strip().startswith(("Active: ", "Main PID: "))]
+
+
 def last(text: str) -> list[str]:
     """Return the last lines that are not empty."""
     return [line.rstrip() for line in text.splitlines() if line.strip()][-LINES:]
@@ -111,7 +117,7 @@ def main() -> None:
             document["containers"] = [*containers(engine, listed, sys.argv[1:])]
         else:
             document["refused"] = "\n".join(last(listed))
-            document["journal"] = journal_of(f"{engine}.service")
+            document["journal"] = [*journal_of(f"{engine}.service"), *end_of(f"{engine}.service")]
     json.dump(document, sys.stdout)
 
 

@@ -35,6 +35,17 @@ ENGINE = """#!/bin/sh
 [ "$1" = ps ] && { [ "$4" = label=kolla_version ] || exit 9; cat "$LISTED"; exit; }
 [ "$1" = logs ] && echo "last line of $4" && echo "[ALERT] Not enough file descriptors" >&2
 """
+STATUS = """\
+× docker.service - Docker Application Container Engine
+     Loaded: loaded (/usr/lib/systemd/system/docker.service; enabled; preset: enabled)
+     Active: failed (Result: signal) since Fri 2026-11-27 10:05:21 UTC; 11s ago
+   Duration: 1.677s
+TriggeredBy: ○ docker.socket
+    Process: 92 ExecStart=/usr/sbin/dockerd -H fd:// (code=killed, signal=KILL)
+   Main PID: 92 (code=killed, signal=KILL)
+        CPU: 181ms
+"""
+"""Of systemd 257 in a box, where its own lines are in no journal."""
 FAILED = TaskFailure("controller", "Apply role loadbalancer", "loadbalancer", "Wait for haproxy", "Timeout")
 
 
@@ -65,17 +76,20 @@ def test_what_is_not_healthy_is_found_with_its_last_lines(tmp_path):
 @pytest.mark.skipif(os.getuid() != 0, reason="the script asks with sudo otherwise")
 def test_an_engine_that_does_not_answer_is_told(tmp_path, monkeypatch):
     said = "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?"
-    killed = "docker.service: Main process exited, code=killed, status=9/KILL"
+    last = 'time="2026-11-27T10:05:20Z" level=info msg="API listen on /run/docker.sock"'
     dead = f"#!/bin/sh\necho '{said}' >&2; exit 1\n"
-    journal = f"#!/bin/sh\n[ $2 = docker.service ] && echo '{killed}'\n"
-    found = on_machine(tmp_path, docker=dead, journalctl=journal)
+    journal = f"#!/bin/sh\n[ $2 = docker.service ] && echo '{last}'\n"
+    systemctl = f"#!/bin/sh\n[ $5 = docker.service ] && cat <<'END'\n{STATUS}END\nexit 3\n"
+    found = on_machine(tmp_path, docker=dead, journalctl=journal, systemctl=systemctl)
     assert (found["containers"], found["refused"]) == ([], said)
     HostDouble.answers = {host.address: answer() for host in SITE.hosts.values()}
     HostDouble.answers[SITE.hosts["compute1"].address] = json.dumps(found)
     monkeypatch.setattr(containers, "SshHost", HostDouble)
     assert ask_all(SITE, (FAILED,), Scrubber()).shown() == (
         f"docker of compute1 does not answer: {said}",
-        f"  docker.service: {killed}",
+        f"  docker.service: {last}",
+        "  docker.service: Active: failed (Result: signal) since Fri 2026-11-27 10:05:21 UTC; 11s ago",
+        "  docker.service: Main PID: 92 (code=killed, signal=KILL)",
     )
 
 
