@@ -145,6 +145,15 @@ def looped(kind: str, folder: Path) -> Iterator[Generator]:
         generator.close()
 
 
+def tell(peer: subprocess.Popen[str], *commands: str) -> None:
+    """Give testpmd commands, and a moment for each."""
+    assert peer.stdin is not None
+    for command in commands:
+        peer.stdin.write(command + "\n")
+        peer.stdin.flush()
+        time.sleep(0.2)
+
+
 def assert_clean(trial: dict[str, Any], frames: int = 1) -> None:
     """Every frame that was sent came back, once, in order and intact."""
     assert trial["foreign"] == [0, 0]

@@ -263,11 +263,13 @@ class TestOtherVariant:
 @pytest.mark.slow
 @pytest.mark.parametrize("release", get_args(ReleaseName))
 def test_a_release_counts_every_frame_is_reset_and_says_what_it_is(tmp_path, release):
-    """Those of which set-up has unpacked a root; the tier slow unpacks the newest, `make releases` all."""
+    """The newest, which the tier slow unpacks, and the others of which there is a root: `make releases` unpacks all."""
     variant = validated("ovs-dpdk", release=release)
     try:
         root = binaries_of(variant.options).root
     except PrerequisiteError as missing:
+        if release == get_args(ReleaseName)[-1]:
+            raise
         pytest.skip(f"{missing}; {missing.fix}")
     with deployed(Case(variant, "p2p"), tmp_path) as plane:
         versions = plane.deployment.versions

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.functional.disturbed import retried, wait_until
-from tests.functional.dpdk_driver import CORE, Generator, assert_clean, enough_hugepages, looped
+from tests.functional.dpdk_driver import CORE, Generator, assert_clean, enough_hugepages, looped, tell
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -58,15 +58,6 @@ def testpmd(tmp_path: Path) -> Iterator[tuple[Generator, subprocess.Popen[str]]]
     peer.kill()
     peer.wait()
     generator.close()
-
-
-def tell(peer: subprocess.Popen[str], *commands: str) -> None:
-    """Commands for testpmd, and a moment for each."""
-    assert peer.stdin is not None
-    for command in commands:
-        peer.stdin.write(command + "\n")
-        peer.stdin.flush()
-        time.sleep(0.2)
 
 
 def test_through_testpmd(testpmd: tuple[Generator, subprocess.Popen[str]]) -> None:

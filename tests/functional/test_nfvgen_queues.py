@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.functional.disturbed import retried, wait_until
-from tests.functional.dpdk_driver import Generator, assert_clean, enough_hugepages, loop_ports
+from tests.functional.dpdk_driver import Generator, assert_clean, enough_hugepages, loop_ports, tell
 
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -148,15 +148,6 @@ def forwarded(folder: Path) -> Iterator[tuple[Generator, subprocess.Popen[str]]]
         peer.kill()
         peer.wait()
         generator.close()
-
-
-def tell(peer: subprocess.Popen[str], *commands: str) -> None:
-    """Give testpmd commands, and a moment for each."""
-    assert peer.stdin is not None
-    for command in commands:
-        peer.stdin.write(command + "\n")
-        peer.stdin.flush()
-        time.sleep(0.2)
 
 
 def test_another_program_forwards_all_queues_or_none(tmp_path: Path) -> None:
