@@ -21,7 +21,7 @@ from nfvbed.records.selection import MEASURED
 from nfvbed.report.context import ReportContext
 from nfvbed.report.figures.catalogue import drawings
 from nfvbed.report.figures.theme import Drawing
-from nfvbed.report.landing import LOOKED_AT, Landing, land, why_unanswered
+from nfvbed.report.landing import LOOKED_AT, LandingRun, land, why_unanswered
 from nfvbed.report.load import LoadedRuns, context_of, described, load, make_options
 from nfvbed.spec.experiment import BEST
 from nfvbed.store import Store
@@ -90,7 +90,7 @@ class Source:
         except (UnknownNameError, UsageError) as error:
             raise NotThereError(error.what, where=name, observed=error.observed, fix=error.fix) from error
 
-    def landing(self) -> Landing | None:
+    def landing(self) -> LandingRun | None:
         """Return the run that is shown where none is asked for; None where none was measured."""
         return land(self.store.runs_page(Part(limit=LOOKED_AT), MEASURED)[0], self._why_unanswered)
 
