@@ -36,7 +36,7 @@ def vnf_of_file(project: Project, path: str, options: dict[str, Any]) -> tuple[P
         raise UsageError(
             f"VNF {name} is not among those of this project",
             where=path,
-            observed=f"nfvbed onboards VNFs by their names: {', '.join(project.vnf_names)}",
+            observed=f"nfvbed onboards VNFs by their names: {', '.join(project.vnf_names) or 'none'}",
             fix=f"put the file into {project.vnf_file(name)}; --check compares it where it is",
         )
     return found, name

@@ -106,7 +106,10 @@ def logs(service: str | None, lines: int) -> None:
         return
     if service not in found:
         raise UnknownNameError(
-            f"there is no log of {service}", where=str(places.directory / "logs"), fix=f"one of {', '.join(found)}"
+            f"there is no log of {service}",
+            where=str(places.directory / "logs"),
+            observed=f"logs: {', '.join(found) or 'none'}",
+            fix="name one of them" if found else "nfvbed devcloud start",
         )
     for line in found[service].read_text(errors="replace").splitlines()[-lines:]:
         click.echo(line)
