@@ -22,7 +22,7 @@ from nfvbed.cloud.tacker import journal, others
 from nfvbed.dataplanes.catalogue import open_project
 from nfvbed.dataplanes.devcloud import open_cloud
 from nfvbed.errors import DeployError, UnknownNameError
-from nfvbed.sites.openstack.givenvnfs import owners_of
+from nfvbed.sites.openstack.descriptorvnfs import owners_of
 from nfvbed.sites.openstack.owncloud import OwnCloud
 
 _ENVIRONMENT = ("/usr/bin/env", f"OS_CLOUD={NAME}", "HOME=/root", "TERM=" + os.environ.get("TERM", "dumb"))

@@ -45,7 +45,7 @@ READERS = {
 ROUND = {
     "nfvbed/vsperf/conf/macros.py": ({"ast.parse"}, "a sum within a file that the interpreter has read"),
     "nfvbed/vsperf/conf/parameters.py": ({"ast.literal_eval"}, "a text of the command line, MAX_TEXT"),
-    "nfvbed/vnfs/descriptors/given.py": ({"zipfile.is_zipfile"}, "looks at the end of an ordinary file"),
+    "nfvbed/vnfs/descriptors/descriptorfile.py": ({"zipfile.is_zipfile"}, "looks at the end of an ordinary file"),
     "nfvbed/vnfs/descriptors/csar.py": ({"zipfile.ZipFile"}, "writes"),
     "nfvbed/traffic/trexoptions.py": ({"zipfile.ZipFile"}, "writes"),
     "nfvbed/host/remote/nfvgenthere.py": ({"tarfile.TarFile"}, "writes"),
@@ -87,7 +87,7 @@ OWN_JSON = {
     "nfvbed/cloud/devcloud/services/settings.py",
     "nfvbed/cloud/devcloud/stages.py",
     "nfvbed/dataplanes/vpp/nodeprocess.py",
-    "nfvbed/sites/openstack/givenvnfs.py",
+    "nfvbed/sites/openstack/descriptorvnfs.py",
     "nfvbed/sites/openstack/remembered.py",
     "nfvbed/vnfs/epc/core.py",
     "nfvbed/vnfs/epc/emulation.py",

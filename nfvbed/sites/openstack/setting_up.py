@@ -18,7 +18,7 @@ from nfvbed.records import Deployment
 from nfvbed.sites.lab.machine import LabMachine
 from nfvbed.sites.openstack import paths, remembered
 from nfvbed.sites.openstack.deployment import CloudDeployment, CloudRequest
-from nfvbed.sites.openstack.givenvnfs import GivenVnfs
+from nfvbed.sites.openstack.descriptorvnfs import DescriptorVnfs
 from nfvbed.sites.openstack.provider import VnfProvider
 from nfvbed.sites.openstack.remembered import RememberedDeployment
 from nfvbed.sites.openstack.target import Target
@@ -44,9 +44,9 @@ class CloudSetup:
         self._provider = provider
 
     @cached_property
-    def given(self) -> GivenVnfs:
+    def given(self) -> DescriptorVnfs:
         """The VNFs from users' descriptors."""
-        return GivenVnfs(self._target, journal.of(self._target.folder))
+        return DescriptorVnfs(self._target, journal.of(self._target.folder))
 
     def from_nothing(self, wanted: CloudRequest) -> CloudDeployment:
         """Set a deployment up; where that fails, nothing but the cloud is left.

@@ -26,7 +26,7 @@ FORKED = multiprocessing.get_context("forkserver")
 """Its server has loaded what commands need, which takes longer than most refusals."""
 FORKED.set_forkserver_preload(
     [
-        *(__name__, "nfvbed.store.transfer", "nfvbed.vnfs.descriptors.given"),
+        *(__name__, "nfvbed.store.transfer", "nfvbed.vnfs.descriptors.descriptorfile"),
         *(f"nfvbed.cli.{VERBS[verb][0]}" for verb in ("import", "package", "plan", "run")),
     ]
 )
