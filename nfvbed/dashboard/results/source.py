@@ -163,7 +163,7 @@ class Source:
             NotThereError: the run has no such cell.
         """
         extent = self.store.extent(run.id)
-        _require_few((extent,))
+        require_few((extent,))
         return self._explained.read((run.id, cell, extent), lambda: self._explain(run, cell))
 
     def _explain(self, run: RunRecord, cell: str) -> tuple[Explanation, LoadedRuns]:
@@ -188,7 +188,7 @@ class Source:
         return self._answers[key]
 
     def _compare(self, choice: Choice, extents: tuple[Extent, ...]) -> ShownComparison:
-        _require_few(extents)
+        require_few(extents)
         latency_of = choice.variants if choice.latency else ()
         loaded = load(self.store, choice.runs, VariantModel, latency_of)
         options = make_options(loaded, _options(choice.baseline, choice.variants))
@@ -212,7 +212,12 @@ def _options(baseline: str | None = None, variants: tuple[str, ...] = ()) -> dic
     }
 
 
-def _require_few(extents: tuple[Extent, ...]) -> None:
+def require_few(extents: tuple[Extent, ...]) -> None:
+    """Raise where runs have more trials than a page compares.
+
+    Raises:
+        UsageError: they have.
+    """
     trials = sum(extent.trials for extent in extents)
     if trials > MOST_TRIALS:
         raise UsageError(
