@@ -28,6 +28,7 @@ from nfvbed.dashboard.results.parameters import (
     Numbered,
     RunName,
     SomeCell,
+    diff_of_runs,
     pages_of,
     part_of,
 )
@@ -142,6 +143,7 @@ def pages_of_runs(
             here="/runs",
             state=run_states(source, (run,), now())[0],
             cells=cells,
+            diff=diff_of_runs((run.id,)).address(),
             mark=SIMULATED_MARK if simulated else "",
             trials=trial_table(trials, SIMULATED_MARK if simulated else ""),
             pages=pages_of(number, count),
@@ -240,6 +242,7 @@ def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
             tests=bool(found.comparison.tests),
             rows=[row for row in found.comparison.rows if row.mrr],
             several=len(choice.runs) > 1,
+            diff=diff_of_runs(choice.runs).address(),
             of=f"{len(known) - rest} of {len(known)} variants" if rest else "",
         )
 
