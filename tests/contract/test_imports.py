@@ -123,7 +123,7 @@ ARROWS = {
     "nfvbed.sites.openstack": (
         ("site",),
         ("disruption", "setting_up"),
-        ("givenvnfs",),
+        ("descriptorvnfs",),
         ("tackervnfs",),
         ("seeds",),
         ("existing", "owncloud"),

@@ -9,7 +9,7 @@ from nfvbed.host import fixes
 from nfvbed.measure.sockettrial import SocketMeter, Traffic
 from nfvbed.records import Status
 from nfvbed.records.results import MeasuredRow, Quantity, TablePayload
-from nfvbed.run.kinds.celltest import CellTest, OneClass, Outcome
+from nfvbed.run.kinds.celltest import CellTest, Outcome, PlacementClassFilter
 from nfvbed.run.kinds.freeports import ports_free
 from nfvbed.run.kinds.guest_session import working_inside
 from nfvbed.run.losses import next_step
@@ -123,7 +123,7 @@ class _Rows:
         self._cell_test = cell_test
         self._repetitions = spec.repetitions
         self._meter = meter
-        self._one_class = OneClass(cell_test)
+        self._one_class = PlacementClassFilter(cell_test)
 
     def row(self, condition: Condition) -> MeasuredRow:
         """Run a condition as often as asked; where the ends cannot do its offloads, return a row that says so."""
