@@ -7,14 +7,14 @@ from fastapi import APIRouter, Depends, Path
 from starlette.responses import JSONResponse, Response
 
 from nfvbed.dashboard.answers import saved
-from nfvbed.dashboard.results.pictures import Figures, Form, Pictures, live_figure, spec_of
+from nfvbed.dashboard.results.pictures import FigureRenderer, Figures, Form, live_figure, spec_of
 from nfvbed.report.csv.figure import figure_to_csv
 
 CSV_TYPE = "text/csv; charset=utf-8"
 FigureName = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,80}$")]
 
 
-def figure_files(pictures: Pictures, path: str, find: Callable[..., Figures]) -> APIRouter:
+def figure_files(pictures: FigureRenderer, path: str, find: Callable[..., Figures]) -> APIRouter:
     """Return the routes of figures.
 
     Args:

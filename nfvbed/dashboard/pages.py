@@ -34,16 +34,16 @@ from nfvbed.dashboard.results.parameters import (
 )
 from nfvbed.dashboard.results.pictures import (
     COMPARED,
+    FigureAddresses,
+    FigureRenderer,
     Figures,
-    Pictures,
-    Places,
     figures_of,
     places_of,
     query_of,
 )
 from nfvbed.dashboard.results.progress import Plans, live_of
 from nfvbed.dashboard.results.runs import RUNNING, RunOrder, RunsQuery, cells_of, find_runs, trial_table
-from nfvbed.dashboard.results.source import ShownComparison, Source
+from nfvbed.dashboard.results.source import ComparisonView, Source
 from nfvbed.dashboard.results.why import figures_of_row, why
 from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.errors import NfvbedError, UsageError
@@ -118,7 +118,7 @@ FindJob = Callable[[str], Job | None]
 
 
 def pages_of_runs(
-    source: Source, pictures: Pictures, now: Callable[[], datetime], plans: Plans, find_job: FindJob
+    source: Source, pictures: FigureRenderer, now: Callable[[], datetime], plans: Plans, find_job: FindJob
 ) -> APIRouter:
     """Return the route of the page about one run."""
     router = APIRouter(prefix="/runs/{name}", include_in_schema=False)
@@ -131,7 +131,7 @@ def pages_of_runs(
         simulated = any(entry.cell.simulated for entry in cells)
         live = None if export else live_of(source, plans, run, now())
         compared, refused = _compared(source, run) if live is None else (None, NOT_YET)
-        places = Places(f"/runs/{run.id}/figures", "", lead=True)
+        places = FigureAddresses(f"/runs/{run.id}/figures", "", lead=True)
         return page(
             "run",
             f"run-{run.id}",
@@ -161,7 +161,7 @@ def pages_of_runs(
     return router
 
 
-def _compared(source: Source, run: RunRecord) -> tuple[ShownComparison | None, str]:
+def _compared(source: Source, run: RunRecord) -> tuple[ComparisonView | None, str]:
     """Return the comparison of a run's own variants, or why there is none."""
     try:
         return source.run_alone(run), ""
@@ -169,7 +169,7 @@ def _compared(source: Source, run: RunRecord) -> tuple[ShownComparison | None, s
         return None, f"{error.what}: {error.observed}" if error.observed else error.what
 
 
-def pages_of_reasons(source: Source, pictures: Pictures) -> APIRouter:
+def pages_of_reasons(source: Source, pictures: FigureRenderer) -> APIRouter:
     """Return the routes of pages about why a run says what it says."""
     router = APIRouter(prefix="/runs/{name}", include_in_schema=False)
 
@@ -180,7 +180,7 @@ def pages_of_reasons(source: Source, pictures: Pictures) -> APIRouter:
         own = [trial for entry in loaded.data for trial in entry.trials if trial.cell == found.row.cell]
         values = why(found, lost_frames(own, CATALOGUE.drop_counters))
         mark = SIMULATED_MARK if found.row.simulated else ""
-        places = Places(f"/runs/{run.id}/why/figures", urlencode({"cell": found.row.cell}))
+        places = FigureAddresses(f"/runs/{run.id}/why/figures", urlencode({"cell": found.row.cell}))
         return page(
             "why",
             f"why-{run.id}-{found.row.cell}",
@@ -203,7 +203,7 @@ def pages_of_reasons(source: Source, pictures: Pictures) -> APIRouter:
     return router
 
 
-def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
+def pages_of_comparisons(source: Source, pictures: FigureRenderer) -> APIRouter:
     """Return the route of comparisons."""
     router = APIRouter(prefix="/compare", include_in_schema=False)
 
@@ -249,7 +249,7 @@ def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
     return router
 
 
-def figures_of_comparisons(source: Source, pictures: Pictures) -> tuple[APIRouter, ...]:
+def figures_of_comparisons(source: Source, pictures: FigureRenderer) -> tuple[APIRouter, ...]:
     """Return the routes of figures of comparisons, of runs, and of single rows."""
 
     def of_choice(asked: AskedFor) -> Figures:

@@ -15,7 +15,7 @@ from nfvbed.dashboard.answers import page, saved
 from nfvbed.dashboard.api import PROBLEMS, FigureAnswer, figure_answer
 from nfvbed.dashboard.figurefiles import CSV_TYPE, figure_files
 from nfvbed.dashboard.results.parameters import Export
-from nfvbed.dashboard.results.pictures import Figures, Pictures, Places, linked_at
+from nfvbed.dashboard.results.pictures import FigureAddresses, FigureRenderer, Figures, linked_at
 from nfvbed.records import Record, Status
 from nfvbed.report import wording
 from nfvbed.report.figures.published import published_figure, stated_figure
@@ -27,7 +27,7 @@ from nfvbed.report.publishedlines import stated
 from nfvbed.spec.published import Publication, PublishedTable, publications
 from nfvbed.store import Store
 
-PLACES: Final = Places("/published/figures", "", "/published/rows.csv")
+PLACES: Final = FigureAddresses("/published/figures", "", "/published/rows.csv")
 COLUMNS: Final = (
     ("Column", ""), ("Repetitions", ""), ("Mean", "n"), ("Student 95 %", "n"), ("Student 99 %", "n"),
     (f"z = {KISTI_Z}", "n"), ("Deviation", "n"),
@@ -55,7 +55,7 @@ class PublishedAnswer(Record):
     """Where the published results are."""
 
 
-def pages_of_published(store: Store, pictures: Pictures) -> APIRouter:
+def pages_of_published(store: Store, pictures: FigureRenderer) -> APIRouter:
     """Return the routes of the page and of its files."""
     router = APIRouter(prefix="/published", include_in_schema=False)
     known = publications()

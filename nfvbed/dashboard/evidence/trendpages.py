@@ -22,7 +22,7 @@ from nfvbed.dashboard.evidence.trend import (
 from nfvbed.dashboard.figurefiles import CSV_TYPE, figure_files
 from nfvbed.dashboard.results.form import Option
 from nfvbed.dashboard.results.parameters import Export, Numbered, Page, Pages, pages_of
-from nfvbed.dashboard.results.pictures import Figures, LiveRow, Pictures, Places, linked_at, why_address
+from nfvbed.dashboard.results.pictures import FigureAddresses, FigureRenderer, Figures, LiveRow, linked_at, why_address
 from nfvbed.records import Record
 from nfvbed.report.csv.trend import trend_to_csv
 from nfvbed.report.trend import Trend, change_ratio, headline, point, step_state, test_name, title
@@ -61,7 +61,7 @@ def _filter(
 Filtered = Annotated[Filter, Depends(_filter)]
 
 
-def pages_of_trends(trends: Trends, pictures: Pictures) -> APIRouter:
+def pages_of_trends(trends: Trends, pictures: FigureRenderer) -> APIRouter:
     """Return the routes of the pages."""
     router = APIRouter(prefix="/trend", include_in_schema=False)
 
@@ -111,7 +111,7 @@ def _choices(trends: Trends, wanted: Filter) -> dict[str, list[Option]]:
     return found
 
 
-def _one(trends: Trends, pictures: Pictures, name: str, *, export: bool) -> Response:
+def _one(trends: Trends, pictures: FigureRenderer, name: str, *, export: bool) -> Response:
     trend = trends.trend(name)
     drawn = trends.drawn(name)
     series = trend.series
@@ -154,11 +154,11 @@ def _form(trends: Trends, trend: Trend) -> dict[str, object]:
     }
 
 
-def _places(query: str) -> Places:
-    return Places("/trend/figures", query, f"/trend/rows.csv?{query}", lead=True)
+def _places(query: str) -> FigureAddresses:
+    return FigureAddresses("/trend/figures", query, f"/trend/rows.csv?{query}", lead=True)
 
 
-def figure_of_trends(trends: Trends, pictures: Pictures) -> APIRouter:
+def figure_of_trends(trends: Trends, pictures: FigureRenderer) -> APIRouter:
     """Return the routes of the figure; a mark leads to what takes its run's row apart."""
 
     def of_setting(setting: SettingName) -> Figures:

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from nfvbed.characters import drawable
 from nfvbed.compare.chains import ShareRequirement
 from nfvbed.dashboard.problems import NotThereError
-from nfvbed.dashboard.results.source import Choice, ShownComparison
+from nfvbed.dashboard.results.source import Choice, ComparisonView
 from nfvbed.errors import DrawingError
 from nfvbed.report import wording
 from nfvbed.report.figures.catalogue import to_png, to_svg, to_themed_svg
@@ -24,7 +24,7 @@ from nfvbed.store import content_hash
 from nfvbed.units import FrameSize
 
 KEPT: Final = 128
-"""Pictures that are kept."""
+"""FigureRenderer that are kept."""
 COMPARED: Final = "/compare/figures"
 NOT_DRAWN: Final = (
     b'<svg xmlns="http://www.w3.org/2000/svg" width="820" height="40">'
@@ -44,7 +44,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True)
-class Picture:
+class PageFigure:
     """A figure on a page: its text, and where its pictures are."""
 
     text: Figure
@@ -84,7 +84,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Places:
+class FigureAddresses:
     """Where the pictures of a page's figures are."""
 
     path: str
@@ -97,7 +97,7 @@ class Places:
     """Whether marks of them lead somewhere."""
 
 
-class Pictures:
+class FigureRenderer:
     """Draws figures; may be called from several threads."""
 
     def __init__(self) -> None:
@@ -119,14 +119,14 @@ class Pictures:
             self._kept.move_to_end(key)
             return self._kept[key]
 
-    def on_page(self, drawn: Mapping[str, Drawing], places: Places, *, export: bool) -> tuple[Picture, ...]:
+    def on_page(self, drawn: Mapping[str, Drawing], places: FigureAddresses, *, export: bool) -> tuple[PageFigure, ...]:
         """Return the figures of a page: linked, or in it where it is exported."""
         return self.inlined(drawn) if export else linked_at(drawn, places)
 
-    def inlined(self, drawn: Mapping[str, Drawing]) -> tuple[Picture, ...]:
+    def inlined(self, drawn: Mapping[str, Drawing]) -> tuple[PageFigure, ...]:
         """Return figures with their pictures in the page; in place of one that cannot be drawn it says so."""
         return tuple(
-            Picture(
+            PageFigure(
                 figure_text(name, found), self._data(found, Form.LIGHT), self._data(found, Form.DARK), svg="", png=""
             )
             for name, found in drawn.items()
@@ -140,12 +140,12 @@ class Pictures:
         return f"data:image/svg+xml;base64,{base64.b64encode(picture).decode()}"
 
 
-def places_of(choice: Choice) -> Places:
+def places_of(choice: Choice) -> FigureAddresses:
     """Return where the figures of a comparison are."""
-    return Places(COMPARED, query_of(choice), lead=True)
+    return FigureAddresses(COMPARED, query_of(choice), lead=True)
 
 
-def figures_of(found: ShownComparison) -> Figures:
+def figures_of(found: ComparisonView) -> Figures:
     """Return the figures of a comparison; marks lead to what takes their row apart."""
     comparison = found.comparison
     rows = tuple(
@@ -176,12 +176,12 @@ def why_address(run: str, cell: str) -> str:
     return f"/runs/{run}/why?{urlencode({'cell': cell})}"
 
 
-def linked_at(drawn: Mapping[str, Drawing], places: Places) -> tuple[Picture, ...]:
+def linked_at(drawn: Mapping[str, Drawing], places: FigureAddresses) -> tuple[PageFigure, ...]:
     """Return figures with the addresses of their pictures."""
     query = f"&{places.query}" if places.query else ""
     whole = f"?{places.query}" if places.query else ""
     return tuple(
-        Picture(
+        PageFigure(
             figure_text(name, drawing),
             light=f"{places.path}/{name}.svg?theme=light{query}",
             dark=f"{places.path}/{name}.svg?theme=dark{query}",

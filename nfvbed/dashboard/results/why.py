@@ -13,7 +13,7 @@ from nfvbed.report.searchlines import HEADINGS, SearchLine, conformity_of, exclu
 
 
 @dataclass(frozen=True)
-class Paragraphs:
+class TextSection:
     """Sentences below a heading."""
 
     heading: str
@@ -26,8 +26,8 @@ class WhyPage:
 
     title: str
     headline: str
-    said: tuple[Paragraphs, ...]
-    searches: tuple[Paragraphs, ...]
+    said: tuple[TextSection, ...]
+    searches: tuple[TextSection, ...]
     """What its searches leave out, and which documents they conform to."""
     tables: tuple[Table, ...]
 
@@ -35,15 +35,15 @@ class WhyPage:
 def why(found: Explanation, lost: Sequence[LostFrames]) -> WhyPage:
     """Return what the page shows of a row."""
     said = (
-        Paragraphs("Rate", tuple(explanation.rate_sentences(found))),
-        Paragraphs("Verdict", tuple(explanation.judged_sentences(found))),
-        Paragraphs("Limits", tuple(explanation.limit_sentences(found))),
-        Paragraphs("Warnings", tuple(explanation.warning_sentences(found))),
-        Paragraphs("Notes", found.notes),
+        TextSection("Rate", tuple(explanation.rate_sentences(found))),
+        TextSection("Verdict", tuple(explanation.judged_sentences(found))),
+        TextSection("Limits", tuple(explanation.limit_sentences(found))),
+        TextSection("Warnings", tuple(explanation.warning_sentences(found))),
+        TextSection("Notes", found.notes),
     )
     searches = (
-        Paragraphs("What its searches leave out", exclusions_of(found.searches, found.row.cell)),
-        Paragraphs("Conformance of its searches", conformity_of(found.searches, found.row.cell)),
+        TextSection("What its searches leave out", exclusions_of(found.searches, found.row.cell)),
+        TextSection("Conformance of its searches", conformity_of(found.searches, found.row.cell)),
     )
     return WhyPage(
         title=explanation.title(found),
