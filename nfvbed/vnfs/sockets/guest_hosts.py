@@ -252,7 +252,10 @@ def _read(guest: Machine, name: str) -> str:
     while len(whole) < _MOST_BYTES:
         answer = _ask(guest, "read", {"name": name, "offset": len(whole)})
         try:
-            part = zlib.decompressobj().decompress(a2b_base64(answer["part"]), _PART_BYTES)
+            unfolding = zlib.decompressobj()
+            part = unfolding.decompress(a2b_base64(answer["part"]), _PART_BYTES)
+            if not unfolding.eof and len(part) < _PART_BYTES:
+                raise ValueError("it ends too soon")
         except (KeyError, TypeError, ValueError, zlib.error) as failure:
             raise GeneratorError(
                 "a guest's answer is no part of a file", where=f"{name} in {guest.name}", observed=str(failure)
