@@ -14,7 +14,7 @@ from nfvbed.compare.verdict import Judgement
 from nfvbed.dashboard.answers import page, saved
 from nfvbed.dashboard.api import PROBLEMS, FigureAnswer, figure_answer
 from nfvbed.dashboard.results.parameters import Export
-from nfvbed.dashboard.results.pictures import Form, Pictures, Places, linked_at, spec_of
+from nfvbed.dashboard.results.pictures import FigureAddresses, FigureRenderer, Form, linked_at, spec_of
 from nfvbed.records import Record, Status
 from nfvbed.report import wording
 from nfvbed.report.figures.published import published_figure, stated_figure
@@ -26,7 +26,7 @@ from nfvbed.report.publishedlines import stated
 from nfvbed.spec.published import Publication, PublishedTable, publications
 from nfvbed.store import Store
 
-PLACES: Final = Places("/published/figures", "", "/published/rows.csv")
+PLACES: Final = FigureAddresses("/published/figures", "", "/published/rows.csv")
 NAME: Final = r"^[a-z0-9-]{1,80}$"
 COLUMNS: Final = (
     ("Column", ""), ("Repetitions", ""), ("Mean", "n"), ("Student 95 %", "n"), ("Student 99 %", "n"),
@@ -55,7 +55,7 @@ class PublishedAnswer(Record):
     """Where the published results are."""
 
 
-def pages_of_published(store: Store, pictures: Pictures) -> APIRouter:
+def pages_of_published(store: Store, pictures: FigureRenderer) -> APIRouter:
     """Return the routes of the page and of its files."""
     router = APIRouter(prefix="/published", include_in_schema=False)
     known = publications()
