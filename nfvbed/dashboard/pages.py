@@ -49,7 +49,6 @@ from nfvbed.dataplanes.catalogue import CATALOGUE
 from nfvbed.errors import NfvbedError, UsageError
 from nfvbed.records import RunRecord, Status
 from nfvbed.records.annotations import LONGEST_LABEL, LONGEST_NOTE
-from nfvbed.report.answer import answer
 from nfvbed.report.csv.export import to_csv
 from nfvbed.report.csv.tests import tests_to_csv
 from nfvbed.report.page.environment import environment
@@ -149,7 +148,7 @@ def pages_of_runs(
             pages=pages_of(number, count),
             cell=cell,
             is_of_trials=cell is not None or number > 1,
-            says=answer(compared.comparison).headline if compared else "",
+            says=compared.headline if compared else "",
             pictures=pictures.on_page(compared.drawn, places, export=export) if compared else (),
             warnings=warnings_section(compared.comparison) if compared else None,
             environment=environment(compared.context) if compared else None,
