@@ -202,7 +202,7 @@ def pages_of_reasons(source: Source, pictures: FigureRenderer) -> APIRouter:
     return router
 
 
-def pages_of_comparisons(source: Source, pictures: FigureRenderer) -> APIRouter:
+def pages_of_comparisons(source: Source, pictures: FigureRenderer, find_job: FindJob) -> APIRouter:
     """Return the route of comparisons."""
     router = APIRouter(prefix="/compare", include_in_schema=False)
 
@@ -242,6 +242,7 @@ def pages_of_comparisons(source: Source, pictures: FigureRenderer) -> APIRouter:
             rows=[row for row in found.comparison.rows if row.mrr],
             several=len(choice.runs) > 1,
             diff=diff_of_runs(choice.runs).address(),
+            jobs=[job for run in choice.runs if (job := find_job(run))] if current().operates else (),
             of=f"{len(known) - rest} of {len(known)} variants" if rest else "",
         )
 

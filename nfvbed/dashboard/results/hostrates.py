@@ -10,7 +10,7 @@ from nfvbed.compare.differences.differences import Difference, judge_rows
 from nfvbed.compare.differences.scope import find_scope
 from nfvbed.compare.rows.summary import CellSummary
 from nfvbed.compare.verdict import Judgement, Verdict
-from nfvbed.dashboard.results.hostgrid import HostGrid, RatedRun, grid_of, usual_baseline
+from nfvbed.dashboard.results.hostgrid import HostGrid, RatedRun, default_baseline, grid_of
 from nfvbed.dashboard.results.source import MOST_TRIALS, Source
 from nfvbed.errors import NfvbedError
 from nfvbed.records import Record, RunRecord
@@ -106,7 +106,7 @@ class HostRates:
             rated: of one host, the newest first.
             baseline: a variant; empty, or one without a rate: that of most rates.
         """
-        against = usual_baseline(rated, baseline)
+        against = default_baseline(rated, baseline)
         runs = tuple((entry.run.id, entry.extent) for entry in rated)
 
         def made() -> HostGrid:
