@@ -26,10 +26,11 @@ from nfvbed.dashboard.results.parameters import (
     Numbered,
     RunName,
     SomeCell,
+    diff_of_runs,
     pages_of,
     part_of,
 )
-from nfvbed.dashboard.results.pictures import Form, Pictures, linked, live_figure, query_of, spec_of
+from nfvbed.dashboard.results.pictures import FigureRenderer, Form, linked, live_figure, query_of, spec_of
 from nfvbed.dashboard.results.progress import Plans, live_of
 from nfvbed.dashboard.results.runs import RUNNING, RunOrder, RunsQuery, cells_of, find_runs, trial_table
 from nfvbed.dashboard.results.source import Source
@@ -131,6 +132,7 @@ def pages_of_runs(source: Source, now: Callable[[], datetime], plans: Plans, fin
             here="/runs",
             state=run_states(source, (run,), now())[0],
             cells=cells,
+            diff=diff_of_runs((run.id,)).address(),
             mark=SIMULATED_MARK if simulated else "",
             trials=trial_table(trials, SIMULATED_MARK if simulated else ""),
             pages=pages_of(number, count),
@@ -177,7 +179,7 @@ def pages_of_reasons(source: Source) -> APIRouter:
     return router
 
 
-def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
+def pages_of_comparisons(source: Source, pictures: FigureRenderer) -> APIRouter:
     """Return the route of comparisons."""
     router = APIRouter(prefix="/compare", include_in_schema=False)
 
@@ -216,13 +218,14 @@ def pages_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
             tests=bool(found.comparison.tests),
             rows=[row for row in found.comparison.rows if row.mrr],
             several=len(choice.runs) > 1,
+            diff=diff_of_runs(choice.runs).address(),
             of=f"{len(known) - rest} of {len(known)} variants" if rest else "",
         )
 
     return router
 
 
-def files_of_comparisons(source: Source, pictures: Pictures) -> APIRouter:
+def files_of_comparisons(source: Source, pictures: FigureRenderer) -> APIRouter:
     """Return the routes of figures and tables as files."""
     router = APIRouter(prefix="/compare", include_in_schema=False)
 

@@ -8,7 +8,7 @@ from nfvbed.run.tools import Measures
 from nfvbed.sites.site import Site
 from nfvbed.spec.variant import Variant
 from nfvbed.traffic.generator import GeneratorInfo
-from nfvbed.traffic.held import HeldGenerator
+from nfvbed.traffic.reopenable import ReopenableGenerator
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Setup:
     deployment: Deployment
     measures: Measures
     info: GeneratorInfo
-    generator: HeldGenerator
+    generator: ReopenableGenerator
     """What `measures` measures with; it can free its ports for other traffic."""
     neighbour: Neighbour | None = None
     """What disturbs the trials on purpose; None: nothing does."""
